@@ -1,5 +1,5 @@
-// The session cookie of the dashboard: who gets it, which requests it authenticates, how it ends, and log-in to the local
-// account without a password.
+// Tests the session cookie of the dashboard: who receives it, which requests it authenticates and how it ends. Tests
+// the log-in to the local account without a password too.
 
 import assert from 'node:assert/strict'
 import { request as begin, type IncomingMessage } from 'node:http'
@@ -22,7 +22,7 @@ after(() => apiServer.stop())
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sends a request with exactly these headers, including Host and Cookie. */
+/** Sends a request with these headers only, including Host and Cookie. */
 async function ask(
   method: string,
   path: string,
@@ -48,12 +48,12 @@ async function ask(
 const isPublished = (body: unknown): boolean => Value.Check(DashboardSessionSchema, body)
 
 const OURS = { 'x-dashboard': '1' }
-/** The cookie that a browser sends back after `Set-Cookie`. */
+/** The Cookie header that a browser sends after this `Set-Cookie`. */
 const pairOf = (cookies: string | readonly string[]): string =>
   String([cookies].flat()[0]).split(';')[0] ?? ''
 
 let people = 0
-/** A new account that logged in on the dashboard. */
+/** Creates an account that is logged in on the dashboard. */
 async function newcomer(headers: Headers = {}) {
   people += 1
   clock.advance(60_000)
@@ -71,7 +71,7 @@ async function newcomer(headers: Headers = {}) {
 }
 
 describe('dashboard session', () => {
-  test('sets the session cookie as HttpOnly, SameSite and (over TLS) Secure for the dashboard, and no cookie for other clients', async () => {
+  test('sets an HttpOnly, SameSite and (over TLS) Secure session cookie for the dashboard only', async () => {
     const name = `twinbook${apiServer.port}`
     const { set, token, user } = await newcomer()
     const terms = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
@@ -95,7 +95,7 @@ describe('dashboard session', () => {
     }
   })
 
-  test('accepts the session cookie only with the dashboard’s origin and custom header, and does not allow that header in preflights', async () => {
+  test('accepts the session cookie only with the dashboard’s origin and custom header', async () => {
     const { cookie } = await newcomer()
     const status = async (headers: Headers) =>
       (await ask('GET', '/v1/auth/me', { cookie, ...headers })).status
@@ -112,7 +112,7 @@ describe('dashboard session', () => {
     for (const headers of good) assert.equal(await status(headers), 200, JSON.stringify(headers))
     const bad: readonly Headers[] = [
       {},
-      // A page without TLS could have set the plain cookie.
+      // A page without TLS could have set this cookie, which lacks the prefix `__Host-`.
       { ...OURS, ...overTls },
       { ...OURS, 'x-forwarded-proto': 'https' },
       { ...OURS, 'sec-fetch-site': 'same-origin', host: 'twinbook.example' },
@@ -144,7 +144,7 @@ describe('dashboard session', () => {
     )
   })
 
-  test('authenticates with the key or token and leaves the session unchanged when a cookie is sent too', async () => {
+  test('prefers a key or token over the cookie, and leaves the session unchanged', async () => {
     const [one, other] = [await newcomer(), await newcomer()]
     const { key } = await accounts.createKey(one.account, 'bot')
     const cookie = { ...OURS, cookie: other.cookie }
@@ -160,7 +160,7 @@ describe('dashboard session', () => {
     )
   })
 
-  test('counts dashboard requests in a rate budget separate from the account’s budget', async () => {
+  test('counts dashboard requests separately from other requests of the account', async () => {
     const { cookie, account } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -189,7 +189,7 @@ describe('dashboard session', () => {
     assert.deepEqual(await requested(page), [429, dashboardRequestsPerMinute, 0])
   })
 
-  test('returns the session’s user, ends only this session on log-out, and ends all tokens but no keys on log-out everywhere', async () => {
+  test('returns the session’s user, and ends this session on log-out or all sessions on log-out everywhere', async () => {
     const { user, cookie, account, token } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -225,7 +225,7 @@ describe('dashboard session', () => {
     assert.equal((await ask('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
   })
 
-  test('opens the configured local account without a password only for the dashboard on the same machine', async () => {
+  test('opens the local account without a password only for the dashboard on the same machine', async () => {
     clock.advance(60_000)
     const open = async (headers: Headers, port = apiServer.port) => {
       clock.advance(60_000)
@@ -279,7 +279,7 @@ describe('dashboard session', () => {
     assert.equal((await ask('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
   })
 
-  test('allows the passwordless log-in only on a loopback host with a local account and no trusted proxy', () => {
+  test('allows the log-in without a password only on a loopback host without a trusted proxy', () => {
     const isOpen = (env: Readonly<Record<string, string>>) => loadConfig(env).opensLocalAccount
     for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2' }]) {
       assert.equal(isOpen(env), true, JSON.stringify(env))

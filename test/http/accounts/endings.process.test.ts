@@ -1,4 +1,4 @@
-// Account management, permissions of keys, and ended credentials over HTTP with real accounts.
+// Tests account management, permissions of keys, and ended credentials over HTTP with real accounts.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -40,7 +40,7 @@ const HOOK = {
 }
 
 let people = 0
-/** A new free account with one key for each scope. Starts a new minute. */
+/** Creates a free account with a key for each scope, and starts a new minute of the rate limit. */
 async function newcomer() {
   people += 1
   clock.advance(60_000)
@@ -58,7 +58,7 @@ function limitOf({ headers }: ReceivedResponse): number {
 }
 
 describe('account management', () => {
-  test('lets a login token manage keys, webhooks and log-in after a key has exhausted its rate limit', async () => {
+  test('lets a login token manage keys and webhooks after a key has used up its rate limit', async () => {
     const { email, token, key, keyId } = await newcomer()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     assert.equal(made.status, 201, made.text)
@@ -69,7 +69,7 @@ describe('account management', () => {
     }
     const spent = await send('GET', '/v1/auth/me', withKey(key))
     assert.deepEqual([spent.status, limitOf(spent)], [429, 60], 'the key has used up its minute')
-    // A client that sends both credentials is not limited by the quota of the key.
+    // The exhausted limit of the key does not affect a client that also sends a token.
     const both = { ...withKey(key), ...bearer(token) }
     let remaining = 60
     for (const [status, method, path, body] of [
@@ -104,7 +104,7 @@ describe('account management', () => {
 
   test('limits management requests per token, separately from API keys and other clients', async () => {
     const { email, token, reader } = await newcomer()
-    // Uses up the quota of the address, without a credential and with a wrong one.
+    // Uses up the rate limit of the address with requests without a valid credential.
     for (let count = 0; count < 600; count += 1) {
       await send('GET', '/v1/keys', count % 2 === 0 ? {} : bearer('x'))
     }
@@ -121,12 +121,12 @@ describe('account management', () => {
 })
 
 describe('permissions of a key', () => {
-  test('accepts a key as `Authorization: Bearer` on the stream and on routes that accept keys, and refuses it elsewhere', async () => {
+  test('accepts a key as `Authorization: Bearer` wherever keys are accepted, and nowhere else', async () => {
     const { reader, token } = await newcomer()
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
     }
-    // The valid credential counts, in either header.
+    // A single valid credential suffices, whichever header contains it.
     const mixed = { ...withKey('pmk_wrong'), ...bearer(reader) }
     assert.equal((await send('GET', '/v1/markets?limit=1', mixed)).status, 200)
     assert.equal((await send('GET', '/v1/keys', bearer(reader))).status, 401)
@@ -141,7 +141,7 @@ describe('permissions of a key', () => {
     assert.equal(opened, 'open')
   })
 
-  test('hides URL secrets from a key without the `webhooks` scope and refuses its changes', async () => {
+  test('hides secrets in URLs from a key without the `webhooks` scope, and refuses its changes', async () => {
     const { reader, key, token } = await newcomer()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     const hook = `/v1/webhooks/${made.body.id}`
@@ -170,7 +170,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('DELETE', hook, withKey(key))).status, 204)
   })
 
-  test('refuses an invalid webhook id before looking it up', async () => {
+  test('refuses an invalid webhook id before a lookup', async () => {
     const { key } = await newcomer()
     for (const id of ['not_valid!', 'wh_', 'wh_a-b', `wh_${'a'.repeat(65)}`, '%00']) {
       const got = await send('DELETE', `/v1/webhooks/${id}`, withKey(key))
@@ -180,7 +180,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('DELETE', '/v1/webhooks/wh_none', withKey(key))).status, 404)
   })
 
-  test('creates a read-only key by default and returns its permissions', async () => {
+  test('creates a read-only key by default, and returns its permissions', async () => {
     const { token } = await newcomer()
     const make = (scopes?: unknown) =>
       send('POST', '/v1/keys', bearer(token), {
@@ -208,7 +208,7 @@ describe('permissions of a key', () => {
 })
 
 describe('ended credentials', () => {
-  /** Opens a stream by token and one by key. */
+  /** Opens a stream with the token and a stream with the key. */
   async function streams(token: string, key: string) {
     const byToken = await StreamClient.open(server.port, `access_token=${token}`)
     const byKey = await StreamClient.open(server.port, `api_key=${key}`)
@@ -240,7 +240,7 @@ describe('ended credentials', () => {
     )
   })
 
-  test('returns a new session on a password change and ends other tokens and streams but no keys; errors reveal no password', async () => {
+  test('returns a new session on a password change, and ends all other tokens but no keys', async () => {
     const { email, token, reader } = await newcomer()
     const change = (current_password: unknown, new_password: unknown, by = token) =>
       send('POST', '/v1/auth/password', bearer(by), { current_password, new_password })
@@ -270,7 +270,7 @@ describe('ended credentials', () => {
     )
   })
 
-  test('ends the keys, tokens and streams of a deleted account, states how long backups contain it, and frees its e-mail', async () => {
+  test('ends keys, tokens and streams of a deleted account, and frees its e-mail address', async () => {
     const { email, token, reader } = await newcomer()
     const { ended, keys } = await streams(token, reader)
     const remove = (password: unknown) =>
@@ -321,7 +321,7 @@ describe('ended credentials', () => {
     const answered = (socket: ReturnType<typeof connect>) =>
       new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(String(bytes))))
     const ends = [begin(`X-API-Key: ${key}`), begin(`Authorization: Bearer ${token}`)]
-    // The server has read both heads when it has answered later requests.
+    // The server has read both heads once it has answered later requests.
     for (let tick = 0; tick < 3; tick += 1) await send('GET', '/v1/markets?limit=1', withKey(key))
     await accounts.revokeKey(caller.accountId, keyId)
     await accounts.logOut(caller)

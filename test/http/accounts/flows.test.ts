@@ -1,4 +1,5 @@
-// One scenario over HTTP with real accounts: sign-up, log-in, keys, disabled and deleted accounts, and invalid tokens.
+// Runs one scenario over HTTP with real accounts: sign-up, log-in, keys, disabled and deleted accounts, and invalid
+// tokens.
 
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
@@ -34,7 +35,7 @@ const withKey = (key: string): Headers => ({ 'x-api-key': key })
 const ann = { email: 'ann@example.com', password: 'correct horse' }
 const bob = { email: 'bob@example.com', password: 'battery staple' }
 
-/** Credentials and ids that earlier steps returned. */
+/** Credentials and ids from the responses of earlier steps. */
 const got = { annToken: '', bobToken: '', annKey: '', annKeyId: '', bobKey: '' }
 type Name = keyof typeof got
 const store = (name: Name, field: string) => (answer: ReceivedResponse) => {
@@ -54,12 +55,12 @@ const annAccount = () => accounts.directory.findByEmail(ann.email) ?? assert.fai
 interface Step {
   readonly name: string
   readonly status: number
-  /** Method and path. `:annKeyId` is replaced. */
+  /** Method and path. The id of Ann's key replaces `:annKeyId`. */
   readonly request: string
   readonly as: () => Headers
   readonly body: unknown
   readonly check: (answer: ReceivedResponse) => void
-  /** Called before the request. */
+  /** Runs before the request. */
   readonly before: () => unknown
 }
 
@@ -164,12 +165,12 @@ const STEPS: readonly Step[] = [
 ]
 
 describe('accounts over HTTP', () => {
-  test('handles sign-up, log-in, keys, other accounts’ keys, disabling and deletion in each listed case', async () => {
+  test('answers each step of sign-up, log-in, key management, disabling and deletion as listed', async () => {
     for (const [
       at,
       { name, status, request, as, body, check, before: prepare },
     ] of STEPS.entries()) {
-      // All come from one address, which has twenty attempts a minute.
+      // The steps share an address, which may make twenty attempts a minute.
       if (at % 10 === 0) clock.advance(60_000)
       await prepare()
       const [method = '', path = ''] = request.replace(':annKeyId', got.annKeyId).split(' ')
@@ -210,7 +211,7 @@ describe('accounts over HTTP', () => {
     }
     t.diagnostic(`${Object.keys(bad).length} tokens`)
     assert.ok(Object.keys(bad).length >= 24)
-    // Neither a key nor another scheme is accepted in place of a bearer token.
+    // Neither a key nor another scheme replaces a bearer token.
     for (const authorization of [
       '',
       'Bearer',
@@ -226,7 +227,7 @@ describe('accounts over HTTP', () => {
 const part = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A token with any header and claims, signed with our secret. Texts are used as JSON. */
+/** A token with any header and claims, signed with the server's secret. A text is used as raw JSON. */
 function token(
   claims: unknown,
   header: unknown = {},

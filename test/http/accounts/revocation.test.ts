@@ -1,4 +1,4 @@
-// Requests and streams of an account while its key is revoked, or while the account is disabled or deleted.
+// Tests requests and streams of an account while its key is revoked, or while the account is disabled or deleted.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -18,7 +18,7 @@ before(async () => {
 after(() => server.stop())
 
 let people = 0
-/** An account without limits, and a key. */
+/** Creates an account without limits, and a key. */
 async function newcomer() {
   people += 1
   clock.advance(60_000)
@@ -40,7 +40,10 @@ async function newcomer() {
   return { id, key, keyId: view.id, token, record }
 }
 
-/** Sends requests without pause until `isOver`, then three more. Counts the answers before and after the end. */
+/**
+ * Sends requests without pause until `isOver`, then at least three more. Counts answers before and after the
+ * revocation.
+ */
 async function hammer(
   headers: Record<string, string>,
   state: { isGone: boolean; isOver: boolean },
@@ -57,7 +60,7 @@ async function hammer(
   return seen
 }
 
-/** Runs clients and streams, calls `end` meanwhile, and returns their results. */
+/** Runs clients and streams while `end` revokes the key. Returns the counts and close codes. */
 async function race(key: string, end: () => Promise<void>) {
   const state = { isGone: false, isOver: false }
   const sockets = await Promise.all(
@@ -67,7 +70,7 @@ async function race(key: string, end: () => Promise<void>) {
   const clients = Promise.all(
     Array.from({ length: CLIENTS }, () => hammer({ 'x-api-key': key }, state)),
   )
-  // Waits until all clients run.
+  // Gives all clients time to start.
   for (let tick = 0; tick < 3; tick += 1) {
     await server.get('/v1/markets?limit=1', { headers: { 'x-api-key': key } })
   }
@@ -79,8 +82,8 @@ async function race(key: string, end: () => Promise<void>) {
   return { seen, codes: new Set(closed) }
 }
 
-describe('revocation', () => {
-  test('refuses every request after a revocation is answered and closes every socket of the key with 4010', async (t) => {
+describe('revocation of a key or an account', () => {
+  test('refuses every request after a revocation is answered, and closes every socket of the key with 4010', async (t) => {
     let [before, after] = [0, 0]
     for (let round = 0; round < ROUNDS; round += 1) {
       const { key, keyId, token } = await newcomer()

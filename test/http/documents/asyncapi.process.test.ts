@@ -1,4 +1,4 @@
-// Compares the messages of a real API server with the AsyncAPI document, in both directions.
+// Compares messages to and from a real API server with the AsyncAPI document.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -40,7 +40,7 @@ before(async () => {
 after(() => server.stop())
 
 describe('GET /asyncapi.json', () => {
-  test('is served without a key or rate counting and equals the document generated from the schemas', async () => {
+  test('serves the generated document without a key and without counting the request', async () => {
     const remaining: (string | null)[] = []
     for (let time = 0; time < 2; time += 1) {
       const response = await fetch(`${server.origin}/asyncapi.json`)
@@ -53,7 +53,7 @@ describe('GET /asyncapi.json', () => {
     assert.equal(remaining[0], remaining[1])
   })
 
-  test('has an example for every message and command that matches its schema and the venue’s id format', () => {
+  test('has a valid example for each message and command, with ids in the venue’s format', () => {
     const messages = objectOf(objectOf(document.components).messages)
     for (const name of validator.names) {
       const { examples } = objectOf(messages[name])
@@ -86,7 +86,7 @@ describe('GET /asyncapi.json', () => {
   })
 })
 
-/** Causes every message of the stream. Returns all messages that a client received. */
+/** Causes messages of all types. Returns the messages that a client received. */
 async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Message[]> {
   const { publisher } = server.engine
   const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${encoding}`)
@@ -162,7 +162,7 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
   return client.messages
 }
 
-describe('messages', () => {
+describe('messages in the AsyncAPI document', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
     test(`documents every message type of a real API server exactly (${encoding})`, async (t) => {
       const messages = await everything(encoding)
@@ -179,7 +179,7 @@ describe('messages', () => {
     })
   }
 
-  test('documents the heartbeat of a connection whose subscription is still being filled', () => {
+  test('documents the heartbeat of a connection that still loads a subscription', () => {
     const { catalog } = server.engine
     const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
     const beat = { timestampMs: clock.nowMs(), counter: 1, epoch: 'k', offsets: null }

@@ -27,7 +27,7 @@ after(() => server.stop())
 
 const NOT_SCHEMAS = ['example', 'examples', 'default']
 
-/** Every object of a document with its path, without examples. */
+/** Yields every object of a document with its path, except examples. */
 function* objectsIn(value: Json | undefined, path = ''): Generator<[string, JsonObject]> {
   if (Array.isArray(value)) {
     for (const [index, part] of value.entries()) yield* objectsIn(part, `${path}/${index}`)
@@ -39,7 +39,7 @@ function* objectsIn(value: Json | undefined, path = ''): Generator<[string, Json
 }
 
 describe('OpenAPI and AsyncAPI documents', () => {
-  test('contain no null in enums and, in AsyncAPI, no siblings of a $ref', () => {
+  test('uses no null in enums and, in AsyncAPI, no keywords next to a $ref', () => {
     for (const [name, document] of documents) {
       for (const [path, schema] of objectsIn(document)) {
         const { enum: choices, $ref } = schema
@@ -50,7 +50,7 @@ describe('OpenAPI and AsyncAPI documents', () => {
     }
   })
 
-  test('define a success response for every operation and no path with a trailing slash', () => {
+  test('defines a success response for every operation, and no path with a trailing slash', () => {
     const { paths } = server.document
     assert.ok(isObject(paths))
     for (const [pattern, path] of Object.entries(paths)) {
@@ -66,13 +66,13 @@ describe('OpenAPI and AsyncAPI documents', () => {
     }
   })
 
-  test('use only the configured venue names', () => {
+  test('uses only the configured venue names', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const text = JSON.stringify(asyncapi({ version: '0.0.0-test', names }))
     assert.doesNotMatch(text, /venue_[ab]/)
     assert.match(text, /"market_id":"polymarket_0x/)
     assert.match(text, /"market_id":"kalshi_KX/)
-    // A configured venue name may equal the other venue's default name or a term of the protocol.
+    // The names of the two venues may be swapped. Terms of the protocol must not be replaced.
     const crossed = venueTable({ a: 'venue_b', b: 'venue_a' })
     const swapped = JSON.stringify(asyncapi({ version: '0.0.0-test', names: crossed }))
     assert.match(swapped, /"market_id":"venue_b_0x/)
@@ -80,8 +80,8 @@ describe('OpenAPI and AsyncAPI documents', () => {
   })
 })
 
-describe('descriptions', () => {
-  test('describe every property of both documents in full sentences', () => {
+describe('descriptions in both documents', () => {
+  test('describes every property of both documents in full sentences', () => {
     for (const [name, document] of documents) {
       const wrong: string[] = []
       let count = 0
@@ -99,7 +99,7 @@ describe('descriptions', () => {
     }
   })
 
-  test('exist for every shared schema of both documents', () => {
+  test('describes every shared schema of both documents', () => {
     for (const [name, document] of documents) {
       const schemas = isObject(document.components) ? document.components.schemas : undefined
       assert.ok(isObject(schemas))
@@ -110,7 +110,7 @@ describe('descriptions', () => {
     }
   })
 
-  test('exist for every parameter, by its name or in its schema', () => {
+  test('describes every parameter, by its name or in its schema', () => {
     for (const { pattern, querySchema, pathSchema } of server.routes) {
       for (const [name, schema] of [
         ...Object.entries(querySchema.properties),
@@ -122,7 +122,7 @@ describe('descriptions', () => {
     }
   })
 
-  test('contain no unused text', () => {
+  test('uses every text of meanings.json', () => {
     const used = new Set<unknown>()
     for (const [, document] of documents)
       for (const [, { description }] of objectsIn(document)) used.add(description)
@@ -130,7 +130,7 @@ describe('descriptions', () => {
     assert.deepEqual(unused, [])
   })
 
-  test('are taken from the innermost matching record or field', () => {
+  test('prefers the description of the innermost record or field', () => {
     const meaningOf = fieldMeanings(NAMES)
     assert.equal(meaningOf('price', ['tokens', 'VenueAMarket']), MEANINGS['tokens.price'])
     assert.equal(meaningOf('price', ['Trade']), MEANINGS.price)

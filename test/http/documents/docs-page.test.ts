@@ -1,4 +1,4 @@
-// Tests the API reference as served, without running its script.
+// Tests the API reference as the server sends it, without running its script.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -23,13 +23,13 @@ before(async () => {
 })
 after(() => apiServer.stop())
 
-/** URLs that a page loads without user action. */
+/** URLs that a browser loads with the page. */
 function loadedBy(html: string): string[] {
   return [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '')
 }
 
 describe('GET /docs', () => {
-  test('serves the page and its assets without a key, with content types and cache headers', async () => {
+  test('serves the page and its files without a key, with content types and cache headers', async () => {
     const page = await fetch(`${apiServer.origin}/docs`)
     assert.equal(page.status, 200)
     assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -62,7 +62,7 @@ describe('GET /docs', () => {
     assert.equal(await remaining('/docs'), first)
   })
 
-  test('references no other host and forbids loading from other hosts', async () => {
+  test('refers to no other host, and forbids loading from other hosts', async () => {
     const page = await fetch(`${apiServer.origin}/docs`)
     const html = await page.text()
     assert.deepEqual(
@@ -81,7 +81,7 @@ describe('GET /docs', () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe/)
   })
 
-  test('serves no files outside the page’s assets, however the path is encoded', async () => {
+  test('serves no files outside of the page’s own, however the path is encoded', async () => {
     const targets = [
       '/docs/',
       '/docs/index.html',
@@ -101,7 +101,7 @@ describe('GET /docs', () => {
 })
 
 describe('API reference', () => {
-  test('shows every operation, channel, command, message, event and record without scripts, with valid links', async () => {
+  test('shows every operation, channel, command, message, event and record without scripts', async () => {
     const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
     assert.deepEqual(
@@ -146,7 +146,7 @@ describe('API reference', () => {
   test('loads its first view in three responses of at most 64 KiB', async () => {
     const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const files = loadedBy(html).filter((address) => address.startsWith('docs/'))
-    // Compressed by the test, because a busy server may send a file uncompressed.
+    // Compresses here, because a busy server may send a file uncompressed.
     const bytes: number[] = []
     for (const path of ['docs', ...files]) {
       const response = await fetch(`${apiServer.origin}/${path}`)
@@ -157,7 +157,7 @@ describe('API reference', () => {
     assert.ok(sum > 0 && sum <= 65_536, `${bytes.join(' + ')} bytes`)
   })
 
-  test('escapes document texts in the page', () => {
+  test('escapes texts of the documents', () => {
     const hostile = '</p><script>alert(1)</script>'
     const { text } = markup`<p title="${hostile}">${line(`\`${hostile}\` ${hostile}`)}</p>`
     assert.doesNotMatch(text, /<script|title="<|<\/p>./)

@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** One entry of each kind, with all parts that such entries have. */
+/** One entry of each kind, chosen so that all parts of such entries occur. */
 const ONE_OF_EACH = [
   'getMarketOrderbook',
   'createWebhook',
@@ -27,23 +27,23 @@ const ONE_OF_EACH = [
   'record-Fees',
 ]
 
-/** Unfolds entries by their URLs, as links do. */
+/** Opens an entry by its URL, as a link does. */
 async function unfold(page: Page, id: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(id)}`)
   await page.locator(`details[open] > [id="${id}"]`).waitFor()
 }
 
-test('passes the accessibility check in both colour schemes and widths, and fits the screen', async () => {
+test('passes the accessibility check in both color schemes and widths, and fits the screen', async () => {
   for (const width of [1_280, 390]) {
     const tab = await dashboard.chromium.open(address, { width, token: 'ann-token' })
     const { page } = tab
     await page.getByText('You are logged in as ann@example.com').waitFor()
     for (const id of ONE_OF_EACH) await unfold(page, id)
-    // Unfolds the examples of error responses too.
+    // Opens the examples of error responses too.
     await page.evaluate(
       'for (const inner of document.querySelectorAll("details[open] details")) inner.open = true',
     )
-    // Removes the folded entries: they have the same structure, and the accessibility check takes long.
+    // Removes closed entries to shorten the accessibility check. They have the same structure.
     await page.evaluate(
       'for (const entry of document.querySelectorAll("details:not([open])")) entry.remove()',
     )
@@ -57,7 +57,7 @@ test('passes the accessibility check in both colour schemes and widths, and fits
   }
 })
 
-test('sends trial requests as the logged-in user or with a given key, and links back to the dashboard', async () => {
+test('sends requests as the logged-in user or with an entered key, and links to the dashboard', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token', scheme: 'dark' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()
@@ -88,7 +88,7 @@ test('sends trial requests as the logged-in user or with a given key, and links 
   await stranger.close()
 })
 
-test('focuses the search on a key press, filters entries, unfolds a linked entry and runs a stream command', async () => {
+test('focuses the search on a key press, filters entries, and runs a stream command', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()

@@ -41,7 +41,7 @@ function at(document: Json, ...names: readonly string[]): Json {
 }
 
 describe('OpenAPI document', () => {
-  test('is served as generated, describes every route, and is generated only once', async () => {
+  test('serves the generated document, which describes every route', async () => {
     const response = await fetch(`${server.origin}/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
@@ -52,7 +52,7 @@ describe('OpenAPI document', () => {
     assert.equal(openapiText(server.routes, FACTS), openapiText(server.routes, FACTS))
   })
 
-  test('writes literal unions as enums, null as a separate type, and shared schemas once', () => {
+  test('writes unions of literals as enums, null as a separate type, and shared schemas once', () => {
     const components = new Components()
     const convert = (schema: Parameters<typeof nullable>[0]) => components.schema(schema)
     const side = Type.Union([Type.Literal('buy'), Type.Literal('sell')], { default: 'buy' })
@@ -61,7 +61,7 @@ describe('OpenAPI document', () => {
       type: ['number', 'null'],
       minimum: 0,
     })
-    // Generators of Zod schemas write code that does not compile if an enum contains null.
+    // Generators of Zod schemas emit invalid code for an enum that contains null.
     assert.deepEqual(convert(nullable(side)), {
       anyOf: [{ type: 'string', enum: ['buy', 'sell'] }, { type: 'null' }],
       default: 'buy',
@@ -105,7 +105,7 @@ describe('OpenAPI document', () => {
     at(document, 'paths', '/v1/kalshi/trades', 'get')
   })
 
-  test('describes the aliases, bounds and default of every parameter', () => {
+  test('describes aliases, bounds and default of every parameter', () => {
     for (const { method, pattern, querySchema } of server.routes) {
       const names = Object.keys(querySchema.properties)
       if (names.length === 0) continue
@@ -129,7 +129,7 @@ describe('OpenAPI document', () => {
     }
   })
 
-  test('documents all responses of each route and of the request wrapper, with bodies and headers', () => {
+  test('documents all responses of each route, with bodies and headers', () => {
     for (const route of server.routes) {
       const { method, pattern, access, isCounted, hasBody, document } = route
       const statuses = documentedAnswers(route).map(({ status }) => status)
@@ -163,15 +163,15 @@ describe('OpenAPI document', () => {
     assert.deepEqual(security('/v1/keys', 'post'), [{ Bearer: [] }])
   })
 
-  test('fails to generate when two routes have the same operation name', () => {
+  test('throws if two routes have the same operation id', () => {
     const [route] = server.routes
     assert.ok(route !== undefined)
     assert.throws(() => openapi([route, route], FACTS), /two operations/)
   })
 })
 
-describe('examples', () => {
-  test('exist for all parameters, bodies and responses, and match the schemas and the venue’s id format', () => {
+describe('examples in the OpenAPI document', () => {
+  test('gives examples that match the schemas for all parameters, bodies and responses', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', ...server.document })
     const compiled = new Map<string, ReturnType<typeof ajv.compile>>()

@@ -1,4 +1,4 @@
-// Fills in markets that the catalogue removed.
+// Tests fills in markets that the catalogue has removed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ function row(outcome: 'yes' | 'no', facts: WalletMarket | null) {
   return { event, timeMs: timeMs(NOON), ordinal: 0, id: 'id', view: null, facts }
 }
 
-test('keeps a removed market’s names and shows prices and sides in terms of its first outcome', () => {
+test('keeps a removed market’s names, and converts prices and sides to its first outcome', () => {
   const published = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
     const record = walletTradeRecord(row(outcome, facts), PARTIES)
     const { question, slug, price, side } = record
@@ -35,7 +35,7 @@ test('keeps a removed market’s names and shows prices and sides in terms of it
   ]
   assert.deepEqual(published(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
   assert.deepEqual(published(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
-  // A token with an unknown outcome counts as the first outcome.
+  // A token of an unknown outcome counts as the first outcome.
   assert.deepEqual(published(['no', null]), [...unnamed, null, 0.4, 'buy'])
   const blank = { ...OLD, tokens: [], labels: [], question: null, slug: null, eventSlug: null }
   assert.deepEqual(published(['no', blank]), [...unnamed, null, 0.4, 'buy'])

@@ -1,4 +1,4 @@
-// Pages of wallet events are read in bounded slices, within the time left after the wallet was opened.
+// Tests that pages of wallet events are read in bounded time slices and within the time limit.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -12,10 +12,10 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const EVENTS = 6_000
-/** Maximum events read in one event-loop tick. */
+/** Maximum number of events read in one event-loop tick. */
 const TURN_ROWS = 128
 
-/** Counts the events that are read. */
+/** A wallet that counts how many events are read and how many markets are looked up. */
 class CountedWallet extends FakeWallet {
   rowsOfTurn = 0
   rowsRead = 0
@@ -40,7 +40,10 @@ class CountedWallet extends FakeWallet {
   }
 }
 
-/** Purchases in markets that the catalogue removed. Of the two oldest events one is a split, and one is in another market. */
+/**
+ * A wallet with purchases in markets that the catalogue has removed. The oldest event is a split. The second oldest is
+ * in another market.
+ */
 function countedWallet(pair: string): CountedWallet {
   const proxy = fakeAddress(pair)
   const { ledger } = randomWallet({ proxy, eventCount: EVENTS, nowMs: NOON }, [])
@@ -59,7 +62,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('reads at most 128 wallet events per tick, however rare the matches', async () => {
+test('reads at most 128 wallet events per tick, however rare the matching ones are', async () => {
   const wallet = countedWallet('a1')
   server.engine.wallets.known.push(wallet)
   for (const [path, rowCount, readMin, lookUpsMax] of [
@@ -91,7 +94,7 @@ test('reads at most 128 wallet events per tick, however rare the matches', async
   }
 })
 
-test('counts the time to open a slow wallet towards the search time limit', async () => {
+test('counts the time to open a slow wallet towards the time limit of the search', async () => {
   const clock = new ManualClock()
   const { wallets, catalog } = server.engine
   const wallet = countedWallet('b2')

@@ -1,4 +1,4 @@
-// Compares posted bodies with the records of the stream and REST, and with the schemas of the API document.
+// Compares posted bodies with records of the stream and of REST, and with the schemas of the API document.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -41,7 +41,7 @@ interface Told {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** An engine with two markets and the updates that it published. */
+/** An engine with two markets, and the updates that it publishes. */
 function world(names: VenueTable = NAMES, set: Parameters<FakeEngine['add']>[1] = {}) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock, names)
@@ -100,7 +100,7 @@ function arbitrageOf(
   return publishedOpportunity(one, { event, reason, receivedAtMs: timeMs(NOON + 3_000) })
 }
 
-/** Parses a body and checks the fields of every body. */
+/** Parses a body and checks the fields that all bodies have. */
 function read(bytes: Uint8Array, type: WebhookEventType): Told {
   assert.ok(bytes.length <= BODY_BYTES_MAX, `${bytes.length} bytes of ${type}`)
   const reported: Told = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -112,7 +112,7 @@ function read(bytes: Uint8Array, type: WebhookEventType): Told {
 
 const dataOf = (frame: unknown): unknown => JSON.parse(String(frame)).data
 
-/** One body of each event type. */
+/** A body of each event type. */
 function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof world>) {
   one.trade({ maker: ADDRESS, taker: ADDRESS, txHash: '0xdef' })
   one.replace([level(0.4, 100)], [level(0.42, 80)])
@@ -136,7 +136,7 @@ function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof wo
   ])
 }
 
-describe('bodies', () => {
+describe('webhook event bodies', () => {
   test('writes trades, whale trades and resolutions like the stream', () => {
     const { bodies, one, updates, json, clock } = world()
     clock.advance(61_001)
@@ -183,7 +183,7 @@ describe('bodies', () => {
     })
   })
 
-  test('writes both markets of a match under their venues, whichever market published the match', () => {
+  test('writes both markets of a match by venue, whichever market published the match', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
     engine.matches.put(one, other)
@@ -226,7 +226,7 @@ describe('bodies', () => {
     assert.equal(last.timestamp, '2026-11-20T12:00:03.000Z')
   })
 
-  test('limits a body to 20 KB for any venue text without truncating names', () => {
+  test('limits a body to 20 KB for any venue text, without truncating identifiers', () => {
     const random = seededRandom('long bodies')
     const rounds = process.env.TEST_LONG === '1' ? 40 : 2
     const wild = ['😀', '"', '\u0001', '\ud800', 'ü', '\\', 'a', '\u2028']
@@ -249,7 +249,7 @@ describe('bodies', () => {
     }
   })
 
-  test('never throws on any content of an update', () => {
+  test('never throws for any content of an update', () => {
     const { bodies, one, updates, engine } = world()
     for (const at of [-1, 0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
       one.trade({ timeMs: timeMs(at), outcomeIndex: 9 })
@@ -268,7 +268,7 @@ describe('bodies', () => {
   })
 })
 
-describe('document of webhook bodies', () => {
+describe('webhook events in the OpenAPI document', () => {
   const reported = world()
   const { engine, clock } = reported
   const shared = { metrics: new Metrics(), isMetricsPublic: false, webhookPolicy: PUBLIC_ONLY }
