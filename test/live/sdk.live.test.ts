@@ -1,6 +1,6 @@
-// Runs the scripts of test/live/sdk, which use the venues' own SDKs with `npm run venues`. Each prints a table whose
-// rows must all be ok. The SDKs are not dependencies of the project: this test needs RUN_LIVE_TESTS=1 and `npm ci` in
-// that folder.
+// Runs the scripts of test/live/sdk, which use the venues' own SDKs with `npm run venues`. Each script prints a table,
+// and all its rows must be ok. The SDKs are not dependencies of the project. The test requires RUN_LIVE_TESTS=1 and
+// `npm ci` in that folder.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -21,7 +21,7 @@ const skip =
     ? false
     : 'needs RUN_LIVE_TESTS=1 and the SDKs (`npm ci --prefix test/live/sdk`)'
 
-/** Each script and its number of table rows, so that no check disappears unnoticed. */
+/** Scripts with their number of table rows. The number ensures that no check is skipped. */
 const SCRIPTS = [
   { name: 'kalshi', rows: 23 },
   { name: 'polymarket-clob', rows: 25 },
@@ -36,7 +36,7 @@ const Printed = Type.Object({
   rows: Type.Array(Type.Object({ call: Type.String(), result: Type.String(), ok: Type.Boolean() })),
 })
 
-test('answers the venues’ own SDKs like the real venues when both venues are simulated', {
+test('satisfies the venues’ own SDKs when both venues are simulated', {
   skip,
 }, async (t) => {
   assert.ok(existsSync(join(FOLDER, 'node_modules')), 'run `npm ci` in test/live/sdk first')
@@ -61,14 +61,14 @@ interface Venues {
   readonly dataDir: string
 }
 
-/** Starts `npm run venues` on free ports with its own data folder, until the test ends. */
+/** Runs `npm run venues` on free ports with its own data folder until the test ends. */
 async function startVenues(t: TestContext): Promise<Venues> {
   const dataDir = mkdtempSync(join(tmpdir(), 'sdk-venues-'))
   const port = await freePorts(11)
   const venues = startProcess(VENUES, {
     SIM_PORT: String(port),
     DATA_DIR: dataDir,
-    // Every list has several pages, and messages arrive within seconds.
+    // These settings give each list several pages, and messages within seconds.
     SIM_MARKETS: '1200',
     SIM_RATE: '400',
     LOG_LEVEL: 'error',

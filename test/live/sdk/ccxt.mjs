@@ -1,5 +1,5 @@
-// ccxt 4.5.84 against both simulated venues: markets, books, trades, prices and candles over REST, and its Polymarket
-// stream. It does not support markets of protocol v2.
+// Tests ccxt 4.5.84 against both simulated venues: markets, books, trades, prices and candles over REST, and its
+// Polymarket stream. ccxt does not support markets of protocol v2.
 
 import assert from 'node:assert/strict'
 import ccxt from 'ccxt'
@@ -18,9 +18,9 @@ import {
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 
 const { kalshi: Kalshi, polymarket: Polymarket } = ccxt.prediction
-// ccxt's own throttle is slower than both venues.
+// Disables the rate limit of ccxt, which is stricter than that of either venue.
 const polymarket = new Polymarket({ enableRateLimit: false })
-// ccxt opens unencrypted WebSockets only after this call. No proxy is used.
+// ccxt requires this call before it opens unencrypted WebSockets, although no proxy is used.
 await polymarket.loadHttpProxyAgent()
 polymarket.urls.api = {
   ...polymarket.urls.api,
@@ -30,21 +30,21 @@ polymarket.urls.api = {
   ws: urls.marketWs,
   wsUser: urls.marketWs,
 }
-// ccxt returns the cursor only in its last JSON response.
+// ccxt returns a list's cursor only in the raw JSON of the last response.
 const kalshi = new Kalshi({ rateLimit: 60, enableLastJsonResponse: true })
 kalshi.urls.api = {
   kalshi: urls.kalshiRest,
   elections: urls.kalshiRest.replace('/trade-api/v2', '/v1'),
 }
 
-/** Parameters that exclude the combinations in venue b's list of markets. */
+/** List parameters that exclude venue b's combination markets. */
 const WITHOUT_COMBOS = { a: {}, b: { mve_filter: 'exclude' } }
 
-// ccxt stores each side of a book in a subclass of Array.
+// Array.from converts the sides of a ccxt book, which are a subclass of Array.
 const inMicros = (rows) => Array.from(rows, ([price, size]) => [micros(price), micros(size)])
 const levelsOf = ({ bids, asks }) => ({ bids: inMicros(bids), asks: inMicros(asks) })
 
-/** Ids of a venue's markets in order of their trades in this run, most first. */
+/** Ids of a venue's markets, ordered by their number of trades in this run, largest first. */
 async function busiest(venue) {
   const counts = new Map()
   for (const { native_id: id } of await truth.trades(venue)) {
@@ -137,7 +137,7 @@ async function checkFigures(exchange, { busy, ofId }) {
         params = { cursor: exchange.last_json_response.cursor }
       } while (params.cursor)
       const real = (await truth.trades('b')).filter((trade) => trade.native_id === id)
-      // Venue b states the Yes price of every trade.
+      // Venue b reports the Yes price for each trade.
       const yes = (trade) =>
         trade.outcome_index === 0 ? trade.price_micros : 1e6 - trade.price_micros
       const key = (price, size) => `${price} ${size}`
@@ -158,7 +158,7 @@ async function checkFigures(exchange, { busy, ofId }) {
 
 await checkFigures(kalshi, await checkVenue(kalshi, 'b'))
 const { busy, ofId } = await checkVenue(polymarket, 'a')
-// This version of ccxt requests version 1 of the Data API, which is retired.
+// This version of ccxt uses version 1 of the Data API, which has been retired.
 await check('polymarket: fetchTrades and fetchOpenInterest: retired', async () => {
   const [{ outcomeId }] = ofId(busy[0]).outcomes
   await assert.rejects(polymarket.fetchTrades(outcomeId), isRetired)

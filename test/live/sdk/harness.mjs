@@ -1,5 +1,5 @@
-// Shared by all scripts: addresses of `npm run venues`, the simulator's state (/sim/state), the table of results, and
-// waiting.
+// Shared by all SDK scripts: addresses of `npm run venues`, the simulator's state from /sim/state, the table of
+// results, and helpers to wait.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ export const urls = {
   kalshiWs: at('ws', 10, '/trade-api/ws/v2'),
 }
 
-/** The private key of Kalshi's key id `sim`, which `npm run venues` writes. */
+/** Key id and private key for the simulated Kalshi. `npm run venues` writes the key file. */
 export function kalshiKey() {
   const folder = process.env.DATA_DIR ?? new URL('../../../data', import.meta.url).pathname
   return { id: 'sim', pem: readFileSync(join(folder, 'sim-kalshi.pem'), 'utf8') }
@@ -33,14 +33,14 @@ async function state(query) {
   return await answer.json()
 }
 
-/** The simulator's state, against which the SDKs' results are compared. Prices and sizes are in millionths. */
+/** The simulator's state, with which results of the SDKs are compared. Prices and sizes are in millionths. */
 export const truth = {
   pause: () => state('action=pause'),
   resume: () => state('action=resume'),
   summary: () => state('view=summary'),
   wallet: (address) => state(`view=wallet&address=${address}`),
   books: async (venue) => (await state(`view=books&venue=${venue}`)).books,
-  /** All trades of a venue in this run, read in pages of 10,000. */
+  /** All trades of a venue in this run. Reads pages of 10,000 trades. */
   async trades(venue) {
     const rows = []
     for (;;) {
@@ -51,7 +51,7 @@ export const truth = {
   },
 }
 
-/** Runs `work` while the simulated world is paused, so that two reads are comparable. */
+/** Pauses the simulation while `work` runs, so that several reads see the same state. */
 export async function whilePaused(work) {
   await truth.pause()
   try {
@@ -64,27 +64,27 @@ export async function whilePaused(work) {
 export const micros = (text) => Math.round(Number(text) * 1e6)
 const ONE = 1_000_000
 
-/** A book of the simulator as seen from an outcome: [[price, size]] in millionths, best first. */
+/** The simulator's book from the view of an outcome: [[price, size]] in millionths, best first. */
 export function bookOf(book, outcomeIndex) {
   if (outcomeIndex === 0) return { bids: book.bids, asks: book.asks }
   const mirror = (rows) => rows.map(([price, size]) => [ONE - price, size])
   return { bids: mirror(book.asks), asks: mirror(book.bids) }
 }
 
-/** Kalshi's trades without those of combinations, which the simulator's state omits. */
+/** Removes Kalshi's trades of combination markets, which are not in the simulator's state. */
 export function withoutCombos(trades, real) {
   const ids = new Set(real.map(({ id }) => id))
   return trades.filter(({ trade_id: id }) => !id.startsWith('c1') || ids.has(id))
 }
 
-/** The id of the market with the most of these trades. */
+/** Id of the market with most of these trades. */
 export function busiestOf(trades) {
   const counts = new Map()
   for (const { native_id: id } of trades) counts.set(id, (counts.get(id) ?? 0) + 1)
   return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0]
 }
 
-/** The rows that the venue lists for these trades: one for each transaction, with its total size and average price. */
+/** Groups trades as the venue lists them: one row for each transaction with total size and average price. */
 export function transactions(trades) {
   const all = new Map()
   for (const trade of trades) {
@@ -97,7 +97,7 @@ export function transactions(trades) {
 
 const rows = []
 
-/** Adds a row to the table. `work` returns the text of the row and throws if the result is wrong. */
+/** Runs a check and adds its result to the table. `work` returns the text to show, or throws. */
 export async function check(call, work) {
   try {
     const shown = await work()
@@ -109,10 +109,10 @@ export async function check(call, work) {
   }
 }
 
-/** Whether the error states that version 1 of the Data API is retired. */
+/** Whether the error is the answer of the retired version 1 of the Data API. */
 export const isRetired = (error) => /\b410\b|retired/.test(`${error?.status} ${error?.message}`)
 
-/** Prints the table (with `--json` as one line of JSON) and ends the process. */
+/** Prints the table, as a line of JSON with `--json`, and exits. */
 export function finish(script) {
   if (process.argv.includes('--json')) {
     process.stdout.write(`${JSON.stringify({ script, rows })}\n`, leave)
@@ -125,5 +125,5 @@ export function finish(script) {
   process.stdout.write(`${script}\n${lines.join('\n')}\n`, leave)
 }
 
-// SDKs leave sockets and timers open, so the process must be ended.
+// Exits explicitly, because SDKs leave sockets and timers open.
 const leave = () => process.exit(rows.every(({ ok }) => ok) ? 0 : 1)

@@ -1,5 +1,5 @@
-// Compares answers with the interfaces and enums that kalshi-typescript 3.30.0 declares, because the SDK validates
-// nothing at run time.
+// Compares responses with the interfaces and enums of kalshi-typescript 3.30.0. The SDK does not validate responses at
+// run time.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const FOLDER = fileURLToPath(
   new URL('node_modules/kalshi-typescript/dist/models/', import.meta.url),
 )
-/** A field that the live venue sends and SDK 3.30.0 does not declare. */
+/** Fields that the live venue sends although SDK 3.30.0 does not declare them. */
 const RECORDED = new Set(['available_on_brokers'])
 const interfaces = new Map()
 const enums = new Map()
@@ -29,7 +29,7 @@ for (const name of readdirSync(FOLDER)) {
   }
 }
 
-/** Differences between a value and a declared type, with their paths. Undeclared keys are differences. */
+/** Lists the differences between a value and a declared type, with their paths. An undeclared key is a difference. */
 export function differences(value, kind, path = kind) {
   const choices = kind.split(' | ')
   if (value === null) return choices.includes('null') ? [] : [`${path}: null`]

@@ -1,5 +1,5 @@
-// kalshi-typescript 3.30.0 against the simulated Kalshi: all public REST endpoints with signed requests. Every answer
-// is compared with the SDK's declared types and with the simulator's state.
+// Tests kalshi-typescript 3.30.0 against the simulated Kalshi: all public REST endpoints with signed requests. Compares
+// each response with the declared types and with the simulator's state.
 
 import assert from 'node:assert/strict'
 import axios from 'axios'
@@ -31,7 +31,7 @@ const [market, events, exchange, milestones, targets, search] = [
   kalshi.SearchApi,
 ].map((Api) => new Api(signed))
 
-/** Awaits one call, checks the type of its answer, and limits calls to the key's 20 requests a second. */
+/** Awaits a call and checks the type of its response. Pauses afterwards, because the key may send 20 requests a second. */
 async function ask(promise, kind) {
   const { data } = await promise
   await sleep(55)
@@ -41,7 +41,7 @@ async function ask(promise, kind) {
   return data
 }
 
-/** Reads pages until the cursor is empty. */
+/** Reads all pages of a list. */
 async function pages(read, list) {
   const rows = []
   let cursor
@@ -75,7 +75,7 @@ const listMarkets = (status, limit) =>
     'markets',
   )
 
-/** Levels of one side as [[price, size]] in millionths, best first. The venue lists the best last. */
+/** Levels of one side as [[price, size]] in millionths, best first. The venue sends the best level last. */
 const levels = (rows) => (rows ?? []).map(([p, n]) => [micros(p), micros(n)]).reverse()
 const oneLess = (rows) => rows.map(([price, size]) => [1_000_000 - price, size])
 const bookOf = ({ yes_dollars, no_dollars }) => ({
@@ -135,7 +135,7 @@ await check('MarketApi.getMarket', () =>
     busy = rows.toSorted((one, other) => other.volume_24h_fp - one.volume_24h_fp)
     const { ticker } = busy[0]
     const { market: alone } = await ask(market.getMarket(ticker), 'GetMarketResponse')
-    // Figures of earlier days change with time, even while the world is paused.
+    // Ignores figures over past days, which change with time even while the simulation is paused.
     const moving = /^(?:previous_|volume_|open_interest_)/
     const still = (row) => Object.entries(row).filter(([name]) => !moving.test(name))
     assert.deepEqual(still(alone), still(busy[0]))
@@ -181,7 +181,7 @@ await check('prices of getMarkets', () =>
     const books = await truth.books('b')
     for (const row of rows) {
       const { bids, asks } = books[row.ticker]
-      // An empty side has a price of 0.0000 as bid and as ask.
+      // The venue sends 0.0000 as the price of an empty side.
       const [bid, ask] = [bids[0]?.[0] ?? null, asks[0]?.[0] ?? null]
       assert.equal(micros(row.yes_bid_dollars), bid ?? 0, row.ticker)
       assert.equal(micros(row.yes_ask_dollars), ask ?? 0, row.ticker)
@@ -342,7 +342,7 @@ await check('SearchApi.getTagsForSeriesCategories', async () => {
   return `${Object.keys(tags_by_categories).length} categories`
 })
 
-/** A separate axios instance, because the SDK adds the signing interceptor of every API to the global one. */
+/** Creates a separate axios instance. Otherwise each API of the SDK would add a signing interceptor to the global one. */
 function signedApart() {
   return axios.create()
 }

@@ -1,6 +1,6 @@
-// @polymarket/bindings 0.10.0, the schemas of the venue's newest clients, against the simulated Gamma, CLOB, Data API v2
-// and market stream. Every answer must pass its schema and equal the simulator's state. No published client supports
-// markets of protocol v2 or the Data API v2, so this script sends the requests itself.
+// Tests @polymarket/bindings 0.10.0, the schemas of the venue's newest clients, against the simulated Gamma, CLOB, Data
+// API v2 and market stream. Each response must match its schema and the simulator's state. The script sends the
+// requests itself, because no published client supports protocol v2 or Data API v2.
 
 import assert from 'node:assert/strict'
 import {
@@ -58,7 +58,7 @@ const post = (schema, url, body) => {
   return ask(schema, url, {}, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-/** All pages of a list of the Data API. Every page repeats the filters to which its cursor is bound. */
+/** Reads all pages of a Data API list. Each request repeats the filters, because the cursor is bound to them. */
 async function pages(schema, path, query) {
   const items = []
   let page
@@ -73,7 +73,7 @@ async function pages(schema, path, query) {
   return { items, count }
 }
 
-/** All pages of one of Gamma's lists. */
+/** Reads all pages of a Gamma list. */
 async function gammaPages(schema, path, query) {
   const items = []
   let cursor
@@ -87,7 +87,7 @@ async function gammaPages(schema, path, query) {
 }
 
 let markets = []
-/** The token ids of a market's outcomes in its protocol version. */
+/** Token ids of the outcomes, which depend on the market's protocol version. */
 const idsOf = ({ version, outcomes: { yes, no } }) =>
   version === 'v2' ? [yes.positionId, no.positionId] : [yes.tokenId, no.tokenId]
 const ofVersion = (version) => markets.filter((market) => market.version === version)
@@ -180,7 +180,7 @@ const isV2 = ({ assetId }) => assetId.length < 77
 await check('Data /v2/trades, all pages of 500', () =>
   whilePaused(async () => {
     const { items, count } = await pages(ListTradesResponseSchema, 'trades', { limit: 500 })
-    // The venue never lists smaller trades.
+    // The venue lists only trades of at least this size.
     const real = transactions(await truth.trades('a'))
       .filter(({ size }) => size >= 10_000)
       .toReversed()
@@ -240,7 +240,7 @@ await check(`Data /v2/positions, OPEN and CLOSED, of ${WALLETS} wallets`, () =>
       }
       const { balances } = await truth.wallet(user)
       for (const { token, amount_micros: amount } of balances) {
-        // The venue rounds sizes to four decimals, and lists positions below 0.1 contracts only on request.
+        // The venue rounds sizes to four decimals. It lists positions below 0.1 contracts only on request.
         const shown = held.get(token) ?? 0
         assert.ok(Math.abs(shown - amount / 1e6) <= 0.0001, `${user} ${token} ${shown} ${amount}`)
       }

@@ -1,5 +1,5 @@
-// @polymarket/clob-client 5.8.1 and @polymarket/clob-client-v2 1.1.0 against the simulated CLOB: markets of both
-// protocols, books, prices, trades and price history.
+// Tests @polymarket/clob-client 5.8.1 and @polymarket/clob-client-v2 1.1.0 against the simulated CLOB: markets of both
+// protocol versions, books, prices, trades and price history.
 
 import assert from 'node:assert/strict'
 import { ClobClient, PriceHistoryInterval, Side } from '@polymarket/clob-client'
@@ -24,7 +24,7 @@ async function pages(read) {
   return { rows, count }
 }
 
-/** Levels in millionths, best first. The venue lists the best last. */
+/** Levels in millionths, best first. The venue sends the best level last. */
 const levels = (rows) => rows.map(({ price, size }) => [micros(price), micros(size)]).reverse()
 
 async function judge(name, client) {
@@ -33,12 +33,12 @@ async function judge(name, client) {
   async function assertBook(book, real, outcomeIndex) {
     const { bids, asks } = bookOf(real, outcomeIndex)
     assert.deepEqual({ bids: levels(book.bids), asks: levels(book.asks) }, { bids, asks })
-    // The SDK changes the book that it receives, so it gets a copy.
+    // Passes a copy, because the SDK changes the book.
     const { hash } = book
     assert.equal(await client.getOrderBookHash({ ...book }), hash, 'hash of the book')
   }
 
-  /** Tokens of markets with bids and asks, most traded first. The two outcomes of a market are adjacent. */
+  /** Token ids of markets with bids and asks, most traded market first. Both outcomes of a market are adjacent. */
   let tokens = []
 
   await check('getOk, getServerTime', async () => {
@@ -209,7 +209,7 @@ async function judge(name, client) {
 }
 
 await judge('clob-client', new ClobClient(urls.clob, 137))
-/** The first of these markets with a fee for takers. */
+/** The first of these markets that charges takers a fee. */
 async function paying(rows) {
   for (const row of rows) {
     if ((await newest.getClobMarketInfo(row.condition_id)).fd?.r > 0) return row
@@ -223,7 +223,7 @@ await checkRow('clob-client-v2 getClobMarketInfo, getFeeExponent', async () => {
   const { data } = await newest.getSamplingMarkets()
   const shown = []
   for (const version of ['v1', 'v2']) {
-    // Position ids of protocol v2 have fewer digits than token ids of v1.
+    // Position ids of protocol v2 are shorter than token ids of v1.
     const isOf = ({ tokens: [one] }) => one.token_id.length < 77 === (version === 'v2')
     const { condition_id, tokens: both } = await paying(data.filter(isOf))
     const info = await newest.getClobMarketInfo(condition_id)

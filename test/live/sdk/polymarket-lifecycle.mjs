@@ -1,5 +1,5 @@
-// @polymarket/client 0.2.0 during six simulated hours of the market stream, which take seconds: announcements, openings,
-// results and tick changes are too rare to wait for. The script starts its own simulator and advances its clock.
+// Tests @polymarket/client 0.2.0 with six simulated hours of the market stream, because announcements, openings,
+// results and tick changes are rare. The script advances the clock of its own simulator, which takes seconds.
 
 import assert from 'node:assert/strict'
 import { register } from 'tsx/esm/api'
@@ -37,7 +37,7 @@ const simulator = await startSimulator({
 })
 const { world, urls } = simulator
 const seen = new Map()
-/** Type of the first event of each token, which must be its book. */
+/** Type of the first event of each token. It must be the book. */
 const firstOf = new Map()
 const soon = new Set()
 
@@ -45,7 +45,7 @@ await check('six hours of the market stream', async () => {
   const markets = world.markets('a').filter(({ status }) => status !== 'resolved')
   const tokenIds = markets.flatMap(({ listing }) => listing.tokens)
   for (const { status, listing } of markets) if (status === 'unopened') soon.add(listing.tokens[0])
-  // Ticks change only in books that were read.
+  // Reads all books, because the simulator changes ticks only in books that have been read.
   for (const { book } of markets) assert.ok(book.bids)
   const handle = await clientOf(urls).subscribe([
     { topic: 'market', tokenIds, customFeatureEnabled: true },

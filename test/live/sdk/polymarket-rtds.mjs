@@ -1,5 +1,5 @@
-// @polymarket/real-time-data-client 1.4.0 against the simulated RTDS: `orders_matched` has every transaction once, and
-// `trades` has one row for each participant. Filters and the client's own ping are checked too.
+// Tests @polymarket/real-time-data-client 1.4.0 against the simulated RTDS. `orders_matched` must have each transaction
+// once, and `trades` one row for each participant. Tests filters and the client's ping too.
 
 import assert from 'node:assert/strict'
 import { RealTimeDataClient } from '@polymarket/real-time-data-client'
@@ -8,12 +8,12 @@ import { check, finish, micros, sleep, transactions, truth, urls } from './harne
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 const ROWS_MIN = 20
 
-// The client reports unreadable messages only with console.log.
+// The client reports unreadable messages to the console only.
 const complaints = []
 console.log = (...words) => complaints.push(words)
 console.error = (...words) => complaints.push(words)
 
-/** A connected client that collects its messages. `subscriptions` are sent when it is open. */
+/** Connects a client that collects its messages. Sends `subscriptions` once it is connected. */
 async function connect(subscriptions) {
   const seen = []
   let client
@@ -62,7 +62,7 @@ await check('subscribe to activity', async () => {
 })
 const real = await truth.trades('a')
 await truth.resume()
-/** The simulator's trades since the first received message. */
+/** The simulator's trades from the first received message on. */
 const sinceFirst = () => {
   const first = of('orders_matched')[0].payload.transactionHash
   return real.slice(real.findIndex((trade) => trade.tx_hash === first))

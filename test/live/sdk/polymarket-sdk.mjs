@@ -1,5 +1,5 @@
-// @polymarket/client connected to simulated venues. Every frame is counted before the SDK receives it, because the SDK
-// silently drops messages that its schemas refuse. The newest bindings validate each message too.
+// Connects @polymarket/client to simulated venues. Counts each frame before the SDK receives it and validates it with
+// the newest bindings, because the SDK silently drops messages that its schemas reject.
 
 import { MarketEventSchema } from '@polymarket/bindings/subscriptions'
 import { createPublicClient, forkEnvironmentConfig } from '@polymarket/client'
@@ -7,16 +7,16 @@ import { WebSocket } from 'ws'
 
 /** Number of received messages by event type. */
 export const frames = new Map()
-/** Messages that the newest bindings refuse, with the reason. */
+/** Messages that the newest bindings reject, with the reason. */
 export const refused = []
 
-/** The reason why the newest bindings refuse a message of the market channel; null if they accept it. */
+/** Why the newest bindings reject a message of the market channel; null if they accept it. */
 export function refusalOf(message) {
   const [issue] = MarketEventSchema.safeParse(message).error?.issues ?? []
   return issue === undefined ? null : `${issue.path.join('.')} ${issue.message}`
 }
 
-// The SDK needs a global WebSocket, which Node has since version 22.
+// Wraps the global WebSocket, which the SDK uses, to count frames.
 globalThis.WebSocket = class extends WebSocket {
   constructor(...args) {
     super(...args)

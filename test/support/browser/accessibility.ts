@@ -1,4 +1,4 @@
-// Accessibility problems of a page, found by axe-core.
+// Finds accessibility problems of a page with axe-core.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,7 +9,7 @@ const RUN = `axe.run(document, { resultTypes: ['violations'] }).then(({ violatio
   .flatMap(({ id, impact, nodes }) => nodes.map(({ target, any, html }) =>
     [impact, id, target.join(' '), any[0]?.message ?? '', html.slice(0, 200)].join(' | '))))`
 
-/** One line per problem: level, rule, element and description. */
+/** Returns one line for each problem: level, rule, element and description. */
 export async function allProblems(page: Page): Promise<readonly string[]> {
   if (await page.evaluate<boolean>('!("axe" in window)')) await page.evaluate(SOURCE)
   return page.evaluate<readonly string[]>(RUN)

@@ -1,6 +1,6 @@
-// `test`, `before` and `after` for tests that need a browser. Without one the tests are skipped with installation
-// advice, so that the README's two commands pass on any machine. With BROWSER_TESTS=required, as in `.ci/run`, a
-// missing browser fails them.
+// `test`, `before` and `after` for tests that need a browser. Without a browser, the tests are skipped with a hint how
+// to install it, so that `npm test` passes on any machine. With BROWSER_TESTS=required, which `.ci/run` sets, they fail
+// instead.
 
 import {
   after as afterAll,
@@ -18,10 +18,10 @@ const skipped = (name: string, run: TestFn): void =>
   void testOf(name, { skip: reason ?? true }, run)
 const nothing = (_run: HookFn): void => {}
 
-// Node's own function where tests run, so that a failure is reported with the file that contains the test.
+// Tests use Node's own function, so that a failure is reported for the file that contains the test.
 export const test: (name: string, run: TestFn) => void = reason === null ? testOf : skipped
 export const before: (run: HookFn) => void = reason === null ? beforeAll : nothing
 export const after: (run: HookFn) => void = reason === null ? afterAll : nothing
 
-// A failed test leaves its tabs open. Closing the browser then prints what they show.
+// Keeps the tabs of a failed test open. Closing the browser later prints their content.
 if (reason === null) afterEach((t) => ('passed' in t && !t.passed ? undefined : closeTabs()))

@@ -1,69 +1,64 @@
-// Headless browser for dashboard tests: Debian's chromium, controlled by playwright-core. Each tab records console
-// errors, exceptions and requests blocked by the page's policy. Closing a tab with recorded problems fails the test.
+// Headless Debian chromium for dashboard tests, controlled by playwright-core. A tab records console errors, exceptions
+// and requests that the page's policy blocks. Closing a tab with such problems fails the test.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 
-/** Options of a new tab. */
 export interface TabOptions {
   /** Width of the window in pixels; default: 1280 by 800. */
   readonly width?: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
-  /** The session token in the browser's cookie; null or omitted: no user is logged in. */
+  /** Session token for the browser's cookie; null or undefined: logged out. */
   readonly token?: string | null
-  /** Problems that this test provokes. */
+  /** Problems that the test causes on purpose. */
   readonly expected?: readonly RegExp[]
-  /**
-   * The server is a real process. On a busy machine it may reject a request or not be ready in time (503), which is
-   * not a problem then.
-   */
+  /** The server is a real process. On a busy machine it may reject a request with 503, which is not a problem then. */
   readonly isShedding?: boolean
   readonly timezone?: string
   readonly locale?: string
 }
 
-/** A tab with its own profile, like a new visitor's. */
+/** A tab with a separate browser profile, like that of a new visitor. */
 export interface Tab {
   readonly page: Page
-  /** Problems so far, except expected ones. */
+  /** Recorded problems, except expected ones. */
   readonly problems: readonly string[]
-  /** Closes the tab; throws if it has problems. */
+  /** Closes the tab. Throws if it has problems. */
   close(): Promise<void>
 }
 
-/** One browser for a test file. */
+/** The browser of a test file. */
 export interface Chromium {
-  /** Opens a tab at an address. */
   open(url: string, options?: TabOptions): Promise<Tab>
-  /** Closes the browser; throws if an open tab has problems. */
+  /** Closes the browser. Throws if an open tab has problems. */
   close(): Promise<void>
 }
 
-/** Tabs that no test has closed. */
+/** Open tabs. */
 const tabs = new Set<Tab>()
 
-/** Closes all tabs; throws if one has problems. */
+/** Closes all open tabs. Throws if one has problems. */
 export async function closeTabs(): Promise<void> {
   for (const tab of tabs) await tab.close()
 }
 
-/** Longer than any wait on a busy machine. */
+/** Exceeds any wait on a busy machine. */
 const WAIT_MS = 300_000
-/** A rejected request is a valid response to the page, but Chromium also logs it to the console. */
+/** Chromium logs each rejected request to the console. The page may handle the rejection as planned. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/
 const SHED = /^Failed to load resource: the server responded with a status of 503/
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
-/** Installation advice; null if there is a browser. */
+/** How to install the browser; null if it is installed. */
 export function missingBrowser(): string | null {
   if (existsSync(executablePath)) return null
   return `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`
 }
 
-/** Starts the browser. Without one it throws with installation advice. */
+/** Starts the browser. Throws with installation advice if it is missing. */
 export async function openChromium(): Promise<Chromium> {
   const missing = missingBrowser()
   if (missing !== null) throw new Error(missing)
@@ -130,26 +125,26 @@ async function tabOf(
   }
 }
 
-/** The content of a tab left open by a failed test, for its error message. */
+/** Content of a tab that a failed test left open, for the error message. */
 async function whatItShows(page: Page): Promise<string> {
   const text = await page.evaluate('document.body.innerText').catch(String)
   return `left open at ${page.url()}:\n${String(text).slice(0, 2_000)}`
 }
 
-/** Waits until the element has the focus, which may arrive after it is drawn. */
+/** Waits until the element has the focus. The focus may follow the drawing. */
 export const focusOn = (one: Locator): Promise<void> =>
   one.and(one.page().locator(':focus')).waitFor()
 
-/** The cookie as the server of this address sets it (http/request/auth.ts). */
+/** The cookie as this server sets it (http/request/auth.ts). */
 export function sessionCookie(url: string, token: string) {
   const { origin, port } = new URL(url)
   const stored = { url: origin, httpOnly: true, sameSite: 'Strict' } as const
   return { ...stored, name: `twinbook${port}`, value: token }
 }
 
-// The following runs in the page before its own scripts. It is text, since the types here are Node's.
+// These scripts run in the page before its own. They are text, because the types here are those of Node.
 
-/** tsx compiles test functions that run in the page; they call this for their names. */
+/** tsx inserts calls of this function into test functions that run in the page. */
 const NAMES_OF_FUNCTIONS = 'globalThis.__name ??= (named) => named'
 
 const TELL_REFUSALS = `

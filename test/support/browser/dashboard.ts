@@ -1,5 +1,5 @@
-// The dashboard for browser tests, over a fake engine in this process or over a real process with simulated venues.
-// Both start and stop a browser.
+// Starts the dashboard for browser tests together with a browser: over a fake engine in this process, or over a real
+// process with simulated venues.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,26 +11,29 @@ import { beforeAgain, read } from '../rigs/full-service.ts'
 import { freePorts, startProcess } from '../rigs/processes.ts'
 import { type Chromium, openChromium, type TabOptions } from './chromium.ts'
 
-/** The dashboard over a fake engine. */
+/** A dashboard over a fake engine. */
 export interface FakeDashboard {
   readonly server: ApiServer
   readonly chromium: Chromium
-  /** Opens a tab at a page (`#/markets`). `ann` is logged in unless a token or null is given. The tab closes with the test. */
+  /**
+   * Opens a page such as `#/markets` in a tab. The user `ann` is logged in, unless `options` has a token or null. The
+   * tab closes after the test.
+   */
   open(page: string, options?: TabOptions): Promise<Page>
   close(): Promise<void>
 }
 
-/** The dashboard of a real process. */
+/** A dashboard over a real process. */
 export interface RealDashboard {
   readonly origin: string
-  /** Key of the local account, which has no request limit. */
+  /** Key of the local account, which has no rate limit. */
   readonly key: string
   readonly chromium: Chromium
-  /** Opens a tab at a page. No user is logged in unless a token is given. The tab closes with the test. */
+  /** Opens a page in a tab. No user is logged in, unless `options` has a token. The tab closes after the test. */
   open(page: string, options?: TabOptions): Promise<Page>
-  /** Creates an account; returns its token. */
+  /** Creates an account and returns its token. */
   signUp(email: string): Promise<string>
-  /** Stops the process with a signal; `start` starts another on the same port and folder. */
+  /** Stops the process with a signal. `start` starts a new one on the same port and folder. */
   stop(signal: NodeJS.Signals): Promise<void>
   start(): Promise<void>
   close(): Promise<void>
@@ -58,7 +61,7 @@ export async function openFakeDashboard(
   }
 }
 
-/** Starts a process over simulated venues, and a browser. `env` overrides the settings of a small, fast world. */
+/** Starts a process over simulated venues, and a browser. `env` overrides the settings of a small, fast simulation. */
 export async function openRealDashboard(
   env: Readonly<Record<string, string>> = {},
 ): Promise<RealDashboard> {
@@ -108,7 +111,7 @@ export async function openRealDashboard(
   }
 }
 
-/** Pages of a running service with content: every page, including a busy market, a settled one and a wallet. */
+/** URLs of all pages of a running service, with content: a busy market, a settled one, a wallet and others. */
 export async function pagesToSee({ origin, key }: RealDashboard): Promise<readonly string[]> {
   const marketsOf = async (status: string) => {
     const { markets } = await read<{ markets: readonly ListedMarket[] }>(
@@ -145,7 +148,7 @@ interface ListedMarket {
   readonly platforms: readonly object[]
 }
 
-/** The first wallet named in the newest trades of these markets. */
+/** A wallet that takes part in the newest trades of these markets. Waits until there is one. */
 async function tradingWallet(origin: string, key: string, ids: readonly string[]): Promise<string> {
   for (;;) {
     for (const id of ids) {

@@ -1,13 +1,13 @@
-// Costs of a tab, by Chromium's protocol: tasks of its main thread and memory of its scripts. A task's processor time
-// is reported beside its wall time, since other tests run on the machine.
+// Measures the costs of a tab by the Chrome DevTools protocol: tasks of the main thread and memory. A task has
+// processor time and wall time, because other tests use the machine.
 
 import type { CDPSession } from 'playwright-core'
 
-/** A task of the main thread: one callback, message, timer or frame, with everything that it caused. */
+/** A task of the main thread: one callback, message, timer or frame with everything that runs in it. */
 interface TabTask {
-  /** Milliseconds of processor time. */
+  /** Processor time in milliseconds. */
   readonly threadMs: number
-  /** Milliseconds of wall time, including the wait for a processor. */
+  /** Wall time in milliseconds, including waits for a processor. */
   readonly wallMs: number
 }
 
@@ -15,13 +15,13 @@ interface TraceEvent {
   readonly name: string
   readonly pid: number
   readonly tid: number
-  /** Microseconds. */
+  /** In microseconds. */
   readonly dur?: number
   readonly tdur?: number
   readonly args?: { readonly name?: string }
 }
 
-/** Every task of the tab's main thread between `start` and `end`. */
+/** Records all tasks of the tab's main thread from `start` to `end`. */
 export class TaskTrace {
   readonly #protocol: CDPSession
   readonly #events: TraceEvent[] = []
@@ -65,16 +65,15 @@ function isTraceEvent(value: unknown): value is TraceEvent {
   return typeof value === 'object' && value !== null && 'name' in value && 'pid' in value
 }
 
-/** Memory use of a tab. */
 interface TabHeld {
-  /** Of its scripts. */
+  /** Size of the script heap. */
   readonly heapBytes: number
-  /** Of the document, and detached ones that scripts still reference. */
+  /** Number of DOM nodes, including detached ones that scripts still reference. */
   readonly nodes: number
   readonly listeners: number
 }
 
-/** Memory use after a forced collection. */
+/** Memory of a tab after a forced garbage collection. */
 export async function heldBy(protocol: CDPSession): Promise<TabHeld> {
   await protocol.send('HeapProfiler.enable')
   for (let round = 0; round < 3; round += 1) await protocol.send('HeapProfiler.collectGarbage')
