@@ -1,5 +1,5 @@
-// Calendar of the simulated world: the events at any time as a pure function of seed, number of markets and wall clock.
-// A restart continues the same world.
+// Calendar of the simulated world. Its events at any time follow from the seed, the number of markets and the wall
+// clock, so a restart continues the same world.
 
 import { MINUTE_MS, type TimeMs } from '../../units.ts'
 import { SIM_VENUES, type SimTeam, type SimVenue } from './model.ts'
@@ -16,7 +16,7 @@ import { allTeams } from './questions/teams.ts'
 
 export type { PlannedEvent, PlannedMarket } from './questions/planning.ts'
 
-/** createdBetween indexes this many milliseconds ahead at once, so that most calls are a binary search. */
+/** createdBetween plans this many milliseconds ahead at once, so that most calls only search the plan. */
 const HORIZON_MS = 10 * MINUTE_MS
 
 /** Default share of protocol v2 among venue a's markets. */
@@ -32,7 +32,7 @@ interface Announcement {
 export class Calendar {
   readonly #slots: readonly Slot[]
   readonly #numbering: Numbering
-  /** Announcements in (#indexedFromMs, #indexedToMs], by time. A cache that any call may rebuild. */
+  /** Announcements in (#indexedFromMs, #indexedToMs], in order of time. Any call may replace this cache. */
   #announcements: readonly Announcement[] = []
   #indexedFromMs = 0
   #indexedToMs = 0
@@ -52,7 +52,7 @@ export class Calendar {
     }
   }
 
-  /** Events of both venues that are announced and were not resolved more than two days ago, in creation order. */
+  /** Events of both venues that are announced now, without those resolved more than two days ago. In creation order. */
   eventsAt(atMs: TimeMs): readonly PlannedEvent[] {
     const events: PlannedEvent[] = []
     for (const slot of this.#slots) {
@@ -81,7 +81,7 @@ export class Calendar {
     return inCreationOrder(events)
   }
 
-  /** The event with this number, whether past, present or future. Null: the venue has no such number. */
+  /** The venue's event with this number, whether past, present or future. Null: no event has this number. */
   eventNumbered(venue: SimVenue, number: number): PlannedEvent | null {
     const { ordinal, cycle } = slotOfNumber(this.#numbering, number)
     const slot = this.#slots[ordinal]
@@ -101,7 +101,7 @@ export class Calendar {
     for (const slot of this.#slots) {
       for (const venue of SIM_VENUES) {
         if (!slot.venues.includes(venue)) continue
-        // The first cycle that is announced after a time follows the last cycle that exists at that time.
+        // The cycle to announce next is the one after the last cycle that exists at that time.
         let cycle = presentFrom(slot, venue, fromMs) + slot.variant.copies
         for (;;) {
           const createdMs = createdOf(slot, venue, cycle)

@@ -1,5 +1,5 @@
-// Simulates unannounced changes of the venues' protocols: functions on serialized answers and frames, so that routes
-// and channels do not depend on them. rest.ts and the sockets apply the active ones.
+// Simulates changes that the venues make to their protocols without notice. A change is a function on serialized
+// answers or frames, so routes and channels do not depend on it. rest.ts and the sockets apply the active changes.
 
 import { isRecord } from '../../json-record.ts'
 import type { SimChange } from './model.ts'
@@ -11,14 +11,14 @@ export interface RestAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Changes of answers. `ignores` names parameters that the server no longer reads. */
+/** A change of REST answers. `ignores` lists parameters that the server no longer reads. */
 interface AnswerChange {
   readonly path: RegExp
   readonly ignores?: readonly string[]
   readonly answer: (answer: RestAnswer) => RestAnswer
 }
 
-/** Changes of frames that the server sends. One frame may become several. */
+/** A change of frames that the server sends. One frame may become several. */
 interface FrameChange {
   readonly holding: RegExp
   readonly frames: (text: string) => readonly string[]
@@ -76,7 +76,7 @@ const within =
     return isRecord(inner) ? { ...row, [field]: edit(inner) } : row
   }
 
-/** Edits about a third of the rows, which are the same in every answer. */
+/** Edits about a third of the rows. They are the same rows in every answer. */
 const ofSome =
   (field: string, edit: Edit): Edit =>
   (row) => {
@@ -93,7 +93,7 @@ const KALSHI_MARKETS = /^\/trade-api\/v2\/(events|markets)$/
 const PRICE_CHANGE = /"event_type":"price_change"/
 const STREAM_TOKEN = /"asset_id":"(\d+)"/g
 const hex = (token: string): string => `0x${BigInt(token).toString(16)}`
-/** Converts the ids of a list, or of a list in a JSON text. */
+/** Converts ids to hexadecimal, in a list or in the JSON text of a list. */
 const inHex = (ids: unknown): unknown =>
   JSON.parse(JSON.stringify(ids ?? null).replaceAll(/\d+/g, hex))
 const ACTIVITY = /"topic":"activity"/

@@ -1,4 +1,5 @@
-// Messages between the simulator's process and its parent, as JSON: options to the child, addresses to the parent.
+// Messages between the simulator's process and its parent, as JSON. The parent sends options, and the child sends
+// addresses.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -15,13 +16,13 @@ const childOptions = Type.Object({
   messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
   /** Planned price gaps per minute. */
   gapsPerMinute: Type.Integer({ minimum: 0 }),
-  /** Names of faults. The child rejects unknown ones. */
+  /** Names of faults. The child rejects an unknown name. */
   faults: Type.Array(Type.String()),
-  /** Seconds after which the activity stream ends. Null: never. */
+  /** Seconds after which the activity stream ends. Null: it does not end. */
   activityEndsS: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
   host: Text,
   logLevel: Text,
-  /** Folder in which the child persists its world. Null: not persisted. */
+  /** Folder in which the child stores its world. Null: the world is not stored. */
   worldFolder: Type.Union([Text, Type.Null()]),
 })
 
@@ -43,7 +44,7 @@ const readyMessage = Type.Object({
 export type ReadyMessage = Static<typeof readyMessage>
 export type ChildOptions = Static<typeof childOptions>
 
-/** Parses the child's argument. Throws if the argument is invalid, which is an internal bug. */
+/** Parses the child's argument. Throws if the argument is invalid, which is a bug of the parent. */
 export function parseChildOptions(text: string | undefined) {
   const options: unknown = JSON.parse(text ?? 'null')
   if (!Value.Check(childOptions, options)) {

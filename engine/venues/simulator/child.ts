@@ -1,11 +1,12 @@
-// Entry of the simulator's process, forked by spawn.ts. It exits on a signal or if its parent exits. Do not import.
+// Entry point of the simulator's process, which spawn.ts forks. It exits on a signal or when its parent exits. Do not
+// import it.
 
 import { systemClock } from '../../clock.ts'
 import { openLog } from '../../process/log.ts'
 import { parseChildOptions, type ReadyMessage } from './child-options.ts'
 import { startSimulator } from './simulator.ts'
 
-/** Time for the servers to close before the process exits anyway. */
+/** If the servers do not close within this time, the process exits anyway. */
 const STOP_MS_MAX = 2_000
 
 const options = parseChildOptions(process.argv[2])

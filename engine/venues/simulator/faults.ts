@@ -1,13 +1,13 @@
-// Faults that a test or user enables, drawn from a seeded stream. The servers implement most of them;
-// world/book-faults.ts implements tick_size, one_sided and empty_book.
+// Faults that a test or user enables. A seeded random stream decides when each fault occurs. The servers implement most
+// faults; world/book-faults.ts implements tick_size, one_sided and empty_book.
 
 import type { Random } from '../../random.ts'
 import { Changes } from './changes.ts'
 import type { SimChange, SimFault } from './model.ts'
 
-/** Every fault with its probability per opportunity while it is enabled. */
+/** All faults. The number is the probability of the fault at each opportunity while it is enabled. */
 export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
-  /** Per stream message: a book change is lost. Kalshi's sequence number is used all the same. */
+  /** Per stream message: a book change is lost. At Kalshi its sequence number is used nevertheless. */
   lost_delta: 1 / 5_000,
   /** Per connection and second: data stops for 20 s while the socket stays open. */
   silence: 1 / 300,
@@ -28,7 +28,7 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   one_sided: 1 / 300,
   /** Per market and minute: the quotes of both sides are withdrawn for ten seconds. */
   empty_book: 1 / 600,
-  /** Per first page that caches may store: the venue's edge serves the page until it expires. */
+  /** Per cacheable first page: a cache of the venue serves the page until it expires. */
   stale_cache: 1 / 10,
   /** Per second: one shard of Kalshi's exchange stops trading for three minutes. */
   halt: 1 / 600,
@@ -51,7 +51,7 @@ const FREEZE_MS = 60_000
 export class Faults {
   readonly #active: ReadonlySet<string>
   readonly #random: Random
-  /** Has at most one entry per market of the world. */
+  /** Contains at most one entry per market of the world. */
   readonly #mutedUntilMs = new Map<string, number>()
   #frozenSecond = -1
   #frozenUntilMs = 0

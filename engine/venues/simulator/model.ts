@@ -11,7 +11,10 @@ export const SIM_VENUES: readonly SimVenue[] = ['a', 'b']
 export type SimTopic = 'politics' | 'economics' | 'crypto' | 'weather' | 'culture' | 'sports'
 export type SimSport = 'nfl' | 'nba' | 'mlb' | 'nhl' | 'cfb' | 'cbb' | 'pga' | 'tennis'
 
-/** How the two listings of a question differ. Kinds other than `same` are traps: a matcher must not match them as equal. */
+/**
+ * How the two listings of a question differ. All kinds except `same` are traps, which a matcher must not match as
+ * equal.
+ */
 export type SimPairKind =
   | 'same'
   | 'other_date'
@@ -69,15 +72,15 @@ export interface SimEvent {
 }
 
 /**
- * unopened: announced, not trading yet. open. closed: trading ended, no result yet. determined: result known, payout
- * pending. resolved: final.
+ * unopened: announced, not trading yet. open: trading. closed: trading has ended, without a result. determined: the
+ * result is known, and the payout is pending. resolved: final.
  */
 export type SimStatus = 'unopened' | 'open' | 'closed' | 'determined' | 'resolved'
 
 /** The fixed properties of a listing. */
 export interface SimListing {
   readonly venue: SimVenue
-  /** Dense, from 0, per venue. */
+  /** Index among the markets of the venue, from 0 without gaps. */
   readonly index: number
   /** Integer id (Gamma's `id`), unique per venue and run. */
   readonly number: number
@@ -88,7 +91,7 @@ export interface SimListing {
   readonly nativeId: string
   /** Protocol v2 of venue a: tokens are position ids. Always false at venue b. */
   readonly isV2: boolean
-  /** Key from which probabilities are drawn. It is the same under both protocols. */
+  /** Key from which probabilities are drawn. It does not depend on the protocol version. */
   readonly chanceKey: string
   /** UUID, Kalshi's `market_id`. */
   readonly uuid: string
@@ -124,28 +127,28 @@ export interface SimListing {
   readonly createdMs: TimeMs
   readonly openMs: TimeMs
   readonly closeMs: TimeMs
-  /** Time when the result is known; ≥ closeMs. */
+  /** Time when the result becomes known, at or after closeMs. */
   readonly determineMs: TimeMs
-  /** Time when it is final; ≥ determineMs. */
+  /** Time when the result becomes final, at or after determineMs. */
   readonly resolveMs: TimeMs
-  /** Payout of the first outcome: 1, 0, or one half (void). Must not be shown before it is determined. */
+  /** Payout of the first outcome: 1, 0, or one half if void. It must not be visible before determineMs. */
   readonly payout: PriceMicros
   /** Identifies the underlying question. Equal on both venues for pairs, including traps. */
   readonly questionKey: string
   /** The question's listing on the other venue, if any, and its relation. */
   readonly pair: { readonly otherNativeId: string; readonly kind: SimPairKind } | null
-  /** Relative activity, 1 is average; a few markets have most of it. */
+  /** Activity relative to the average of 1. A few markets have most of the activity. */
   readonly activity: number
 }
 
-/** One trade: one fill between a taker and one or more makers. */
+/** One trade: a fill between a taker and one or more makers. */
 export interface SimTrade {
   /** Kalshi's trade_id: a UUID. */
   readonly id: string
   /** 0x + 64 hex. Several fills of one order share it. */
   readonly txHash: string
   readonly market: SimMarket
-  /** The outcome that the taker traded, and its price. Kalshi's no-side buys are outcomeIndex 1. */
+  /** The outcome that the taker traded; `price` is its price. A No purchase at Kalshi has outcomeIndex 1. */
   readonly outcomeIndex: 0 | 1
   readonly side: TradeSide
   readonly price: PriceMicros
@@ -153,7 +156,7 @@ export interface SimTrade {
   readonly atMs: TimeMs
   readonly taker: SimWallet
   readonly makers: readonly { readonly wallet: SimWallet; readonly size: SizeMicros }[]
-  /** True: rows show a price slightly off the true one. Absent: true if the hash ends in 0. */
+  /** True: rows show a price that differs slightly from the exact one. Default: true if the hash ends in 0. */
   readonly isBesideTick?: boolean
 }
 
@@ -174,22 +177,22 @@ export type SimWalletEventKind =
   | 'MAKER_REBATE'
   | 'MIGRATION'
 
-/** One action of a wallet. All other data of a wallet is derived from its events. */
+/** One action of a wallet. All other facts about a wallet are derived from its events. */
 export interface SimWalletEvent {
   readonly kind: SimWalletEventKind
   readonly atMs: TimeMs
   readonly txHash: string
-  /** Null for events of the whole account. */
+  /** Null for events that concern no market. */
   readonly market: SimMarket | null
-  /** For a TRADE: the fill and the wallet's index in it (0 the taker, then the makers). Null otherwise. */
+  /** For kind TRADE: the fill, and the wallet's index in it (0 is the taker, then the makers). Otherwise null. */
   readonly fill: { readonly trade: SimTrade; readonly participant: number } | null
   /** The outcome of a fill, a redemption or a migration. Null otherwise. */
   readonly outcomeIndex: 0 | 1 | null
-  /** Number of contracts. For a redemption whose row does not name the token: same as `usd`. */
+  /** Number of contracts. Equal to `usd` for a redemption whose row does not name the token. */
   readonly size: SizeMicros
-  /** Dollars paid (a buy, a split) or received (all others), without the fee; ≥ 0. */
+  /** Dollars without the fee, at least 0. Paid for a purchase or a split, received for all others. */
   readonly usd: UsdMicros
-  /** The taker's fee: added to a purchase, or deducted from the proceeds of a sale. */
+  /** The taker's fee. It is paid in addition to a purchase, or deducted from the proceeds of a sale. */
   readonly fee: UsdMicros
 }
 
@@ -202,13 +205,13 @@ export interface SimMarket {
   lastTrade: SimTrade | null
   readonly volumeTotal: UsdMicros
   readonly volume24h: UsdMicros
-  /** Contracts, for Kalshi's figures. */
+  /** Numbers of contracts, which Kalshi's figures use. */
   readonly volumeTotalContracts: SizeMicros
   readonly volume24hContracts: SizeMicros
   readonly openInterest: SizeMicros
   readonly updatedMs: TimeMs
   readonly book: SimBook
-  /** The fair price at any time of the market's life: a pure function of seed and time. */
+  /** The fair price at any time of the market's life. It depends only on seed and time. */
   fairPrice(atMs: TimeMs): PriceMicros
   /** Newest last. At most 2 million per venue, fewer in a world that is persisted (snapshot.ts). */
   readonly trades: readonly SimTrade[]
@@ -223,19 +226,19 @@ export interface SimBook {
   sizeAt(side: BookSide, price: PriceMicros): SizeMicros
 }
 
-/** One change of the world, emitted synchronously and in order. */
+/** One change of the world. Changes are emitted synchronously and in order. */
 export type WorldChange =
-  /** Orders placed or cancelled; sizes are the levels' new totals. */
+  /** Orders were placed or cancelled. `changes` has the new total size of each level. */
   | {
       readonly kind: 'levels'
       readonly market: SimMarket
       readonly changes: readonly LevelChange[]
       readonly previousSizes: readonly SizeMicros[]
-      /** True: venue b's stream numbers it but does not send it. */
+      /** True: venue b's stream assigns a number to the change but does not send it. */
       readonly isLost?: boolean
       readonly atMs: TimeMs
     }
-  /** A trade and the liquidity that it removed from the book. */
+  /** A trade. Its level changes remove the traded liquidity from the book. */
   | {
       readonly kind: 'trade'
       readonly market: SimMarket
@@ -261,21 +264,21 @@ export interface World {
   readonly seed: number
   readonly startedMs: TimeMs
   nowMs(): TimeMs
-  /** Everything that was not resolved more than two days ago, in creation order. */
+  /** All events except those that were resolved more than two days ago, in creation order. */
   events(venue: SimVenue): readonly SimEvent[]
   markets(venue: SimVenue): readonly SimMarket[]
   market(venue: SimVenue, nativeId: string): SimMarket | null
-  /** Venue a only: the market of a token id and the index of its outcome. */
+  /** Only for venue a: the market of a token id, and the index of its outcome. */
   marketOfToken(token: string): { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 } | null
   event(venue: SimVenue, nativeId: string): SimEvent | null
   /** All retained trades of a venue, oldest first. */
   trades(venue: SimVenue): readonly SimTrade[]
-  /** All trades of the venue since this time are retained. Earlier figures come from the fair price. */
+  /** All trades of the venue since this time are retained. Figures before it are derived from the fair price. */
   tradesFromMs(venue: SimVenue): TimeMs
   teams(): readonly { readonly league: string; readonly team: SimTeam }[]
-  /** Calls `listener` for each change from now on. Returns the function that unsubscribes. */
+  /** Calls `listener` for each later change. Returns a function that unsubscribes. */
   onChange(listener: (change: WorldChange) => void): () => void
-  /** Advances the world to its clock's time: lifecycle, then order flow at the set rate. */
+  /** Advances the world to its clock's time: first the lifecycles of markets, then order flow at the set rate. */
   step(): void
 }
 

@@ -1,4 +1,4 @@
-// REST server of both simulated venues. It uses node:http, so that it shares no code with our own server.
+// REST server of both simulated venues. It uses node:http, so that it shares no code with the server of the product.
 
 import {
   createServer,
@@ -14,15 +14,15 @@ import type { RestAnswer } from './changes.ts'
 import type { Faults } from './faults.ts'
 
 export interface RestRequest {
-  /** Upper case; HEAD arrives as GET. */
+  /** Method in upper case. HEAD arrives as GET. */
   readonly method: string
-  /** As received, without the query. Venue b's signatures cover it. */
+  /** Path as received, without the query. Venue b's signatures include it. */
   readonly path: string
-  /** The `{name}` parts of the route's pattern, percent-decoded. */
+  /** The `{name}` segments of the route's pattern, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
-  /** UTF-8 text; empty when there is none. */
+  /** Body as UTF-8 text. Empty if there is none. */
   readonly body: string
 }
 
@@ -33,11 +33,11 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 
 /** Answers that a venue may override. */
 export interface RestHooks {
-  /** Runs before every route (signatures, rate limits). An answer ends the request. */
+  /** Runs before every route (signatures, rate limits). If it returns an answer, the route does not run. */
   readonly guard?: (request: RestRequest) => RestAnswer | null
   readonly notFound?: (request: RestRequest) => RestAnswer
   readonly methodNotAllowed?: (request: RestRequest) => RestAnswer
-  /** The 429 of the rate-limit faults, without Retry-After. */
+  /** The 429 answer of the rate-limit faults, without Retry-After. */
   readonly rateLimited?: () => RestAnswer
 }
 
@@ -45,11 +45,11 @@ interface RestOptions {
   readonly faults: Faults
   readonly log: Log
   readonly hooks?: RestHooks
-  /** Maximum request body; above it the answer is 413. Default 1 MiB. */
+  /** Maximum size of a request body in bytes. A larger one is answered with 413. Default: 1 MiB. */
   readonly bodyBytesMax?: number
 }
 
-/** Thrown by a handler to refuse a request. */
+/** A handler throws it to refuse a request. */
 export class Refusal extends Error {
   readonly answer: RestAnswer
 
@@ -79,7 +79,7 @@ const HTML_502: RestAnswer = {
     '<body><h1>Bad gateway <span>Error code 502</span></h1><p>cloudflare</p></body>\n</html>\n',
 }
 
-/** One listener. A literal segment takes precedence over a `{name}` segment. */
+/** One listener with its routes. A literal path segment takes precedence over a `{name}` segment. */
 export class RestServer {
   readonly #routes: Route[] = []
   readonly #upgrades = new Map<string, UpgradeHandler>()
@@ -95,14 +95,15 @@ export class RestServer {
     this.#hooks = options.hooks ?? {}
     this.#bodyBytesMax = options.bodyBytesMax ?? 1_048_576
     this.#server = createServer((request, response) => this.#receive(request, response))
-    // Longer than clients keep idle connections, so that the server never closes one that a client reuses.
+    // Longer than clients keep idle connections open, so that the server never closes a connection that a client
+    // reuses.
     this.#server.keepAliveTimeout = 120_000
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
-    // Disconnects clients that do not send HTTP. No input of a peer may end the process.
+    // Disconnects clients that do not send HTTP. Invalid input must not end the process.
     this.#server.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  /** Adds a route. The pattern is a path such as `/markets/{ticker}/orderbook`. */
+  /** Adds a route. The pattern is a path, for example `/markets/{ticker}/orderbook`. */
   route(method: string, pattern: string, handler: RestHandler): void {
     this.#routes.push({ method, segments: pattern.split('/').slice(1), handler })
   }
@@ -115,12 +116,12 @@ export class RestServer {
     this.route('POST', pattern, handler)
   }
 
-  /** Registers a handler for WebSocket upgrades of a path. The path `*` matches all others. */
+  /** Registers a handler for WebSocket upgrades of a path. The path `*` is for all paths without their own handler. */
   upgrade(path: string, handler: UpgradeHandler): void {
     this.#upgrades.set(path, handler)
   }
 
-  /** Starts listening (port 0: any free one) and resolves to the port. Rejects if the port is in use. */
+  /** Starts listening and resolves to the port. Port 0 selects any free port. Rejects if the port is in use. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)
@@ -132,7 +133,7 @@ export class RestServer {
     })
   }
 
-  /** Stops listening and closes every HTTP connection. Upgraded sockets belong to their handler. */
+  /** Stops listening and closes every HTTP connection. Upgraded sockets are closed by their handlers. */
   stop(): Promise<void> {
     return new Promise((resolve) => {
       this.#server.close(() => resolve())
@@ -147,7 +148,7 @@ export class RestServer {
     let bytes = 0
     incoming.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      // Above the limit the rest is read and discarded, so that the client receives the 413.
+      // The rest of a body above the limit is read and discarded, because the client must receive the 413.
       if (bytes <= this.#bodyBytesMax) chunks.push(chunk)
     })
     incoming.on('end', () => {
@@ -171,7 +172,7 @@ export class RestServer {
     const request = { method, path, params, query, headers: incoming.headers, body }
     const { changes } = this.#faults
     try {
-      // The simulator's own paths do not belong to the venue: no faults, changes or rate limits.
+      // Faults, changes and rate limits do not apply to the simulator's own paths.
       if (path.startsWith('/sim/')) return this.#routed(found, request)
       changes.editRequest(path, query)
       return changes.editAnswer(path, this.#refusal(request) ?? this.#routed(found, request))
@@ -260,7 +261,7 @@ export class SimTokenBucket {
     this.#filledMs = options.clock.monotonicMs()
   }
 
-  /** Takes `cost` tokens. If there are too few, takes none and returns false. */
+  /** Takes `cost` tokens and returns true. If there are too few, takes none and returns false. */
   take(cost = 1): boolean {
     const nowMs = this.#clock.monotonicMs()
     const gained = ((nowMs - this.#filledMs) / 1000) * this.#perSecond

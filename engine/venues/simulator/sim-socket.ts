@@ -1,4 +1,4 @@
-// WebSocket connections of the simulated venues, with the faults per connection (silence, disconnect).
+// WebSocket connections of the simulated venues, with the faults that affect one connection (silence, disconnect).
 
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -10,13 +10,13 @@ import type { Faults } from './faults.ts'
 import type { UpgradeHandler } from './rest.ts'
 
 const SILENCE_MS = 20_000
-/** A reader with a larger backlog is disconnected, because its unread data would exhaust memory. */
+/** A client with more unread data is disconnected, because the data would exhaust memory. */
 const BUFFERED_BYTES_MAX = 64 * 1_048_576
 const FRAME_BYTES_MAX = 16 * 1_048_576
 
 export interface Conversation {
   receive(text: string): void
-  /** Called once a second, after the faults of that second. */
+  /** Called once a second, after that second's faults were drawn. */
   tick(): void
   closed(): void
 }
@@ -26,7 +26,7 @@ interface SocketGroupOptions {
   readonly clock: Clock
   readonly log: Log
   readonly open: (socket: SimSocket) => Conversation
-  /** Ping frames, in whole seconds. A connection is closed if no pong arrives for `pongLimitMs`. */
+  /** Interval of ping frames, in whole seconds. A connection without a pong for `pongLimitMs` is closed. */
   readonly ping?: {
     readonly periodSeconds: number
     readonly body: string
@@ -69,7 +69,7 @@ export class SocketGroup {
     const conversation = this.#options.open(socket)
     this.#members.set(socket, conversation)
     ws.on('message', (data, isBinary) => conversation.receive(isBinary ? '' : String(data)))
-    // On broken frames and resets `ws` closes the socket itself, and 'close' follows.
+    // After broken frames and resets `ws` itself closes the socket. A 'close' event follows.
     ws.on('error', () => {})
     ws.on('close', () => {
       this.#members.delete(socket)
@@ -93,7 +93,7 @@ export class SocketGroup {
 }
 
 export class SimSocket {
-  /** Included in RTDS envelopes. */
+  /** Envelopes of RTDS contain this id. */
   readonly id = randomUUID()
   readonly #ws: WebSocket
   readonly #raw: Duplex
@@ -121,18 +121,18 @@ export class SimSocket {
     return this.#clock.monotonicMs() < this.#silencedUntilMs
   }
 
-  /** Sends market data. It is lost while the connection is silenced. */
+  /** Sends market data. It is lost while the connection is silent. */
   send(frame: string | Buffer): void {
     if (!this.isSilenced) this.reply(frame)
   }
 
-  /** Sends an answer (PONG …), also while silenced. */
+  /** Sends an answer such as PONG, even while the connection is silent. */
   reply(frame: string | Buffer): void {
     const ws = this.#ws
     if (ws.readyState !== ws.OPEN) return
-    // All frames of one event-loop tick are written in one system call.
+    // All frames of one event-loop tick are written with one system call.
     if (!this.#isCorked) {
-      // Checked once per tick, because the first books of many markets do not indicate a slow reader.
+      // Checked only once per tick, because the first books of many markets are large even for a fast client.
       if (ws.bufferedAmount > BUFFERED_BYTES_MAX) {
         this.#log.warn({ bufferedBytes: ws.bufferedAmount }, 'simulated venue cut a slow reader')
         this.cut()
@@ -153,18 +153,18 @@ export class SimSocket {
     else if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping(body)
   }
 
-  /** Drops data for this duration while the socket stays open. */
+  /** Drops market data for this time. The socket stays open. */
   silence(durationMs: number): void {
     this.#silencedUntilMs = this.#clock.monotonicMs() + durationMs
   }
 
-  /** Closes the connection without a close frame. */
+  /** Closes the TCP connection without a close frame. */
   cut(): void {
     this.#ws.terminate()
   }
 }
 
-/** Null: the text is no JSON object. */
+/** Null: the text is not a JSON object. */
 export function parseRecord(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,4 +1,5 @@
-// Starts and stops both simulated venues: the world, its step timer, Polymarket's four servers and Kalshi's server.
+// Starts and stops both simulated venues: the world, the timer of its steps, Polymarket's four servers and Kalshi's
+// server.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
@@ -22,46 +23,46 @@ import { WalletLedgers } from './world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from './world/world.ts'
 
 const STEP_MS = 20
-/** Period at which a persisted world is saved. */
+/** Interval at which a persisted world is saved. */
 const SAVE_MS = MINUTE_MS
 const SIM_KEY_ID = 'sim'
 
 export interface SimulatorOptions {
-  /** 0 to 2^32 − 1. */
+  /** Integer from 0 to 2^32 − 1. */
   readonly seed: number
   /** 20 to 100,000. */
   readonly marketsPerVenue: number
   /** Share of venue a's markets under protocol v2, 0 to 1. Default: one half. */
   readonly v2Share?: number
-  /** Stream messages of both venues together, 1 to 20,000. */
+  /** Stream messages per second of both venues together, 1 to 20,000. */
   readonly messagesPerSecond: number
   readonly faults: readonly (SimFault | SimChange)[]
-  /** Seconds after which venue a's activity stream ends; null or absent: never. */
+  /** Seconds after which venue a's activity stream ends. Null or absent: never. */
   readonly activityEndsS?: number | null
   /** Planned price gaps between the venues per minute. Default: none. */
   readonly gapsPerMinute?: number
   readonly clock: Clock
-  /** Random source. Default: derived from the seed and the start time. */
+  /** Source of random numbers. Default: derived from the seed and the start time. */
   readonly random?: Random
-  /** The plan of events. Default: the calendar of the seed. */
+  /** The planned events. Default: the calendar of the seed. */
   readonly plan?: Plan
   readonly log: Log
-  /** Gamma on this port, CLOB +1, Data +2, RTDS +3, Kalshi +10. 0 selects free ports. */
+  /** Gamma has this port, CLOB +1, Data +2, RTDS +3, Kalshi +10. With 0 all ports are free ones. */
   readonly basePort: number
-  /** The public key of key id `sim`. Null creates a pair. */
+  /** The public key of key id `sim`. Null: the simulator creates a key pair. */
   readonly kalshiPublicKeyPem: string | null
   readonly host?: string
-  /** Folder in which the world is persisted, in a file for each seed, size and share. Null: not persisted. */
+  /** Folder in which the world is persisted, in one file per seed, size and share. Null: the world is not persisted. */
   readonly worldFolder?: string | null
-  /** Generates a past of some days for a new world: trades, and wallets that won, lost and redeemed. Default: false. */
+  /** Generates some past days for a new world: trades, and wallets that won, lost and redeemed. Default: false. */
   readonly hasPast?: boolean
 }
 
 export interface Simulator {
-  /** URLs of all servers, in the form of the connectors' settings. */
+  /** URLs of all servers, in the format of the connectors' settings. */
   readonly urls: ReadyMessage['urls']
   readonly kalshiKeyId: typeof SIM_KEY_ID
-  /** Empty if the caller supplied a public key. */
+  /** The private key of key id `sim`. Empty if the caller supplied a public key. */
   readonly kalshiPrivateKeyPem: string
   readonly world: World
   /** The actual state of venue a's wallets. */
@@ -71,7 +72,7 @@ export interface Simulator {
   stop(): Promise<void>
 }
 
-/** Starts both venues. Rejects and leaves no listener if a port is in use. */
+/** Starts both venues. Rejects if a port is in use, and then leaves no listener open. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock, log, basePort } = options
   const host = options.host ?? '127.0.0.1'
@@ -110,7 +111,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await polymarket.stop()
     throw error
   })
-  // Saves only after all ports are open, because the simulator with the ports owns the file.
+  // The first save waits until all ports are open. Only the simulator that has the ports may write the file.
   await saver.save()
   const stopSaving = clock.every(SAVE_MS, () => saver.save())
   const stopStepping = clock.every(STEP_MS, () => {
@@ -139,7 +140,7 @@ interface OpenWorld {
   readonly saver: Saver
 }
 
-/** Restores the persisted world, if any, else creates one. An unreadable file is logged and replaced. */
+/** Restores the persisted world, or creates a new one if there is none. An unreadable file is logged and replaced. */
 function openWorld(
   options: SimulatorOptions,
   streams: (name: string) => Random,
@@ -194,12 +195,12 @@ class Saver {
     this.#source = options
   }
 
-  /** True while the state is copied. The world must not step meanwhile. */
+  /** True while the state is copied. The world must not step during that time. */
   get isCapturing(): boolean {
     return this.#isCapturing
   }
 
-  /** Resolves when the file is written, or at once while an earlier save is unfinished. Never rejects. */
+  /** Resolves when the file is written. Resolves at once if an earlier save is unfinished. Never rejects. */
   async save(): Promise<void> {
     if (this.#work !== null) return
     this.#work = this.#begin()
@@ -207,7 +208,7 @@ class Saver {
     this.#work = null
   }
 
-  /** Writes the whole file synchronously. It replaces an unfinished save. */
+  /** Writes the complete file synchronously. It replaces an unfinished save. */
   saveAtOnce(): void {
     this.#work?.return()
     runToEnd(this.#begin())
@@ -233,7 +234,7 @@ function portAt(basePort: number, step: number): number {
   return basePort === 0 ? 0 : basePort + step
 }
 
-/** A separate random stream for each part, so that the draws of one part do not affect another. */
+/** Creates a separate random stream for each part, so that the draws of one part do not change those of another. */
 function randomStreams({ seed, clock, random }: SimulatorOptions): (name: string) => Random {
   const start = random === undefined ? clock.nowMs() : random.below(2 ** 32)
   return (name) => seededRandom('simulator', seed, start, name)

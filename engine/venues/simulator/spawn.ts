@@ -1,4 +1,4 @@
-// Runs the simulated venues in a separate process, so that their cost is not measured with the engine's.
+// Runs the simulated venues in a separate process. Their CPU time is then not part of the engine's.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -7,23 +7,23 @@ import { programOf } from '../../process/program.ts'
 import { type ChildOptions, parseReady, type ReadyMessage } from './child-options.ts'
 
 const CHILD = new URL('./child.ts', import.meta.url)
-/** The child is killed if it does not exit within this time. */
+/** If the child does not exit within this time, it is killed. */
 const KILL_AFTER_MS = 3_000
 
 export interface SpawnOptions extends Omit<ChildOptions, 'faults'> {
   readonly faults: readonly string[]
   readonly clock: Clock
-  /** Called if the child exits without a stop request, after it was ready. */
+  /** Called if the child exits without a stop request after it was ready. */
   readonly onLost?: (reason: string) => void
 }
 
 type SpawnedSimulator = Omit<ReadyMessage, 'kind'> & {
   readonly pid: number
-  /** Ends the child within three seconds. Idempotent. */
+  /** Ends the child within three seconds. May be called repeatedly. */
   stop(): Promise<void>
 }
 
-/** Resolves once the venues listen. Rejects with the exit reason if the child exits first. */
+/** Resolves when the venues listen. Rejects with the reason if the child exits before that. */
 export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator> {
   const { clock, onLost, ...plain } = options
   const { url, flags } = programOf(CHILD)

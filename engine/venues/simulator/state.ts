@@ -1,12 +1,12 @@
-// The world's actual state as JSON, for tests that compare a client's reconstruction with it. Served at GET /sim/state
-// on the Gamma port; no real venue has it. Prices and sizes are micros.
+// The world's actual state as JSON, so that tests can compare a client's state with it. The Gamma port serves it at
+// GET /sim/state, which no real venue has. Prices and sizes are in micros.
 // ?view=summary: markets by venue and status, trade counts, pairs and traps
-// ?view=books&venue=a|b: open markets with a created book: {nativeId: {bids, asks, tick}}
-// ?view=trades&venue=a|b&from_index=N: rows from the run's N-th trade on, at most 10,000
+// ?view=books&venue=a|b: open markets whose book was created: {nativeId: {bids, asks, tick}}
+// ?view=trades&venue=a|b&from_index=N: trades from the run's N-th on, at most 10,000 rows
 // ?view=pairs: every question listed on both venues
 // ?view=gaps: the planned gaps that opened: kind, markets, opening and closing times
 // ?view=wallets: every wallet that has traded: addresses and number of events
-// ?view=wallet&address=A&from_index=N: one wallet: cash, balances, events from its N-th on, at most 10,000
+// ?view=wallet&address=A&from_index=N: one wallet: cash, balances, at most 10,000 events from its N-th on
 // ?action=pause | resume: stops and restarts the order flow; returns the summary
 // ?action=burst&messages=N: N additional venue messages within the next second, at most 1,000,000
 

@@ -1,11 +1,11 @@
-// Verifies the three signature headers of venue b: Ed25519, or RSA-PSS with SHA-256 and a salt of 32 bytes, over
-// timestamp + METHOD + path. The path includes /trade-api/v2 and excludes the query.
+// Verifies the three signature headers of venue b. The signature is Ed25519, or RSA-PSS with SHA-256 and a salt of 32
+// bytes, over timestamp + METHOD + path. The path includes /trade-api/v2 and excludes the query.
 
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { json, type RestAnswer } from '../rest.ts'
 
-/** anonymous: none of the three headers was sent. */
+/** anonymous: the request has none of the three headers. */
 type KalshiCaller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly keyId: string }
@@ -19,7 +19,7 @@ export class KalshiKeys {
     for (const [keyId, pem] of keys) this.#keys.set(keyId, createPublicKey(pem))
   }
 
-  /** The caller of a request with these headers; `path` excludes the query. */
+  /** Identifies the caller of a request by its headers. `path` excludes the query. */
   caller(request: {
     readonly method: string
     readonly path: string
@@ -30,7 +30,7 @@ export class KalshiKeys {
     const signature = single(request.headers['kalshi-access-signature'])
     if (keyId === '' && timestamp === '' && signature === '') return { kind: 'anonymous' }
     if (keyId === '' || timestamp === '' || signature === '') return refused('MISSING_HEADERS')
-    // Seconds instead of milliseconds are a common mistake, which the venue also answers with 401.
+    // A timestamp in seconds instead of milliseconds is a common mistake. The venue answers it with 401 too.
     if (!/^\d{13}$/.test(timestamp)) return refused('INVALID_TIMESTAMP')
     const key = this.#keys.get(keyId)
     if (key === undefined) return refused('NOT_FOUND')

@@ -1,5 +1,5 @@
 // Candles of venue b, from the world's trades, or from the fair price before the first trade. A candle covers (end −
-// period, end]. Days end at midnight in New York, as in recorded answers.
+// period, end]. Daily candles end at midnight in New York, as in recorded answers.
 
 import { hash32 } from '../../../random.ts'
 import {
@@ -33,9 +33,9 @@ interface CandleRequest {
   readonly endSeconds: number
   readonly period: PeriodMinutes
   readonly nowMs: TimeMs
-  /** Trades before this time are incomplete. */
+  /** The world's trades before this time are incomplete, so candles before it have generated trades. */
   readonly tradesFromMs: TimeMs
-  /** Adds a candle without trades at the start of the range if that has none. It has the last price before the range. */
+  /** If no candle is at the start of the range, adds one without trades, at the last price before the range. */
   readonly hasLatestBefore: boolean
 }
 
@@ -58,7 +58,7 @@ function candlesOf(market: SimMarket, request: CandleRequest): Record<string, un
       position += 1
       trade = market.trades[position]
     }
-    // Generated fills extend to the period's end, so they follow the trades.
+    // Generated trades fill the rest of the period, so they are appended after the world's trades.
     if (endMs <= tradesFromMs) fills.push(...inventedFills(market, { beginMs, endMs }))
     candles.push(renderCandle(market, { nowMs, beginMs, endMs, fills, previous }))
     previous = fills.at(-1)?.price ?? previous
@@ -147,12 +147,12 @@ function quoteRange(range: { open: PriceMicros; close: PriceMicros }): Record<st
   }
 }
 
-/** The price `ticks` ticks away, within 0 to 1. */
+/** The price `ticks` ticks away from `price`, within 0 to 1. */
 function quoted(market: SimMarket, price: PriceMicros, ticks: number): PriceMicros {
   return onTick(market, priceMicros(Math.max(0, price + ticks * market.tickMicros)))
 }
 
-/** Generated trades of a period before this run. Each call returns the same trades. */
+/** Generates the trades of a period before this run. Repeated calls return the same trades. */
 function inventedFills(market: SimMarket, period: { beginMs: number; endMs: number }): Fill[] {
   const { listing } = market
   const openMs = Math.max(period.beginMs, listing.openMs)
@@ -179,7 +179,7 @@ function priceAt(
   return onTick(market, market.fairPrice(timeMs(beforeMs)))
 }
 
-/** Open interest grows linearly over a market's life, because only the current value is stored. */
+/** Open interest at a time. It grows linearly over the market's life, because only the current value is stored. */
 function openInterestAt(market: SimMarket, at: { atMs: number; nowMs: TimeMs }): SizeMicros {
   const { openMs } = market.listing
   const part = (at.atMs - openMs) / Math.max(1, at.nowMs - openMs)
@@ -207,11 +207,11 @@ function periodEnd(atMs: number, period: PeriodMinutes): number {
 
 function periodBefore(endMs: number, period: PeriodMinutes): number {
   if (period !== 1440) return endMs - period * 60_000
-  // Half a day earlier is always within the day that ends here, even with a clock change.
+  // A clock change moves midnight by an hour. Half a day before the end is always within the day that ends there.
   return easternMs({ dayNumber: easternTime(endMs - DAY_MS / 2).dayNumber, minuteOfDay: 0 })
 }
 
-/** The venue's limits: tickers and candles of a batch, candles of an event. */
+/** The venue's limits: tickers and candles of a batch, and candles of an event. */
 const BATCH_TICKERS_MAX = 100
 const BATCH_CANDLES_MAX = 10_000
 const EVENT_CANDLES_MAX = 5_000

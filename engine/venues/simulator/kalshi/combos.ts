@@ -1,5 +1,5 @@
-// Combinations of venue b. Each trades once, together with a trade of an ordinary market, and is named like that
-// market's series. Only the newest are stored.
+// Combinations of venue b. Each has one trade, which occurs together with a trade of an ordinary market. Its name
+// begins with that market's series. Only the newest combinations are stored.
 
 import type { SimMarket, SimTrade } from '../model.ts'
 import type { Rows } from './paging.ts'
@@ -9,7 +9,7 @@ const COMBOS_MAX = 10_000
 
 export interface ListedMarket {
   readonly market: SimMarket
-  /** The combination's ticker. Null: the market itself. */
+  /** The combination's ticker. Null: the trade is of the market itself. */
   readonly combo: string | null
 }
 
@@ -26,7 +26,7 @@ export class SimCombos {
     for (const trade of trades) this.add(trade)
   }
 
-  /** Adds the combination that traded with this trade, and returns its ticker. Null: none did. */
+  /** If a combination traded together with this trade, adds it and returns its ticker. Otherwise returns null. */
   add(trade: SimTrade): string | null {
     const combo = comboOf(trade)
     if (combo === null) return null
@@ -37,7 +37,7 @@ export class SimCombos {
     return combo
   }
 
-  /** The trade of a combination. Null: no such combination. */
+  /** The trade of a combination. Null: no such combination is stored. */
   tradeOf(ticker: string): SimTrade | null {
     return this.#trades.get(ticker) ?? null
   }
@@ -54,7 +54,7 @@ export class SimCombos {
     }
   }
 
-  /** All trades. The trade of a combination follows the trade that it occurred with. */
+  /** All trades, including those of combinations. A combination's trade follows the trade with which it occurred. */
   among(trades: readonly SimTrade[]): Rows<ListedTrade> {
     return {
       length: 2 * trades.length,

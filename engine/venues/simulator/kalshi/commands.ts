@@ -1,4 +1,4 @@
-// Parses the commands of venue b's stream. Never throws; invalid input becomes the venue's error.
+// Parses the commands of venue b's stream. Never throws: invalid input results in the venue's error.
 
 import { isRecord } from '../../../json-record.ts'
 import { parseRecord } from '../sim-socket.ts'
@@ -28,7 +28,7 @@ export type Command =
       readonly kind: 'subscribe'
       readonly id: number
       readonly channels: readonly string[]
-      /** Tickers. Empty: the command names no market. */
+      /** Tickers of markets. Empty: the command is for the whole exchange. */
       readonly tickers: readonly string[]
       readonly hasInitialSnapshot: boolean
       readonly isAckShort: boolean
@@ -39,9 +39,9 @@ export type Command =
       readonly kind: 'update'
       readonly id: number
       readonly sid: number
-      /** Empty when absent. */
+      /** Empty when the field is absent. */
       readonly action: string
-      /** Null when malformed. */
+      /** Null when the field is malformed. */
       readonly tickers: readonly string[] | null
       readonly hasInitialSnapshot: boolean
     }
@@ -101,7 +101,7 @@ const PARSERS: ReadonlyMap<string, (id: number, params: Params) => Command> = ne
   ['update_subscription', parseUpdate],
 ])
 
-/** `sid` and `sids` together. Empty if neither is a list of integers. */
+/** `sid` and `sids` combined. Empty if neither is a list of integers. */
 function sidList(params: Params): readonly number[] {
   const listed = Array.isArray(params.sids) ? params.sids : []
   const all = params.sid === undefined ? listed : [params.sid, ...listed]

@@ -1,4 +1,4 @@
-// Renders venue b's events, their metadata, and series, which are derived from events.
+// Renders venue b's events, event metadata and series. Series are derived from events.
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport } from '../model.ts'

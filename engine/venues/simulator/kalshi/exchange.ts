@@ -8,7 +8,7 @@ import { json, type RestServer } from '../rest.ts'
 import { SHARDS, shardOf } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
-/** Age from which the venue serves rows under /historical. */
+/** The venue serves rows of this age and older under /historical. */
 const LIVE_WINDOW_MS = 90 * DAY_MS
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'friday', 'saturday', 'sunday'] as const
 
@@ -83,7 +83,7 @@ export class SimHalts {
     this.#random = parts.random
   }
 
-  /** Call once a second. Ends an expired halt, or begins one. */
+  /** Call once a second. Ends an expired halt. May begin a new one. */
   draw(nowMs: number): void {
     if (this.#shard !== null && nowMs >= this.#untilMs) this.#shard = null
     if (this.#shard !== null || !this.#faults.strikes('halt')) return

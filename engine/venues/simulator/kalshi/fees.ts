@@ -1,5 +1,5 @@
-// Fees of the simulated venue b (engine/venues/kalshi/README.md, Fees). The fees of some series change at midnight.
-// Some events override the multiplier every other hour.
+// Fees of the simulated venue b (engine/venues/kalshi/README.md, Fees). Some series change their fees at midnight. Some
+// events override the fee multiplier every other hour.
 
 import { crc32 } from 'node:zlib'
 import { DAY_MS, timeMs } from '../../../units.ts'
@@ -19,7 +19,7 @@ interface EventFees {
 
 /** Major leagues, in which makers pay a fee too. */
 const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
-/** Of 16 series, one has no fee, one has half of it, and one changes its fee at midnight. */
+/** Of 16 series, one has no fee, one has half the fee, and one changes its fee at midnight. */
 const SERIES_KINDS = 16
 /** One event in this many overrides the fees of its series. */
 const EVENTS_EVERY = 16
@@ -42,7 +42,7 @@ function isChanging(ticker: string): boolean {
   return baseMultiplier(ticker) === 1 && crc32(ticker) % SERIES_KINDS === 3
 }
 
-/** The override of an event at a time. An event with own fees has it in every other hour. */
+/** The fee override of an event at a time. An event with overrides has one in every other hour. */
 export function eventFees(event: SimEvent, atMs: number): EventFees {
   if (!hasOwnFees(event)) return NO_OVERRIDE
   return hourOf(event, atMs) % 2 === 1 ? HALF : NO_OVERRIDE
@@ -64,7 +64,7 @@ export function seriesChanges(ticker: string, nowMs: number, hasPast: boolean): 
   }))
 }
 
-/** Rows of `/events/fee_changes` for an event with its own fees. */
+/** Rows of `/events/fee_changes` for an event with overrides. */
 export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): readonly unknown[] {
   return (hasPast ? [0, 1] : [1]).map((later) => {
     const atMs = hourStart(event, hourOf(event, nowMs) + later)
@@ -77,7 +77,7 @@ export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): 
   })
 }
 
-/** Events with own fees that changed within (afterMs, byMs] and have not ended. */
+/** Events whose override changed within (afterMs, byMs] and which have not ended. */
 export function eventsWithOtherFees(
   events: readonly SimEvent[],
   { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },

@@ -1,4 +1,5 @@
-// Parses the filters of venue b's queries for markets, events and trades, and checks which may be combined.
+// Parses the filters of venue b's queries for markets, events and trades. Refuses filters that the venue does not
+// combine.
 
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimStatus } from '../model.ts'
@@ -47,7 +48,7 @@ export function marketFilter(
   }
 }
 
-/** Parses the filters of `/events`. An event has no status: it matches if any child has the status. */
+/** Parses the filters of `/events`. An event matches a status if any of its markets has it. */
 export function eventFilter(reader: QueryReader): (event: SimEvent) => boolean {
   const status = reader.oneOf('status', ['unopened', 'open', 'closed', 'settled'])
   const tickers = reader.commaSeparated('tickers')
@@ -57,7 +58,7 @@ export function eventFilter(reader: QueryReader): (event: SimEvent) => boolean {
   }
 }
 
-/** Parses the time filters of `/markets/trades`. Both ends are inclusive. */
+/** Parses the time filters of `/markets/trades`. Both times are inclusive. */
 export function tradeFilter(reader: QueryReader): {
   isMatch: (listed: ListedTrade) => boolean
   isBeyond: (listed: ListedTrade) => boolean
@@ -66,7 +67,7 @@ export function tradeFilter(reader: QueryReader): {
   const maxSeconds = reader.seconds('max_ts') ?? Number.POSITIVE_INFINITY
   return {
     isMatch: ({ trade }) => toSeconds(trade.atMs) <= maxSeconds,
-    // Newest first: the first trade before the range ends the scan.
+    // Rows are newest first, so the first trade before the range ends the scan.
     isBeyond: ({ trade }) => toSeconds(trade.atMs) < minSeconds,
   }
 }

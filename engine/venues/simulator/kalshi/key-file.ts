@@ -1,5 +1,5 @@
-// The private key of Kalshi key id `sim`, as a file for clients of `npm run venues`. Only its owner can read it. An
-// existing file may have any supported key type.
+// The private key of Kalshi key id `sim`, stored in a file for clients of `npm run venues`. Only the file's owner can
+// read it. An existing file may contain a key of any supported type.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

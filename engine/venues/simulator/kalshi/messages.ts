@@ -1,5 +1,5 @@
 // Renders the `msg` part of venue b's stream messages, once for all receivers. Levels of the No side are the asks for
-// Yes, priced as No unless the client requests prices of Yes.
+// Yes. They have prices of No, unless the client requests prices of Yes.
 
 import type { LevelChange } from '../../../events.ts'
 import {
@@ -30,14 +30,14 @@ export function marketFields(market: SimMarket): string {
   return `"market_ticker":${JSON.stringify(nativeId)},"market_id":"${uuid}"`
 }
 
-/** `orderbook_snapshot`: ascending bids of Yes and No. The key of an empty side is absent. */
+/** `orderbook_snapshot`: bids of Yes and No, ascending. An empty side has no key. */
 export function snapshotMessage(
   market: SimMarket,
   form: { fields: string; isYesPriced: boolean },
 ): string {
   const { bids, asks } = market.book
   const yes = levelsText(bids, { isReversed: true, isComplement: false })
-  // As prices of No, the asks from the best on are descending bids. As prices of Yes they ascend.
+  // Asks from the best on are descending bids in prices of No. In prices of Yes they ascend.
   const no = levelsText(asks, { isReversed: !form.isYesPriced, isComplement: !form.isYesPriced })
   const yesPart = yes === '' ? '' : `,"yes_dollars_fp":[${yes}]`
   const noPart = no === '' ? '' : `,"no_dollars_fp":[${no}]`
@@ -77,7 +77,7 @@ export function tickerMessage(market: SimMarket, form: { fields: string; atMs: T
   )}"}`
 }
 
-/** `trade`. With `combo`, the trade of that combination. */
+/** `trade`. With `combo`, a trade of that combination. */
 export function tradeMessage(trade: SimTrade, combo: string | null = null): string {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)

@@ -1,21 +1,21 @@
-// Query parameters, refusals and cursors of venue b's REST API. A cursor names the last row that the client received.
+// Query parameters, errors and cursors of venue b's REST API. A cursor identifies the last row that the client received.
 
 import { json, Refusal, type RestAnswer } from '../rest.ts'
 
 const refusal = (status: number, code: string, message: string): RestAnswer =>
   json({ error: { code, message } }, status)
 
-/** The venue's 400. The message names the accepted values. */
+/** The venue's 400. Its message lists the accepted values. */
 export const badRequest = (message: string): Refusal =>
   new Refusal(refusal(400, 'bad_request', message))
 
 export const notFound = (): RestAnswer => refusal(404, 'not_found', 'not found')
 export const methodNotAllowed = (): RestAnswer =>
   refusal(405, 'method_not_allowed', 'method not allowed')
-/** The venue sends no Retry-After. */
+/** The venue's 429, which has no Retry-After. */
 export const tooManyRequests = (): RestAnswer => json({ error: 'too many requests' }, 429)
 
-/** Reads query parameters. Each method throws a 400 if the value is invalid. */
+/** Reads query parameters. Each method throws a 400 if its parameter is invalid. */
 export class QueryReader {
   readonly #query: URLSearchParams
 
@@ -23,7 +23,7 @@ export class QueryReader {
     this.#query = query
   }
 
-  /** Null: absent or empty. Only the first of several values is used. */
+  /** Null: the parameter is absent or empty. If it is repeated, only the first value is used. */
   text(name: string): string | null {
     return this.#query.get(name) || null
   }
@@ -40,7 +40,7 @@ export class QueryReader {
     throw badRequest(`${name} must be an integer between ${range.min} and ${range.max}`)
   }
 
-  /** Unix seconds; null when absent. */
+  /** Unix seconds. Null when absent. */
   seconds(name: string): number | null {
     if (!this.has(name)) return null
     return this.integer(name, { min: 0, max: 99_999_999_999, fallback: 0 })
@@ -52,7 +52,7 @@ export class QueryReader {
     return value
   }
 
-  /** true or false; absent is false. */
+  /** True or false. False when absent. */
   flag(name: string): boolean {
     const text = this.text(name)
     if (text === null || text === 'false' || text === '0') return false
@@ -60,7 +60,7 @@ export class QueryReader {
     return true
   }
 
-  /** One of a set of values; null when absent. */
+  /** One of a set of values. Null when absent. */
   oneOf<Value extends string>(name: string, values: readonly Value[]): Value | null {
     const text = this.text(name)
     const value = values.find((candidate) => candidate === text) ?? null
@@ -68,19 +68,19 @@ export class QueryReader {
     throw badRequest(`${name} must be one of ${values.join(', ')}`)
   }
 
-  /** "a,b,c" as a set; null when absent. */
+  /** A comma-separated list as a set. Null when absent. */
   commaSeparated(name: string): ReadonlySet<string> | null {
     const text = this.text(name)
     return text === null ? null : new Set(text.split(',').map((part) => part.trim()))
   }
 
-  /** The values of a repeated parameter. A comma is part of a value. */
+  /** The values of a repeated parameter. A comma does not separate values. */
   repeated(name: string): readonly string[] {
     return this.#query.getAll(name).filter((value) => value !== '')
   }
 }
 
-/** The rows of a list, created on demand. A position may have no row. */
+/** The rows of a list, created on access. A position may have no row. */
 export interface Rows<Row> {
   readonly length: number
   at(position: number): Row | undefined
@@ -90,9 +90,9 @@ interface PageOptions<Row> {
   readonly limit: { readonly name: string; readonly max: number; readonly fallback: number }
   readonly idOf: (row: Row) => string
   readonly isMatch: (row: Row) => boolean
-  /** Last row first. */
+  /** If true, pages begin with the last row. */
   readonly isReversed?: boolean
-  /** A row after which no later one can match. */
+  /** True for a row after which no row can match. Paging ends there. */
   readonly isBeyond?: (row: Row) => boolean
 }
 
@@ -130,7 +130,7 @@ export function pageOf<Row>(
   return { rows, cursor: '' }
 }
 
-/** Position after the cursor's row. It may have moved, because earlier rows were removed. */
+/** The position after the cursor's row. The row may have moved, because earlier rows were removed. */
 function locate<Row>(items: Rows<Row>, cursor: string, options: PageOptions<Row>): number {
   const match = /^(\d{1,9}):(.+)$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))
   if (match === null) throw badRequest('cursor must be a cursor of the previous page')
@@ -140,7 +140,7 @@ function locate<Row>(items: Rows<Row>, cursor: string, options: PageOptions<Row>
     const row = items.at(position)
     if (row !== undefined && options.idOf(row) === id) return position + step
   }
-  // The row was removed. Rows may repeat, but none is skipped.
+  // The cursor's row was removed. The page may then repeat rows, but skips none.
   return step === 1 ? Math.max(0, at - 1_000) : Math.min(at, items.length)
 }
 

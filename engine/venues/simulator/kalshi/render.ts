@@ -1,5 +1,5 @@
-// Renders venue b's REST objects: markets, trades and books. Fields and JSON types follow API version 3.30: only
-// *_dollars and *_fp strings, no integer cents.
+// Renders venue b's REST objects: markets, trades and books. Fields and JSON types follow API version 3.30. Numbers are
+// only in *_dollars and *_fp strings, without integer cents.
 
 import {
   complement,
@@ -25,7 +25,7 @@ const STATUS_NAMES: Readonly<Record<SimStatus, string>> = {
   resolved: 'finalized',
 }
 
-/** A market object. `metadataMs`: time of the last change of its metadata. */
+/** A market object. `metadataMs` is the time of the last change of its metadata. */
 export function renderMarket(
   market: SimMarket,
   at: { readonly nowMs: TimeMs; readonly metadataMs: TimeMs },
@@ -74,7 +74,7 @@ export function renderMarket(
 /** Approximate end of a game. In recorded rows it is three hours after the start, in every sport. */
 const occurrenceMs = ({ startMs }: SimGame): TimeMs => timeMs(startMs + 3 * HOUR_MS)
 
-/** A combination with this market as its only leg. */
+/** The market object of a combination with this market as its only leg. */
 export function renderCombo(
   ticker: string,
   market: SimMarket,
@@ -93,7 +93,7 @@ export function renderCombo(
   }
 }
 
-/** A trade object. With `combo`, the trade of that combination. */
+/** A trade object. With `combo`, a trade of that combination. */
 export function renderTrade(trade: SimTrade, combo: string | null): Record<string, unknown> {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
@@ -111,7 +111,7 @@ export function renderTrade(trade: SimTrade, combo: string | null): Record<strin
   }
 }
 
-/** The JSON text of an `orderbook_fp` object; `depth` 0 shows every level. */
+/** The JSON text of an `orderbook_fp` object. With `depth` 0 it has every level. */
 export function bookText(market: SimMarket, depth: number): string {
   const { bids, asks } = market.book
   const best = depth === 0 ? Number.POSITIVE_INFINITY : depth
@@ -124,12 +124,12 @@ export function yesPrice(trade: SimTrade): PriceMicros {
   return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
 }
 
-/** The taker's resulting position: buying Yes and selling No are the same direction. */
+/** The outcome that the taker's position gains: buying Yes and selling No have the same effect. */
 export function takerOutcome(trade: SimTrade): 'yes' | 'no' {
   return (trade.outcomeIndex === 0) === (trade.side === 'buy') ? 'yes' : 'no'
 }
 
-/** The `result` of a market; empty while unknown. */
+/** The `result` of a market. Empty while it is unknown. */
 export function resultOf(market: SimMarket): 'yes' | 'no' | 'scalar' | '' {
   if (market.status !== 'determined' && market.status !== 'resolved') return ''
   const { payout } = market.listing
@@ -172,7 +172,7 @@ export function targetId(league: string, kalshiCode: string): string {
   return uuidOf(`structured target/${league}/${kalshiCode}`)
 }
 
-/** Best quotes. For an empty side bid and ask are 0.0000 with size 0.00. */
+/** Best quotes. An empty side has price 0.0000 and size 0.00. */
 function quoteFields({ book }: SimMarket): Record<string, string> {
   const bid = book.bestBid
   const ask = book.bestAsk
@@ -186,7 +186,7 @@ function quoteFields({ book }: SimMarket): Record<string, string> {
   }
 }
 
-/** Quotes of a day ago, derived from the fair price. They are 0 if the market was not open. */
+/** Quotes of a day ago, derived from the fair price. They are 0 if the market was not open yet. */
 function previousFields(market: SimMarket, dayAgoMs: TimeMs): Record<string, string> {
   if (dayAgoMs < market.listing.openMs) {
     const none = '0.0000'
@@ -217,7 +217,7 @@ function settlementFields(market: SimMarket): Record<string, string> {
   }
 }
 
-/** `{"football_team": id}`: the team or player of a structured market, by its ticker's suffix. */
+/** The team or player of a structured market, by its ticker's suffix: `{"football_team": id}`. */
 function customStrike({ event, listing }: SimMarket): Record<string, string> {
   const suffix = listing.nativeId.slice(event.nativeId.length + 1)
   const game = event.game

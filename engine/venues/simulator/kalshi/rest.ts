@@ -13,7 +13,7 @@ import { milestonesOf, renderMilestone, targetsOf } from './sports.ts'
 import type { SimKalshiStream } from './stream.ts'
 import { tradeIdOf } from './terms.ts'
 
-/** The value, or the venue's 404. */
+/** Returns the value. Throws the venue's 404 if it is null or undefined. */
 export function found<Value>(value: Value | null | undefined): Value {
   if (value === null || value === undefined) throw new Refusal(notFound())
   return value
@@ -139,7 +139,7 @@ export class KalshiRest {
       return { market: this.#marketRow({ market: combo.market, combo: ticker }, nowMs) }
     }
     const market = found(this.#world.market('b', ticker))
-    // The venue's REST API lags behind its stream, so a market that was just announced is missing.
+    // The venue's REST API lags behind its stream, so it lacks a market that was just announced.
     return { market: this.#market(found(this.#stream.isHidden(market) ? null : market), nowMs) }
   }
 

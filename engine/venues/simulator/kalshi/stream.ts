@@ -28,21 +28,21 @@ import {
 import type { KalshiSubscription } from './subscription.ts'
 import { hasAlternatingStructure, hourOf, hourStart } from './terms.ts'
 
-/** Time for which `GET /markets/{t}` still answers 404 after a `created` message. */
+/** After a `created` message `GET /markets/{t}` answers 404 for this time. */
 const HIDDEN_MS = 300
 
 export class SimKalshiStream {
   readonly #clock: Clock
   readonly #faults: Faults
   readonly #watches = new Map<string, Watch>()
-  /** Subscriptions that cover the whole exchange, by channel. */
+  /** Subscriptions for the whole exchange, by channel. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
   readonly #announcedAtMs = new WeakMap<SimMarket, number>()
   readonly #tickChangedMs = new WeakMap<SimMarket, TimeMs>()
   readonly combos: SimCombos
   readonly #stop: () => void
   readonly #world: World
-  /** Fee and structure changes until this time were sent. */
+  /** Fee and structure changes up to this time have been sent. */
   #publishedToMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock; faults: Faults }) {
@@ -56,10 +56,7 @@ export class SimKalshiStream {
     })
   }
 
-  /**
-   * Call once a second. Sends the events with changed fees and the markets with changed price structures since the last
-   * call.
-   */
+  /** Call once a second. Sends messages about fees and price structures that changed since the last call. */
   tick(): void {
     const byMs = this.#world.nowMs()
     const span = { afterMs: this.#publishedToMs, byMs }
@@ -83,7 +80,7 @@ export class SimKalshiStream {
     this.#stop()
   }
 
-  /** Adds coverage of one market, or of the whole exchange with null. */
+  /** Adds one market to a subscription. Null: the subscription covers the whole exchange. */
   watch(subscription: KalshiSubscription, market: SimMarket | null): void {
     if (market === null) {
       const everywhere = this.#everywhere.get(subscription.channel) ?? new Set()
@@ -93,7 +90,7 @@ export class SimKalshiStream {
     this.#watch(market)[listOf(subscription)].add(subscription)
   }
 
-  /** Removes coverage that `watch` added. */
+  /** Removes a market, or the whole exchange, from a subscription. */
   unwatch(subscription: KalshiSubscription, ticker: string | null): void {
     if (ticker === null) {
       this.#everywhere.get(subscription.channel)?.delete(subscription)
@@ -103,7 +100,7 @@ export class SimKalshiStream {
     this.#dropUnwatched(ticker)
   }
 
-  /** Reports whether the market was announced so recently that its REST page does not exist yet. */
+  /** Whether the market was announced so recently that REST does not return it yet. */
   isHidden(market: SimMarket): boolean {
     const announcedMs = this.#announcedAtMs.get(market)
     return announcedMs !== undefined && this.#clock.monotonicMs() - announcedMs < HIDDEN_MS
@@ -191,7 +188,7 @@ export class SimKalshiStream {
     const watch = this.#watches.get(change.market.listing.nativeId)
     if (watch === undefined || watch.books.size === 0) return
     const nowMs = this.#clock.monotonicMs()
-    // Dropped before it gets a sequence number, so that clients see no gap.
+    // Changes that are dropped here get no sequence number, so clients see no gap.
     if (this.#faults.isFrozen(nowMs)) return
     if (this.#faults.isMuted(change.market.listing.nativeId, nowMs)) return
     if (change.kind === 'levels' && change.isLost === true) {
@@ -215,8 +212,8 @@ export class SimKalshiStream {
   }
 
   /**
-   * Clients that subscribed before the opening received an empty book. They get each order of the first book as a
-   * delta.
+   * Sends each order of the first book as a delta, because clients that subscribed before the opening received an empty
+   * book.
    */
   #publishFirstOrders(market: SimMarket, atMs: TimeMs): void {
     const watch = this.#watches.get(market.listing.nativeId)
@@ -242,7 +239,10 @@ export class SimKalshiStream {
     if (combo !== null) this.#publishCombo(change.trade, combo)
   }
 
-  /** The trade of a combination goes only to subscriptions that cover all markets, because none names its ticker. */
+  /**
+   * Sends the trade of a combination only to subscriptions for all markets, because no client can subscribe to its
+   * ticker.
+   */
   #publishCombo(trade: SimTrade, combo: string): void {
     const everywhere = this.#everywhere.get('trade')
     if (isEmpty(everywhere)) return
@@ -250,7 +250,7 @@ export class SimKalshiStream {
     for (const subscription of everywhere ?? []) subscription.deliver('trade', body)
   }
 
-  /** A ticker is sent with each trade, and when a best price or its size changes. */
+  /** Sends a ticker after each trade, and when a best price or its size changes. */
   #publishTicker(change: BookChange, isTrade: boolean): void {
     const { market } = change
     const everywhere = this.#everywhere.get('ticker')

@@ -5,7 +5,7 @@ import type { MessageKind } from './messages.ts'
 export class KalshiOutbox {
   readonly #socket: SimSocket
   readonly #faults: Faults
-  /** A delta that is sent after the next one (the fault `reorder`). */
+  /** A delta to send after the next one (the fault `reorder`). */
   #held: string | null = null
 
   constructor(socket: SimSocket, faults: Faults) {
@@ -13,13 +13,13 @@ export class KalshiOutbox {
     this.#faults = faults
   }
 
-  /** Sends an answer to a command. It is never lost and never precedes a held delta. */
+  /** Sends an answer to a command. Answers are never lost. A held delta is sent first. */
   reply(text: string): void {
     this.releaseHeld()
     this.#socket.reply(text)
   }
 
-  /** Sends a numbered stream message. A lost message uses its number, so that clients see a gap. */
+  /** Sends a numbered stream message. A lost message also uses a number, so that clients see a gap. */
   stream(kind: MessageKind, text: string): void {
     if (this.#socket.isSilenced) return
     if (kind === 'orderbook_delta') {
@@ -44,17 +44,17 @@ interface KalshiSubscriptionOptions {
   readonly outbox: KalshiOutbox
   readonly channel: string
   readonly sid: number
-  /** True: it covers named markets. False: it covers the whole exchange. */
+  /** True: the subscription lists markets. False: it covers the whole exchange. */
   readonly isByMarket: boolean
   readonly isYesPriced: boolean
-  /** An `ok` omits the list of markets. */
+  /** True: an `ok` answer omits the list of markets. */
   readonly isAckShort: boolean
 }
 
 export class KalshiSubscription {
   readonly channel: string
   readonly sid: number
-  /** Covered tickers. Null: the whole exchange. */
+  /** Tickers of the markets that it covers. Null: the whole exchange. */
   readonly tickers: Set<string> | null
   readonly isYesPriced: boolean
   readonly #outbox: KalshiOutbox
@@ -82,7 +82,7 @@ export class KalshiSubscription {
     this.#outbox.stream(kind, `${head}${number}"msg":${body}}`)
   }
 
-  /** The `msg` of an `ok`: everything covered now, sorted. */
+  /** The `msg` of an `ok` answer: all markets that the subscription covers now, sorted. */
   listText(): string {
     if (this.#isAckShort) return '{}'
     return JSON.stringify({ market_tickers: [...(this.tickers ?? [])].sort() })

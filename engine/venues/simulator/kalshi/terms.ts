@@ -1,4 +1,4 @@
-// Fields of venue b's messages that the simulated world does not have: shards, price structures, block trades,
+// Fields of venue b's messages that are not in the simulated world: shards, price structures, block trades and
 // combinations.
 
 import { hash32 } from '../../../random.ts'
@@ -20,9 +20,7 @@ export function shardOf({ nativeId, topic, game }: SimEvent): number {
   return game?.sport === 'tennis' || game?.sport === 'mlb' ? 3 : 0
 }
 
-/**
- * Number of the hour in an event's life. Hours start at a different minute per event, so that not all change at once.
- */
+/** Counts hours of an event. They begin at a different minute for each event, so that not all events change at once. */
 export function hourOf({ number }: SimEvent, atMs: number): number {
   return Math.floor((atMs - (number % 60) * MINUTE_MS) / HOUR_MS)
 }
@@ -31,7 +29,7 @@ export function hourStart({ number }: SimEvent, hour: number): TimeMs {
   return timeMs(hour * HOUR_MS + (number % 60) * MINUTE_MS)
 }
 
-/** Reports whether the markets of an event change their price structure every other hour: one event in sixteen. */
+/** Whether the markets of an event change their price structure every hour. True for one event in sixteen. */
 export function hasAlternatingStructure({ number }: SimEvent): boolean {
   return number % 16 === 11
 }
@@ -91,7 +89,7 @@ export function tradeIdOf({ id }: Pick<SimTrade, 'id'>, combo: string | null): s
   return combo === null ? id : `c1${id.slice(2)}`
 }
 
-/** One trade in 256 occurs together with a trade of a combination. Null: this one does not. */
+/** The ticker of a combination that trades together with a trade. One trade in 256 has one. Null: none. */
 export function comboOf({ id, market }: Pick<SimTrade, 'id' | 'market'>): string | null {
   if (!id.startsWith('c0')) return null
   const code = id.replaceAll('-', '').toUpperCase()

@@ -15,7 +15,7 @@ import {
 const TABLE_STEP_MICROS = 100
 const priceTexts: (string | undefined)[] = new Array(PRICE_ONE / TABLE_STEP_MICROS + 1)
 
-/** "0.4400"; up to six decimals if the price is finer than 0.0001. */
+/** A price in dollars, "0.4400". It has up to six decimals if it is finer than 0.0001. */
 export function dollars(price: PriceMicros): string {
   const position = price / TABLE_STEP_MICROS
   if (!Number.isInteger(position)) return toDecimal(price, 4)
@@ -26,25 +26,25 @@ export function dollars(price: PriceMicros): string {
   return text
 }
 
-/** "10.00": contracts with exactly two decimals, rounded to the nearest hundredth. */
+/** A number of contracts with two decimals, "10.00", rounded to the nearest hundredth. */
 export function count(size: SizeMicros): string {
   return hundredthsText(hundredths(size))
 }
 
 /**
- * Signed difference of two sizes, "-4.00". Both are rounded before, so that the differences of a level add up to its
- * shown size.
+ * Signed difference of two sizes, "-4.00". Both sizes are rounded before the subtraction, so that the differences of a
+ * level add up to the size that clients see.
  */
 export function countDifference(sizes: { from: SizeMicros; to: SizeMicros }): string {
   return hundredthsText(hundredths(sizes.to) - hundredths(sizes.from))
 }
 
-/** Reports whether a level is visible. Below half a hundredth it would be "0.00". */
+/** Whether a level is visible. A size below half a hundredth would be shown as "0.00". */
 function isShown(size: SizeMicros): boolean {
   return hundredths(size) > 0
 }
 
-/** "2026-09-21T17:00:00.000Z". Caches the last text, because many changes occur in one millisecond. */
+/** "2026-09-21T17:00:00.000Z". The last text is cached, because many changes occur in one millisecond. */
 export function rfc3339(time: TimeMs): string {
   if (time !== lastTime) {
     lastTime = time

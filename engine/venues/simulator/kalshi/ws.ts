@@ -73,7 +73,8 @@ export class KalshiConnection implements Conversation {
     const isBook = channel === 'orderbook_delta'
     if (isBook && tickers.length === 0) return this.#refuse(id, 14)
     const existing = this.#ofChannel(channel)
-    // As in recorded sessions: a second subscribe to a channel extends the first one's sid and is answered with `ok`.
+    // In recorded sessions a second subscribe to a channel extends the first subscription. Its answer is `ok` with the
+    // first sid.
     if (existing !== null) return this.#extend(existing, command)
     const isByMarket = hasMarkets && tickers.length > 0
     const subscription = new KalshiSubscription({
@@ -96,7 +97,7 @@ export class KalshiConnection implements Conversation {
   #extend(subscription: KalshiSubscription, command: Extract<Command, { kind: 'subscribe' }>) {
     const { id, tickers } = command
     if (subscription.tickers !== null) {
-      // A subscription with a list of markets cannot be changed to the whole exchange.
+      // A subscription with a list of markets cannot be extended to the whole exchange.
       if (tickers.length === 0) return this.#refuse(id, 11, { subscription })
       return this.#addMarkets(subscription, { ...command, isAcknowledged: true })
     }
@@ -147,7 +148,7 @@ export class KalshiConnection implements Conversation {
       this.#parts.stream.watch(subscription, market)
     }
     if (details.isAcknowledged) this.#acknowledge(subscription, id)
-    // No await between watch and snapshot: a change in between would be counted twice.
+    // There is no await between watch and snapshot. Otherwise a change in between would be in both.
     for (const market of added) {
       if (subscription.channel === 'orderbook_delta') this.#sendSnapshot(subscription, market, null)
       else if (subscription.channel === 'ticker' && details.hasInitialSnapshot) {
@@ -210,7 +211,7 @@ export class KalshiConnection implements Conversation {
     )
   }
 
-  /** Sends an error. With a subscription it consumes the next number of its sid. */
+  /** Sends an error. An error about a subscription uses the next number of its sid. */
   #refuse(
     id: number,
     code: ErrorCode,

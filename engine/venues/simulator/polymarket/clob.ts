@@ -95,13 +95,13 @@ const GHOST = {
   asks: [{ price: '0.99', size: '1000' }],
 }
 
-/** Placeholder book for the fault `ghost_books`. */
+/** The fault `ghost_books` returns this placeholder book. */
 function ghostText({ market, outcomeIndex }: Token): string {
   return JSON.stringify({ ...JSON.parse(bookText(market, outcomeIndex)), ...GHOST })
 }
 
 function addBatchRoutes(server: RestServer, world: World, faults: Faults): void {
-  // Every batch omits tokens without a book.
+  // Answers for several tokens omit those without a book.
   const batch = (path: string, answer: (items: readonly BatchItem[]) => RestAnswer) => {
     server.post(path, (request) => {
       const items = parseBatch(request.body, world)
@@ -129,7 +129,7 @@ function addBatchRoutes(server: RestServer, world: World, faults: Faults): void 
     }
     return json(prices)
   })
-  // A market that never traded is omitted here; `/last-trade-price` returns a placeholder for it.
+  // Omits markets without trades. `/last-trade-price` returns a placeholder for them.
   batch('/last-trades-prices', (items) => {
     const traded = items.filter(({ market }) => market.lastTrade !== null)
     return json(traded.map((item) => ({ token_id: item.id, ...lastTrade(item) })))
@@ -176,7 +176,7 @@ const hasBook = ({ market }: Token): boolean => market.status === 'open'
 
 const quoteOfToken = ({ market, outcomeIndex }: Token): Quote => quoteOf(market, outcomeIndex)
 
-// BUY is the best bid, the lower of the two (engine/venues/polymarket/README.md, CLOB).
+// BUY is the best bid, which is the lower price (engine/venues/polymarket/README.md, CLOB).
 function sideOf(quote: Quote, side: 'BUY' | 'SELL'): PriceMicros | null {
   return side === 'BUY' ? quote.bid : quote.ask
 }
@@ -189,7 +189,7 @@ function oneOf(key: string, price: PriceMicros | null): RestAnswer {
   return price === null ? json(NO_BOOK, 404) : json({ [key]: priceText(price) })
 }
 
-// The price is that of the token that traded last. A market without trades has no side and a price of 0.5
+// The price of a market is that of the token that traded last. Without trades, it is 0.5 and the side is empty
 // (Polymarket/ts-sdk#253).
 function lastTrade({ market }: Token): { price: string; side: string } {
   const trade = market.lastTrade
@@ -204,7 +204,7 @@ function isSampled(market: SimMarket): boolean {
 const PAGE_ROWS = 1_000
 const LAST_CURSOR = 'LTE='
 
-// Cursors are the offset in base64: "MA==" is 0. "LTE=" (−1) marks the last page.
+// A cursor is the offset in base64: "MA==" is 0. "LTE=" (−1) means that there are no more pages.
 function listMarkets(
   world: World,
   query: URLSearchParams,

@@ -1,5 +1,5 @@
 // Shared parts of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): pages with signed cursors,
-// errors with a code and a trace id, and an edge that caches first pages under the fault `stale_cache`.
+// errors with a code and a trace id, and a cache of first pages for the fault `stale_cache`.
 
 import { LRUCache } from 'lru-cache'
 import { hash32 } from '../../../random.ts'
@@ -9,34 +9,34 @@ import { json, type RestAnswer, type RestServer } from '../rest.ts'
 import { hexWord } from '../world/mix.ts'
 
 const LIMITS = { fallback: 100, max: 1_000 }
-/** Limits of the edge's cache. */
+/** Limits of the cache. */
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
-/** The start of the next page, as the cursor stores it. */
+/** The start of the next page. The cursor contains it. */
 export type Position = Readonly<Record<string, string | number>>
 
 export interface PageQuery {
-  /** Names are in snake_case. */
+  /** Parameters of the request, with names in snake_case. */
   readonly query: URLSearchParams
   readonly limit: number
-  /** Null: the first page. */
+  /** Null for the first page. */
   readonly at: Position | null
 }
 
 export interface Page {
   readonly rows: readonly unknown[]
-  /** Start of the next page. Null on the last page. */
+  /** Start of the next page. Null if this is the last page. */
   readonly next: Position | null
 }
 
-/** Time for which intermediate caches may store an answer, in seconds. Null: no caching. */
+/** Seconds for which intermediate caches may store an answer. Null: not at all. */
 interface Caching {
   readonly maxAgeS: number | null
 }
 
 interface PageOptions extends Caching {
-  /** Default and maximum rows of a page; 100 and 1,000 if absent. */
+  /** Default and maximum number of rows of a page. If absent: 100 and 1,000. */
   readonly limits?: { readonly fallback: number; readonly max: number }
 }
 
@@ -56,7 +56,7 @@ export class DataV2 {
     this.#parts = parts
   }
 
-  /** Adds a paged list. `type` is part of its cursors, so that other paths refuse them. */
+  /** Adds a paged list. Its cursors contain `type`, so that other paths refuse them. */
   pages(
     type: string,
     path: string,
@@ -80,7 +80,7 @@ export class DataV2 {
     })
   }
 
-  /** Adds a single value, or rows without pages. */
+  /** Adds a path that returns a single value, or rows without pages. */
   value(path: string, read: (query: URLSearchParams) => unknown, { maxAgeS }: Caching): void {
     this.#answer(path, maxAgeS, (query) => ({ data: read(query) }))
   }
@@ -113,7 +113,7 @@ interface Copy {
   readonly maxAgeS: number
 }
 
-/** Caches whole answers by URL until they expire. */
+/** Caches answers by URL until they expire. */
 class Edge {
   readonly #copies = new LRUCache<string, Copy>({
     max: COPIES_MAX,
@@ -151,7 +151,7 @@ function refused(
   return { ...json(body, status), headers: headers(traceId) }
 }
 
-/** The answer to an unknown v2 path or a wrong method. */
+/** The answer to an unknown path of v2 or to a wrong method. */
 export function unknownPath(status: 404 | 405, path: string): RestAnswer {
   const code = status === 404 ? 'not_found' : 'method_not_allowed'
   return refused(
@@ -169,7 +169,7 @@ function traceIdOf(number: number): string {
   return [0, 1, 2, 3].map((part) => hexWord(hash32('trace', number, part))).join('')
 }
 
-/** Accepts both spellings: `sortBy` is read as `sort_by`. */
+/** Converts parameter names to snake_case, because the venue accepts both spellings (`sortBy` and `sort_by`). */
 function snakeQuery(query: URLSearchParams): URLSearchParams {
   const read = new URLSearchParams()
   for (const [key, value] of query) read.append(snake(key), value)
@@ -184,7 +184,7 @@ function limitOf(query: URLSearchParams, limits: { fallback: number; max: number
   return limit
 }
 
-// Cursors are base64url of JSON with a signature, so that changed cursors are refused.
+// Cursors are signed JSON in base64url, so that the server can refuse changed cursors.
 
 interface Held {
   readonly l: number
@@ -219,7 +219,7 @@ function cursorIn(query: URLSearchParams, type: string): Held | null {
 }
 
 /**
- * A parameter of the first page that the cursor contains. A later page may repeat it but not change it. Throws
+ * A parameter that the cursor contains. Later pages may repeat the first page's value but not change it. Throws
  * QueryError.
  */
 export function pinnedParam<const Value extends string>(
@@ -254,7 +254,7 @@ function entriesOf(value: unknown): ReadonlyMap<string, unknown> | null {
   return new Map<string, unknown>(Object.entries(value))
 }
 
-/** Converts field names of the stream to those of API v2. `asset` becomes `token_id`. */
+/** Converts field names of the stream to those of API v2: snake_case, and `token_id` instead of `asset`. */
 export function snakeRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [snake(key), value]))
 }
@@ -264,16 +264,16 @@ function snake(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** An invalid parameter. The message is the venue's text. */
+/** An invalid parameter. The message is that of the venue. */
 export class QueryError extends Error {}
 
-/** The items of a list, given once or repeated. */
+/** The items of a comma-separated or repeated parameter. */
 export function csv(query: URLSearchParams, key: string): readonly string[] {
   const text = query.getAll(key).join(',')
   return text === '' ? [] : text.split(',').map((item) => item.trim())
 }
 
-/** An integer ≥ 0. Null: invalid. */
+/** An integer of at least 0. Null: invalid. */
 function integer(query: URLSearchParams, key: string, fallback: number): number | null {
   const text = query.get(key)
   if (text === null || text === '') return fallback
@@ -292,13 +292,13 @@ export function bounded(
   return value
 }
 
-/** An integer above 0; null when absent or 0. Throws QueryError otherwise. */
+/** An integer above 0. Null when absent or 0. Throws QueryError otherwise. */
 export function positive(query: URLSearchParams, key: string): number | null {
   const value = bounded(query, key, { fallback: 0, max: Number.MAX_SAFE_INTEGER })
   return value === 0 ? null : value
 }
 
-/** One of the values, in any case; `fallback` when absent. Throws QueryError otherwise. */
+/** One of the values, in any letter case. Returns `fallback` when absent. Throws QueryError otherwise. */
 export function enumParam<const Value extends string, Fallback extends Value | null>(
   query: URLSearchParams,
   key: string,
@@ -313,13 +313,13 @@ export function enumParam<const Value extends string, Fallback extends Value | n
   return found
 }
 
-/** `true` or `false`; null when absent. Throws QueryError otherwise. */
+/** `true` or `false`. Null when absent. Throws QueryError otherwise. */
 export function flag(query: URLSearchParams, key: string): boolean | null {
   const found = enumParam(query, key, ['TRUE', 'FALSE'], null)
   return found === null ? null : found === 'TRUE'
 }
 
-/** The requested address, lower case. Throws QueryError if it is missing or invalid. */
+/** The requested address in lower case. Throws QueryError if it is missing or invalid. */
 export function user(query: URLSearchParams): string {
   const text = query.get('user') ?? ''
   if (text === '') throw new QueryError("required query param 'user' not provided")

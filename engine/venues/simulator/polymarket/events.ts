@@ -1,5 +1,5 @@
-// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). An id is a hash
-// of its name, or the venue's own id for some tags.
+// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). Ids are hashes
+// of names, except for some tags with the venue's own ids.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
@@ -76,7 +76,7 @@ export function teamRow(league: string, team: SimTeam): Record<string, unknown> 
   }
 }
 
-/** A row of `/sports`. The series is that of the league's current events. */
+/** A row of `/sports`, with the series of the league's current events. */
 export function sportRow(league: string, series: string | null): Record<string, unknown> {
   const primary = tagId(league.toUpperCase())
   return {
@@ -132,7 +132,7 @@ const KNOWN_TAGS: Readonly<Record<string, number>> = {
   nhl: 899,
 }
 
-// The range is so large that two names of one world practically never collide.
+// The range is so large that two names of one world almost never get the same id.
 function numberOf(kind: string, name: string): number {
   return 200_000 + (hash32(kind, name) % 900_000_000)
 }
@@ -157,7 +157,7 @@ export function eventUpdatedMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(event.createdMs, ...event.markets.map((market) => market.updatedMs)))
 }
 
-/** Latest close of an event's markets, past or planned. */
+/** Time of the latest close of an event's markets, past or planned. */
 export function lastCloseMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(...event.markets.map((market) => market.listing.closeMs)))
 }
@@ -180,7 +180,7 @@ function seriesRow(event: SimEvent): Record<string, unknown> {
 
 function gameFields(event: SimEvent, nowMs: TimeMs): Record<string, unknown> {
   const { game } = event
-  // Events about prices have a start time too.
+  // The venue also gives events about prices a start time.
   if (game === null) return event.topic === 'crypto' ? { startTime: startText(event) } : {}
   const isOngoing = isLive(event, nowMs)
   return {

@@ -1,4 +1,5 @@
-// Renders venue a's books and market-channel frames (engine/venues/polymarket/README.md, Market channel). A hot path.
+// Renders venue a's books and market-channel frames (engine/venues/polymarket/README.md, Market channel). This is a hot
+// path.
 
 import { createHash } from 'node:crypto'
 import type { Level, LevelChange } from '../../../events.ts'
@@ -16,12 +17,12 @@ import { feeScheduleOf } from '../world/fees.ts'
 import { tagSlug } from './events.ts'
 import { feeBps, ORDER_SIZE_MIN, quoteOf, spreadOf, winnerIndex } from './market-facts.ts'
 
-/** A price as venue a writes it: the shortest decimal. */
+/** A price in the venue's format, the shortest decimal. */
 export function priceText(price: PriceMicros): string {
   return price % TABLE_STEP === 0 ? (PRICE_TEXTS[price / TABLE_STEP] ?? '') : toDecimal(price)
 }
 
-/** An absent price is an empty text. */
+/** As `priceText`. An absent price is an empty text. */
 function textOf(price: PriceMicros | null): string {
   return price === null ? '' : priceText(price)
 }
@@ -55,13 +56,13 @@ export function bookFrame(market: SimMarket, outcomeIndex: 0 | 1): string {
   return `{"event_type":"book",${bookText(market, outcomeIndex).slice(1)}`
 }
 
-/** Shared parts of one market's frames, and the running hash of its book. */
+/** Shared parts of one market's frames, with a running hash of its book. */
 export class MarketFrames {
   readonly #market: SimMarket
   readonly #id: string
   readonly #entryHeads: readonly [string, string]
   readonly #hashHeads: readonly [string, string]
-  // Two 32-bit halves of a hash of the book: the XOR of a mix of side, price and size over all levels. A SHA-1 of the
+  // Two 32-bit halves of a hash of the book: the XOR over all levels of a hash of side, price and size. A SHA-1 of the
   // book for each change would be too slow.
   #hashA = 0
   #hashB = 0
@@ -79,7 +80,7 @@ export class MarketFrames {
     for (const level of market.book.asks) this.#mix('ask', level.price, level.size)
   }
 
-  /** Updates the running hash. Call it for every change of the book. */
+  /** Updates the running hash. The caller must pass every change of the book. */
   note(changes: readonly LevelChange[], previousSizes: readonly SizeMicros[]): void {
     for (let position = 0; position < changes.length; position += 1) {
       const change = changes[position]
@@ -90,7 +91,7 @@ export class MarketFrames {
     }
   }
 
-  /** One `price_change` with the entries of both tokens. Best prices are those after the change. */
+  /** One `price_change` with entries for both tokens. The best prices are those after the change. */
   priceChange(changes: readonly LevelChange[], atMs: TimeMs): string {
     const bookHash = hexText(this.#hashA) + hexText(this.#hashB)
     const end = ([0, 1] as const).map((outcome) => {
@@ -110,7 +111,7 @@ export class MarketFrames {
     return `{"event_type":"price_change",${this.#id},"price_changes":[${entries}],"timestamp":"${atMs}"}`
   }
 
-  /** The `last_trade_price` of the token traded. */
+  /** The `last_trade_price` of the traded token. */
   lastTradePrice(trade: SimTrade): string {
     return (
       `{"event_type":"last_trade_price",${this.#id},` +
@@ -182,7 +183,7 @@ export function newMarketFrame(market: SimMarket, atMs: TimeMs): string {
   })
 }
 
-/** Figures of a fee schedule as texts, as in this message. */
+/** Figures of a fee schedule as texts, as `new_market` contains them. */
 function feeTexts(market: SimMarket): Record<string, unknown> | null {
   const schedule = feeScheduleOf(market)
   if (schedule === null) return null
@@ -233,7 +234,7 @@ function sha1(text: string): string {
   return createHash('sha1').update(text).digest('hex')
 }
 
-// Input: best first. Output: worst first.
+// Input levels are best first. Output levels are worst first.
 function levelTexts(levels: readonly Level[], isFirst: boolean): string {
   let text = ''
   for (let position = levels.length - 1; position >= 0; position -= 1) {

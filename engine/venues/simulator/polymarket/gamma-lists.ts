@@ -1,6 +1,6 @@
-// Gamma's lists of markets and events with two kinds of paging (engine/venues/polymarket/README.md, Gamma): `limit` and
-// `offset`, or `after_cursor` and `next_cursor`. The last page has no cursor. Unknown parameters are ignored, as by the
-// venue.
+// Gamma's lists of markets and events (engine/venues/polymarket/README.md, Gamma). They have two kinds of paging:
+// `limit` and `offset`, or `after_cursor` and `next_cursor`. The last page has no cursor. Like the venue, they ignore
+// unknown parameters.
 
 import { toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
@@ -14,11 +14,11 @@ interface List<Row> {
   readonly key: 'markets' | 'events'
   readonly rows: (query: URLSearchParams) => readonly Row[]
   readonly number: (row: Row) => number
-  /** Parameters with true or false. */
+  /** Parameters that are true or false. */
   readonly flags: Readonly<Record<string, (row: Row) => boolean>>
-  /** Parameters with ids. A row matches if it has one of them. */
+  /** Parameters that list ids. A row matches if it has one of the ids. */
   readonly ids: Readonly<Record<string, (row: Row) => readonly string[]>>
-  /** By the venue's spelling without case and underscores. */
+  /** Sort values, by name in lower case without underscores. */
   readonly orders: Readonly<Record<string, (row: Row) => number>>
   readonly isInKeyset: (row: Row) => boolean
   readonly keysetRowsMax: number
@@ -31,7 +31,7 @@ const ROWS_DEFAULT = 20
 export function addGammaLists(server: RestServer, world: World): void {
   addList<SimMarket>(server, {
     key: 'markets',
-    // Markets that are targets of migrations are found only by their ids.
+    // Targets of migrations are found only by their ids.
     rows: (query) => {
       const requested = query.getAll('condition_ids').map((id) => world.market('a', id))
       const migrated = requested.filter((market) => market !== null && originOf(market) !== null)
@@ -96,13 +96,13 @@ function addList<Row>(server: RestServer, list: List<Row>): void {
   })
 }
 
-/** Position of a row in an order; equal values are in the order of numbers. */
+/** Position of a row in the sort order. Rows with equal values are sorted by number. */
 interface Position {
   readonly value: number
   readonly number: number
 }
 
-/** The rows that a query selects, in its order. */
+/** The rows that a query selects, in the requested order. */
 function selected<Row>(
   list: List<Row>,
   query: URLSearchParams,
@@ -135,7 +135,7 @@ function selected<Row>(
   return { entries, compare }
 }
 
-/** A larger limit is silently reduced to the maximum. */
+/** A limit above the maximum is reduced to the maximum without an error. */
 function limitOf(query: URLSearchParams, limitMax: number): number {
   const limit = Number(query.get('limit') || ROWS_DEFAULT)
   if (Number.isSafeInteger(limit) && limit >= 0) return Math.min(limit, limitMax)

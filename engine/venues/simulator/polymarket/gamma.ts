@@ -1,4 +1,4 @@
-// Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma), and the simulator's /sim/state.
+// Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma), and the simulator's own path /sim/state.
 
 import { formatTime, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
@@ -81,7 +81,7 @@ function labelsOf(world: World): readonly string[] {
   return [...labels].sort((one, other) => tagId(one) - tagId(other))
 }
 
-/** One row per league, with the series of its current games. */
+/** One row for each league, with the series of its current games. */
 function sports(world: World): readonly unknown[] {
   const series = new Map<string, string>()
   for (const event of world.events('a')) {
@@ -91,7 +91,7 @@ function sports(world: World): readonly unknown[] {
   return [...leagues].sort().map((league) => sportRow(league, series.get(league) ?? null))
 }
 
-/** Events that contain every word of the query, by volume. Page 0 and page 1 are both the first. */
+/** Events that contain every word of the query, by volume. Pages 0 and 1 are both the first page. */
 function search(world: World, query: URLSearchParams): RestAnswer {
   const terms = (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   if (terms.length === 0) throw invalid('q is required')
@@ -114,7 +114,7 @@ function search(world: World, query: URLSearchParams): RestAnswer {
   return json({ events: page.map(({ event }) => gammaEvent(event, world.nowMs())), pagination })
 }
 
-/** By `limit`, at most 100, and `offset`. */
+/** Pages by `limit`, at most 100, and `offset`. */
 function slice<Row>(rows: readonly Row[], query: URLSearchParams): readonly Row[] {
   const offset = countOf(query, 'offset', 0)
   return rows.slice(offset, offset + Math.min(ROWS_MAX, countOf(query, 'limit', ROWS_MAX)))
@@ -125,7 +125,7 @@ function countOf(query: URLSearchParams, key: string, fallback: number): number 
   return Number.isSafeInteger(value) && value >= 0 ? value : fallback
 }
 
-/** The profile of a wallet, by its address or its owner's. 404: it never traded. */
+/** The profile of a wallet, by the wallet's or its owner's address. 404 if the wallet never traded. */
 function publicProfile(wallets: WalletLedgers, query: URLSearchParams): RestAnswer {
   const address = query.get('address') ?? ''
   if (!/^0x[0-9a-f]{40}$/i.test(address)) {

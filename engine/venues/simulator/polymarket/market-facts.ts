@@ -1,4 +1,4 @@
-// Facts of a market of venue a that are derived from the world: prices shown, volumes, states, ids.
+// Facts about a market of venue a that are derived from the world: displayed prices, volumes, states and ids.
 
 import { createHash } from 'node:crypto'
 import { hash32 } from '../../../random.ts'
@@ -19,23 +19,23 @@ import {
 import type { SimEvent, SimMarket } from '../model.ts'
 import { feeScheduleOf } from '../world/fees.ts'
 
-/** Minimum order in contracts, at every market. */
+/** Minimum order of every market, in contracts. */
 export const ORDER_SIZE_MIN = 5
 
-/** Legacy fee field of every market with a fee, in basis points. The venue does not use it. */
+/** Legacy fee field of each market that has a fee, in basis points. The venue does not use it. */
 export const LEGACY_FEE_BPS = 1000
 
-/** Gamma's `closed`: trading has ended, with or without a result. */
+/** Gamma's `closed`: trading has ended. The result may be unknown. */
 export function isOver(market: SimMarket): boolean {
   return market.status !== 'open' && market.status !== 'unopened'
 }
 
-/** Gamma's `active`: true from the opening on, also after the resolution. */
+/** Gamma's `active`: true from the opening on. It stays true after the resolution. */
 export function isActive(market: SimMarket): boolean {
   return market.status !== 'unopened'
 }
 
-/** Gamma's `endDate`: the start of a game, else the planned close. Trading may end later. */
+/** Gamma's `endDate`: the start of a game, otherwise the planned close. Trading may end later. */
 export function endMs({ event, listing }: SimMarket): TimeMs {
   return event.game?.startMs ?? plannedMs(event, listing.closeMs)
 }
@@ -44,7 +44,7 @@ export function eventEndMs(event: SimEvent): TimeMs {
   return event.game?.startMs ?? plannedMs(event, event.endMs)
 }
 
-/** One event in four without a pair trades for days after its planned end. */
+/** Planned end of an event. One event in four without a pair continues to trade for five days after it. */
 function plannedMs({ nativeId, topic, markets, createdMs }: SimEvent, overMs: TimeMs): TimeMs {
   const isLate =
     topic !== 'crypto' &&
@@ -56,7 +56,7 @@ function plannedMs({ nativeId, topic, markets, createdMs }: SimEvent, overMs: Ti
 const LATE_MS = 5 * DAY_MS
 
 /**
- * Oracle status while a market trades, for one market in 32 of protocol v1: `proposed`, and `disputed` in every other
+ * Oracle status of an open market. One market in 32 of protocol v1 alternates between `proposed` and `disputed` every
  * half hour. Null for all others.
  */
 export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'disputed' | null {
@@ -66,37 +66,37 @@ export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'di
   return Math.floor(nowMs / (HOUR_MS / 2)) % 2 === 0 ? 'proposed' : 'disputed'
 }
 
-/** A condition id as Gamma shows it. A protocol v2 id has 31 bytes; other hosts pad it with 00. */
+/** A condition id as Gamma shows it. Ids of protocol v2 have 31 bytes; other hosts pad them with 00. */
 export function gammaId({ listing }: SimMarket): string {
   return listing.isV2 ? listing.nativeId.slice(0, -2) : listing.nativeId
 }
 
-/** The winning outcome, once final. Null before that and for a void market. */
+/** The winning outcome. Null until it is final, and for a void market. */
 export function winnerIndex(market: SimMarket): 0 | 1 | null {
   if (market.status !== 'resolved') return null
   if (market.listing.payout === PRICE_ONE) return 0
   return market.listing.payout === 0 ? 1 : null
 }
 
-/** Both outcomes' prices: exact payouts once resolved, else midpoint, last trade or fair price. */
+/** Prices of both outcomes: exact payouts once resolved, otherwise the midpoint, the last trade or the fair price. */
 export function outcomePrices(market: SimMarket): readonly [PriceMicros, PriceMicros] {
   const first = firstPrice(market)
   return [first, complement(first)]
 }
 
-/** The last trade's price for the first outcome; null before any trade. */
+/** Price of the first outcome in the last trade. Null before any trade. */
 export function lastFirstPrice(market: SimMarket): PriceMicros | null {
   const trade = market.lastTrade
   if (trade === null) return null
   return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
 }
 
-/** Fee in basis points, for makers and takers alike. */
+/** Fee in basis points, the same for makers and takers. */
 export function feeBps(market: SimMarket): number {
   return (feeScheduleOf(market)?.rate ?? 0) > 0 ? LEGACY_FEE_BPS : 0
 }
 
-/** Best prices of an outcome. Null: its side of the book is empty. */
+/** Best prices of an outcome. Null: the side of the book is empty. */
 export interface Quote {
   readonly bid: PriceMicros | null
   readonly ask: PriceMicros | null
@@ -123,7 +123,7 @@ export function liquidityUsd(market: SimMarket): number {
   return Math.round(micros) / MICROS
 }
 
-/** Volume of the last `windowMs` in dollars, estimated from the total and the market's age. */
+/** Volume of the last `windowMs` in dollars, estimated from total volume and age of the market. */
 export function volumeWithin(market: SimMarket, windowMs: number, nowMs: TimeMs): number {
   const ageMs = Math.max(1, nowMs - market.listing.openMs)
   const total = toNumber(market.volumeTotal)
@@ -131,7 +131,7 @@ export function volumeWithin(market: SimMarket, windowMs: number, nowMs: TimeMs)
   return Math.max(Math.min(total, toNumber(market.volume24h)), share)
 }
 
-/** Closeness of a price to one half, 0.8 to 1: Gamma's `competitive`. */
+/** Gamma's `competitive`: 1 at a price of one half, falling to 0.8 at 0 and 1. */
 export function competitiveness(market: SimMarket): number {
   const distance = toNumber(outcomePrices(market)[0]) - 0.5
   return 1 / (1 + distance * distance)
@@ -152,7 +152,7 @@ export function spacedTime(time: TimeMs): string {
   return `${text.slice(0, 10)} ${text.slice(11, 19)}+00`
 }
 
-/** Gamma shows it as a text on markets and as a number on events. */
+/** Gamma shows this id as a text on markets and as a number on events. */
 export function gameId(event: SimEvent): number {
   return 20_000_000 + event.number
 }
@@ -160,7 +160,7 @@ export function gameId(event: SimEvent): number {
 function firstPrice(market: SimMarket): PriceMicros {
   const { payout } = market.listing
   if (market.status === 'resolved') return payout
-  // The venue shows a proposed result as the price at the edge of the book.
+  // The venue shows a proposed result as a price at the edge of the book.
   if (market.status === 'determined') return priceMicros(Math.min(999_500, Math.max(500, payout)))
   const { bestBid, bestAsk } = market.book
   if (bestBid !== null && bestAsk !== null) return midPrice(bestBid, bestAsk)

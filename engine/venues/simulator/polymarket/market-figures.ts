@@ -1,4 +1,4 @@
-// Market-wide figures of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2).
+// Figures about markets from venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2).
 
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
@@ -13,7 +13,7 @@ interface Parts {
   readonly wallets: WalletLedgers
 }
 
-/** An arbitrary Polygon block. Blocks advance by one every two seconds from there. */
+/** Number of an arbitrary Polygon block. The number increases by one every two seconds. */
 const BLOCK_FIRST = 90_000_000
 const LAG_S = 4
 
@@ -41,7 +41,7 @@ function openInterest(world: World, query: URLSearchParams): unknown {
   ]
 }
 
-/** Value of the shares of both outcomes. A pair of shares is worth one dollar. */
+/** Value of the open shares of both outcomes. A share of each together is worth one dollar. */
 function pricedInterest(market: SimMarket): number {
   return toNumber(market.openInterest)
 }

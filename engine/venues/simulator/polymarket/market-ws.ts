@@ -22,7 +22,7 @@ export class MarketChannel {
   readonly #clock: Clock
   readonly #subscribers = new Map<SimMarket, MarketSubscribers>()
   readonly #readers = new Set<Reader>()
-  // Markets whose new_market was sent at their creation, so that their opening does not repeat it.
+  // Markets whose new_market was sent at their creation. It is not sent again when they open.
   readonly #announced = new WeakSet<SimMarket>()
   readonly sockets: SocketGroup
   readonly #stopListening: () => void
@@ -69,7 +69,7 @@ export class MarketChannel {
     else if (request.tokens.length > 0) reader.socket.reply('NO NEW ASSETS')
   }
 
-  // Runs in one event-loop tick, so that no change occurs between the books and the subscription.
+  // Runs in one event-loop tick, so that no change occurs between the sent books and the subscription.
   #subscribe(reader: Reader, tokens: readonly string[], hasDump: boolean): void {
     const books: string[] = []
     for (const token of tokens) {
@@ -84,7 +84,8 @@ export class MarketChannel {
       if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
     }
     if (!hasDump || this.#faults.isFrozen(this.#clock.monotonicMs())) return
-    // The venue sends one array frame. A subscription above its asset limit needs several.
+    // The venue sends the books of one subscription in one array frame. A subscription with too many books gets several
+    // frames.
     for (let from = 0; from === 0 || from < books.length; from += DUMP_BOOKS_MAX) {
       reader.socket.send(`[${books.slice(from, from + DUMP_BOOKS_MAX).join(',')}]`)
     }
@@ -97,7 +98,7 @@ export class MarketChannel {
     subscribers.readers.set(reader, (subscribers.readers.get(reader) ?? 0) | bit)
   }
 
-  /** Subscribes clients that requested a token before its market was announced. */
+  /** Subscribes clients to a market that they requested before it was announced. */
   #addWaitingReaders(market: SimMarket): void {
     for (const reader of this.#readers) {
       for (const outcomeIndex of OUTCOMES) {
@@ -208,11 +209,11 @@ export class MarketChannel {
     }
   }
 
-  /** Sends the book to subscribers from before the market had one. */
+  /** Sends the first book to clients that subscribed before the market had one. */
   #publishOpening(change: WorldChange): void {
     const subscribers = this.#subscribers.get(change.market)
     if (subscribers === undefined) return
-    // The running hash starts without levels.
+    // The new running hash is that of a book without levels.
     subscribers.frames = new MarketFrames(change.market)
     for (const outcome of OUTCOMES) {
       this.#send(subscribers, BITS[outcome], () => bookFrame(subscribers.market, outcome))
@@ -232,7 +233,7 @@ export class MarketChannel {
     }
   }
 
-  // Renders the frame only if a client subscribes to one of these tokens.
+  // Renders the frame only if a client subscribes to one of its tokens.
   #send(
     subscribers: MarketSubscribers,
     bits: number,
@@ -262,10 +263,10 @@ const BITS = [1, 2] as const
 const BOTH = 3
 const DUMP_BOOKS_MAX = 1_000
 
-/** One connection. The maximum frame size bounds its tokens. */
+/** One connection. The limit of the frame size also limits the number of its tokens. */
 interface Reader {
   readonly socket: SimSocket
-  /** The subscription of each token. Null: the token belongs to no market. */
+  /** The subscriptions by token. Null: no market has this token. */
   readonly tokens: Map<
     string,
     { readonly subscribers: MarketSubscribers; readonly bit: number } | null
@@ -274,7 +275,7 @@ interface Reader {
   isCustom: boolean
 }
 
-/** A market with subscribers. The number has one bit for each of the two tokens. */
+/** A market with its subscribers. The number of each reader has one bit for each token that it subscribes to. */
 interface MarketSubscribers {
   readonly market: SimMarket
   frames: MarketFrames
@@ -290,7 +291,7 @@ interface Request {
   readonly hasDump: boolean
 }
 
-// Encodes to bytes once if several readers share the text.
+// Encodes the text only once if several readers receive it.
 function shared(text: string, readerCount: number): string | Buffer {
   return readerCount > 1 ? Buffer.from(text) : text
 }

@@ -1,5 +1,5 @@
 // Price history (engine/venues/polymarket/README.md): the CLOB's `/prices-history` and the Data API's
-// `/v2/prices-history`. One point per step, from trades of this run and otherwise from the fair price.
+// `/v2/prices-history`. Each step has one point, from trades of this run or otherwise from the fair price.
 
 import type { Clock } from '../../../clock.ts'
 import { complement, timeMs, toNumber } from '../../../units.ts'
@@ -11,9 +11,9 @@ import { type DataV2, type Page, type PageQuery, QueryError } from './envelope.t
 const MINUTE_S = 60
 const DAY_S = 86_400
 const SPAN_MAX_S = 15 * DAY_S
-/** Maximum points of an answer. The step grows if there would be more. */
+/** Maximum number of points in an answer. The step increases if there would be more. */
 const POINTS_MAX = 25_000
-/** Length of an interval, the CLOB's step in minutes, and the Data API's step in seconds. */
+/** Length of an interval in seconds, with the CLOB's step in minutes and the Data API's step in seconds. */
 interface Interval {
   readonly spanS: number
   readonly fidelity: number
@@ -35,7 +35,7 @@ const INTERVALS: Readonly<Record<string, Interval>> = {
   all: FULL_HISTORY,
 }
 
-/** Answers `market` (a token id) with `interval`, or `startTs` and `endTs`; `fidelity` in minutes. */
+/** Answers a request for `market` (a token id) with `interval`, or with `startTs` and `endTs`. `fidelity` is in minutes. */
 export function pastPrices(world: World, clock: Clock, query: URLSearchParams): RestAnswer {
   const token = query.get('market') ?? ''
   if (token === '') return json({ error: 'market is required' }, 400)
@@ -93,7 +93,8 @@ export function addPriceHistory(data: DataV2, { world }: { readonly world: World
   })
 }
 
-// Oldest first. The cursor is the time of the last point. A resolved market's series ends with its payout.
+// Points are oldest first. The cursor is the time of the last point. The series of a resolved market ends with its
+// payout.
 function pricePage(world: World, { query, limit, at }: PageQuery): Page {
   const token = query.get('token_id') ?? ''
   if (token === '') throw new QueryError("required query param 'token_id' not provided")
@@ -123,7 +124,7 @@ function pricePage(world: World, { query, limit, at }: PageQuery): Page {
   return { rows, next: null }
 }
 
-// The last trade within the step before the point, else the fair price at the point.
+// The price of the last trade within the step before the point. Without a trade, the fair price at the point.
 function priceAt(
   market: SimMarket,
   point: { readonly atS: number; readonly stepS: number; readonly outcomeIndex: 0 | 1 },

@@ -1,4 +1,4 @@
-// Renders Gamma and CLOB market objects of venue a's REST (engine/venues/polymarket/README.md, Gamma and CLOB).
+// Renders Gamma and CLOB market objects of venue a (engine/venues/polymarket/README.md, Gamma and CLOB).
 
 import {
   DAY_MS,
@@ -43,7 +43,7 @@ interface MarketParts {
   readonly hasTags: boolean
 }
 
-/** A Gamma market object; keys without a value are absent, never null. */
+/** A Gamma market object. A field without a value is absent, never null. */
 export function gammaMarket(market: SimMarket, parts: MarketParts): Record<string, unknown> {
   const { listing, event } = market
   return {
@@ -142,19 +142,19 @@ export function simplifiedMarket(market: SimMarket): Record<string, unknown> {
   return { condition_id, rewards, tokens, active, closed, archived, accepting_orders }
 }
 
-/** Minimum order for the venue's rewards: contracts, and distance from the midpoint in cents. */
+/** Minimum order that earns the venue's rewards, in contracts, and maximum distance from the midpoint in cents. */
 export const REWARDS_SIZE_MIN = 50
 export const REWARDS_SPREAD_MAX = 4.5
 const GAME_DELAY_SECONDS = 3
 const SUBMITTER = `0x${'51b0'.repeat(10)}`
 const RESOLVER = `0x${'07ac1e50'.repeat(5)}`
 
-// Gamma writes these lists as text inside a string, with a space after the comma.
+// Gamma returns these lists as JSON text in a string, with a space after each comma.
 function listText(items: readonly string[]): string {
   return `[${items.map((item) => JSON.stringify(item)).join(', ')}]`
 }
 
-/** Traded ids: tokens as text under protocol v1, position ids as a list under v2. */
+/** Ids of the two outcomes: token ids as JSON text under protocol v1, a list of position ids under v2. */
 function idFields({ listing }: SimMarket): Record<string, unknown> {
   if (listing.isV2) return { clobTokenIds: null, positionIds: listing.tokens }
   const uma = { umaBond: '500', umaReward: '5', customLiveness: 0 }
@@ -259,7 +259,7 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
     const oracleStatuses =
       oracle === 'disputed' ? ['proposed', oracle] : oracle === null ? [] : [oracle]
     const umaResolutionStatuses = listText(oracleStatuses)
-    // Half of these rows show the status only in the list.
+    // Half of these rows show the status only in the list of resolution steps.
     const isListed = oracle === null || listing.number % 2 === 0
     return {
       ...closed,
@@ -276,7 +276,7 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
   }
 }
 
-/** Status under protocol v2, which does not distinguish a proposed result from none. */
+/** Status under protocol v2. It has no value for a proposed result. */
 function resolutionStatus(status: SimStatus): 'inactive' | 'active' | 'resolved' {
   if (status === 'unopened') return 'inactive'
   return status === 'resolved' ? 'resolved' : 'active'

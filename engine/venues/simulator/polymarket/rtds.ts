@@ -1,5 +1,5 @@
-// Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream): a `trades`
-// row for every wallet of a fill, and one `orders_matched` row per transaction for its taker.
+// Topic `activity` of venue a's real-time data stream (engine/venues/polymarket/README.md, Activity stream). A fill has
+// a `trades` row for each of its wallets. A transaction has one `orders_matched` row, for its taker.
 
 import type { Clock } from '../../../clock.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -25,7 +25,7 @@ export class Rtds {
   #silencedToMs = Number.NEGATIVE_INFINITY
   #match: SimTrade[] = []
 
-  /** `activityEndsS`: seconds after which no activity is sent while sockets stay open. Null: never. */
+  /** `activityEndsS`: seconds after which the stream sends no activity, while its sockets stay open. Null: never. */
   constructor(options: ChannelOptions, activityEndsS: number | null) {
     this.#clock = options.clock
     this.#faults = options.faults
@@ -53,7 +53,7 @@ export class Rtds {
     this.#listeners.add(listener)
     return {
       receive: (text) => this.#receive(listener, text),
-      // Sends a row that was held for a swap when its second ends.
+      // A row that waits to be swapped is sent at the end of its second.
       tick: () => this.#release(listener),
       closed: () => this.#listeners.delete(listener),
     }
@@ -75,7 +75,7 @@ export class Rtds {
     }
   }
 
-  /** Collects the fills of a transaction, which occur in one event-loop tick. */
+  /** Collects the fills of a transaction, all of which occur in one event-loop tick. */
   #take(trade: SimTrade): void {
     if (this.#match.length > 0 && !isSameMatch(this.#match[0], trade)) this.#publishMatch()
     if (this.#listeners.size === 0) return
@@ -98,7 +98,7 @@ export class Rtds {
     }
   }
 
-  /** Permanently after the set time, temporarily under `rtds_silent`. */
+  /** True after the configured end of activity, and during the fault `rtds_silent`. */
   #isSilenced(): boolean {
     const nowMs = this.#clock.monotonicMs()
     return nowMs >= this.#endsAtMs || nowMs < this.#silencedToMs
@@ -146,14 +146,14 @@ export class Rtds {
   }
 }
 
-/** One connection. `held` is a row that is sent after the next one. */
+/** One connection. `held` is a row to send after the next one. */
 interface Listener {
   readonly socket: SimSocket
   readonly topics: Map<string, Topic>
   held: { readonly frame: string; readonly second: number } | null
 }
 
-/** A connection's subscription to a topic: its types and the filter that they share. */
+/** A connection's subscription to a topic. Its types share one filter. */
 interface Topic {
   readonly types: Set<string>
   filter: Filter | null
@@ -192,7 +192,7 @@ function unsubscribe(listener: Listener, entry: Entry): void {
   if (topic.types.size === 0) listener.topics.delete(entry.topic)
 }
 
-// The venue compares slugs by substring, so a filter may match more.
+// The venue finds slugs by substring, so a filter may match more than one slug.
 function wants(topic: Topic, type: string, row: TradeRow): boolean {
   if (!topic.types.has(ALL_TYPES) && !topic.types.has(type)) return false
   if (topic.filter === null) return true
@@ -218,7 +218,7 @@ function parseRequest(
 function entryIn(item: Readonly<Record<string, unknown>>): Entry | null {
   const { topic, type = ALL_TYPES, filters = '' } = item
   if (typeof topic !== 'string' || typeof type !== 'string') return null
-  // A filter is a JSON text inside a string. The venue refuses an object.
+  // A filter is JSON text in a string. The venue refuses a JSON object.
   if (typeof filters !== 'string') return null
   if (filters === '') return { topic, type, filter: null }
   const parsed = parseRecord(filters)

@@ -1,4 +1,5 @@
-// The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one simulated world.
+// The simulated venue a. Four listeners (Gamma, CLOB with the market channel, Data API, RTDS) serve one simulated
+// world.
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
@@ -37,12 +38,12 @@ interface PolymarketServerOptions {
   readonly clock: Clock
   readonly log: Log
   readonly host: string
-  /** 0 for any free port. */
+  /** Port 0 selects any free port. */
   readonly ports: PolymarketPorts
   readonly state: (query: URLSearchParams) => unknown
-  /** Refuses requests above the venue's rate limits with 429. Default true. */
+  /** Whether requests above the venue's rate limits get 429. Default: true. */
   readonly isRateLimited?: boolean
-  /** Seconds after which the activity stream ends; null or absent: never. */
+  /** Seconds after which the activity stream ends. Null or absent: never. */
   readonly activityEndsS?: number | null
 }
 
@@ -52,7 +53,7 @@ export interface PolymarketServer {
   stop(): Promise<void>
 }
 
-/** Starts all four listeners. If a port is in use it rejects and leaves none open. */
+/** Starts all four listeners. Rejects if a port is in use, and then leaves no listener open. */
 export async function startPolymarketServer(
   options: PolymarketServerOptions,
 ): Promise<PolymarketServer> {
@@ -102,7 +103,7 @@ export async function startPolymarketServer(
   }
 }
 
-/** Paths of Data API v1, each also under `/v1`. The venue still serves `/v1/accounting/snapshot`. */
+/** Paths of Data API v1, also available under `/v1`. The venue still serves `/v1/accounting/snapshot`. */
 const RETIRED_PATHS = [
   ...['trades', 'activity', 'positions', 'closed-positions', 'market-positions', 'value', 'traded'],
   ...['oi', 'holders', 'live-volume', 'leaderboard', 'builders/leaderboard', 'builders/volume'],
@@ -111,7 +112,7 @@ const NOT_FOUND = json({ error: 'not found' }, 404)
 const RETIRED = json({ error: 'this version of the API has been retired, use /v2' }, 410)
 
 /**
- * Maximum requests in ten seconds on paths with these prefixes. Empty `paths` means all
+ * Maximum number of requests in ten seconds on paths with these prefixes. Without `paths`, the limit is for all paths
  * (engine/venues/polymarket/README.md, Limits).
  */
 interface RateLimit {
@@ -171,7 +172,7 @@ function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
 
 const isV2 = (path: string): boolean => path.startsWith('/v2/')
 
-// Compares whole first segments: `/book` does not cover `/books`.
+// A prefix consists of complete path segments: `/book` does not include `/books`.
 function covers(paths: readonly string[], request: RestRequest): boolean {
   if (paths.length === 0) return true
   return paths.some((path) => request.path === path || request.path.startsWith(`${path}/`))

@@ -1,5 +1,5 @@
-// Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, one row per transaction and
-// taker, and rows of makers if requested.
+// Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2). Rows are newest first. A transaction has
+// one row for its taker, and rows for makers if requested.
 
 import type { SimMarket, SimTrade, World } from '../model.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
@@ -18,7 +18,7 @@ import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-row
 /** Seconds for which caches may store a page. */
 export const TRADES_AGE_S = 300
 const LISTED_MAX = 20
-/** Smaller trades are never shown. */
+/** Smaller trades are never in a list. */
 const DUST = 0.01
 /** The exchange contracts, which are not wallets. */
 export const CONTRACTS: ReadonlySet<string> = new Set([
@@ -33,10 +33,10 @@ interface Parts {
 
 interface Wanted {
   readonly isTakerOnly: boolean
-  /** Null: all markets. */
+  /** Null: trades of all markets. */
   readonly markets: readonly SimMarket[] | null
   readonly user: string | null
-  /** Seconds, both inclusive. Only for a user's trades. */
+  /** Unix seconds, both inclusive. Used only for trades of a user. */
   readonly startS: number
   readonly endS: number
 }
@@ -47,7 +47,8 @@ export function addTrades(data: DataV2, parts: Parts): void {
   })
 }
 
-// The cursor has the last transaction and the number of its rows that were returned. Later trades do not shift it.
+// The cursor contains the last transaction and how many of its rows were returned. New trades therefore do not shift
+// pages.
 function trades(parts: Parts, { query, limit, at }: PageQuery): Page {
   const wanted = wantedOf(parts.world, query)
   const rows: unknown[] = []
@@ -91,7 +92,7 @@ function userOf(query: URLSearchParams): string | null {
   return text
 }
 
-/** The markets of `condition` or `event_id`, without unknown ones. Null: no market filter. */
+/** The markets of `condition` or `event_id`. Unknown ones are omitted. Null: the request has no such filter. */
 export function requestedMarkets(
   world: World,
   query: URLSearchParams,
@@ -108,7 +109,7 @@ export function requestedMarkets(
   return [...ids].flatMap((id) => marketOfCondition(world, id) ?? [])
 }
 
-/** The market of a condition id with 64 hex digits. The Data API finds none by 62 digits. */
+/** The market of a condition id with 64 hex digits. The Data API finds no market by an id with 62 digits. */
 function marketOfCondition(world: World, id: string): SimMarket | null {
   if (!/^0x[0-9a-f]+$/i.test(id)) throw new QueryError(`invalid condition id: ${id}`)
   const text = id.toLowerCase()
@@ -116,7 +117,7 @@ function marketOfCondition(world: World, id: string): SimMarket | null {
   return world.market('a', text) ?? world.market('a', text.replace(/00$/, ''))
 }
 
-/** Transactions, newest first. The fills of each are in order of occurrence. */
+/** Transactions, newest first. The fills of a transaction are in order of occurrence. */
 function* matches({ world, wallets }: Parts, wanted: Wanted): Generator<readonly SimTrade[]> {
   if (wanted.user !== null) {
     yield* matchesOf(wallets, wanted, wanted.user)
@@ -133,19 +134,19 @@ function* matches({ world, wallets }: Parts, wanted: Wanted): Generator<readonly
   if (match.length > 0) yield match.reverse()
 }
 
-/** Reports whether two fills belong to one order: they share its transaction. */
+/** Whether two fills belong to one order, which means that they share a transaction. */
 export function isSameMatch(one: SimTrade | undefined, other: SimTrade): boolean {
   return one?.txHash === other.txHash && one.market === other.market
 }
 
-/** One wallet's fills from its own ledger, ungrouped as in `/v2/activity`. */
+/** The fills of one wallet, from its own ledger. They are not grouped, as in `/v2/activity`. */
 function* matchesOf(
   wallets: WalletLedgers,
   wanted: Wanted,
   user: string,
 ): Generator<readonly SimTrade[]> {
   const ledger = wallets.wallet(user)
-  // The venue finds no trades by an owner's address.
+  // The venue finds no trades by the address of an owner.
   if (ledger === null || ledger.wallet.address.toLowerCase() !== user) return
   const markets = wanted.markets === null ? null : new Set(wanted.markets)
   for (let position = ledger.events.length - 1; position >= 0; position -= 1) {

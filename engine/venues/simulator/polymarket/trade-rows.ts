@@ -1,11 +1,11 @@
-// Renders trade rows, one per wallet (engine/venues/polymarket/README.md, Activity stream).
+// Renders rows of trades, one per wallet (engine/venues/polymarket/README.md, Activity stream).
 
 import { MICROS, sizeMicros, toNumber } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
 import { participation, shownPrice } from '../world/fill-money.ts'
 import { imageUrl } from './market-facts.ts'
 
-/** The fields that RTDS and the Data API share, in the venue's spelling. */
+/** Fields that RTDS and the Data API share, with the venue's names. */
 export interface TradeRow {
   readonly proxyWallet: string
   readonly side: 'BUY' | 'SELL'
@@ -32,7 +32,7 @@ export function participantCount(trade: SimTrade): number {
   return 1 + trade.makers.length
 }
 
-/** The row of one participant: 0 is the taker, then the makers, who took the other side. */
+/** The row of one participant. Participant 0 is the taker. The others are makers, on the opposite side. */
 export function tradeRow(trade: SimTrade, participant: number): TradeRow {
   const { listing, event } = trade.market
   const maker = participant === 0 ? undefined : trade.makers[participant - 1]
@@ -61,8 +61,8 @@ export function tradeRow(trade: SimTrade, participant: number): TradeRow {
 }
 
 /**
- * The taker's row of a whole transaction at the average price of its fills, with floating-point error. For one fill it
- * equals the taker's row of that fill.
+ * The taker's row for a complete transaction, at the average price of its fills with floating-point error. For a single
+ * fill it equals the taker's row of that fill.
  */
 export function matchRow(fills: readonly SimTrade[]): TradeRow {
   const [first] = fills

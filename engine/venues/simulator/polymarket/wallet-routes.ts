@@ -1,4 +1,5 @@
-// Wallet paths of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2), by proxy address only.
+// Wallet paths of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2). They find wallets only by
+// proxy address.
 
 import { toSeconds } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
@@ -27,7 +28,7 @@ import {
   rounded,
 } from './wallet-rows.ts'
 
-/** Open positions with fewer contracts are not shown. */
+/** Lists omit open positions with fewer contracts. */
 const DUST = 0.1
 const DIRECTIONS = ['ASC', 'DESC'] as const
 
@@ -41,7 +42,7 @@ interface Parts {
 const ACTIVITY_AGE_S = 15
 const POSITIONS_AGE_S = 5
 
-/** An invalid amount counts as absent. */
+/** The minimum amount that a list shows. An invalid parameter is ignored. */
 function leastOf(query: URLSearchParams): number {
   const text = query.get('filter_amount') ?? ''
   const least = text === '' ? Number.NaN : Number(text)
@@ -64,13 +65,13 @@ export function addWalletRoutes(data: DataV2, parts: Parts): void {
   data.value('/v2/user-stats', (query) => userStats(parts.wallets, query), { maxAgeS: null })
 }
 
-/** The ledger of a proxy address. Null for an owner's address, as at the venue. */
+/** The ledger of a proxy address. Null for an owner's address, because the venue finds nothing by it. */
 function proxyLedger(wallets: WalletLedgers, address: string): WalletAccount | null {
   const ledger = wallets.wallet(address)
   return ledger?.wallet.address.toLowerCase() === address ? ledger : null
 }
 
-/** `{proxy_wallet, value}`: value of the open positions, limited to the requested markets if any. */
+/** `{proxy_wallet, value}`: the value of the open positions, or of those in the requested markets. */
 function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
   const address = requestedWallet(query)
   const markets = requestedMarkets(world, query)
@@ -82,7 +83,7 @@ function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
   return { proxy_wallet: address, value: rounded(total, 4) }
 }
 
-/** Null for an unknown wallet. `trades` is the number of traded markets, as at the venue. */
+/** Null for an unknown wallet. At the venue `trades` is the number of traded markets. */
 function userStats(wallets: WalletLedgers, query: URLSearchParams): unknown {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   if (ledger === null) return null
@@ -98,7 +99,7 @@ function userStats(wallets: WalletLedgers, query: URLSearchParams): unknown {
   }
 }
 
-// The cursor is the number of the last row in the wallet's history. Later rows do not shift it.
+// The cursor is the number of the last row in the wallet's history. New rows therefore do not shift pages.
 function activity({ world, wallets, faults }: Parts, { query, limit, at: after }: PageQuery): Page {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   enumParam(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
@@ -130,7 +131,7 @@ function activity({ world, wallets, faults }: Parts, { query, limit, at: after }
   }
 }
 
-/** Types of all API versions. Other types are refused. */
+/** Activity types of all API versions. Other types are refused. */
 const ACTIVITY_TYPES = [
   'TRADE',
   'SPLIT',
@@ -174,7 +175,7 @@ const ORDERS = {
 }
 const ORDER_NAMES = ['CURRENT_VALUE', 'REALIZED_PNL', 'TIMESTAMP'] as const
 
-// The cursor is the sort value and token of the last row. A row whose value changes may move between pages.
+// The cursor is the sort value and the token of the last row. A row whose value changes may move to another page.
 function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
   const { query, limit, at: after } = pageQuery
   const ids = csv(query, 'condition')
@@ -188,7 +189,7 @@ function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
   const sortBy = pinnedParam(pageQuery, 'sort_by', ORDER_NAMES, byName)
   const direction = pinnedParam(pageQuery, 'sort_direction', DIRECTIONS, 'DESC')
   const sign = direction === 'ASC' ? 1 : -1
-  // Closed positions can only be sorted by realized profit or time.
+  // Closed positions can be sorted only by realized profit or time.
   const order = ORDERS[status === 'CLOSED' && sortBy !== 'TIMESTAMP' ? 'REALIZED_PNL' : sortBy]
   const least = leastOf(query)
   const all =

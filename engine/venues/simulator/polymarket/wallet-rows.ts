@@ -10,7 +10,7 @@ import { FIXED_FIELDS } from './fixed-fields.ts'
 import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
-/** The venue's value for an absent outcome index. */
+/** The venue uses this value for an absent outcome index. */
 const NO_OUTCOME = 999
 
 /** One of a wallet's two positions in a market. */
@@ -19,7 +19,7 @@ export interface Position {
   readonly outcomeIndex: 0 | 1
 }
 
-/** An activity row. The outcome fields of a row without a trade have the placeholders '', 999 and 0. */
+/** An activity row. If it is not a trade, its outcome fields have the placeholders '', 999 and 0. */
 export function activityRow(
   ledger: WalletAccount,
   event: SimWalletEvent,
@@ -57,8 +57,8 @@ export function activityRow(
 }
 
 /**
- * Rows of a combination that a wallet bought with a fill, for one fill in four. Every other combination is redeemed at
- * once.
+ * Rows of a combination that a wallet bought with a fill. One fill in four has one. Every other combination is redeemed
+ * immediately.
  */
 export function comboRows(ledger: WalletAccount, fill: SimWalletEvent): readonly unknown[] {
   const digits = fill.txHash.slice(2)
@@ -77,19 +77,19 @@ export function comboRows(ledger: WalletAccount, fill: SimWalletEvent): readonly
   return [bought, { ...row, type: 'REDEEM', side: '', price: 0, size: won, usdc_size: won }]
 }
 
-/** `usdc_size` in micros: the amount a buyer paid including the fee, else the amount received without the fee. */
+/** `usdc_size` in micros: what a buyer paid including the fee, otherwise what the wallet received without the fee. */
 function usdcMicros(event: SimWalletEvent) {
   const isSale = sideOf(event) === 'SELL'
   return sizeMicros(event.usd + (isSale ? -event.fee : event.fee))
 }
 
-/** BUY or SELL of a trade row; null for all others. */
+/** BUY or SELL for a row of a trade. Null for all others. */
 function sideOf({ fill }: SimWalletEvent): 'BUY' | 'SELL' | null {
   if (fill === null) return null
   return participation(fill.trade, fill.participant).isBuy ? 'BUY' : 'SELL'
 }
 
-/** Value and profit of a position, in dollars and contracts, by the venue's definitions. */
+/** Size, value and profit of a position, as the venue defines them. In contracts and dollars. */
 export function positionFigures({ holding, outcomeIndex }: Position) {
   const position = holding.positions[outcomeIndex]
   const size = toNumber(position.amount)
@@ -164,7 +164,7 @@ export function positionRow(at: Position) {
   }
 }
 
-/** Time of the first retained event. */
+/** Time of the first retained event of the wallet. */
 function firstMs({ holding }: Position): TimeMs {
   const first = holding.ledger.events.find(({ market }) => market === holding.market)
   return first?.atMs ?? holding.ledger.firstMs
@@ -186,7 +186,7 @@ export function holderRow({ holding, outcomeIndex }: Position) {
   }
 }
 
-/** All positions that a wallet ever had, both outcomes of each market. */
+/** All positions that a wallet ever had, in both outcomes of each market. */
 export function* positionsOf(ledger: WalletAccount | null): Generator<Position> {
   for (const holding of ledger?.holdings.values() ?? []) {
     for (const outcomeIndex of [0, 1] as const) {
@@ -199,7 +199,7 @@ function isRedeemable(market: SimMarket): boolean {
   return market.status === 'resolved'
 }
 
-/** Rounds to `decimals` decimals, as in the venue's JSON. */
+/** Rounds to `decimals` decimals, like the venue's JSON. */
 export function rounded(value: number, decimals: number): number {
   return Math.round(value * 10 ** decimals) / 10 ** decimals + 0
 }

@@ -1,5 +1,5 @@
-// Draws probabilities and payouts that are consistent within a question: monotonic strikes, and exactly one right
-// bucket or name.
+// Draws probabilities and payouts that are consistent within a question. A higher strike is never likelier than a lower
+// one, and exactly one bucket or name is right.
 
 import { hash32 } from '../../../random.ts'
 import { PRICE_HALF, PRICE_ONE, type PriceMicros, priceMicros } from '../../../units.ts'
@@ -8,14 +8,14 @@ import type { Answer, View } from './question.ts'
 
 const PRICE_ZERO = priceMicros(0)
 
-/** A measured value: the estimate at opening, its spread, and the final value. */
+/** A number that answers depend on: its estimate at the opening, the spread of the estimate, and the final value. */
 export interface Measured {
   readonly guess: number
   readonly spread: number
   readonly result: number
 }
 
-/** An answer with the usual values of the other fields. */
+/** Adds the usual values of the other fields to an answer. */
 export const answerWith = (
   fields: Partial<Answer> & Pick<Answer, 'key' | 'chance' | 'payout'>,
 ): Answer => ({
@@ -23,7 +23,7 @@ export const answerWith = (
   ...fields,
 })
 
-/** Yes if the value is above the strike. Under the trap opposite_side: if it is at or below the strike. */
+/** Yes if the value is above the strike. Under the trap opposite_side: Yes if it is at or below the strike. */
 export function aboveAnswers(
   view: View,
   strikes: readonly number[],
@@ -46,8 +46,8 @@ export function aboveAnswers(
 }
 
 /**
- * Buckets of steps: below the first edge, between two edges, and from the last edge on. The value is rounded to a step,
- * so that exactly one bucket contains it. Needs at least 2 edges.
+ * Buckets of steps: below the first edge, between two neighbouring edges, and from the last edge on. The value is
+ * rounded to a step, so that exactly one bucket contains it. Requires at least 2 edges.
  */
 export function rangeAnswers(
   edges: readonly number[],
@@ -75,7 +75,7 @@ export function rangeAnswers(
   return answers
 }
 
-/** One of the names is right. Earlier names tend to be likelier. */
+/** Exactly one of the names is right. Earlier names tend to be likelier. */
 export function choiceAnswers(
   view: View,
   names: readonly { label: string; code: string }[],
@@ -98,7 +98,7 @@ export function choiceAnswers(
   })
 }
 
-/** Each of the names is right or not independently. */
+/** Each name is right or wrong independently of the others. */
 export function listAnswers(
   view: View,
   names: readonly { label: string; code: string }[],
@@ -109,7 +109,7 @@ export function listAnswers(
   })
 }
 
-/** An independent yes or no. A later date makes Yes likelier and never turns an earlier Yes into No. */
+/** Yes or no, independent of other questions. A later date makes Yes likelier and never changes Yes to No. */
 export function singleAnswer(
   view: View,
   name: { label: string; code: string },
@@ -130,15 +130,15 @@ export function singleAnswer(
   })
 }
 
-/** The result under different rules: it differs by at most `reach`. */
+/** The result under different rules, which differs by at most `reach`. */
 export function underRules(view: View, result: number, reach: number): number {
   if (view.trap !== 'other_rules') return result
   return result + (2 * chanceOf(view.seed, view.resultKey, 'other source') - 1) * reach
 }
 
 /**
- * Strikes around the estimate on multiples of `step`. Under the trap other_threshold they are shifted by half a step,
- * or by one for whole steps.
+ * Strikes around the estimate at multiples of `step`. The trap other_threshold shifts them by half a step, or by one
+ * step if steps are integers.
  */
 export function strikesAround(
   view: View,
@@ -157,7 +157,7 @@ export function roundTo(value: number, unit: number): number {
   return Number((Math.round(value / unit) * unit).toFixed(decimals))
 }
 
-/** Reports whether the market is void and pays one half to both sides, which is rare. */
+/** Whether the market is void, so that both outcomes pay one half. `share` is the probability. */
 export function isVoid(view: View, share: number): boolean {
   return chanceOf(view.seed, view.resultKey, 'void') < share
 }

@@ -1,4 +1,4 @@
-// Draws one cycle of a question: the prior estimate of its value, the result, and the participants.
+// Draws one cycle of a question: the estimate of its value, the result and the participants.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
@@ -74,7 +74,7 @@ export function drawUpOrDown(view: View, coin: Coin): Drawn {
   return { form: 'single', answers: [answer], values: { window, startClock: clockUpper(start) } }
 }
 
-/** The price four days before the close, its spread, and the price at the close. */
+/** The price four days before the close as the estimate, with its spread, and the price at the close as the result. */
 export function coinMeasured(view: View, coin: Coin): Measured {
   const guess = priceOf(view, coin, view.plainCloseMs - 4 * DAY_MS)
   const result = underRules(view, priceOf(view, coin, view.closeMs), guess * 0.002)
@@ -98,17 +98,17 @@ export function dollars(price: number): string {
   return `$${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** The view of a value that is not cumulative: each day is drawn independently. */
+/** The view of a question whose values are drawn anew each day, so that other_date gives other values. */
 export const redrawn = (view: View): View =>
   view.trap === 'other_date' ? { ...view, key: view.resultKey } : view
 
-/** The date in the city, whatever New York's clock shows at the close. */
+/** The date in the city, which may differ from New York's date at the close. */
 export function questionDay(view: View): EasternTime {
   const dayNumber = view.cycle + (view.trap === 'other_date' ? 1 : 0)
   return easternTime(easternMs({ dayNumber, minuteOfDay: 12 * 60 }))
 }
 
-/** Season plus weather. The forecast is off by `errorDegrees` at most. */
+/** Season plus weather. The forecast differs from the value by at most `errorDegrees`. */
 export function temperatureAt(
   view: View,
   city: City,
@@ -144,14 +144,14 @@ export function decisions(view: View, { short }: { readonly short: string }) {
   return labels.map((label, index) => ({ label, code: codes[index] ?? '' }))
 }
 
-/** Yes if it happens by the close. `opposite` begins the label of the opposite side. */
+/** Yes if it happens by the close. `opposite` is the start of the label of the opposite side. */
 export function drawDeed(view: View, opposite: string): Drawn {
   const preposition = view.trap === 'opposite_side' ? opposite : 'Before'
   const label = `${preposition} ${longDate(easternTime(view.closeMs))}`
   return { form: 'single', answers: [singleAnswer(view, { label, code: '' })] }
 }
 
-/** Appends a digit to codes that several names share. */
+/** Appends a digit to codes that more than one name has. */
 export function uniqueCodes(
   names: readonly { label: string; code: string }[],
 ): readonly { label: string; code: string }[] {
@@ -190,10 +190,10 @@ export function drawBoxOffice(view: View, work: string, count: number): Drawn {
 }
 
 export const workOf = (view: View, ordinal: number): string =>
-  // Neither another cycle nor another slot names the same work within a run.
+  // No other cycle or slot of the same run uses this title.
   workTitle(ordinal * 97 + (view.cycle % 97) + Math.floor(view.cycle / 97) * 10_000_019)
 
-/** Golfers in the order of their probabilities. One simulated race decides every placing of the week. */
+/** Golfers in order of their probabilities. One simulated race determines all placings of the week. */
 export function fieldAnswers(
   view: View,
   contest: { week: number; tour: string; places: number; count: number },
@@ -223,7 +223,7 @@ export function fieldAnswers(
   })
 }
 
-/** KXPGATOUR-{CODE}{YY}: four letters of the name, one or two for the week, the year. */
+/** KXPGATOUR-{CODE}{YY}: the code has four letters of the name and one or two for the week. YY is the year. */
 export function tournamentCode(tournament: string, week: number, at: EasternTime): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
   const ofYear = ((week % 104) + 104) % 104

@@ -1,19 +1,19 @@
-// The US Eastern calendar, by which both venues date games, tickers and titles. Rule since 2007: daylight saving from
-// the second Sunday of March to the first Sunday of November.
+// The US Eastern calendar, which both venues use for dates of games, tickers and titles. Since 2007 daylight saving
+// lasts from the second Sunday of March to the first Sunday of November.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
 
 export interface EasternTime {
   readonly year: number
-  /** 1 to 12. */
+  /** Month, 1 to 12. */
   readonly month: number
   readonly day: number
   readonly hour: number
   readonly minute: number
-  /** Days from 1970-01-01 to this date. */
+  /** Number of days from 1970-01-01 to this date. */
   readonly dayNumber: number
   readonly isDaylight: boolean
-  /** True in the hour that the clock repeats when daylight saving ends. */
+  /** True in the hour that is repeated when daylight saving ends. */
   readonly isRepeated: boolean
 }
 
@@ -69,26 +69,26 @@ export const shortDate = (at: EasternTime): string => `${shortDay(at)}, ${at.yea
 export const isoDate = (at: EasternTime): string =>
   `${at.year}-${twoDigits(at.month)}-${twoDigits(at.day)}`
 
-/** "4PM", "4:15PM"; Polymarket's form before " ET". */
+/** "4PM", "4:15PM": the time in Polymarket's format, without " ET". */
 export function clockUpper(at: EasternTime): string {
   const minutes = at.minute === 0 ? '' : `:${twoDigits(at.minute)}`
   return `${at.hour % 12 === 0 ? 12 : at.hour % 12}${minutes}${at.hour < 12 ? 'AM' : 'PM'}`
 }
 
-/** "ET". "EST" in the repeated hour, so that no two questions are equal. */
+/** "ET", or "EST" in the repeated hour, so that questions of both hours differ. */
 export const zoneName = (at: EasternTime): string => (at.isRepeated ? 'EST' : 'ET')
 
-/** "4pm EST", Kalshi's form. */
+/** "4pm EST": the time in Kalshi's format. */
 export const clockLower = (at: EasternTime): string =>
   `${clockUpper(at).toLowerCase()} ${at.isDaylight ? 'EDT' : 'EST'}`
 
-/** Kalshi's date format: 26NOV20. */
+/** 26NOV20: the date in Kalshi's format. */
 export const stampDay = (at: EasternTime): string => `${stampMonth(at)}${twoDigits(at.day)}`
 
 export const stampMonth = (at: EasternTime): string =>
   `${twoDigits(at.year % 100)}${monthName(at.month).slice(0, 3).toUpperCase()}`
 
-/** 26NOV2015. The repeated hour of November gets an S, so that tickers stay unique. */
+/** 26NOV2015: date and hour. In the repeated hour of November it ends in S, so that tickers stay unique. */
 export const stampHour = (at: EasternTime): string =>
   `${stampDay(at)}${twoDigits(at.hour)}${at.isRepeated ? 'S' : ''}`
 

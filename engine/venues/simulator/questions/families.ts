@@ -1,5 +1,5 @@
-// All kinds of questions: subject, schedule, and how answers are drawn. A world is filled in this order; the last kind
-// fills the remainder.
+// All kinds of questions: what they are about, when they close, and how their answers are drawn. A world is filled in
+// this order. The last kind fills the remainder.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
@@ -63,7 +63,7 @@ const COIN_KINDS: readonly Kind[] = [
     name: 'up or down',
     questionAt(ordinal) {
       const coin = coinOf(Math.floor(ordinal / 3))
-      // Three variants of one coin are twenty minutes apart. The next coins fill the gaps.
+      // Each coin has three variants, twenty minutes apart. Other coins use the minutes in between.
       const minute = ((ordinal % 3) * 20 + (Math.floor(ordinal / 3) % 4) * 5) % 60
       return {
         key: `updown/${coin.code}/${minute}`,
@@ -134,7 +134,7 @@ const WEATHER_KINDS: readonly Kind[] = [
       const [extreme, Extreme, extremum, extremeCode] = isHigh
         ? (['highest', 'Highest', 'maximum', 'HIGH'] as const)
         : (['lowest', 'Lowest', 'minimum', 'LOWT'] as const)
-      // 11:55 pm in the city is a different hour in New York. Cities differ by some minutes.
+      // 11:55 pm in the city, as a time in New York. It varies by some minutes between cities.
       const minute = 23 * 60 + 55 + city.hoursBehind * 60 - numberOf(9, city.name, 'minute') * 5
       return {
         key: `${isHigh ? 'high' : 'low'}/${city.code}`,
@@ -198,7 +198,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
   {
     name: 'monthly figure',
     questionAt(ordinal) {
-      // All figures of the first country, then those of the next.
+      // Ordinals list all figures of the first country, then those of the next one.
       const country = LISTS.countries[Math.floor(ordinal / LISTS.monthlyFigures.length)]
       if (country === undefined) return null
       const figure = pickAt(LISTS.monthlyFigures, ordinal)
@@ -217,7 +217,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
         },
         draw(view, count) {
           const at = easternTime(view.closeMs)
-          // A monthly figure is about the month before its publication.
+          // A monthly figure concerns the month before its publication.
           const month = at.month === 1 ? 12 : at.month - 1
           const year = at.month === 1 ? at.year - 1 : at.year
           const monthText = view.venue === 'a' ? monthName(month) : monthName(month).slice(0, 3)
@@ -282,7 +282,7 @@ const POLITICS_KINDS: readonly Kind[] = [
         grid: { least: 3 + (ordinal % 2), most: 6 },
         values: { office: office.name, officeCode: office.code, where: townName(ordinal) },
         draw(view, count) {
-          // Candidates of one contest have consecutive ordinals, so that no two share a surname.
+          // Candidates of one contest have consecutive ordinals, which gives them different surnames.
           const base = numberOf(39_000, ordinal, view.cycle, 'field')
           const names = Array.from({ length: count }, (_, index) => person(base + index)).map(
             ({ name, first, code }) => ({
@@ -459,7 +459,7 @@ const GOLF: Kind = {
         ...{ placing: placing.title, placingCode: placing.code },
       },
       draw(view, count) {
-        // All markets of a tour's week are about one tournament, so its draws exclude the placing.
+        // All markets of a tour's week concern one tournament. Keys of its draws therefore do not contain the placing.
         const week = view.cycle + (view.trap === 'other_date' ? 1 : 0)
         const tournament = `${townName(numberOf(600, tour.code, week))} ${pickAt(LISTS.cups, week)}`
         const code = tournamentCode(tournament, week, easternTime(view.closeMs))

@@ -1,5 +1,5 @@
-// Listings of games. Venue a lists one event with the winner, spreads and totals. Venue b lists up to three events.
-// Texts are in games.json.
+// Listings of games. Venue a lists one event with the winner, spreads and totals. Venue b lists up to three events. The
+// texts are in games.json.
 
 import { readFileSync } from 'node:fs'
 import type { SimGame, SimPairKind, SimTeam, SimVenue } from '../model.ts'
@@ -19,22 +19,22 @@ import type { EventDraft, MarketDraft } from './question.ts'
 import { fill } from './question-templates.ts'
 import { kalshiLocation } from './teams.ts'
 
-/** The outcome of a simulated game: its probabilities, and the result by which both venues pay. */
+/** A simulated game: its probabilities, and the result that determines the payouts of both venues. */
 export interface GameResult {
   /** Probability that the away team wins. */
   readonly chance: number
   readonly isAwayWinner: boolean
   readonly isAwayFavourite: boolean
-  /** Cancelled: every market pays one half. */
+  /** True if the game is cancelled. Every market then pays one half. */
   readonly isVoid: boolean
-  /** The game is a tie under venue b's rules. */
+  /** True if the game is a tie under venue b's rules. */
   readonly isTied: boolean
   readonly trap: SimPairKind
-  /** Yes if the favourite wins by more than the line. */
+  /** Markets that are Yes if the favourite wins by more than the line. */
   readonly spreads: readonly Line[]
-  /** Yes if both together score more than the line. */
+  /** Markets that are Yes if both teams together score more than the line. */
   readonly totals: readonly Line[]
-  /** Tennis only; empty otherwise. */
+  /** Only for tennis; otherwise empty. */
   readonly tournament: string
 }
 
@@ -59,7 +59,7 @@ function textsOf(venue: SimVenue, { sport }: SimGame, values: Texts) {
 
 const KINDS = ['spread', 'total'] as const
 
-/** Venue a's event. The winner's market has the event's slug. */
+/** Venue a's event. The market of the winner has the same slug as the event. */
 export function polymarketGame(game: SimGame, league: League, result: GameResult): EventDraft {
   const { away, home } = game
   const slug = slugOfGame(game)
@@ -116,15 +116,15 @@ export function polymarketGame(game: SimGame, league: League, result: GameResult
 }
 
 /**
- * How venue a marks the second game of a day is unknown (engine/venues/polymarket/README.md, Not known). Here it is a
- * digit.
+ * The simulated venue a appends a digit to the slug of the second game of a day. The real format is unknown
+ * (engine/venues/polymarket/README.md, Not known).
  */
 function slugOfGame({ league, away, home, date, number }: SimGame): string {
   const codes = `${away.polymarketCode}-${home.polymarketCode}`
   return `${league}-${codes}-${date}${number === 2 ? '-2' : ''}`
 }
 
-/** Venue b's events: the winner with a market per team, then spread and total if there are lines. */
+/** Venue b's events: the winner with one market per team, then spread and total if the game has lines. */
 export function kalshiGame(
   game: SimGame,
   league: League,
@@ -166,7 +166,8 @@ export function kalshiGame(
       markets: drafts(series).map((market) => ({ ...market, rulesSecondary })),
     }
   }
-  // Venue a's market is paired with that of the away team, or of the home team under the trap opposite_side.
+  // Venue a's market is paired with the market of the away team. Under the trap opposite_side it is paired with the
+  // home team's.
   const winners = (series: string) =>
     (['away', 'home'] as const).map((side): MarketDraft => {
       const isAway = side === 'away'
@@ -208,7 +209,7 @@ const SCOPES = { SPREAD: 'Spread', TOTAL: 'Total Points' }
 const sidesOf = ({ isAwayFavourite }: GameResult) =>
   isAwayFavourite ? (['away', 'home'] as const) : (['home', 'away'] as const)
 
-/** Nicknames for professionals and players, schools in football, school and nickname in basketball. */
+/** Names of the teams: nicknames of professional teams and players, schools in football, both in basketball. */
 function labelOf(game: SimGame, team: SimTeam): string {
   if (game.sport === 'cfb') return team.location
   return game.sport === 'cbb' ? team.name : team.nickname
@@ -219,13 +220,13 @@ function lineDraft(line: Line, result: GameResult, questionKey: string) {
     payout: payoutOf(line.isYes, result.isVoid),
     chance: line.chance,
     questionKey,
-    // All lines of one kind move together.
+    // All markets of one kind share the noise key, so that their prices move together.
     moverKey: questionKey.replace(/\d+$/, ''),
     weight: 0.6,
   }
 }
 
-/** The fields that most of a game's markets share. The default question is the winner's. */
+/** The fields that most markets of a game have. By default the question is about the winner. */
 function plainMarket(slug: string, question: string): MarketDraft {
   return {
     slug,

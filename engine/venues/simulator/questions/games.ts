@@ -32,7 +32,7 @@ export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 
 function gameVariant(league: League, ordinal: number, size: WorldSize): Variant | null {
   const meeting = meetingOf(league, ordinal)
   if (meeting.pair * 2 + 1 >= teamsOf(league.league).length) return null
-  // In a small world every third game has lines, in a large one every game has.
+  // In a small world only every third game has spreads and totals. In a large world every game has them.
   const lineCount = gridSize(size, { least: ordinal % 3 === 2 ? 1 : 0, most: 5 })
   const isTennis = league.sport === 'tennis'
   const startMinute = isTennis
@@ -65,15 +65,15 @@ function gameVariant(league: League, ordinal: number, size: WorldSize): Variant 
   }
 }
 
-/** The pair of teams in the day's order, and whether it is their first or second game of the day. */
+/** The position of the pair in the day's order, and whether this is the pair's first or second game of the day. */
 interface Meeting {
   readonly pair: number
   readonly number: 1 | 2
-  /** Set for both games of a doubleheader. */
+  /** Null unless the pair plays two games on the day. */
   readonly startMinute: number | null
 }
 
-/** Baseball's first pair meets twice every day. The second variant is its second game. */
+/** In baseball the first pair plays twice every day. The second variant is the second game. */
 function meetingOf({ league }: League, ordinal: number): Meeting {
   if (league !== 'mlb' || ordinal > 1) {
     return { pair: league === 'mlb' ? ordinal - 1 : ordinal, number: 1, startMinute: null }
@@ -84,7 +84,7 @@ function meetingOf({ league }: League, ordinal: number): Meeting {
     : { pair: 0, number: 2, startMinute: firstMinute + 4 * 60 + 10 }
 }
 
-/** Cycles count days: cycle n is the game on New York's day n, or the day after (other_date). */
+/** Cycle n is the game on day n in New York. Under the trap other_date it is the game on the next day. */
 function gameOf(
   view: View,
   slot: { league: League; meeting: Meeting; startMinute: number },
@@ -95,7 +95,8 @@ function gameOf(
   const slate = slateOf(view.seed, league.league, view.cycle)
   const [first, second] = [slate[2 * meeting.pair], slate[2 * meeting.pair + 1]]
   if (first === undefined || second === undefined) throw new RangeError('the slate is too short')
-  // A pair's home team alternates by day, so that a game under the trap other_date never equals another game of its
+  // The home team of a pair alternates by day. A game under the trap other_date therefore always differs from the game
+  // of its day.
   // day.
   const pair = [first.name, second.name].sort().join('|')
   const isFirstAway = ((hash32(pair) + view.cycle) & 1) === (first.name < second.name ? 0 : 1)
@@ -153,7 +154,7 @@ function resultOf(view: View, game: SimGame, league: League, lineCount: number):
   }
 }
 
-/** The middle line, then alternately one above and one below. */
+/** Lines in this order: the middle one, then alternately one above and one below. */
 function lines(count: number, middle: number, step: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => {
     const offset = index % 2 === 1 ? (index + 1) / 2 : -index / 2
@@ -180,10 +181,10 @@ function tournamentOf(view: View, game: SimGame): string {
 }
 
 const slates = new Map<string, readonly SimTeam[]>()
-/** Bounds the cache to a week of all leagues. A full cache is cleared. */
+/** Maximum size of the cache: a week of all leagues. Above it the cache is cleared. */
 const SLATES_MAX = 256
 
-/** The league's teams in the day's order. Those at 2k and 2k + 1 play each other. */
+/** The league's teams in the day's order. Team 2k plays team 2k + 1. */
 function slateOf(seed: number, league: string, dayNumber: number): readonly SimTeam[] {
   const key = `${seed}/${league}/${dayNumber}`
   const cached = slates.get(key)

@@ -1,17 +1,17 @@
-// Ids of the simulated world: hashes of the seed and the instance's key, so that a restart gives the same ids.
+// Ids of the simulated world. They are hashes of the seed and the instance's key, so a restart gives the same ids.
 
 import { hash } from 'node:crypto'
 
 export interface ChainIds {
-  /** 0x and 64 hex digits. Under protocol v2, whose ids have 31 bytes, the last two are 00. */
+  /** 0x and 64 hex digits. Ids of protocol v2 have 31 bytes, so their last two digits are 00. */
   readonly conditionId: string
-  /** Two integers of 77 or 78 decimal digits; of 75 or 76 under protocol v2. */
+  /** Two integers with 77 or 78 decimal digits, or 75 or 76 under protocol v2. */
   readonly tokens: readonly [string, string]
 }
 
-/** Grouping of a protocol v2 condition: one of a group with one winner, or alone. */
+/** Whether a protocol v2 condition belongs to a group with one winner. */
 interface V2Grouping {
-  /** The key that the id's base is hashed from: that of the group, or of the market. */
+  /** The key from which the id's hash is computed: that of the group, or of the market if it has no group. */
   readonly baseKey: string
   readonly group: { readonly size: number; readonly index: number } | null
 }
@@ -28,9 +28,9 @@ export function chainIds(key: string): ChainIds {
 }
 
 /**
- * Condition id and position ids under protocol v2 (engine/venues/polymarket/README.md, Protocol v2). Layout: the
- * module, 16 bytes of a hash, the group's size, 8 reserved bytes, the chain, the index in the group, the outcome. A
- * condition id omits the outcome.
+ * Condition id and position ids under protocol v2 (engine/venues/polymarket/README.md, Protocol v2). Parts of a
+ * position id: the module, 16 bytes of a hash, the group's size, 8 reserved bytes, the chain, the index in the group,
+ * the outcome. A condition id has no outcome.
  */
 export function positionIds({ baseKey, group }: V2Grouping): ChainIds {
   const digits = (value: number, count: number) => value.toString(16).padStart(count, '0')
@@ -41,7 +41,7 @@ export function positionIds({ baseKey, group }: V2Grouping): ChainIds {
   return { conditionId: `${condition}00`, tokens: [position('00'), position('01')] }
 }
 
-/** A UUID (version 4 in form) of a key. */
+/** A UUID in the format of version 4, hashed from a key. */
 export function uuidOf(key: string): string {
   const hex = hash('sha1', key)
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)
@@ -49,7 +49,7 @@ export function uuidOf(key: string): string {
   return `${head}-${second}-4${third}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** 256 bits in decimal. The top hex digit is at least 4, which gives at least 77 decimal digits. */
+/** 256 bits in decimal. The top hex digit is at least 4, so that the number has at least 77 digits. */
 function tokenId(hex: string): string {
   const top = (Number.parseInt(hex.charAt(0), 16) | 4).toString(16)
   return BigInt(`0x${top}${hex.slice(1)}`).toString()

@@ -1,4 +1,4 @@
-// Venue b's texts: event titles with subtitles, tickers in the date format, strike types, and rules in two parts.
+// Venue b's texts: event titles with subtitles, tickers with dates, strike types, and rules in two parts.
 
 import {
   type Answer,
@@ -39,7 +39,7 @@ interface StrikeTexts {
   readonly code: string
   /** The yes_sub_title. */
   readonly label: string
-  /** The rules' wording: "above 3.1%", "between 46-47°". */
+  /** The answer in the words of the rules: "above 3.1%", "between 46-47°". */
   readonly phrase: string
   readonly strike: MarketDraft['strike']
 }

@@ -1,4 +1,4 @@
-// Kinds of questions, and their conversion to families.
+// Kinds of questions, which are converted to families.
 
 import { MINUTE_MS } from '../../../units.ts'
 import {
@@ -32,10 +32,10 @@ import type { Schedule } from './schedule.ts'
 
 export type Values = Readonly<Record<string, string>>
 
-/** A kind of question: a row of families.ts. Its texts are in words.json. */
+/** A kind of question, defined by a row of families.ts. Its texts are in words.json. */
 export interface Kind {
   readonly name: string
-  /** The question at an ordinal. Null: no more questions. */
+  /** The question with this ordinal. Null: there are no more questions. */
   readonly questionAt: (ordinal: number, size: WorldSize) => RecurringQuestion | null
 }
 
@@ -44,20 +44,20 @@ interface RecurringQuestion {
   readonly schedule: Schedule
   readonly otherDateMs?: number
   readonly interest: number
-  /** Number of answers in a small and in a large world. Absent: one. */
+  /** Number of answers in a small and in a large world. Default: one. */
   readonly grid?: { readonly least: number; readonly most: number }
   readonly values: Values
   readonly draw: (view: View, count: number) => Drawn
 }
 
-/** One cycle: its answers and the template values specific to it. */
+/** What is drawn for one cycle: its answers, and values for its templates. */
 export interface Drawn {
   readonly form: QuestionSet['form']
   readonly answers: readonly Answer[]
   readonly format?: (value: number) => string
   readonly unit?: number
   readonly isInclusive?: boolean
-  /** The day of the question. Default: the close. */
+  /** The day that the question names. Default: the day of the close. */
   readonly at?: EasternTime
   readonly values?: Values
 }
@@ -96,7 +96,7 @@ function questionSetOf(kind: string, view: View, recurring: Values, drawn: Drawn
   const { form, answers, format = String, unit = 1, isInclusive = false } = drawn
   const templates = templatesOf(kind, view.venue)
   const at = drawn.at ?? easternTime(view.closeMs)
-  // An event that happens by the end of a day happens before the next day.
+  // An event that happens by the end of a day is an event before the next day.
   const { dayNumber } = easternTime(view.closeMs)
   const nextDate = shortDate(easternTime(easternMs({ dayNumber: dayNumber + 1, minuteOfDay: 0 })))
   const values = { ...datesOf(at), nextDate, ...recurring, ...drawn.values }

@@ -1,4 +1,4 @@
-// Subjects of questions and words of generated names: the rows of lists.json.
+// Subjects of questions, and words for generated names, from lists.json.
 
 import { readFileSync } from 'node:fs'
 import type { SimSport } from '../model.ts'
@@ -14,9 +14,9 @@ export interface Coin extends Named {
 }
 
 interface ListedCity extends Named {
-  /** Hours behind Eastern; negative is ahead. */
+  /** Hours that the city is behind Eastern time. Negative: ahead. */
   readonly hoursBehind: number
-  /** Annual mean of daily highs, °F, and half of the seasonal swing. */
+  /** Annual mean of daily highs in °F, and half of the difference between the seasons. */
   readonly mean: number
   readonly swing: number
 }
@@ -25,7 +25,7 @@ export interface City extends ListedCity {
   readonly station: string
 }
 
-/** An economic figure: `name` is "annual inflation", Kalshi's `title` "Inflation". */
+/** An economic figure. `name` is "annual inflation"; Kalshi's `title` is "Inflation". */
 export interface Figure extends Named {
   readonly title: string
   readonly tag: string
@@ -35,7 +35,7 @@ export interface Figure extends Named {
   readonly source: string
 }
 
-/** An action that a person does or does not do by a date. */
+/** Something that a person does or does not do by a date. */
 export interface Deed {
   readonly slug: string
   readonly code: string
@@ -51,14 +51,14 @@ export interface League {
   /** Venue a's slug. */
   readonly league: string
   readonly title: string
-  /** Venue b's series of winners. The series of lines have SPREAD and TOTAL instead of GAME. */
+  /** Venue b's series of winners. Series of lines have SPREAD or TOTAL instead of GAME. */
   readonly series: string
-  /** "professional football": venue b's texts name no league. */
+  /** "professional football". Venue b's texts use it instead of the league's name. */
   readonly phrase: string
   readonly competition: string
   readonly tag: string
   readonly points: string
-  /** Usual total score and spread of the final margin. */
+  /** Usual total score, and spread of the final margin. */
   readonly total: number
   readonly margin: number
   readonly durationMinutes: number
@@ -74,15 +74,15 @@ interface Lists {
   readonly weeklyFigures: Rows<Figure>
   readonly banks: Rows<Named & { readonly short: string }>
   readonly offices: Rows<Named>
-  /** Of politicians. */
+  /** Names of politicians. */
   readonly deeds: Rows<Deed>
-  /** Of artists. */
+  /** Names of artists. */
   readonly releases: Rows<Deed>
   readonly terms: Rows<string>
   readonly charts: Rows<Named>
   readonly chartMarkets: Rows<Named>
   readonly tours: Rows<Named>
-  /** What a golfer may reach, and how many golfers do. */
+  /** A placing that golfers may reach, and the number of golfers who reach it. */
   readonly placings: Rows<Record<'title' | 'code' | 'deed', string> & { readonly places: number }>
   readonly cups: Rows<string>
   readonly leagues: Rows<League>

@@ -1,4 +1,4 @@
-// Generates unlimited names of people, places, coins and works, each from its ordinal. No two ordinals give the same name.
+// Generates unlimited names of people, places, coins and works from ordinals. Different ordinals give different names.
 
 import { numberOf } from './answer-chances.ts'
 import { type City, type Coin, LISTS, wordsOf } from './lists.ts'
@@ -24,7 +24,10 @@ export function person(ordinal: number): Person {
   return { first, last, name, code }
 }
 
-/** Heads and tails of a kind of name. `stride` is coprime to their combinations, so that neighbours differ. */
+/**
+ * Heads and tails of a kind of name. `stride` is coprime to the number of combinations, so that neighbouring names
+ * differ.
+ */
 interface NameParts {
   readonly heads: readonly string[]
   readonly tails: readonly string[]
@@ -36,7 +39,7 @@ const TOWNS = { heads: wordsOf('townHeads'), tails: wordsOf('townTails'), stride
 const COINS = { heads: wordsOf('coinHeads'), tails: wordsOf('coinTails'), stride: 1 }
 const TITLES = { heads: wordsOf('titleHeads'), tails: wordsOf('titleTails'), stride: 101 }
 
-/** Head and tail of the name of an ordinal, and how often all combinations were used before. */
+/** Head and tail of the name with this ordinal, and how often all combinations were used before it. */
 function combination({ heads, tails, stride }: NameParts, ordinal: number) {
   const count = heads.length * tails.length
   const at = (ordinal * stride) % count
@@ -44,7 +47,7 @@ function combination({ heads, tails, stride }: NameParts, ordinal: number) {
   return { head, tail, round: Math.floor(ordinal / count) }
 }
 
-/** The town of an ordinal: "Alderville", "Cedarhaven". */
+/** The town with this ordinal: "Alderville", "Cedarhaven". */
 export function townName(ordinal: number): string {
   const { head, tail, round } = combination(TOWNS, ordinal)
   return round === 0 ? `${head}${tail}` : `${head}${tail} ${roman(round + 1)}`
@@ -56,7 +59,7 @@ function coinName(ordinal: number): { name: string; code: string } {
   return { name, code: name.toUpperCase() }
 }
 
-/** The coin of a rank; generated beyond the listed ones. */
+/** The coin with this rank. Ranks beyond the list get generated coins. */
 export function coinOf(rank: number): Coin {
   const listed = LISTS.coins[rank]
   if (listed !== undefined) return listed
@@ -64,7 +67,7 @@ export function coinOf(rank: number): Coin {
   return { name, code, basePrice: 10 ** (numberOf(50, name, 'price') / 10 - 1.5) }
 }
 
-/** The city of a rank; generated beyond the listed ones. */
+/** The city with this rank. Ranks beyond the list get generated cities. */
 export function cityOf(rank: number): City {
   const listed = LISTS.cities[rank]
   if (listed !== undefined) {
@@ -81,13 +84,13 @@ export function cityOf(rank: number): City {
   }
 }
 
-/** A film, song or show of an ordinal: "Silent Harbor". */
+/** A film, song or show with this ordinal: "Silent Harbor". */
 export function workTitle(ordinal: number): string {
   const { head, tail, round } = combination(TITLES, ordinal)
   return round === 0 ? `${head} ${tail}` : `${head} ${tail} of ${townName(round)}`
 }
 
-/** The letters and digits of a name in capitals, for a ticker. Unique if the name is. */
+/** The letters and digits of a name in capitals, for a ticker. It is unique if the name is. */
 export const capitals = (name: string): string => name.toUpperCase().replace(/[^A-Z0-9]/g, '')
 
 /** The item at a position modulo the length. */

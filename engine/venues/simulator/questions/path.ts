@@ -1,4 +1,4 @@
-// Smooth random paths whose value at any time is computed directly. All questions about a price therefore agree.
+// Smooth random paths. The value at any time is computed directly, so that all questions about one price agree.
 
 import { hash32 } from '../../../random.ts'
 
@@ -8,7 +8,7 @@ export interface Wave {
   readonly scaleMs: number
 }
 
-/** The sum of the waves at a time; each lies within ±its amplitude. */
+/** The sum of the waves at a time. Each wave is within ±its amplitude. */
 export function pathAt(seed: number, waves: readonly Wave[], atMs: number): number {
   let sum = 0
   for (let index = 0; index < waves.length; index += 1) {

@@ -16,17 +16,17 @@ import type { Slot } from './slots.ts'
 
 export interface PlannedMarket {
   /**
-   * `index` is dense and unique among the markets that exist at one moment. A new market reuses the index of the one
-   * that was removed when it was announced. `number` is never reused.
+   * `index` is unique among the markets that exist at one moment, from 0 without gaps. A new market gets the index of
+   * the market that is removed when it is announced. `number` is never reused.
    */
   readonly listing: SimListing
-  /** Probability of the first outcome at opening, 0..1 exclusive. */
+  /** Probability of the first outcome at the opening, between 0 and 1, exclusive. */
   readonly prior: number
-  /** Approximate lifetime of such a question, equal at both venues whatever their opening times. */
+  /** Approximate lifetime of such a question. It is equal at both venues, even if their opening times differ. */
   readonly lifeMs: number
-  /** Markets with one key share the same noise: the strikes of a grid, and both venues' listings of one question. */
+  /** Markets with one key share the same noise, for example different strikes, or both venues' listings of one question. */
   readonly moverKey: string
-  /** The first outcome is the complement of the question's Yes (opposite_side, a game's second team). */
+  /** True if the first outcome is the opposite of the question's Yes (trap opposite_side, or a game's second team). */
   readonly isInverted: boolean
 }
 
@@ -43,14 +43,14 @@ export interface Numbering {
   readonly v2Share: number
 }
 
-/** Maximum events that a variant drafts per cycle and venue. */
+/** Maximum number of events of a variant in one cycle at one venue. */
 const EVENTS_PER_CYCLE = 4
-/** Cycles are counted from 1970. The offset keeps numbers positive. */
+/** Cycles are counted from 1970. This offset keeps the numbers positive. */
 const CYCLES_BEFORE = 1000
 
 /**
- * Adds the cycle's events at the requested venues. The other venue of a pair is drafted too, because both listings name
- * each other.
+ * Appends the cycle's events at the requested venues. Also drafts the other venue's events of a pair, because each
+ * listing refers to the other one.
  */
 export function planCycle(
   numbering: Numbering,
@@ -90,7 +90,7 @@ export function planCycle(
   }
 }
 
-/** The slot and the cycle that an event's number encodes. */
+/** The slot and the cycle from which an event's number was made. */
 export function slotOfNumber(
   { slotCount }: Numbering,
   number: number,
@@ -110,7 +110,7 @@ interface Cycle {
 
 interface VenueCycle extends Cycle {
   readonly venue: SimVenue
-  /** The other venue's native ids by question, if the slot is paired. */
+  /** The other venue's native ids by question. Null if the slot is not paired. */
   readonly others: ReadonlyMap<string, string> | null
 }
 
@@ -208,7 +208,10 @@ function viewOf(seed: number, slot: Slot, venue: SimVenue, cycle: number): View 
   }
 }
 
-/** The key from which a market's ids are hashed. Slugs and tickers differ within a cycle and by venue. */
+/**
+ * The key from which a market's ids are hashed. It contains the slug or ticker, which differs within a cycle and by
+ * venue.
+ */
 function marketKey(seed: number, slot: Slot, cycle: number, market: MarketDraft): string {
   return `${seed}|${slot.variant.key}|${cycle}|${market.slug}`
 }
@@ -227,7 +230,7 @@ function idsOf(
   return { ...positionIds({ baseKey, group }), isV2: true }
 }
 
-/** Pareto-like: the mean is about 1, and 1 % of the markets have about a third of the activity. */
+/** Pareto distribution with a mean of about 1. One percent of the markets have about a third of the activity. */
 function activityOf(slot: Slot, market: MarketDraft, cycleKey: string): number {
   const shared = Math.max(1e-4, chanceOf(cycleKey, 'activity'))
   const own = 0.6 + 0.8 * chanceOf(cycleKey, market.slug, 'activity')

@@ -1,4 +1,4 @@
-// Venue a's texts: natural questions, slugs, groupItemTitles and "This market will resolve to …".
+// Venue a's texts: questions, slugs, groupItemTitles and "This market will resolve to …".
 
 import {
   type Answer,
@@ -64,7 +64,7 @@ function phraseOf(questionSet: QuestionSet, answer: Answer): string {
   return answer.floor !== null && answer.cap !== null ? `between ${title}` : title
 }
 
-/** "$90,000"; "67-68°F", "66°F or below"; a name. */
+/** The answer: "$90,000"; "67-68°F", "66°F or below"; or a name. */
 function shortTitleOf(questionSet: QuestionSet, answer: Answer): string {
   const { floor, cap } = answer
   const { format } = questionSet
@@ -79,7 +79,7 @@ function shortTitleOf(questionSet: QuestionSet, answer: Answer): string {
     : `${bareNumber(format(floor))}-${format(cap)}`
 }
 
-/** "67" of "67°F", so that a bucket becomes "67-68°F". "$1.2M" is unchanged. */
+/** "67" from "67°F", so that a bucket becomes "67-68°F". "$1.2M" stays unchanged. */
 function bareNumber(text: string): string {
   return text.replace(/(?:°[FC]?|%)$/, '')
 }

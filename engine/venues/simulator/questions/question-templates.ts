@@ -1,6 +1,6 @@
-// Templates of both venues for each kind of question (words.json), filled with the values of one cycle (families.ts).
-// In the file `both` applies to either venue, `a` and `b` override it, and `like` names an entry that supplies absent
-// fields. `{phrase}` is the answer: a strike, a bucket or a name.
+// Templates of both venues for each kind of question (words.json). Values of one cycle (families.ts) fill them. In the
+// file `both` applies to both venues, and `a` and `b` override it. `like` names an entry that supplies absent fields.
+// `{phrase}` is the answer: a strike, a bucket or a name.
 
 import { readFileSync } from 'node:fs'
 import type { SimPairKind, SimTopic, SimVenue } from '../model.ts'
@@ -8,7 +8,7 @@ import type { SimPairKind, SimTopic, SimVenue } from '../model.ts'
 export interface Templates {
   readonly series: string
   readonly seriesTitle: string
-  /** Kalshi's date part of the event ticker; unused at venue a. */
+  /** The date part of Kalshi's event ticker. Not used at venue a. */
   readonly stamp: string
   readonly title: string
   readonly subtitle: string
@@ -19,17 +19,17 @@ export interface Templates {
   /** The opposite question, for the trap opposite_side. */
   readonly negatedQuestion?: string
   readonly negatedClause?: string
-  /** Rules text that names the resolution source and further conditions. */
+  /** Rules text about the resolution source and other conditions. */
   readonly remarks: string
   /** The remarks under the trap other_rules. */
   readonly otherRemarks?: string
 }
 
-/** The share of a kind of question, and how it is listed. */
+/** The share of a kind of question in the world, and how it is listed. */
 interface KindTerms {
   readonly topic: SimTopic
   readonly share: number
-  /** Approximate time for which a cycle is listed before it closes. */
+  /** Approximate time from the announcement to the close. */
   readonly lifeMinutes: number
   readonly traps: readonly SimPairKind[]
 }
@@ -78,8 +78,8 @@ export function templatesOf(kind: string, venue: SimVenue): Templates {
 }
 
 /**
- * Fills a template. `{name}` is a value. `{name:lower}` is it in lower case, and `{name:letters}` its capital letters
- * and digits. Modifiers may be combined.
+ * Fills a template. `{name}` is replaced by a value. `{name:lower}` is the value in lower case. `{name:letters}` is its
+ * letters and digits in capitals. Modifiers may be combined.
  */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)((?::\w+)*)\}/g, (_, name: string, forms: string) => {

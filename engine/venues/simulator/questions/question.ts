@@ -1,17 +1,17 @@
-// Types of recurring questions, independent of venue texts.
+// Types of recurring questions that do not depend on the texts of a venue.
 
 import { DAY_MS, HOUR_MS, type PriceMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'
 import type { Templates } from './question-templates.ts'
 import type { Schedule } from './schedule.ts'
 
-/** A kind of question: "price of a coin above a strike at an hour". */
+/** A kind of question, for example "price of a coin above a strike at an hour". */
 export interface Family {
   readonly name: string
   readonly topic: SimTopic
-  /** Share of a venue's markets. A family that cannot use its share leaves the rest to the next families. */
+  /** Share of a venue's markets. Later families get what a family cannot use. */
   readonly share: number
-  /** The variant of an ordinal. Null: no more variants. Deterministic for a world size. */
+  /** The variant with this ordinal. Null: there are no more variants. The result depends only on the arguments. */
   variant(ordinal: number, size: WorldSize): Variant | null
 }
 
@@ -23,36 +23,36 @@ export interface WorldSize {
 export interface Variant {
   readonly key: string
   readonly schedule: Schedule
-  /** Number of cycles that exist at any time. It determines how early a cycle is announced. */
+  /** Number of cycles that exist at any time. It determines how long before its close a cycle is announced. */
   readonly copies: number
   readonly counts: { readonly a: number; readonly b: number }
   /**
-   * Questions of one cycle at each venue, and those that both venues list. The two markets of a game's winner count as
-   * one.
+   * Questions of one cycle at each venue, and the number that both venues list. The two markets for a game's winner
+   * count as one question.
    */
   readonly questions: { readonly a: number; readonly b: number; readonly shared: number }
   readonly traps: readonly SimPairKind[]
   /** Delay of venue b's close under the trap other_date: less than a period, or a multiple of it. */
   readonly otherDateMs: number
-  /** Relative activity, 1 is average. */
+  /** Activity relative to the average of 1. */
   readonly interest: number
-  /** One venue's listing of one cycle: one event, or several (a game's winner, spread, total). */
+  /** One venue's listing of one cycle: one event, or several (for a game: winner, spread and total). */
   draftEvents(view: View): readonly EventDraft[]
 }
 
-/** The cycle and the venue to draft for. */
+/** The cycle and the venue for which a listing is drafted. */
 export interface View {
   readonly seed: number
   readonly venue: SimVenue
-  /** How this venue's listing differs from the other's. Always `same` at venue a. */
+  /** How this venue's listing differs from that of the other venue. Always `same` at venue a. */
   readonly trap: SimPairKind
   readonly cycle: number
-  /** The variant's key and the cycle, from which names, strikes and teams are drawn. */
+  /** Key of the variant and the cycle, from which names, strikes and teams are drawn. */
   readonly key: string
-  /** The key from which results are drawn. It differs from `key` only under the trap other_date. */
+  /** Key from which results are drawn. It differs from `key` only under the trap other_date. */
   readonly resultKey: string
   readonly closeMs: TimeMs
-  /** The close without the trap other_date, by which strikes are chosen. */
+  /** The close if the trap is not other_date. Strikes are chosen by it. */
   readonly plainCloseMs: TimeMs
 }
 
@@ -76,23 +76,23 @@ export interface MarketDraft
     | 'line'
     | 'payout'
   > {
-  /** The question within the cycle; equal at both venues. */
+  /** Identifies the question within the cycle. Equal at both venues. */
   readonly questionKey: string
-  /** False for a market that shares a question with its sibling (second team of a game). */
+  /** False for a market that shares its question with another one (the second team of a game). */
   readonly isPairable: boolean
   readonly chance: number
   readonly isInverted: boolean
-  /** Key of the noise within the cycle that moves it. */
+  /** Key of the noise that moves the price. It is unique only within the cycle. */
   readonly moverKey: string
   /** Activity relative to the event's. */
   readonly weight: number
 }
 
-/** A question set without venue texts. The style files convert it to an EventDraft. */
+/** A set of questions without texts of a venue. The style files convert it to an EventDraft. */
 export interface QuestionSet {
   /**
-   * above: strikes of one value. range: buckets of one value, one of which is right. choice: one of the names is right.
-   * list: each of the names may be right. single: one yes or no.
+   * above: strikes of one value. range: buckets of one value, exactly one of which is right. choice: exactly one of the
+   * names is right. list: each name may be right. single: one question with yes or no.
    */
   readonly form: 'above' | 'range' | 'choice' | 'list' | 'single'
   readonly answers: readonly Answer[]
@@ -100,16 +100,16 @@ export interface QuestionSet {
   readonly format: (value: number) => string
   /** The finest step of the value, and the width of buckets. */
   readonly unit: number
-  /** Kalshi writes "$90,000 or above" for a floor of 89,999.99. */
+  /** True: Kalshi writes "$90,000 or above", with a floor of 89,999.99. False: it writes "Above $90,000". */
   readonly isInclusive: boolean
   readonly phrases: Phrases
 }
 
 export interface Answer {
   readonly key: string
-  /** End of a ticker, "JDOE". Empty for a strike and for a single. */
+  /** Last part of a ticker, "JDOE". Empty for a strike and for form single. */
   readonly code: string
-  /** A name or phrase. Empty if the strike is sufficient. */
+  /** A name or phrase. Empty if the strike is the complete answer. */
   readonly label: string
   readonly floor: number | null
   readonly cap: number | null
@@ -125,16 +125,16 @@ interface Phrases
     Templates,
     'question' | 'clause' | 'negatedQuestion' | 'negatedClause' | 'otherRemarks'
   > {
-  /** The question, given "above $90,000", "between 67° and 68°", or a name. */
+  /** The text of the question for an answer: "above $90,000", "between 67° and 68°", or a name. */
   question(answer: string): string
-  /** The condition for Yes; follows "if". */
+  /** The condition for Yes, as it continues after "if". */
   clause(answer: string): string
-  /** The opposite question, for opposite_side. */
+  /** The text of the opposite question, for the trap opposite_side. */
   negatedQuestion?(answer: string): string
   negatedClause?(answer: string): string
 }
 
-/** The parts of a question set's listing that both venues share. */
+/** The parts of an event's listing that both venues share. */
 export function eventOf({ phrases, form }: QuestionSet) {
   const { series, seriesTitle, subtitle, category, tags } = phrases
   const isMutuallyExclusive = form === 'range' || form === 'choice'
@@ -142,8 +142,8 @@ export function eventOf({ phrases, form }: QuestionSet) {
 }
 
 /**
- * The parts of an answer's listing that both venues share, and the clause of its rules. `phrase` is the answer in the
- * venue's wording.
+ * The parts of an answer's listing that both venues share, and its condition in the rules. `phrase` is the answer in
+ * the venue's words.
  */
 export function answerOf(
   { phrases, form }: QuestionSet,
@@ -179,7 +179,7 @@ export function answerOf(
   }
 }
 
-/** Number of answers of an event: from `least` at 400 markets and below to `most` at 10,000 and above. */
+/** Number of answers of an event. It rises from `least` at 400 markets to `most` at 10,000. */
 export function gridSize(size: WorldSize, limits: { least: number; most: number }): number {
   const growth = Math.log(size.marketsPerVenue / 400) / Math.log(25)
   const part = Math.min(1, Math.max(0, growth))
@@ -187,13 +187,14 @@ export function gridSize(size: WorldSize, limits: { least: number; most: number 
 }
 
 /**
- * Number of copies for which a cycle lives about `lifeMs`. Each stays for two days and up to an hour after its close.
+ * Number of simultaneous cycles, such that each lives for about `lifeMs`. A cycle is removed two days and up to an hour
+ * after its close.
  */
 export function copiesFor(periodMs: number, lifeMs: number): number {
   return Math.max(1, Math.round((lifeMs + 2 * DAY_MS + HOUR_MS) / periodMs))
 }
 
-/** Approximate lifetime of a cycle: the inverse of `copiesFor`. */
+/** Approximate lifetime of a cycle for a number of copies. Inverse of `copiesFor`. */
 export function lifeOf({ copies, schedule }: Pick<Variant, 'copies' | 'schedule'>): number {
   return copies * schedule.periodMs - 2 * DAY_MS - HOUR_MS
 }

@@ -1,18 +1,18 @@
-// Closing times of a recurring question. Instances of one slot never overtake one another.
+// Closing times of a recurring question. A later cycle never closes before an earlier one.
 
 import { DAY_MS, MINUTE_MS } from '../../../units.ts'
 import { easternMs, easternTime } from './eastern.ts'
 
-/** The close of each cycle; strictly increasing in the cycle. */
+/** The close of a cycle. It strictly increases with the cycle. */
 export interface Schedule {
-  /** Approximate time from one close to the next. */
+  /** Approximate time between two closes. */
   readonly periodMs: number
   closeMs(cycle: number): number
-  /** A cycle that closes within a period or two of the time. */
+  /** A cycle whose close is within a period or two of the time. */
   cycleNear(atMs: number): number
 }
 
-/** Every `periodMs`, starting `phaseMs` after 1970. */
+/** A close every `periodMs`. The first one is `phaseMs` after the start of 1970. */
 export function everyPeriod(periodMs: number, phaseMs: number): Schedule {
   return {
     periodMs,
@@ -21,7 +21,7 @@ export function everyPeriod(periodMs: number, phaseMs: number): Schedule {
   }
 }
 
-/** Every `days` days at `minuteOfDay` in New York (may exceed a day). */
+/** A close every `days` days at `minuteOfDay` in New York, which may be above a day. */
 export function everyDays(rule: { days: number; dayPhase: number; minuteOfDay: number }): Schedule {
   const { days, dayPhase, minuteOfDay } = rule
   return {
@@ -31,7 +31,7 @@ export function everyDays(rule: { days: number; dayPhase: number; minuteOfDay: n
   }
 }
 
-/** Every `months` months on a day (1 to 28) at `minuteOfDay` in New York. */
+/** A close every `months` months on a day of the month (1 to 28), at `minuteOfDay` in New York. */
 export function everyMonths(rule: {
   months: number
   monthPhase: number

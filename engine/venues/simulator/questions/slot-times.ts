@@ -1,5 +1,5 @@
-// Times of a slot's cycles. A cycle is announced when the cycle `copies` before it is removed, two days after the
-// resolution of the latter. Exactly `copies` cycles exist at any time.
+// Times of a slot's cycles. A cycle is announced at the moment when an older one, `copies` cycles before it, is
+// removed. A cycle is removed two days after its resolution. Therefore exactly `copies` cycles exist at any time.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, timeMs } from '../../../units.ts'
 import type { SimListing, SimVenue } from '../model.ts'
@@ -14,7 +14,7 @@ export type SlotTimes = Pick<
   'createdMs' | 'openMs' | 'closeMs' | 'determineMs' | 'resolveMs'
 >
 
-/** The five times of a cycle at a venue, in order. */
+/** Times of a cycle at a venue, in order. */
 export function timesOf(slot: Slot, venue: SimVenue, cycle: number): SlotTimes {
   const createdMs = createdOf(slot, venue, cycle)
   const closeMs = closeOf(slot, venue, cycle)
@@ -30,7 +30,7 @@ export function timesOf(slot: Slot, venue: SimVenue, cycle: number): SlotTimes {
   }
 }
 
-/** The close. Venue b's differs under the trap other_date. */
+/** Time of the close. Under the trap other_date venue b's close differs. */
 export function closeOf(slot: Slot, venue: SimVenue, cycle: number): number {
   const isShifted = venue === 'b' && slot.trap === 'other_date'
   return slot.variant.schedule.closeMs(cycle) + (isShifted ? slot.variant.otherDateMs : 0)
@@ -40,7 +40,7 @@ export function createdOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return endOf(slot, venue, cycle - slot.variant.copies) + 1
 }
 
-/** The earliest cycle that exists. It and the next copies − 1 cycles exist. */
+/** The first cycle that exists at a time. It and the next copies − 1 cycles exist. */
 export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   let cycle = slot.variant.schedule.cycleNear(atMs - RETENTION_MS)
   while (endOf(slot, venue, cycle) >= atMs) cycle -= 1
@@ -48,12 +48,12 @@ export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   return cycle
 }
 
-/** Time at which the cycle is removed from the world. */
+/** Time when the cycle is removed from the world. */
 function endOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return Math.floor(resultTimes(slot, venue, cycle).resolveMs) + RETENTION_MS
 }
 
-/** The result follows minutes after the close, and the resolution up to an hour later. */
+/** The result follows some minutes after the close. The resolution follows up to an hour later. */
 function resultTimes(
   slot: Slot,
   venue: SimVenue,

@@ -1,4 +1,4 @@
-// Selects the recurring questions of a world. Both venues list a third of them, a quarter of which are traps.
+// Selects the recurring questions of a world. Both venues list a third of them. A quarter of these are traps.
 
 import { MINUTE_MS } from '../../../units.ts'
 import { SIM_VENUES, type SimPairKind, type SimVenue } from '../model.ts'
@@ -11,12 +11,12 @@ export interface Slot {
   readonly family: Family
   readonly variant: Variant
   readonly venues: readonly SimVenue[]
-  /** `same`, unless it is listed at both venues and is a trap. */
+  /** The trap of a question that both venues list. `same` if it is no trap or only one venue lists it. */
   readonly trap: SimPairKind
-  /** Start of the market indices of its copies at each venue, half-open. */
+  /** Range of the market indices of its copies at each venue. The end is exclusive. */
   readonly marketsStart: Readonly<Record<SimVenue, number>>
   readonly marketsEnd: Readonly<Record<SimVenue, number>>
-  /** Minimum time from close to result, and from result to the end. */
+  /** Minimum time from the close to the result, and from the result to the resolution. */
   readonly determineMs: Readonly<Record<SimVenue, number>>
   readonly resolveMs: Readonly<Record<SimVenue, number>>
 }
@@ -57,7 +57,7 @@ class SlotPlan {
     return this.#used[venue]
   }
 
-  /** Adds variants of the family until the budget is used up, and subtracts them from the budget. */
+  /** Adds variants of the family until the budget is used up. Subtracts them from the budget. */
   fill(family: Family, budget: Record<SimVenue, number>): void {
     let refusals = 0
     for (let ordinal = 0; refusals < 4; ordinal += 1) {
@@ -74,7 +74,8 @@ class SlotPlan {
   }
 
   /**
-   * Both venues if pairs are below their share and both have capacity. Else the one with more capacity, if sufficient.
+   * Both venues if too few questions are paired and both venues have capacity. Otherwise the venue with more capacity,
+   * if it is sufficient.
    */
   #venuesOf(variant: Variant, budget: Record<SimVenue, number>): readonly SimVenue[] {
     const fits = SIM_VENUES.filter(
@@ -123,7 +124,7 @@ class SlotPlan {
     })
   }
 
-  /** The variant's least used trap, while traps are below their share. */
+  /** The variant's trap that was used least. `same` if there are enough traps. */
   #trapOf(variant: Variant, questions: number): SimPairKind {
     if (this.#trapCount + questions / 2 > (this.#pairedCount + questions) * TRAP_SHARE)
       return 'same'

@@ -1,5 +1,5 @@
-// Teams and players from lists.json. Names and both venues' codes are real as of 2025–26, including their differences
-// (jax and JAC, ari and AZ, mon and MTL). Additional players are generated.
+// Teams and players from lists.json. Names and both venues' codes are those of 2025–26, including codes that differ
+// between the venues (jax and JAC, ari and AZ, mon and MTL). More players are generated.
 
 import type { SimTeam } from '../model.ts'
 import { LISTS, wordsOf } from './lists.ts'
@@ -10,12 +10,12 @@ export function allTeams(): readonly { league: string; team: SimTeam }[] {
 
 export const { leagues: LEAGUES } = LISTS
 
-/** A league's teams; empty for an unknown league. */
+/** A league's teams. Empty for an unknown league. */
 export function teamsOf(league: string): readonly SimTeam[] {
   return TEAMS[league] ?? []
 }
 
-/** The location in venue b's form. Two teams of one city get a letter: "Los Angeles R". */
+/** The location in venue b's format. Teams of one city are distinguished by a letter: "Los Angeles R". */
 export function kalshiLocation(league: string, team: SimTeam): string {
   if (league === 'atp' || league === 'wta') return team.nickname
   const isShared = teamsOf(league).some(
@@ -29,7 +29,7 @@ export function kalshiLocation(league: string, team: SimTeam): string {
   return `${team.location} ${letters}`
 }
 
-/** Rows "cin CIN Cincinnati/Bengals". A single code applies to both venues. */
+/** Parses rows such as "cin CIN Cincinnati/Bengals". A single code is that of both venues. */
 function proTeams(rows: readonly string[]): readonly SimTeam[] {
   return rows.map((row) => {
     const [codes = '', names = ''] = [
@@ -49,7 +49,7 @@ const CODAS = wordsOf('playerCodas')
 const TAILS = wordsOf('playerTails')
 const GIVEN = wordsOf('playerFirstNames')
 
-/** Generates players until there are `count`, no two with the same code at either venue. */
+/** Generates players until there are `count`. Their codes are unique at each venue. */
 function players(
   listed: readonly string[],
   count: number,
@@ -86,7 +86,7 @@ const surnameLetters = (name: string): string =>
     .replace(/[^A-Z]/g, '')
     .slice(0, 3)
 
-/** Golf: the first letter of the first name and three of the last, as in ADUM, BBRO. */
+/** In golf, a code has the first letter of the first name and three letters of the last name: ADUM, BBRO. */
 const initialAndSurname = (name: string): string =>
   name.charAt(0).toUpperCase() + surnameLetters(name)
 

@@ -1,16 +1,17 @@
-// Draws a market by its activity in O(log n), with a Fenwick tree over slots of integer weights.
+// Draws a random market with a probability proportional to its activity, in O(log n). It is a Fenwick tree over slots
+// with integer weights.
 
 import type { Random } from '../../../random.ts'
 
 export class ActivityTree<Member> {
-  /** Fenwick tree: sums[i] is the sum of the slots from i − lowbit(i) to i − 1. */
+  /** sums[i] is the sum of the weights of the slots from i − lowbit(i) to i − 1. */
   #sums = new Float64Array(1025)
   #weights = new Float64Array(1024)
   readonly #members: (Member | null)[] = []
   readonly #free: number[] = []
   #total = 0
 
-  /** Number of slots ever used: the bound for iteration with `memberAt`. */
+  /** Number of slots that were ever used. Iterate `memberAt` up to it. */
   get slotCount(): number {
     return this.#members.length
   }
@@ -35,7 +36,7 @@ export class ActivityTree<Member> {
     this.#free.push(slot)
   }
 
-  /** A member with a probability proportional to its activity. Null: there are none. */
+  /** A random member, with a probability proportional to its activity. Null: the tree is empty. */
   draw(random: Random): Member | null {
     if (this.#total === 0) return null
     let rest = Math.floor(random.next() * this.#total)

@@ -1,4 +1,4 @@
-// Applies the level changes of one action and collects them. An action changes each level at most once.
+// Applies the level changes of one action to a book and collects them. An action changes each level at most once.
 
 import type { BookSide, LevelChange } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
@@ -23,7 +23,7 @@ export class BookChanges {
     return this.#changes.length
   }
 
-  /** Sets a level unless this action already did. Changes without effect are omitted. */
+  /** Sets a level unless this action has already set it. Ignores a change without effect. */
   set(side: BookSide, price: PriceMicros, size: SizeMicros): void {
     for (const change of this.#changes) if (change.price === price && change.side === side) return
     if (this.#book.sizeAt(side, price) === size) return
@@ -31,7 +31,7 @@ export class BookChanges {
     this.#changes.push({ side, price, size })
   }
 
-  /** Emits the collected changes, if any. `isLost`: venue b's stream drops them. */
+  /** Emits the collected changes, if there are any. `isLost`: venue b's stream does not send them. */
   emit(atMs: TimeMs, emit: (change: WorldChange) => void, isLost = false): void {
     if (this.#changes.length === 0) return
     this.#market.updatedMs = atMs

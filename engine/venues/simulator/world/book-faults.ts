@@ -1,5 +1,5 @@
-// Faults of books: a tick change, or withdrawal of one or both sides for ten seconds. A market with withdrawn quotes
-// has no order flow. Each open market with a created book has one opportunity per minute.
+// Faults of books: the tick changes, or the quotes of one or both sides are withdrawn for ten seconds. A market with
+// withdrawn quotes has no order flow. Each open market with a book has one opportunity per minute.
 
 import type { BookSide, Level } from '../../../events.ts'
 import {
@@ -37,8 +37,8 @@ export class BookFaults {
   }
 
   /**
-   * Checks a sixtieth of the open markets, selected by `second`. Returns the withdrawals. The caller removes those
-   * markets from the flow and calls `restore` later.
+   * Checks the sixtieth of the open markets that belongs to `second`. Returns the withdrawals. The caller must remove
+   * those markets from the order flow and call `restore` later.
    */
   sweep(open: ActivityTree<LiveMarket>, second: number, atMs: TimeMs): Withdrawal[] {
     const withdrawals: Withdrawal[] = []
@@ -60,7 +60,7 @@ export class BookFaults {
     return withdrawals
   }
 
-  /** Restores withdrawn quotes. Does nothing if the market has closed. */
+  /** Restores the withdrawn quotes. Does nothing if the market has closed. */
   restore({ market, bids, asks }: Withdrawal, atMs: TimeMs): void {
     const book = market.liveBook()
     if (book === null) return
@@ -83,7 +83,7 @@ export class BookFaults {
     return { market, bids, asks }
   }
 
-  /** Changes a tick of one cent to a tenth of a cent, or back if the book is still valid with cents. */
+  /** Changes a tick of one cent to a tenth of a cent. Changes it back if the book is valid with cents. */
   #changeTick(market: LiveMarket, atMs: TimeMs): void {
     const oldTick = market.tickMicros
     const fair = market.fairPrice(atMs)
@@ -96,7 +96,7 @@ export class BookFaults {
     if (newTick > oldTick) this.#regrid(market, newTick, atMs)
   }
 
-  /** Moves quotes that are not on the new, coarser grid away from the middle, so that none can cross. */
+  /** Moves quotes that are not on the coarser grid away from the middle, so that they cannot cross. */
   #regrid(market: LiveMarket, tick: PriceMicros, atMs: TimeMs): void {
     const book = market.liveBook()
     if (book === null) return

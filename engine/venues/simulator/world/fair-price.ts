@@ -1,4 +1,4 @@
-// The fair price of a listing at any time: a pure function of the seed, the listing and the time. A restart therefore
+// The fair price of a listing at any time. It depends only on the seed, the listing and the time, so a restart
 // continues the same world. A question has one fair price at both venues. The prices of an exclusive event sum to a
 // dollar.
 //
@@ -20,7 +20,7 @@ import type { PlannedEvent, PlannedMarket } from '../calendar.ts'
 import type { SimListing } from '../model.ts'
 import { mix32, mixUnit } from './mix.ts'
 
-/** Cell width and amplitude in log-odds of each octave. Amplitudes grow about with the square root of the cell width. */
+/** Each octave of noise has a cell width, and an amplitude in log-odds that grows about with the width's square root. */
 const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = [
   { cellMs: 7 * DAY_MS, swing: 0.8 },
   { cellMs: 2 * DAY_MS, swing: 0.5 },
@@ -32,7 +32,7 @@ const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = 
   { cellMs: MINUTE_MS, swing: 0.018 },
 ]
 
-/** News: at most one jump per cell. It fades over `cellCount` cells. */
+/** Each kind of news jump occurs at most once per cell. It fades over `cellCount` cells. */
 const JUMPS: readonly {
   readonly cellMs: number
   readonly cellCount: number
@@ -43,11 +43,11 @@ const JUMPS: readonly {
   { cellMs: 20 * MINUTE_MS, cellCount: 9, chance: 0.06, swing: 0.35 },
 ]
 
-/** Magnitude of the log-odds at the close: 0.9975 or 0.0025. */
+/** Magnitude of the log-odds at the close, which means a price of 0.9975 or 0.0025. */
 const CERTAIN = 6
 const PRICE_MIN = 1_000
 
-/** The fair prices of an event's markets, in their order. */
+/** The fair prices of an event's markets, in the order of the markets. */
 export function fairPricesOf(seed: number, { event, markets }: PlannedEvent): readonly FairPrice[] {
   const group = event.isMutuallyExclusive && markets.length > 1 ? new ExclusiveGroup() : null
   const prices = markets.map((planned) => new FairPrice({ seed, planned, group }))
@@ -72,14 +72,14 @@ export class FairPrice {
     this.#group = options.group ?? null
   }
 
-  /** Between 0.001 and 0.999 until the result is known, then the payout. */
+  /** Between 0.001 and 0.999 until the result is known. Then the payout. */
   at(atMs: TimeMs): PriceMicros {
     const { listing } = this.#planned
     if (atMs >= listing.determineMs) return listing.payout
     return priceMicros(this.#group?.priceOf(this, atMs) ?? this.alone(atMs))
   }
 
-  /** The price without normalization over the other outcomes. */
+  /** The price before it is normalized with the other outcomes of its event. */
   alone(atMs: number): number {
     const free = this.#openingOdds + this.#sign * moverOdds(this.#moverKey, atMs)
     const pull = closingPull(this.#planned, atMs)
@@ -88,10 +88,10 @@ export class FairPrice {
   }
 }
 
-/** Normalizes the outcomes of an exclusive event to one dollar. */
+/** Normalizes the prices of an exclusive event's outcomes to a sum of one dollar. */
 class ExclusiveGroup {
   #members: readonly FairPrice[] = []
-  /** The time of the cached shares. Callers request all markets for one time. */
+  /** The time of the cached shares. Callers usually request all markets for the same time. */
   #atMs = Number.NaN
   #shares: ReadonlyMap<FairPrice, number> = new Map()
 
@@ -107,7 +107,7 @@ class ExclusiveGroup {
     return this.#shares.get(member) ?? 0
   }
 
-  /** The remainder from rounding and from the minimum price is added to the largest share. */
+  /** The largest share absorbs what rounding and the minimum price change. */
   #sharesAt(atMs: number): ReadonlyMap<FairPrice, number> {
     const alone = this.#members.map((member) => member.alone(atMs))
     const sum = alone.reduce((total, price) => total + price, 0)
@@ -126,7 +126,7 @@ class ExclusiveGroup {
 const clamp = (price: number): number =>
   Math.min(Math.max(Math.round(price), PRICE_MIN), MICROS - PRICE_MIN)
 
-/** Noise of all listings with one mover key, in log-odds. */
+/** Noise in log-odds, the same for all listings with one mover key. */
 function moverOdds(key: number, atMs: number): number {
   let odds = 0
   for (let octave = 0; octave < OCTAVES.length; octave += 1) {
@@ -139,7 +139,7 @@ function moverOdds(key: number, atMs: number): number {
   return odds
 }
 
-/** Sum of the jumps of the last cells. Each fades linearly to zero. */
+/** Sum of the jumps of recent cells. Each fades linearly to zero. */
 function jumpOdds(key: number, kind: number, atMs: number): number {
   const jump = JUMPS[kind]
   if (jump === undefined) return 0
@@ -156,7 +156,7 @@ function jumpOdds(key: number, kind: number, atMs: number): number {
   return odds
 }
 
-/** Smooth noise in [-1, 1]: hashed values at integer positions, interpolated in between. */
+/** Smooth noise in [-1, 1]: hashed values at integer positions, with interpolation in between. */
 function valueNoise(key: number, position: number): number {
   const cell = Math.floor(position)
   const part = position - cell
@@ -166,7 +166,7 @@ function valueNoise(key: number, position: number): number {
   return left + (right - left) * eased
 }
 
-/** 0 until the last part of the market's life, then rising to 1 at its close. */
+/** 0 until the last part of the market's life. Then it rises to 1 at the close. */
 function closingPull({ listing, lifeMs }: PlannedMarket, atMs: number): number {
   const windowMs = Math.min(Math.max(lifeMs * 0.15, 2 * MINUTE_MS), 12 * HOUR_MS)
   const part = 1 - (listing.closeMs - atMs) / windowMs

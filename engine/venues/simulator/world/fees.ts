@@ -1,14 +1,14 @@
-// Fees of venue a's markets by topic (engine/venues/polymarket/README.md, Fees). Geopolitics has none, and totals of
-// games have a schedule of zero.
+// Fees of venue a's markets by topic (engine/venues/polymarket/README.md, Fees). Geopolitical markets have no fee.
+// Totals of games have a fee schedule with rate zero.
 
 import type { SimMarket, SimTopic } from '../model.ts'
 
 interface FeeSchedule {
   readonly type: string
-  /** The fee in dollars is contracts × rate × (p × (1 − p))^exponent, paid by the taker. */
+  /** The taker pays contracts × rate × (p × (1 − p))^exponent dollars. */
   readonly rate: number
   readonly exponent: number
-  /** Share of the takers' fees that makers receive. */
+  /** Share of the takers' fees that the venue pays to makers. */
   readonly rebateRate: number
 }
 
@@ -21,10 +21,10 @@ const SCHEDULES: Readonly<Record<SimTopic, FeeSchedule>> = {
   weather: { type: 'weather_fees', rate: 0.05, exponent: 1, rebateRate: 0.25 },
 }
 const ZERO: FeeSchedule = { type: 'zero_fees', rate: 0, exponent: 1, rebateRate: 0 }
-/** One political event in this many is about geopolitics. */
+/** One political event in this many concerns geopolitics. */
 const GEOPOLITICS_EVERY = 8
 
-/** The fee schedule of a market of venue a. Null: fees are not enabled. */
+/** The fee schedule of a market of venue a. Null: the market has no fee. */
 export function feeScheduleOf({ event, listing }: SimMarket): FeeSchedule | null {
   if (event.topic === 'politics' && event.number % GEOPOLITICS_EVERY === 0) return null
   return listing.sportsMarketType === 'totals' ? ZERO : SCHEDULES[event.topic]

@@ -1,4 +1,4 @@
-// Amounts of a fill at venue a. Rows, stream and ledgers share them, so that they agree exactly.
+// Amounts of a fill at venue a. Rows, stream and ledgers use these functions, so that they agree exactly.
 
 import { toNumber, USD_ZERO, type UsdMicros, usdMicros } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
@@ -8,8 +8,8 @@ import { feeScheduleOf } from './fees.ts'
 const FEE_STEP_MICROS = 10
 
 /**
- * The price in rows, in dollars. The venue's prices are often slightly off the tick (0.5199999923664122), as here in
- * one transaction of sixteen. Rounded to a millionth they are exact.
+ * The price that rows show, in dollars. The venue's prices are often slightly off the tick (0.5199999923664122). Here
+ * this applies to one transaction in sixteen. Rounded to a millionth the prices are exact.
  */
 export function shownPrice(trade: SimTrade): number {
   const price = toNumber(trade.price)
@@ -17,7 +17,7 @@ export function shownPrice(trade: SimTrade): number {
   return isBeside ? Math.fround(price) : price
 }
 
-/** The participant's part of the fill (0 the taker, then the makers), and its side. */
+/** The share of a participant in the fill, and its side. Participant 0 is the taker, the others are makers. */
 export function participation(
   trade: SimTrade,
   participant: number,
@@ -27,12 +27,12 @@ export function participation(
   return { size: maker?.size ?? trade.size, isBuy }
 }
 
-/** Dollars of `size` micro-contracts at a shown price, to the nearest micro. */
+/** Dollars of `size` micro-contracts at a displayed price, to the nearest micro. */
 export function fillUsd(price: number, size: number): UsdMicros {
   return usdMicros(Math.round(price * size))
 }
 
-/** Fee of a participant. Only takers pay one, on either side. */
+/** Fee of a participant. Only takers pay a fee, for purchases and sales. */
 export function fillFee(trade: SimTrade, participant: number): UsdMicros {
   const schedule = participant === 0 ? feeScheduleOf(trade.market) : null
   if (schedule === null) return USD_ZERO

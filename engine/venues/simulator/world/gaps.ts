@@ -1,15 +1,13 @@
 // Planned price gaps between the venues' listings of one question, and between the outcomes of an event. The plan
-// follows from the seed, the start and the listings. While a gap is open, the makers of one market quote off the fair
-// price. Only pairs and events that share their prices with no other market have gaps, so that a gap opens no second
-// one.
+// depends on the seed, the start and the listings. During a gap the makers of one market quote at a distance from the
+// fair price. Gaps open only in pairs and events whose prices no other market shares, so that no other gap results.
 //
 //   real    exceeds depth and fees
 //   fees    smaller than the fees
-//   depth   so few contracts that the rounding of fees consumes it
-//   trap    between two questions that only look alike
+//   depth   has so few contracts that the rounding of fees exceeds the profit
+//   trap    between two questions that look alike but differ
 //   stale   no gap: the price jumps at both venues, but venue b's stream loses the change
-//   event   all outcomes of an exclusive event of venue a, or all opposite sides, bought together, exceed depth and
-//           fees
+//   event   all outcomes of an exclusive event of venue a bought together, or all opposite sides; exceeds depth and fees
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, MICROS, MINUTE_MS, sizeMicros, type TimeMs, timeMs } from '../../../units.ts'
@@ -20,13 +18,16 @@ import type { LiveMarket } from './live-market.ts'
 import { mixUnit } from './mix.ts'
 import type { OrderFlow } from './order-flow.ts'
 
-/** The order of kinds. The first is real, so that a new world soon has one. */
+/** The first kind is real, so that a new world soon has a real gap. */
 const KINDS = ['real', 'fees', 'real', 'trap', 'real', 'depth', 'event', 'real', 'stale'] as const
 type SimGapKind = (typeof KINDS)[number]
 
 export interface SimGap {
   readonly kind: SimGapKind
-  /** Native ids. For a pair venue a's is first. For an event it is the market whose makers quote off its price. */
+  /**
+   * Native ids. A pair's first id is that of venue a. An event's id is that of the market whose makers deviate from the
+   * fair price.
+   */
   readonly markets: readonly string[]
   readonly question: string
   readonly opensMs: TimeMs
@@ -35,25 +36,25 @@ export interface SimGap {
 
 /** Delay of the first gap after the start. */
 const FIRST_AFTER_MS = 2_000
-/** Maximum of remembered gaps. */
+/** Maximum number of gaps in the list. */
 const GAPS_MAX = 2_000
-/** Duration of a real gap, which is longer so that users see it. */
+/** A real gap lasts longer than others, so that users see it. */
 const REAL_MS = { least: 20_000, most: 60_000 }
 const OTHER_MS = { least: 5_000, most: 15_000 }
-/** Minimum time until and since a lifecycle change of a market with a gap. */
+/** A market has no gap within this time before and after a lifecycle change. */
 const QUIET_MS = 2 * MINUTE_MS
-/** Minimum and maximum profit of a real gap per contract in micro-dollars, after fees and ticks. */
+/** Minimum and maximum profit of a real gap per contract, in micro-dollars, after fees and rounding to ticks. */
 const EDGE = { least: 10_000, most: 30_000 }
-/** Price difference of a trap, and size of a stale gap's jump. */
+/** Price difference of a `trap` gap, and jump of a `stale` gap. */
 const APART = 150_000
-/** Three hundredths of a contract. The fee is rounded up to a cent, which exceeds the profit. */
+/** Size of a `depth` gap: three hundredths of a contract. The fee is rounded up to a cent, which exceeds the profit. */
 const FEW = sizeMicros(30_000)
-/** Range of prices with large fees, in which a gap below the fees is visible. */
+/** Prices at which fees are large enough that a gap below the fees is visible. */
 const MIDDLE = { least: 350_000, most: 650_000 }
 const ANYWHERE = { least: 200_000, most: 800_000 }
-/** Minimum distance from 0 and from 1 at which makers quote an event's most expensive outcome. */
+/** Minimum distance of an event's most expensive outcome from 0 and 1, at the price that makers quote during a gap. */
 const LEAST_LEFT = 50_000
-/** Share of the fees at the opening, because prices and fees change while the gap is open. */
+/** Part of the fees that a `fees` gap has at its opening. Prices and fees change while it is open. */
 const FEES_SHARE = 0.8
 const KALSHI_RATE = 0.07
 
@@ -70,12 +71,12 @@ interface OpenGap {
 interface GapOptions {
   readonly seed: number
   readonly startedMs: TimeMs
-  /** 0: no gaps. */
+  /** Planned gaps per minute. 0: none. */
   readonly perMinute: number
   readonly flow: OrderFlow
-  /** Pairs of the included kinds whose two markets trade. */
+  /** Pairs of these kinds whose two markets both trade. */
   readonly pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
-  /** Markets of each exclusive event of venue a, if all trade and share their prices with no other market. */
+  /** Markets of each exclusive event of venue a. All of them trade, and none shares its price with another market. */
   readonly events: () => readonly (readonly LiveMarket[])[]
 }
 
@@ -103,7 +104,7 @@ export class Gaps {
     if (this.#everyMs === Number.POSITIVE_INFINITY) return
     const dueMs = nowMs - this.#options.startedMs - FIRST_AFTER_MS
     const dueCount = dueMs < 0 ? 0 : Math.floor(dueMs / this.#everyMs) + 1
-    // Gaps that a clock jump skipped do not open.
+    // Gaps in a period that the clock skipped do not open.
     this.#count = Math.max(this.#count, dueCount - 1)
     for (; this.#count < dueCount; this.#count += 1) this.#begin(this.#count, nowMs)
   }
@@ -139,8 +140,8 @@ export class Gaps {
   }
 
   /**
-   * Makers of the most expensive outcome ask less (`sign` −1), or bid more, which makes the opposite sides cheaper (1).
-   * The difference is the fees and ticks of all outcomes plus a profit.
+   * Makers of the most expensive outcome ask less (`sign` −1) or bid more (`sign` 1, which makes the opposite sides
+   * cheaper). The difference is the sum of the fees and ticks of all outcomes and a profit.
    */
   #beginInEvent(plan: {
     chance: number
@@ -194,7 +195,7 @@ export class Gaps {
     this.#open.delete(gap)
     for (const market of gap.markets.toReversed()) {
       market.gap = null
-      // A market with withdrawn quotes is requoted when they are restored.
+      // If its quotes are withdrawn, the market is requoted when they are restored.
       if (market.slot >= 0) this.#options.flow.requote(market, nowMs)
     }
   }
@@ -215,12 +216,12 @@ export class Gaps {
   }
 }
 
-/** Reports whether a market has no gap and no lifecycle change soon. */
+/** Whether a market has no gap and no lifecycle change within QUIET_MS. */
 function isQuiet({ gap, listing: { createdMs, closeMs } }: LiveMarket, nowMs: TimeMs): boolean {
   return gap === null && createdMs < nowMs - QUIET_MS && closeMs > nowMs + QUIET_MS
 }
 
-/** Offset of venue b's makers from the fair price. */
+/** Difference between the price around which venue b's makers quote and the fair price. */
 function microsOf(
   kind: SimGapKind,
   pair: Pair,
@@ -236,7 +237,7 @@ function microsOf(
   return feesOf(pair, at.nowMs) + a.tickMicros + b.tickMicros + at.edge
 }
 
-/** 0 if the fees may change before the gap closes. */
+/** The fees that a gap has at its opening, per contract. 0 if the fees may change before it closes. */
 function feesShare(pair: Pair, nowMs: TimeMs): number {
   const { event } = pair.b
   const [now, later] = [nowMs, nowMs + DAY_MS].map(
@@ -247,14 +248,14 @@ function feesShare(pair: Pair, nowMs: TimeMs): number {
     : 0
 }
 
-/** Maximum fees of both venues per contract, in micros. */
+/** Maximum fees of both venues per contract, in micro-dollars. */
 function feesOf({ a, b }: Pair, nowMs: TimeMs): number {
   const price = a.fairPrice(nowMs) / MICROS
   const multiplier = seriesFees(b.event.series, nowMs).fee_multiplier
   return Math.ceil(feeIn(a, nowMs) + MICROS * price * (1 - price) * KALSHI_RATE * multiplier)
 }
 
-/** Fee of venue a per contract, in micros. */
+/** Fee of venue a per contract, in micro-dollars. */
 function feeIn(market: LiveMarket, nowMs: TimeMs): number {
   const price = market.fairPrice(nowMs) / MICROS
   return MICROS * price * (1 - price) * (feeScheduleOf(market)?.rate ?? 0)

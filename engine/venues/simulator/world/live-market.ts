@@ -1,4 +1,4 @@
-// A market of the world. Its book is created at the first read or event and depends only on seed and start.
+// A market of the world. Its book is created when it is first read or changed, and depends only on seed and start.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import {
@@ -39,15 +39,15 @@ const NO_TRADES: readonly SimTrade[] = []
 interface RunContext {
   readonly seed: number
   readonly startedMs: TimeMs
-  /** First start of the world, in any run. */
+  /** Time of the first start of the world, in any run. */
   readonly bornMs: TimeMs
   nowMs(): TimeMs
 }
 
 interface MarketGap {
-  /** Micros that makers add to the fair price. */
+  /** Makers add it to the fair price. In micros. */
   readonly skew: number
-  /** The book does not change meanwhile. */
+  /** True: the book does not change while the gap is open. */
   readonly isHeld: boolean
 }
 
@@ -58,9 +58,9 @@ export class LiveMarket implements SimMarket {
   tickMicros: PriceMicros
   lastTrade: SimTrade | null = null
   updatedMs: TimeMs
-  /** Slot in the activity tree; −1 while there is no order flow. */
+  /** Slot in the activity tree. −1 while the market has no order flow. */
   slot = -1
-  /** Markets with related prices, including this one. All of them share one array (world.ts). */
+  /** Markets whose prices depend on each other, including this one. They share one array (world.ts). */
   linked: LiveMarket[]
   /** The planned gap that is open in this market (gaps.ts). */
   gap: MarketGap | null = null
@@ -88,7 +88,7 @@ export class LiveMarket implements SimMarket {
     this.traitHash = hash32('temper', context.seed, listing.chanceKey)
     this.status = statusAt(listing, context.nowMs())
     this.updatedMs = lastChangeMs(listing, context.nowMs())
-    // Fine ticks as at Polymarket (near 0 and 1), and in a fifth of the other markets.
+    // Ticks are fine near 0 and 1, as at Polymarket, and in a fifth of the other markets.
     const isTail = planned.prior < 0.04 || planned.prior > 0.96
     this.tickMicros = isTail || this.traitHash % 5 === 0 ? TENTH_CENT : CENT
   }
@@ -97,7 +97,7 @@ export class LiveMarket implements SimMarket {
     return this.#fair.at(atMs)
   }
 
-  /** The price around which makers quote: the fair price plus the offset of a planned gap. */
+  /** The price around which makers quote: the fair price plus the difference of a planned gap. */
   quotedPrice(atMs: TimeMs): PriceMicros {
     const fair = this.#fair.at(atMs)
     if (this.gap === null) return fair
@@ -109,12 +109,12 @@ export class LiveMarket implements SimMarket {
     return this.gap === null ? spreadTicks(this.traitHash, this.listing.activity) : 1
   }
 
-  /** Target number of levels per side. */
+  /** Number of levels per side that makers aim at. */
   get depth(): number {
     return bookDepth(this.traitHash, this.listing.activity)
   }
 
-  /** Reports whether the book was created, by a first read or event. */
+  /** Whether the book was created by a read or a change. */
   get isTouched(): boolean {
     return this.#book !== null
   }
@@ -159,19 +159,19 @@ export class LiveMarket implements SimMarket {
     if (trade.atMs > this.updatedMs) this.updatedMs = trade.atMs
   }
 
-  /** Sums over all trades, including dropped ones. Null: nothing was traded. */
+  /** Sums over all trades, including dropped ones. Null: the market has no trades. */
   tradedSums(): VolumeSums | null {
     return this.#traded?.sums() ?? null
   }
 
-  /** Restores the sums and the last of the dropped trades. */
+  /** Restores the sums over all trades, and the last of the dropped trades. */
   restoreTraded(sums: VolumeSums, lastTrade: SimTrade | null): void {
     this.#traded = new TradedVolume()
     this.#traded.restore(sums)
     this.lastTrade = lastTrade
   }
 
-  /** Drops the oldest `count` trades. The figures still include them. */
+  /** Drops the oldest `count` trades from the list. The figures still include them. */
   dropTrades(count: number): void {
     this.#trades?.splice(0, count)
   }
@@ -204,7 +204,7 @@ export class LiveMarket implements SimMarket {
     return Math.max(Math.min(atMs, this.listing.closeMs) - this.listing.openMs, 0)
   }
 
-  /** Contracts traded before the world existed: a pure function, linear in the trading time until a moment. */
+  /** Contracts traded before the world existed. They grow linearly with the trading time until `byMs`. */
   #baseContracts(byMs: number = this.#context.bornMs): SizeMicros {
     const tradedMs = this.#tradedMsBy(Math.min(byMs, this.#context.bornMs))
     const perDay =
@@ -217,13 +217,13 @@ export class LiveMarket implements SimMarket {
     return hundredths(this.#baseContracts() - this.#baseContracts(dayAgoMs))
   }
 
-  /** Dollars of the base contracts, at a fixed price between 0.2 and 0.8 per market. */
+  /** Dollars of the contracts before the world existed. Each market has a fixed price between 0.2 and 0.8 for them. */
   #baseUsd(contracts: SizeMicros): number {
     return Math.floor(contracts * (0.2 + ((this.traitHash >>> 12) % 601) / 1_000))
   }
 }
 
-/** The status of a listing at a time, by the calendar alone. */
+/** The status of a listing at a time, by its planned times. */
 export function statusAt(listing: SimListing, atMs: number): SimStatus {
   if (atMs >= listing.resolveMs) return 'resolved'
   if (atMs >= listing.determineMs) return 'determined'
@@ -231,7 +231,7 @@ export function statusAt(listing: SimListing, atMs: number): SimStatus {
   return atMs >= listing.openMs ? 'open' : 'unopened'
 }
 
-/** The latest calendar time of the listing that is not after `atMs`. */
+/** The latest of the listing's planned times that is not after `atMs`. */
 function lastChangeMs(listing: SimListing, atMs: number): TimeMs {
   const { createdMs, openMs, closeMs, determineMs, resolveMs } = listing
   let latest = createdMs
@@ -246,7 +246,7 @@ function hundredths(micros: number): SizeMicros {
   return sizeMicros(Math.floor(micros / 10_000) * 10_000)
 }
 
-/** Each status with the next status and the kind of change that is emitted. */
+/** For each status: the next status, and the kind of change that is emitted. */
 export const LIFE: Readonly<
   Record<SimStatus, { readonly next: SimStatus; readonly moment: SimMoment } | null>
 > = {
@@ -257,7 +257,7 @@ export const LIFE: Readonly<
   resolved: null,
 }
 
-/** Time of the market's next status change. Null: it is final. */
+/** Time of the market's next status change. Null: the status is final. */
 export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
   if (status === 'unopened') return listing.openMs
   if (status === 'open') return listing.closeMs
@@ -265,7 +265,7 @@ export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
   return status === 'determined' ? listing.resolveMs : null
 }
 
-/** Removes every quote and emits the changes, as venues cancel resting orders at the close. */
+/** Removes all quotes and emits the changes, because venues cancel resting orders at the close. */
 export function endTrading(
   market: LiveMarket,
   atMs: TimeMs,

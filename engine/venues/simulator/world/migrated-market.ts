@@ -1,5 +1,5 @@
 // The protocol v2 market to which wallets migrate tokens of a protocol v1 market (engine/venues/polymarket/README.md,
-// Wallets). Its ids are derived from those of the old market. It is in no list and is found only by its id.
+// Wallets). Its ids are derived from those of the old market. No list contains it; it is found only by its id.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'
@@ -11,7 +11,7 @@ const NUMBERS_FROM = 1_000_000_000
 
 const migrated = new WeakMap<SimMarket, MigratedMarket>()
 
-/** Delegates its state to the old market. */
+/** Uses the state of the old market. */
 class MigratedMarket implements SimMarket {
   readonly origin: SimMarket
   readonly listing: SimListing
@@ -63,7 +63,7 @@ class MigratedMarket implements SimMarket {
   }
 }
 
-/** Null: the market has protocol v2 ids, or may not migrate because its event is exclusive. */
+/** Null: the market has protocol v2 ids, or its event is exclusive and has no migrations. */
 export function migratedOf(market: SimMarket): SimMarket | null {
   const { listing, event } = market
   const [first] = listing.tokens
@@ -75,7 +75,7 @@ export function migratedOf(market: SimMarket): SimMarket | null {
   return created
 }
 
-/** The market whose tokens migrate to this one. Null: this market is listed itself. */
+/** The market from which tokens migrate to this one. Null: this market is an ordinary listed one. */
 export function originOf(market: SimMarket): SimMarket | null {
   return market instanceof MigratedMarket ? market.origin : null
 }

@@ -1,4 +1,4 @@
-// Simulated order flow of one market: makers place, cancel, resize and move quotes, and takers trade.
+// Simulated order flow of a market: makers place, cancel, resize and move quotes, and takers trade.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -20,7 +20,7 @@ import type { Trading } from './trading.ts'
 
 const TRADE_SHARE = 0.12
 const LEVELS_MAX = 60
-/** Ticks by which the best may lag behind the wanted price before a new quote closes the distance. */
+/** If the best price is more than this many ticks behind the wanted price, a new quote is placed at the wanted price. */
 const LAG_TICKS = 2
 
 interface Action {
@@ -28,7 +28,7 @@ interface Action {
   readonly book: LiveBook
   readonly changes: BookChanges
   readonly fair: PriceMicros
-  /** The best prices that makers want. 0, or a dollar and more: makers want none. */
+  /** The best prices at which makers want to quote. No quote if the bid is 0, or the ask a dollar or more. */
   readonly bid: number
   readonly ask: number
 }
@@ -62,7 +62,7 @@ export class OrderFlow {
     changes.emit(atMs, this.#emit)
   }
 
-  /** Cancels the quotes of an open market that its price has passed. Never empties a side. */
+  /** Cancels quotes of an open market that the price has passed. Leaves at least one quote on each side. */
   settle(market: LiveMarket, atMs: TimeMs): void {
     const action = this.#actionOn(market, atMs)
     if (action === null) return
@@ -73,7 +73,7 @@ export class OrderFlow {
     changes.emit(atMs, this.#emit)
   }
 
-  /** Cancels quotes that an open market's price has passed, and quotes at the makers' best prices. */
+  /** Cancels quotes of an open market that the price has passed, and the makers' best quotes. */
   requote(
     market: LiveMarket,
     atMs: TimeMs,
@@ -106,7 +106,7 @@ export class OrderFlow {
       changes.set('bid', best, SIZE_ZERO)
   }
 
-  /** Cancels quotes that the price has passed, then moves the best towards it. */
+  /** Cancels quotes that the price has passed. Then moves the best price towards the wanted one. */
   #follow(action: Action): void {
     const { book, bid, ask } = action
     this.#takeBack(action)
@@ -124,7 +124,8 @@ export class OrderFlow {
       const side: BookSide = random.next() < 0.5 ? 'bid' : 'ask'
       const count = action.book.count(side)
       const chance = random.next()
-      // The number of levels varies around the target depth: thin sides grow, thick ones shrink.
+      // The number of levels varies around the target: a side with few levels gains some, and a side with many loses
+      // some.
       const placing = count >= LEVELS_MAX ? 0 : count > action.market.depth ? 0.2 : 0.45
       if (chance < placing || count < 3) this.#place(action, side)
       else if (chance < 0.65) this.#cancel(action, side)
@@ -132,7 +133,7 @@ export class OrderFlow {
     }
   }
 
-  /** Places a new order some ticks behind the wanted best. */
+  /** Places a new order a few ticks behind the best price that makers want. */
   #place(action: Action, side: BookSide): void {
     const { market } = action
     const spreadOut = Math.max(3, market.depth / 2)
@@ -142,7 +143,7 @@ export class OrderFlow {
     this.#quote(action, side, price, behind)
   }
 
-  /** Removes a level; a side retains two. Far levels are removed slightly more often than near ones. */
+  /** Removes a level but leaves at least two per side. Levels far from the best are removed slightly more often. */
   #cancel({ book, changes }: Action, side: BookSide): void {
     const count = book.count(side)
     if (count < 3) return
@@ -156,7 +157,7 @@ export class OrderFlow {
     if (price !== null) changes.set(side, price, levelSize(this.#random, depth))
   }
 
-  /** Adds an order at a price if it is valid there and does not cross. */
+  /** Adds an order if its price is valid and it does not cross. */
   #quote(
     { book, changes }: Action,
     side: BookSide,

@@ -1,4 +1,4 @@
-// Generates the days before a world's first start: trades at past prices, and results, in time order.
+// Generates the days before a world's first start: trades at past prices and results, in order of time.
 
 import type { Random } from '../../../random.ts'
 import { DAY_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
@@ -8,7 +8,7 @@ import { type LiveMarket, statusAt } from './live-market.ts'
 import type { Trading } from './trading.ts'
 
 const PAST_MS = 3 * DAY_MS
-/** No trades in the last minutes before the start, because clients that fetch missed trades would report them as new. */
+/** The last minutes before the start have no trades. Clients that check for missed trades would report them as new. */
 const QUIET_MS = 5 * MINUTE_MS
 const TRADES_PER_VENUE = 6_000
 
@@ -18,7 +18,7 @@ interface Moment {
   readonly status: SimStatus
 }
 
-/** Emits the past. During the run each market has the status of the emitted time. */
+/** Emits the past. During this call each market has the status of the emitted time. */
 export function inventPast(parts: {
   readonly markets: Readonly<Record<SimVenue, readonly LiveMarket[]>>
   readonly trading: Trading

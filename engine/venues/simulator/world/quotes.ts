@@ -1,4 +1,4 @@
-// Prices and sizes of makers' quotes around a fair price. Pure except for the given random stream.
+// Prices and sizes of makers' quotes around a fair price. The functions depend only on their arguments.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -13,7 +13,7 @@ import type { LiveBook } from './sim-book.ts'
 
 const DEPTH_MIN = 5
 const DEPTH_MAX = 40
-/** Hundredths of a contract: the finest size, Kalshi's unit. */
+/** The smallest size unit: a hundredth of a contract, as at Kalshi. */
 const HUNDREDTH = 10_000
 const LEVEL_CONTRACTS_MAX = 60_000
 
@@ -28,12 +28,12 @@ export function bookDepth(traitHash: number, activity: number): number {
   return DEPTH_MIN + Math.floor((((traitHash >>> 8) % 256) / 256) * range)
 }
 
-/** The makers' best bid in micros. 0: no bid. */
+/** The makers' best bid in micros. 0: they do not bid. */
 export function wantedBid(fair: PriceMicros, tick: PriceMicros, spread: number): number {
   return Math.max(Math.round(fair / tick - spread / 2), 0) * tick
 }
 
-/** The makers' best ask in micros. A dollar or more: no ask. */
+/** The makers' best ask in micros. A dollar or more: they do not ask. */
 export function wantedAsk(fair: PriceMicros, tick: PriceMicros, spread: number): number {
   return wantedBid(fair, tick, spread) + spread * tick
 }
@@ -42,7 +42,10 @@ export function isQuotable(price: number): boolean {
   return price > 0 && price < MICROS
 }
 
-/** Contracts at one level: heavy-tailed, two decimals, mostly integers, more behind the best. */
+/**
+ * Size of one level. The distribution is heavy-tailed. Most sizes are integers; others have two decimals. Larger behind
+ * the best.
+ */
 export function levelSize(random: Random, depth: number): SizeMicros {
   const contracts = 10 * (1 - random.next()) ** -0.85 * (1 + 0.12 * Math.min(depth, 20))
   return contractsToMicros(
@@ -51,12 +54,12 @@ export function levelSize(random: Random, depth: number): SizeMicros {
   )
 }
 
-/** Contracts of an ordinary order: heavy-tailed, two decimals. */
+/** Size of an ordinary order, with two decimals. The distribution is heavy-tailed. */
 export function orderSize(random: Random): SizeMicros {
   return contractsToMicros(random, Math.min(2 * (1 - random.next()) ** -1.05, 4_000))
 }
 
-/** Integer contracts worth `usd` dollars at a price, up to the maximum of a level. */
+/** An integer number of contracts worth about `usd` dollars at a price, at most a level's maximum. */
 export function sizeWorth(usd: number, price: PriceMicros): SizeMicros {
   return sizeMicros(Math.max(Math.ceil((usd * MICROS) / price), 1) * MICROS)
 }

@@ -1,5 +1,5 @@
-// Ids of one run. They depend on the run's start, so that a database that is used in several runs never sees an id
-// twice.
+// Ids of one run. They depend on the time of its start, so that a database that is used in several runs never gets an
+// id twice.
 
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -7,7 +7,7 @@ import { hexWord, mix32 } from './mix.ts'
 
 /** Converts counters below 2^32 to ids. */
 export class RunIds {
-  /** Start of the run that created the ids. */
+  /** Start of the run in which the ids are created. */
   readonly startedMs: TimeMs
   readonly #keys: readonly number[]
 
@@ -35,7 +35,7 @@ export class RunIds {
     return text
   }
 
-  /** The last digit of a transaction's hash. */
+  /** The last hex digit of a transaction's hash. */
   txDigit(count: number): number {
     return this.#word(11, count) % 16
   }

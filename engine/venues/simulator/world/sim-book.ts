@@ -1,5 +1,5 @@
-// An order book. Levels are number arrays, worst first, because many books must fit in memory and most changes occur at
-// the best price, which is at the end of the arrays.
+// An order book. Levels are arrays of numbers, worst first. Arrays use little memory, and most changes occur at the
+// best price, which is at their end.
 //
 //   bids  prices [ 470000 | 480000 | 490000 ]  asks  prices [ 530000 | 520000 | 510000 ]
 //         sizes  [      … |      … |   best ]        sizes  [      … |      … |   best ]
@@ -13,7 +13,7 @@ export class LiveBook implements SimBook {
   readonly #bids = new Ladder(1)
   readonly #asks = new Ladder(-1)
 
-  /** Rebuilt at every read. Store the result while you render it. */
+  /** Builds a new array at every read, so callers should store it. */
   get bids(): readonly Level[] {
     return this.#bids.levels()
   }
@@ -38,14 +38,14 @@ export class LiveBook implements SimBook {
     return this.#ladder(side).count
   }
 
-  /** The price `depth` levels behind the best. Null: beyond the last. */
+  /** The price `depth` levels behind the best. Null: there are fewer levels. */
   priceAt(side: BookSide, depth: number): PriceMicros | null {
     return this.#ladder(side).price(depth)
   }
 
   /**
-   * Sets a level's total size and returns the previous one. 0 removes the level. Throws if the level would cross the
-   * book or is at 0 or 1, which is an internal bug.
+   * Sets a level's total size and returns the previous one. Size 0 removes the level. Throws if the level crosses the
+   * book or its price is 0 or 1, which is a bug of the simulator.
    */
   set(side: BookSide, price: PriceMicros, size: SizeMicros): SizeMicros {
     if (size > 0) {
@@ -72,7 +72,7 @@ export const EMPTY_BOOK: SimBook = {
   sizeAt: () => SIZE_ZERO,
 }
 
-/** One side. `direction` is 1 if higher is better (bids), -1 if lower is. */
+/** One side. `direction` is 1 if higher prices are better (bids), otherwise -1. */
 class Ladder {
   readonly #direction: 1 | -1
   readonly #prices: PriceMicros[] = []
@@ -124,7 +124,7 @@ class Ladder {
     return levels
   }
 
-  /** The first position whose price is not worse than `price`. */
+  /** The first position with a price that is not worse than `price`. */
   #position(price: PriceMicros): number {
     let low = 0
     let high = this.#prices.length

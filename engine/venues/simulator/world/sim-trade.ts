@@ -1,4 +1,4 @@
-// One fill. Its ids are computed on access, because the texts would double its memory.
+// One fill. Its ids are computed on access, because storing the texts would double its memory.
 
 import type { TradeSide } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
@@ -17,9 +17,9 @@ export class LiveTrade implements SimTrade {
   readonly taker: SimWallet
   readonly makers: Makers
   readonly ids: RunIds
-  /** Number of this fill in the run of `ids`. */
+  /** Number of this fill in the run that `ids` belongs to. */
   readonly fillCount: number
-  /** Number of the taker's order in that run. All fills of the order share it. */
+  /** Number of the taker's order in that run. All fills of the order have the same number. */
   readonly orderCount: number
 
   constructor(fields: Omit<LiveTrade, 'id' | 'txHash' | 'isBesideTick'>) {

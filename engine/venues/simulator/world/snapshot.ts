@@ -1,4 +1,4 @@
-// Persists a simulated world as one file, without books and without planned actions other than redemptions. After a
+// Persists a simulated world as one file. The file has no books. Of planned actions it has only redemptions. After a
 // kill the world continues from the last file.
 
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { fillEvent, OwnTransaction, WalletFill, WalletOperation } from './wallet
 import { operationSeed, type WalletLedgers } from './wallet-ledgers.ts'
 import type { SimulatedWorld } from './world.ts'
 
-/** Maximum trades of each venue, and wallet events, of a persisted world. */
+/** Maximum number of trades of each venue, and of wallet events, in a persisted world. */
 export const PERSISTED = { trades: 150_000, events: 300_000 }
 
 const Index = Type.Integer({ minimum: 0 })
@@ -38,16 +38,16 @@ const Kind = Type.Union(
 )
 const Venue = Type.Union([Type.Literal('a'), Type.Literal('b')])
 
-/** Lists refer to items of other lists, and to the world's wallets, by position. */
+/** Lists refer to items of other lists, and to the world's wallets, by index. */
 const Snapshot = Type.Object({
   format: Type.Literal(2),
-  /** First start of the world. */
+  /** Time of the first start of the world. */
   bornMs: Index,
-  /** Start of the run that wrote the file. */
+  /** Start time of the run that wrote the file. */
   startedMs: Index,
-  /** Starts of the runs whose ids occur. */
+  /** Start times of the runs whose ids occur. */
   runs: Type.Array(Index),
-  /** Venue, native id, event number, and whether it is the market to which that market's tokens migrate. */
+  /** Venue, native id, event number. True: the entry is the market to which this market's tokens migrate. */
   markets: Type.Array(Type.Tuple([Venue, Type.String(), Index, Type.Boolean()])),
   trades: Type.Array(
     Type.Object({
@@ -64,9 +64,9 @@ const Snapshot = Type.Object({
       makers: Type.Array(Type.Tuple([Index, Index])),
     }),
   ),
-  /** Trades of each venue, oldest first, and the number of dropped ones. */
+  /** Trades of each venue, oldest first, and the number of trades that were dropped. */
   tapes: Type.Record(Venue, Type.Object({ dropped: Index, trades: Type.Array(Index) })),
-  /** Market, sums, and the last trade. */
+  /** Market, sums of its trades, and its last trade. */
   volumes: Type.Array(
     Type.Object({
       market: Index,
@@ -78,7 +78,7 @@ const Snapshot = Type.Object({
       last: Type.Union([Index, Type.Null()]),
     }),
   ),
-  /** In the order of their first trades. */
+  /** Wallets in the order of their first trades. */
   accounts: Type.Array(
     Type.Object({
       wallet: Index,
@@ -90,7 +90,7 @@ const Snapshot = Type.Object({
       holdings: Type.Array(Type.Tuple([Index, Figures, Figures])),
     }),
   ),
-  /** All wallets' events, oldest first. A fill has account, trade and participant. */
+  /** Events of all wallets, oldest first. For a fill: account, trade and participant. */
   events: Type.Array(
     Type.Union([
       Type.Tuple([Index, Index, Index]),
@@ -113,7 +113,7 @@ export type Snapshot = Static<typeof Snapshot>
 
 const checker = TypeCompiler.Compile(Snapshot)
 
-/** Null: the file does not exist. Throws Error if it is not a snapshot. */
+/** Null: the file does not exist. Throws Error if the file is not a snapshot. */
 export function readSnapshot(file: string): Snapshot | null {
   let text: string
   try {
@@ -133,8 +133,8 @@ interface Snapshotted {
 }
 
 /**
- * Replaces the file atomically. The world must not step before `onCaptured`; the rows of the snapshot are written after
- * it. Throws if the file cannot be written.
+ * Replaces the file atomically. The world must not step before `onCaptured` is called. The rows are written after that.
+ * Throws if the file cannot be written.
  */
 export function* writeSnapshot(
   file: string,
@@ -189,7 +189,7 @@ class Output {
   }
 }
 
-/** Numbers items in the order of their first mention. */
+/** Assigns consecutive numbers to items when they are first mentioned. */
 class Table<Item> {
   readonly #numbers = new Map<Item, number>()
 
@@ -199,7 +199,7 @@ class Table<Item> {
     return number
   }
 
-  /** All items, including those added during the iteration. */
+  /** All items, including items that are added during the iteration. */
   items(): Iterable<Item> {
     return this.#numbers.keys()
   }
@@ -223,7 +223,7 @@ interface Traded {
   readonly last: SimTrade | null
 }
 
-/** State of a world at one moment. Everything that later steps change is copied. */
+/** State of a world at one moment. It contains copies of everything that later steps change. */
 interface Captured {
   readonly tables: Tables
   readonly bornMs: TimeMs
@@ -231,11 +231,11 @@ interface Captured {
   readonly accounts: readonly Snapshot['accounts'][number][]
   readonly events: Iterable<readonly [WalletAccount, SimWalletEvent]>
   readonly tapes: readonly { venue: SimVenue; dropped: number; trades: readonly SimTrade[] }[]
-  /** Of listed markets. The volumes of other markets no longer change. */
+  /** Volumes of listed markets. Those of other markets no longer change. */
   readonly volumes: ReadonlyMap<SimMarket, Traded>
 }
 
-/** Markets that are checked for trades between two yields. */
+/** Number of markets to check for trades before the next yield. */
 const MARKETS_PER_STEP = 1_000
 
 function* capture({ world, ledgers }: Snapshotted): SlicedWork<Captured> {
@@ -269,13 +269,13 @@ function* capture({ world, ledgers }: Snapshotted): SlicedWork<Captured> {
   return { tables, bornMs, startedMs, accounts, events, tapes, volumes }
 }
 
-/** Null: nothing was traded, or the market is the target of a migration. */
+/** Null: the market has no trades, or it is the target of a migration. */
 function tradedOf(market: SimMarket): Traded | null {
   const sums = market instanceof LiveMarket ? market.tradedSums() : null
   return sums === null ? null : { sums, last: market.lastTrade }
 }
 
-/** Writes the tables last, because the other lists number their items. */
+/** Writes the tables last, because writing the other lists numbers their items. */
 function* writeRows(output: Output, captured: Captured): SlicedWork<void> {
   const { tables, bornMs, startedMs, accounts, tapes } = captured
   const { runs, markets, trades } = tables
@@ -371,7 +371,7 @@ function eventRow(
   }
 }
 
-/** Fills a new world and its ledgers. Throws Error if the snapshot is not of this world. */
+/** Restores the state into a new world and its ledgers. Throws Error if the snapshot belongs to another world. */
 export function restoreSnapshot(
   snapshot: Snapshot,
   world: SimulatedWorld,

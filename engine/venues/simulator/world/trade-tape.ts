@@ -1,4 +1,4 @@
-// A venue's trades, oldest first. A full list drops its oldest tenth, here and in the markets.
+// A venue's trades, oldest first. When the list is full, its oldest tenth is dropped, also from the markets.
 
 import type { SimTrade } from '../model.ts'
 
@@ -8,7 +8,7 @@ export class TradeTape {
   readonly #onDrop: (market: SimTrade['market'], count: number) => void
   #droppedCount = 0
 
-  /** `onDrop` drops this number of a market's oldest trades. */
+  /** `onDrop` must drop this number of a market's oldest trades. */
   constructor(options: {
     countMax: number
     onDrop: (market: SimTrade['market'], count: number) => void
@@ -21,7 +21,7 @@ export class TradeTape {
     return this.#trades
   }
 
-  /** Number of trades dropped since the start. */
+  /** Number of trades that were dropped since the start. */
   get droppedCount(): number {
     return this.#droppedCount
   }
@@ -44,7 +44,7 @@ export class TradeTape {
   }
 }
 
-/** Index of the first trade after a time. Trades are oldest first. */
+/** Index of the first trade after a time, in a list with the oldest trade first. */
 export function firstAfter(trades: readonly SimTrade[], atMs: number): number {
   let low = 0
   let high = trades.length

@@ -1,4 +1,4 @@
-// Volume of one market, in total and over the last 24 hours, in hourly sums.
+// Volume of one market in total and over the last 24 hours. It is summed per hour.
 
 import { HOUR_MS, type SizeMicros, type TimeMs, type UsdMicros } from '../../../units.ts'
 
@@ -10,18 +10,18 @@ interface HourSum {
   contracts: number
 }
 
-/** Dollars, contracts, and [hour, dollars, contracts] of each retained hour. */
+/** Total dollars, total contracts, and for each retained hour [hour, dollars, contracts]. */
 export type VolumeSums = [
   usd: number,
   contracts: number,
   hours: [hour: number, usd: number, contracts: number][],
 ]
 
-/** Sums in micros, with the current hour and the 24 before it. */
+/** Sums in micros. Contains the current hour and the 24 hours before it. */
 export class TradedVolume {
   usd = 0
   contracts = 0
-  /** Oldest first, without hours that have no trades. At most 25; the oldest is dropped. */
+  /** Oldest first. Hours without trades are absent. At most 25; the oldest is dropped. */
   readonly #hours: HourSum[] = []
 
   sums(): VolumeSums {
@@ -53,7 +53,7 @@ export class TradedVolume {
     sum.contracts += trade.contracts
   }
 
-  /** Dollars of the last 24 hours, at hour granularity. */
+  /** Dollars of the last 24 hours, to the hour. */
   usd24h(nowMs: TimeMs): number {
     let usd = 0
     for (const sum of this.#hours) if (isRecent(sum, nowMs)) usd += sum.usd

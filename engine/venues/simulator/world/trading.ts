@@ -1,4 +1,4 @@
-// Trades of the simulated world. Each fill is emitted with the level changes that it causes.
+// Trades of the simulated world. Each fill is emitted together with the level changes that it causes.
 
 import type { BookSide, TradeSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -22,17 +22,17 @@ import type { WalletPool } from './wallets.ts'
 /** A hundredth of a contract, the finest trade size. */
 const HUNDREDTH = 10_000
 const FILLS_MAX = 8
-/** Maximum distance from the best that a taker accepts. */
+/** Maximum distance from the best price, in ticks, at which a taker still trades. */
 const REACH_TICKS = 15
 const WHALE_SHARE = 0.01
 const WHALE_USD_MIN = 5_100
 const WHALE_USD_MAX = 80_000
-/** Probability that a fill is reported as two equal fills of one order with two makers. */
+/** Probability that a fill is reported as two equal fills of one order, with two makers. */
 const SPLIT_FILL_SHARE = 0.06
 
 type Maker = SimTrade['makers'][number]
 
-/** A taker's order as a trade states it. */
+/** A taker's order, in the terms in which a trade reports it. */
 interface Deal {
   readonly market: LiveMarket
   readonly outcomeIndex: 0 | 1
@@ -42,10 +42,10 @@ interface Deal {
   readonly atMs: TimeMs
 }
 
-/** A deal with its position in the book. */
+/** A taker's order and the book in which it trades. */
 interface Order extends Deal {
   readonly book: LiveBook
-  /** The side of the book from which the order takes. */
+  /** The side of the book whose levels the order removes. */
   readonly taken: BookSide
 }
 
@@ -69,7 +69,10 @@ export class Trading {
     this.#emit = options.emit
   }
 
-  /** Executes one taker's order. False: there is nothing to take. `fair` biases the direction. */
+  /**
+   * Executes one taker's order. Returns false if the book has nothing to take. Takers prefer the direction towards
+   * `fair`.
+   */
   trade(at: { market: LiveMarket; book: LiveBook; fair: PriceMicros; atMs: TimeMs }): boolean {
     const { market, book, fair, atMs } = at
     const taken = this.#direction(book, fair)
@@ -82,8 +85,8 @@ export class Trading {
   }
 
   /**
-   * Creates one taker's order for a time without a book, at the makers' single price around `fair`. Does nothing if no
-   * price is valid there.
+   * Creates the trade of one taker's order for a time without a book, at the makers' best price around `fair`. Does
+   * nothing if that price is not valid.
    */
   invent(at: { market: LiveMarket; fair: PriceMicros; atMs: TimeMs }): void {
     const { market, fair, atMs } = at
@@ -99,7 +102,7 @@ export class Trading {
     }
   }
 
-  /** Draws the taker and the order in the venue's terms. */
+  /** Draws the taker, and the order in the venue's terms. */
   #deal(at: { market: LiveMarket; taken: BookSide; best: PriceMicros; atMs: TimeMs }): {
     readonly deal: Deal
     readonly size: SizeMicros
@@ -116,7 +119,7 @@ export class Trading {
     return { deal: { market, outcomeIndex, side, taker, orderCount, atMs }, size, isWhale }
   }
 
-  /** Takers tend to trade towards the fair price. */
+  /** Takers tend to trade in the direction of the fair price. */
   #direction(book: LiveBook, fair: PriceMicros): BookSide | null {
     const { bestBid, bestAsk } = book
     if (bestAsk === null) return bestBid === null ? null : 'bid'
@@ -125,7 +128,7 @@ export class Trading {
     return this.#random.next() < lean ? 'ask' : 'bid'
   }
 
-  /** Taking an ask means buying the first outcome or selling the second. Kalshi has only buyers. */
+  /** Taking an ask means buying the first outcome or selling the second. At Kalshi both are purchases. */
   #outcomeAndSide(venue: SimVenue, taken: BookSide): { outcomeIndex: 0 | 1; side: TradeSide } {
     const isSeller = venue === 'a' && this.#random.next() < (taken === 'ask' ? 0.2 : 0.45)
     if (taken === 'ask') {
@@ -139,7 +142,7 @@ export class Trading {
     return sizeWorth(Math.min(usd, WHALE_USD_MAX), paid)
   }
 
-  /** Places one large resting order at the best price, which the whale then takes. */
+  /** Places a large resting order at the best price. The whale's order then takes it. */
   #restLarge(order: Order, best: PriceMicros, size: SizeMicros): void {
     const changes = new BookChanges(order.market, order.book)
     const held = order.book.sizeAt(order.taken, best)
@@ -155,7 +158,7 @@ export class Trading {
       const price = book.priceAt(taken, 0)
       if (price === null || Math.abs(price - best) > REACH_TICKS * market.tickMicros) break
       const held = book.sizeAt(taken, price)
-      // The last level of a side is never taken completely: an empty side is a fault, not a trade.
+      // The last level of a side is never removed by a trade, because only the faults create an empty side.
       const open = book.count(taken) === 1 ? held - HUNDREDTH : held
       const filled = Math.min(rest, open)
       if (filled <= 0) break
@@ -208,7 +211,7 @@ export class Trading {
     return trade
   }
 
-  /** One to three different wallets whose sizes sum to the fill's. */
+  /** One to three different wallets as makers. Their sizes add up to the fill's. */
   #makers(taker: SimWallet, size: SizeMicros): readonly Maker[] {
     const first = this.#wallets.pick(taker)
     const chance = this.#random.next()

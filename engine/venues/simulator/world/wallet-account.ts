@@ -1,5 +1,5 @@
 // The ledger of one wallet: events, positions and the venue's figures. Amounts are non-negative integers. Averages and
-// realized PnL are the venue's running figures (engine/venues/polymarket/README.md, Wallets), as floats.
+// realized PnL are floats, computed like the venue's (engine/venues/polymarket/README.md, Wallets).
 
 import {
   notionalMicros,
@@ -18,13 +18,13 @@ import {
 import type { SimMarket, SimWallet, SimWalletEvent } from '../model.ts'
 import { isNamed } from './wallet-events.ts'
 
-/** Cost of one contract of each outcome in a split or merge. */
+/** Cost per contract of each outcome in a split or merge. */
 const HALF = 0.5
 
-/** Amount, bought, average price, realized, fees, time of the last event. */
+/** Amount, contracts bought, average price, realized PnL, fees, time of the last event. */
 type PositionFigures = readonly [number, number, number, number, number, number]
 
-/** A position as the venue counts it: a running weighted average that sales do not change. */
+/** A position with the venue's figures. The average price is a running weighted average that sales do not change. */
 class WalletPosition {
   amount: SizeMicros = SIZE_ZERO
   bought: SizeMicros = SIZE_ZERO
@@ -32,11 +32,11 @@ class WalletPosition {
   realized = 0
   fees = 0
   lastMs: TimeMs = TIME_ZERO
-  /** Amount acquired in the second `#freshS` and not sold since. */
+  /** Amount that was acquired in second `#freshS` and not sold since. */
   #fresh = 0
   #freshS = 0
 
-  /** The state without the amount acquired in the current second, in the form that `restore` takes. */
+  /** The figures of the position for `restore`. They do not state which amount was acquired in the current second. */
   figures(): PositionFigures {
     return [this.amount, this.bought, this.averagePrice, this.realized, this.fees, this.lastMs]
   }
@@ -51,14 +51,14 @@ class WalletPosition {
   }
 
   /**
-   * Amount from before the current second. Clients may order the rows of one second differently, because rows have
-   * times in seconds.
+   * The amount without what was acquired in the current second. Times of rows are in seconds, so clients may order the
+   * rows of one second differently.
    */
   settled(atMs: TimeMs): number {
     return toSeconds(atMs) === this.#freshS ? this.amount - this.#fresh : this.amount
   }
 
-  /** `price` in dollars per contract. May be negative after a conversion. */
+  /** `price` is in dollars per contract. It may be negative after a conversion. */
   buy(size: number, price: number, atMs: TimeMs): void {
     const amount = this.amount + size
     if (amount > 0) this.averagePrice = (this.averagePrice * this.amount + price * size) / amount
@@ -70,7 +70,7 @@ class WalletPosition {
     this.#freshS = second
   }
 
-  /** Throws RangeError if the wallet has less, which is an internal bug. */
+  /** Throws RangeError if the wallet has less, which is a bug of the simulator. */
   sell(size: number, price: number, atMs: TimeMs): void {
     if (size > this.amount) throw new RangeError(`${size} sold of ${this.amount}`)
     this.realized += size * (price - this.averagePrice)
@@ -91,7 +91,7 @@ export class WalletHolding {
     this.market = market
   }
 
-  /** Number of complete sets that can be merged, without those of the current second. */
+  /** Number of complete sets that can be merged. Excludes what was acquired in the current second. */
   sets(atMs: TimeMs): number {
     return Math.min(this.positions[0].settled(atMs), this.positions[1].settled(atMs))
   }
@@ -106,7 +106,7 @@ export class WalletHolding {
       : this.positions[1].lastMs
   }
 
-  /** Payout of redeeming all of an outcome, rounded down to the micro. */
+  /** Payout for redeeming the complete amount of an outcome, rounded down to the micro. */
   worth(outcomeIndex: 0 | 1, payouts: readonly [PriceMicros, PriceMicros]): UsdMicros {
     return notionalMicros({
       price: payouts[outcomeIndex],
@@ -115,7 +115,7 @@ export class WalletHolding {
   }
 }
 
-/** The ledger of one wallet. Only world/wallet-ledgers.ts writes to it. */
+/** The ledger of one wallet. Only world/wallet-ledgers.ts changes it. */
 export class WalletAccount {
   readonly wallet: SimWallet
   readonly eoa: string
@@ -158,8 +158,8 @@ export class WalletAccount {
   }
 
   /**
-   * Redeems contracts of the event's outcome at its payout in dollars. Their number is in a row that names its token,
-   * or follows from the dollars of a full payout. Otherwise all contracts are redeemed.
+   * Redeems contracts of the event's outcome at its payout in dollars. If the row names its token, it states the
+   * number. For a full payout the number follows from the dollars. Otherwise all contracts are redeemed.
    */
   redeem(holding: WalletHolding, payout: number, event: SimWalletEvent): void {
     const position = holding.positions[event.outcomeIndex ?? 0]
@@ -168,7 +168,7 @@ export class WalletAccount {
     this.#book(event, event.usd)
   }
 
-  /** Moves the old market's outcome to the new market at its cost. The row names the new market. */
+  /** Moves an outcome of the old market to the new market at its cost. The row is that of the new market. */
   migrate(from: WalletHolding, to: WalletHolding, event: SimWalletEvent): void {
     const index = event.outcomeIndex ?? 0
     const { averagePrice } = from.positions[index]
@@ -178,8 +178,8 @@ export class WalletAccount {
   }
 
   /**
-   * Gives `size` No of each market in `given` and receives as many Yes in each of `others`. `events` has one row per
-   * given market, in order; the first has the dollars.
+   * Gives `size` No contracts of each market in `given` and receives as many Yes contracts in each of `others`.
+   * `events` has one row per given market, in order. The first row has the dollars.
    */
   convert(change: {
     readonly size: number

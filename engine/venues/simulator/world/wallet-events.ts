@@ -51,24 +51,24 @@ export class WalletFill implements SimWalletEvent {
   }
 }
 
-/** The ledger row of a fill's participant: 0 is the taker, then the makers. */
+/** The ledger row of a fill's participant. Participant 0 is the taker, the others are makers. */
 export function fillEvent(trade: SimTrade, participant: number): WalletFill {
   const size = sizeMicros(participation(trade, participant).size)
   const usd = fillUsd(shownPrice(trade), size)
   return new WalletFill({ trade, participant, size, usd, fee: fillFee(trade, participant) })
 }
 
-/** The source of an operation's hash: its own transaction, or the trade that it belongs to. */
+/** The transaction that gives an operation its hash: its own one, or that of the trade to which it belongs. */
 export interface Transaction {
   readonly txHash: string
 }
 
-/** A transaction without a trade. The rows of one conversion share it. */
+/** A transaction that is not a trade's. All rows of one conversion have the same one. */
 export class OwnTransaction implements Transaction {
   readonly ids: RunIds
-  /** Its number in the run. */
+  /** Number of the transaction in its run. */
   readonly count: number
-  /** The transaction of a trade of an earlier run. */
+  /** True: the number is that of a trade of an earlier run. */
   readonly isOfTrade: boolean
 
   constructor(ids: RunIds, count: number, isOfTrade = false) {
@@ -115,7 +115,7 @@ export class WalletOperation implements SimWalletEvent {
   }
 }
 
-/** Reports whether a row names its token and contracts. About every other redemption does. */
+/** Whether a row states its token and number of contracts. About half of the redemptions do not. */
 export function isNamed({ kind, txHash }: Pick<SimWalletEvent, 'kind' | 'txHash'>): boolean {
   return kind !== 'REDEEM' || Number.parseInt(txHash.slice(-1), 16) % 2 === 0
 }

@@ -1,4 +1,5 @@
-// Probabilities of wallets' actions and the venue's payments, drawn from one seeded stream in the order of changes.
+// Probabilities of wallets' actions and of the venue's payments. They are drawn from one seeded stream, in the order of
+// changes.
 
 import { hash32, type Random } from '../../../random.ts'
 import {
@@ -11,9 +12,9 @@ import {
 import type { SimMarket, SimWalletEventKind } from '../model.ts'
 import { mixUnit } from './mix.ts'
 
-/** A hundredth of a contract, the finest size. */
+/** A hundredth of a contract, the smallest size. */
 const HUNDREDTH = 10_000
-/** Lot size of makers' splits. */
+/** Makers split multiples of this size. */
 const LOT = 100_000_000
 const EXACT_SPLIT_SHARE = 0.4
 const MERGE_SHARE = 0.12
@@ -38,13 +39,13 @@ export class WalletHabits {
     this.#seed = options.seed
   }
 
-  /** Number of sets that a seller splits who lacks `missing` contracts: exactly these, or multiples of a lot. */
+  /** Number of sets that a seller splits to get `missing` contracts: exactly this number, or the next multiple of a lot. */
   splitSize(missing: number): SizeMicros {
     if (this.#random.next() < EXACT_SPLIT_SHARE) return sizeMicros(missing)
     return sizeMicros(Math.ceil(missing / LOT) * LOT)
   }
 
-  /** The next action of a fill's owner. Null: none. */
+  /** The next action of a wallet after a fill. Null: none. */
   plan(isNoBuyer: boolean): 'merge' | 'convert' | 'migrate' | null {
     const chance = this.#random.next()
     if (chance < MERGE_SHARE) return 'merge'
@@ -52,26 +53,26 @@ export class WalletHabits {
     return chance > 1 - MIGRATE_SHARE ? 'migrate' : null
   }
 
-  /** Delay of such an action in milliseconds. Never within the same second. */
+  /** Delay of a planned action in milliseconds. It is never in the same second. */
   planDelayMs(): number {
     return PLAN_DELAY_MS_MIN + this.#random.below(PLAN_DELAY_MS_SPREAD)
   }
 
-  /** Number of `sets` that are merged: all or about half. */
+  /** Number of `sets` that a wallet merges: all, or about half. */
   mergeSize(sets: number): number {
     if (this.#random.next() < FULL_MERGE_SHARE) return sets
     return Math.floor(sets / 2 / HUNDREDTH) * HUNDREDTH
   }
 
-  /** Reports whether a winner leaves the losing outcome unredeemed. */
+  /** Whether a winner does not redeem the losing outcome. */
   retainsLoser(address: string, { listing }: SimMarket): boolean {
     const key = hash32('keeps', this.#seed, address, listing.slug)
     return mixUnit(key, 0) < RETAIN_LOSER_SHARE
   }
 
   /**
-   * Delay from the resolution to a holder's redemption in milliseconds. Null: the holder never redeems. A pure function
-   * of wallet and market, so that a restart does not change it.
+   * Delay of a holder's redemption after the resolution, in milliseconds. Null: the holder never redeems. It depends
+   * only on wallet and market, so that a restart does not change it.
    */
   redeemDelayMs(holder: { address: string; chanceKey: string; isWinner: boolean }): number | null {
     const key = hash32('redeems', this.#seed, holder.address, holder.chanceKey)
@@ -81,7 +82,7 @@ export class WalletHabits {
     return REDEEM_DELAY_MS_MIN + Math.floor(wait)
   }
 
-  /** The venue's payment to a maker after a fill, to a tenth of a cent. Usually null. */
+  /** The venue's payment to a maker after a fill, in multiples of a tenth of a cent. Usually null. */
   income(): {
     readonly kind: Extract<SimWalletEventKind, 'REWARD' | 'MAKER_REBATE'>
     readonly usd: UsdMicros

@@ -1,6 +1,6 @@
-// The wallets of venue a and their actions, determined by the seed and the world's changes. A seller without enough
-// tokens splits in the same transaction. A wallet does not spend tokens in the second in which it received them, so
-// that balances are never negative in any order of the rows.
+// The wallets of venue a and their actions, which depend only on the seed and the world's changes. A seller without
+// enough tokens splits in the same transaction. A wallet does not spend tokens in the second in which it received them.
+// Balances are therefore never negative, in any order of the rows.
 
 import { DueList } from '../../../due-list.ts'
 import { hash32, seededRandom } from '../../../random.ts'
@@ -35,7 +35,7 @@ import {
 } from './wallet-events.ts'
 import { WalletHabits } from './wallet-habits.ts'
 
-/** A planned action on a holding. */
+/** A planned action of a wallet in one market. */
 interface Plan {
   readonly kind: 'merge' | 'convert' | 'migrate' | 'redeem'
   readonly holding: WalletHolding
@@ -43,35 +43,35 @@ interface Plan {
 
 const OUTCOMES = [0, 1] as const
 const CONTRACT = 1_000_000
-/** Delay after which a wallet redeems the rest. */
+/** Delay after which a wallet redeems the rest of a partial redemption. */
 const REST_AFTER_MS = 20_000
-/** One redemption of winning tokens in four is of a third only. */
+/** One redemption of winning tokens in four redeems only a third. */
 const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at(-2) ?? '')
-/** They use about 250 MB together with their trades. */
+/** Maximum number of events. With their trades they use about 250 MB. */
 const EVENTS_MAX = 2_000_000
 
 /**
- * All wallets of a world. When the limit of events is reached, the oldest tenth is dropped, with holdings that are
- * empty or resolved and have no later event.
+ * All wallets of a world. At the limit of events, the oldest tenth is dropped. Holdings without a later event are
+ * dropped too, if they are empty or resolved.
  */
 export class WalletLedgers {
   readonly #habits: WalletHabits
   readonly #ids: RunIds
   readonly #accounts = new Map<string, WalletAccount>()
   readonly #owners = new Map<string, WalletAccount>()
-  /** Bounded by the fills of six seconds, and by one redemption per holding. */
+  /** At most the actions planned for the fills of six seconds, and one redemption per holding. */
   readonly #plans = new DueList<Plan>()
   readonly #countMax: number
   readonly #stopListening: () => void
-  /** Addresses of owners are the same in all runs of the world. */
+  /** Ids from which the addresses of owners are made. They are the same in all runs of the world. */
   readonly #ownerIds: RunIds
-  /** The account of each retained event, oldest first. */
+  /** For each retained event its account, oldest first. */
   #order: WalletAccount[] = []
   #operationCount = 0
 
   constructor(options: {
     world: Pick<World, 'seed' | 'startedMs' | 'trades' | 'onChange'>
-    /** First start of the world. Default: `startedMs`. */
+    /** Time of the first start of the world. Default: `startedMs`. */
     bornMs?: TimeMs
     countMax?: number
   }) {
@@ -99,13 +99,13 @@ export class WalletLedgers {
     return this.#holdersOf(market)
   }
 
-  /** The events of all wallets that are retained now, with their accounts, oldest first. Copies only references. */
+  /** The retained events of all wallets with their accounts, oldest first. Copies only references. */
   retained(): Iterable<readonly [WalletAccount, SimWalletEvent]> {
     const lists = new Map(this.all().map((account) => [account, [...account.events].values()]))
     return inOrder([...this.#order], lists)
   }
 
-  /** Adds an event of an earlier run. The account's figures include it already. */
+  /** Adds an event of an earlier run without changing the account's figures, which already include it. */
   restoreEvent(account: WalletAccount, event: SimWalletEvent): void {
     account.events.push(event)
     this.#order.push(account)
@@ -129,7 +129,7 @@ export class WalletLedgers {
     return holding
   }
 
-  /** Plans the redemptions of holders of resolved markets. Call it after all events are restored. */
+  /** Plans the redemptions of holders in resolved markets. Call it after all events are restored. */
   restorePlans(): void {
     for (const { holdings } of this.#accounts.values()) {
       for (const [market, holding] of holdings) {
@@ -183,7 +183,7 @@ export class WalletLedgers {
     this.#count(ledger)
   }
 
-  /** Draws the wallet's next action after a fill, and the venue's payment. */
+  /** Draws the wallet's next action after a fill, and the venue's payment to it. */
   #afterFill(
     holding: WalletHolding,
     trade: SimTrade,
@@ -211,7 +211,10 @@ export class WalletLedgers {
     this.#count(ledger)
   }
 
-  /** Converts No of at least two markets of the event, as many of each as the wallet holds of the least. */
+  /**
+   * Converts No contracts of at least two markets of the event. The number is the smallest amount that the wallet
+   * holds.
+   */
   #convert({ ledger, market }: WalletHolding, atMs: TimeMs): void {
     const { markets } = market.event
     if (markets.some(({ status }) => status !== 'open')) return
@@ -296,7 +299,7 @@ export class WalletLedgers {
     return new OwnTransaction(this.#ids, this.#operationCount)
   }
 
-  // Scans a few thousand entries. This is rare, so there is no index.
+  // Checks a few thousand entries. It is called rarely, so an index is not worth its memory.
   #holdersOf(market: SimMarket): readonly WalletHolding[] {
     const found: WalletHolding[] = []
     for (const { holdings } of this.#accounts.values()) {
@@ -306,7 +309,7 @@ export class WalletLedgers {
     return found
   }
 
-  /** Registers the account of the newest event. Drops the oldest events if there are too many. */
+  /** Adds the account of the newest event to the order. Drops the oldest events if there are too many. */
   #count(account: WalletAccount): void {
     this.#order.push(account)
     if (this.#order.length > this.#countMax) {
@@ -315,7 +318,7 @@ export class WalletLedgers {
     }
   }
 
-  /** Drops the oldest `count` events, and holdings without a later event that are empty or resolved by `atMs`. */
+  /** Drops the oldest `count` events. Drops holdings without a later event that are empty or resolved by `atMs`. */
   #dropOldest(count: number, atMs: TimeMs): void {
     const counts = new Map<WalletAccount, number>()
     for (const account of this.#order.slice(0, count)) {
@@ -335,7 +338,7 @@ export class WalletLedgers {
   }
 }
 
-/** Takes the next event of each account in turn. */
+/** For each entry of `order`, yields the next event of that account. */
 function* inOrder(
   order: readonly WalletAccount[],
   lists: ReadonlyMap<WalletAccount, Iterator<SimWalletEvent>>,
@@ -346,7 +349,7 @@ function* inOrder(
   }
 }
 
-/** The seed of all ids that belong to no trade. */
+/** The seed of all ids that do not belong to a trade. */
 export function operationSeed(seed: number): number {
   return hash32('wallet operations', seed)
 }

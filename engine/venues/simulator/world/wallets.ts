@@ -1,4 +1,4 @@
-// The simulated wallets. Addresses and names follow from the seed and the world's first start (run-ids.ts).
+// The simulated wallets. Addresses and names depend on the seed and the time of the world's first start (run-ids.ts).
 
 import { type Random, seededRandom } from '../../../random.ts'
 import type { SimWallet } from '../model.ts'
@@ -11,7 +11,7 @@ const WHALE_COUNT = 40
 const MANNERS = wordsOf('walletManners')
 const THINGS = wordsOf('walletThings')
 
-/** Wallets by trading frequency. Low numbers trade most. */
+/** Wallets in the order of their trading frequency, most frequent first. */
 export class WalletPool {
   readonly #wallets: readonly SimWallet[]
   readonly #random: Random
@@ -30,7 +30,7 @@ export class WalletPool {
     return this.#wallets
   }
 
-  /** A wallet other than `other`. A tenth of the wallets does about half of the trading. */
+  /** A random wallet other than `other`. A tenth of the wallets does about half of the trading. */
   pick(other: SimWallet | null = null): SimWallet {
     const skewed = this.#random.next() ** 3.3
     return this.#at(Math.floor(skewed * WALLET_COUNT), other)
@@ -47,7 +47,7 @@ export class WalletPool {
   }
 }
 
-/** A third of the wallets have no name, and the venue shows none. */
+/** Creates a wallet. A third of the wallets have no name, and the venue shows none. */
 function inventWallet(address: string, random: Random): SimWallet {
   const manner = random.pick(MANNERS)
   const thing = random.pick(THINGS)

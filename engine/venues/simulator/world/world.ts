@@ -1,5 +1,5 @@
-// The simulated world over time: markets and their states, and the rate of order flow. The same seed, start and clock
-// replay a run.
+// The simulated world over time: markets, their states, and the rate of order flow. The same seed, start and clock give
+// the same run.
 
 import type { Clock } from '../../../clock.ts'
 import { DueList } from '../../../due-list.ts'
@@ -32,14 +32,17 @@ import { TradeTape } from './trade-tape.ts'
 import { Trading } from './trading.ts'
 import { WalletPool } from './wallets.ts'
 
-/** Maximum order flow of one step in milliseconds. Flow of longer pauses is dropped. */
+/** Maximum time for which one step generates order flow, in milliseconds. A longer pause has no flow for the rest. */
 const FLOW_MS_MAX = 250
 const SECOND_MS = 1_000
 const TRADES_MAX = 2_000_000
-/** Time for which an event stays listed after its last market resolved. */
+/** Time for which an event stays listed after its last market was resolved. */
 const LISTED_AFTER_MS = 2 * 86_400_000
 
-/** Kinds of pairs with linked prices. The opposite of a question is worth one dollar minus the question. */
+/**
+ * Kinds of pairs whose prices depend on each other. The price of the opposite question is one dollar minus the
+ * question's.
+ */
 const SAME_QUESTION_KINDS: ReadonlySet<SimPairKind> = new Set(['same', 'opposite_side'])
 
 type Due =
@@ -54,7 +57,7 @@ export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered
 export class SimulatedWorld implements World {
   readonly seed: number
   readonly startedMs: TimeMs
-  /** The world's first start. This run's, unless there were earlier runs. */
+  /** Start time of the first run of the world. This run's start if there was no earlier run. */
   readonly bornMs: TimeMs
   /** All wallets of the world, by number. */
   readonly wallets: readonly SimWallet[]
@@ -72,12 +75,12 @@ export class SimulatedWorld implements World {
   readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
   readonly #events = { a: new Map<string, SimEvent>(), b: new Map<string, SimEvent>() }
   readonly #marketsByToken = new Map<string, LiveMarket>()
-  /** Arrays of the maps' values, created on access and invalidated by additions and removals. */
+  /** Cached arrays of the maps' values. Adding or removing an entry clears them. */
   readonly #listed: {
     a: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
     b: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
   } = { a: null, b: null }
-  /** Unlisted markets with retained trades. */
+  /** Markets that are not listed any more but have retained trades. */
   readonly #unlisted = new Map<string, LiveMarket>()
   readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
   #listeners: readonly ((change: WorldChange) => void)[] = []
@@ -86,7 +89,10 @@ export class SimulatedWorld implements World {
   #burst: { readonly messagesPerMs: number; readonly untilMs: number } | null = null
   #plannedToMs: TimeMs
   #sweptSecond: number
-  /** True during order flow. Other changes do not count towards the rate, so that closing books do not stop it. */
+  /**
+   * True during order flow. Other changes do not count towards the rate, so that the close of many books does not stop
+   * the flow.
+   */
   #isMetered = false
   #isPaused = false
 
@@ -97,13 +103,13 @@ export class SimulatedWorld implements World {
     faults: Faults
     clock: Clock
     random: Random
-    /** First and last start of earlier runs, if any. */
+    /** Start times of the first and the last earlier run, if any. */
     earlier?: { readonly bornMs: number; readonly startedMs: number } | null
-    /** Retained trades of each venue. Default: 2 million. */
+    /** Maximum number of retained trades of each venue. Default: 2 million. */
     tradeCountMax?: number
     /** Planned price gaps per minute. Default: none. */
     gapsPerMinute?: number
-    /** Reports whether a market is halted, with all its orders. */
+    /** Whether trading in a market is halted. */
     isHalted?: (market: SimMarket) => boolean
   }) {
     const { seed, clock, random } = options
@@ -115,7 +121,7 @@ export class SimulatedWorld implements World {
     this.#isHalted = options.isHalted ?? (() => false)
     this.#messagesPerMs = options.messagesPerSecond / SECOND_MS
     const nowMs = clock.nowMs()
-    // Ids include the start. Two runs never share one, even if the clock was set back.
+    // Ids depend on the start, so the start is after that of the last run even if the clock was set back.
     this.startedMs = timeMs(Math.max(nowMs, (earlier?.startedMs ?? 0) + 1))
     this.bornMs = earlier === null ? this.startedMs : timeMs(earlier.bornMs)
     this.#flowedToMs = nowMs
@@ -153,7 +159,8 @@ export class SimulatedWorld implements World {
   }
 
   /**
-   * Generates trades and results of the days before the start and emits them to the listeners. Call it before any step.
+   * Generates trades and results of the days before the start and emits them to the listeners. Call it before the first
+   * step.
    */
   emitPast(): void {
     const markets = { a: [...this.#markets.a.values()], b: [...this.#markets.b.values()] }
@@ -190,18 +197,18 @@ export class SimulatedWorld implements World {
     return this.#gaps.planned
   }
 
-  /** Stops all changes, for exact comparisons. Requests are still answered. */
+  /** Stops all changes, so that tests can compare states exactly. Requests are still answered. */
   pause(): void {
     this.#isPaused = true
   }
 
-  /** Continues from now. Status changes that became due meanwhile occur at the next step. */
+  /** Continues from the current time. Status changes that became due during the pause occur at the next step. */
   resume(): void {
     this.#isPaused = false
     this.#flowedToMs = this.#clock.nowMs()
   }
 
-  /** Adds this many messages, evenly over `forMs`. It replaces an unfinished burst. */
+  /** Adds this many messages, evenly over `forMs`. Replaces an unfinished burst. */
   burst(messages: number, forMs: number): void {
     this.#burst = { messagesPerMs: messages / forMs, untilMs: this.#clock.nowMs() + forMs }
   }
@@ -222,7 +229,7 @@ export class SimulatedWorld implements World {
     return this.#markets[venue].get(nativeId) ?? this.#migrated(venue, nativeId)
   }
 
-  /** Scans all markets, because such ids are rarely requested. */
+  /** Searches all markets, because such ids are requested rarely. */
   #migrated(venue: SimVenue, nativeId: string): SimMarket | null {
     const ending = venue === 'a' ? legacyEnding(nativeMarketId(nativeId)) : null
     if (ending === null) return null
@@ -230,7 +237,7 @@ export class SimulatedWorld implements World {
     return origin === undefined ? null : migratedOf(origin)
   }
 
-  /** Markets of the venue whose book was created by a read or an event. */
+  /** Markets of the venue with a book, which a read or a change has created. */
   *touchedMarkets(venue: SimVenue): IterableIterator<SimMarket> {
     for (const market of this.#markets[venue].values()) if (market.isTouched) yield market
   }
@@ -271,7 +278,10 @@ export class SimulatedWorld implements World {
     return this.#unlisted.get(at.nativeId) ?? null
   }
 
-  /** Adds retained trades of earlier runs, after `droppedCount` others. Listeners do not get them. */
+  /**
+   * Adds retained trades of earlier runs. `droppedCount` trades were dropped before them. Listeners do not receive
+   * them.
+   */
   restoreTrades(venue: SimVenue, trades: readonly SimTrade[], droppedCount: number): void {
     this.#tapes[venue].skip(droppedCount)
     for (const trade of trades) {
@@ -285,7 +295,7 @@ export class SimulatedWorld implements World {
   }
 
   onChange(listener: (change: WorldChange) => void): () => void {
-    // Creates a new array, so that a listener can unsubscribe during a change.
+    // A new array, because a listener may unsubscribe during a change.
     this.#listeners = [...this.#listeners, listener]
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
@@ -296,7 +306,7 @@ export class SimulatedWorld implements World {
     return market.slot >= 0 && !this.#isHalted(market)
   }
 
-  /** Markets of each exclusive event of venue a, if all trade and share their prices with no other market. */
+  /** Markets of each exclusive event of venue a. All of them trade, and none shares its price with another market. */
   #exclusiveGroups() {
     const groups: (readonly LiveMarket[])[] = []
     for (const market of this.#markets.a.values()) {
@@ -308,7 +318,7 @@ export class SimulatedWorld implements World {
     return groups
   }
 
-  /** Pairs of the included kinds whose two markets trade and have quotes. */
+  /** Pairs of these kinds whose two markets trade and have quotes. */
   #pairs(isIncluded: (kind: SimPairKind) => boolean) {
     const pairs: { readonly a: LiveMarket; readonly b: LiveMarket }[] = []
     const isMoving = (market: LiveMarket): boolean => this.#isMoving(market)
@@ -329,7 +339,7 @@ export class SimulatedWorld implements World {
     return this.#listed[venue]
   }
 
-  /** Adds an event. `nowMs` is null at the start, when no changes are emitted. */
+  /** Adds an event. At the start `nowMs` is null, and no changes are emitted. */
   #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
     const { venue, nativeId } = planned.event
     if (this.#events[venue].has(nativeId)) return
@@ -368,7 +378,7 @@ export class SimulatedWorld implements World {
     return markets
   }
 
-  /** Links a market to the others of its question, whose prices depend on each other from then on. */
+  /** Links a market to the other markets of its question, because their prices depend on each other. */
   #link(market: LiveMarket): void {
     const { venue, pair } = market.listing
     if (pair === null || !SAME_QUESTION_KINDS.has(pair.kind)) return
@@ -440,10 +450,10 @@ export class SimulatedWorld implements World {
     }
   }
 
-  /** Runs the order flow since the last step. Each action deducts its messages from the balance of due messages. */
+  /** Runs the order flow since the last step. Each action uses messages from the number that is due. */
   #runFlow(nowMs: TimeMs): void {
     const elapsedMs = Math.min(nowMs - this.#flowedToMs, FLOW_MS_MAX)
-    // A burst is always delivered completely, however late a step is.
+    // All messages of a burst are sent, even if a step is late.
     const burstMs = Math.min(nowMs, this.#burst?.untilMs ?? 0) - this.#flowedToMs
     const ofBurst = Math.max(burstMs, 0) * (this.#burst?.messagesPerMs ?? 0)
     this.#flowedToMs = nowMs
@@ -451,7 +461,7 @@ export class SimulatedWorld implements World {
     const balanceMax = FLOW_MS_MAX * this.#messagesPerMs
     const due = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
     this.#messagesDue = due + ofBurst
-    // The bound keeps a step finite, because some actions have no effect.
+    // The limit ends the loop, because some actions have no effect and use no messages.
     this.#isMetered = true
     for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
       const market = this.#open.draw(this.#random)
@@ -463,8 +473,8 @@ export class SimulatedWorld implements World {
   }
 
   /**
-   * Cancels quotes of all linked markets that the fair price has passed, before one of them changes. Their books
-   * therefore never offer arbitrage. False: one of the markets is halted or held.
+   * Cancels quotes of all linked markets that the fair price has passed. Called before one of them changes, so that
+   * their books never offer arbitrage. Returns false if one of the markets is halted or its book is held.
    */
   #settle({ linked }: LiveMarket, nowMs: TimeMs): boolean {
     if (linked.some((market) => market.gap?.isHeld === true || this.#isHalted(market))) return false
@@ -484,16 +494,16 @@ function byCreation(left: PlannedEvent, right: PlannedEvent): number {
 }
 
 /**
- * Cost of a change in venue stream messages, for a client subscribed to all channels. The rate setting counts these.
- * Covers both streams of venue a, or the one of venue b (Market channel and Activity stream in
- * engine/venues/polymarket/README.md, Messages in engine/venues/kalshi/README.md). Lifecycle messages are not counted.
+ * Number of venue stream messages that a change causes for a client with all channels. The configured rate counts them.
+ * It includes both streams of venue a, or the one of venue b, without lifecycle messages (Market channel and Activity
+ * stream in engine/venues/polymarket/README.md, Messages in engine/venues/kalshi/README.md).
  */
 export function messageCost(change: WorldChange): number {
   const isPolymarket = change.market.listing.venue === 'a'
   if (change.kind === 'levels') return isPolymarket ? 1 : change.changes.length
   if (change.kind !== 'trade') return 0
-  // a: last_trade_price, the books of both tokens, orders_matched, and a `trades` row per participant.
+  // Venue a: last_trade_price, the books of both tokens, orders_matched, and a `trades` row per participant.
   if (isPolymarket) return 1 + 2 + 1 + 1 + change.trade.makers.length
-  // b: the trade, and a delta per level.
+  // Venue b: the trade, and a delta per level.
   return 1 + change.changes.length
 }
