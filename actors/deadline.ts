@@ -3,8 +3,8 @@ import { EngineError } from '../engine/errors.ts'
 import { onAbort } from '../engine/on-abort.ts'
 
 /**
- * Limits the wait of one request: until its deadline, or until a signal aborts. Other requests may share the awaited
- * work, which continues. Call `end` when the request is answered.
+ * Deadline of one request, which also passes when one of the signals aborts. The awaited work continues, because other
+ * requests may share it. `end` must be called when the request is answered.
  */
 export class Deadline {
   readonly #late = new AbortController()
@@ -20,7 +20,10 @@ export class Deadline {
     return this.#late.signal
   }
 
-  /** Resolves to the result of the work, or `late`; rejects as the work does. */
+  /**
+   * Resolves with the result of the work, or with `late` if the deadline passes first. Rejects if the work rejects
+   * first.
+   */
   wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
     return new Promise((resolve, reject) => {
       const unsubscribe = onAbort(this.signal, () => resolve('late'))
@@ -33,7 +36,7 @@ export class Deadline {
   }
 }
 
-/** A temporary refusal: the same request may succeed in a second. */
+/** Error for a temporary failure. The client may repeat the request after a second. */
 export function unavailable(detail: string, cause?: unknown): EngineError {
   return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
 }

@@ -1,4 +1,4 @@
-// Runs long work in time slices of a few milliseconds and yields to the event loop between them.
+// Splits long work into time slices and yields to the event loop between them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
@@ -6,7 +6,7 @@ import type { Clock } from '../engine/clock.ts'
 /** Length of a time slice of background work. */
 const TIME_SLICE_MS = 1.5
 
-/** Await `yieldIfDue()` between pieces of the work, or check `isDue` first. */
+/** The work must await `yieldIfDue()` between its parts, or check `isDue` first. */
 export class EventLoopYielder {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #endsAtMs: number
@@ -20,14 +20,14 @@ export class EventLoopYielder {
     return this.#clock.monotonicMs() >= this.#endsAtMs
   }
 
-  /** Continues immediately while the time slice lasts, else in the next tick. */
+  /** Continues at once while the time slice lasts, else in the next event-loop tick. */
   async yieldIfDue(): Promise<void> {
     if (!this.isDue) return
     await nextTurn()
     this.restart()
   }
 
-  /** Starts a new time slice, after a wait for something else. */
+  /** Starts a new time slice. Must be called after awaiting anything else. */
   restart(): void {
     this.#endsAtMs = this.#clock.monotonicMs() + TIME_SLICE_MS
   }

@@ -1,5 +1,5 @@
 // Background work of an engine: checkpoints, retention, removal of old markets, backups. Runs in slices of a
-// millisecond, so that no message is delayed.
+// millisecond, so that messages are not delayed.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
@@ -11,19 +11,22 @@ import type { MarketActor } from './market/market.ts'
 
 const TICK_EVERY_MS = 25
 const TICK_MS_MAX = 1
-/** Each market is ticked once per round, in slices. */
+/** Interval in which each market is ticked once. */
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
-/** Deleting a row takes 35 µs. Most of that is for trades, which have three index entries and a block. */
+/** Rows deleted per slice. Deleting a trade takes the longest, about 35 µs. */
 const PRUNE_ROWS = 24
-/** Interval of the search for old markets, and the number removed at a time. */
+/** Interval of the search for old markets, and the number of markets removed per slice. */
 const REMOVE_OLD_EVERY_MS = 5_000
 const REMOVE_OLD_COUNT = 10
 /** Delay until the next slice if work remains. */
 const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS
-/** Shortly after a start, because a backup overwrites only what was deleted within the last hour. */
+/**
+ * Delay after a start until rows that were deleted before it are overwritten. Later ones are overwritten by each hourly
+ * backup.
+ */
 const OVERWRITE_AFTER_MS = 60_000
 
 interface HousekeepingParts {
@@ -36,7 +39,7 @@ interface HousekeepingParts {
   readonly sizeBytesMax: number
 }
 
-/** Starts all housekeeping; the returned functions stop it. */
+/** Starts all housekeeping. Returns functions that stop it. */
 export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[] {
   const { clock, storage, log, catalog, accounts, retentionDays, sizeBytesMax } = parts
   const tick = ticker(clock, catalog)
@@ -61,8 +64,8 @@ export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[
 }
 
 /**
- * Deletes expired and surplus rows, overwrites deleted accounts and backs up the others, until stopped. A standby runs
- * only this, because its disk also stores accounts.
+ * Deletes expired and surplus rows, overwrites deleted accounts and backs up accounts, until the returned function is
+ * called. A standby engine runs only this, because its disk also stores accounts.
  */
 export function startStorageHousekeeping(
   parts: Omit<HousekeepingParts, 'catalog' | 'accounts'>,
@@ -73,7 +76,7 @@ export function startStorageHousekeeping(
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
   const timers = [
     runInSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError }),
-    // The storage logs and counts failures; it never rejects.
+    // These promises never reject, because the storage logs and counts failures.
     clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]
@@ -83,8 +86,8 @@ export function startStorageHousekeeping(
 }
 
 /**
- * Ticks each market once per round, in slices of at most a millisecond: after a start every market has a checkpoint to
- * write.
+ * Ticks each market once per TICK_ROUND_MS, in slices of at most a millisecond. After a start every market has a
+ * checkpoint to write, so one slice would take long.
  */
 function ticker(clock: Clock, catalog: Catalog): () => void {
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
@@ -105,7 +108,7 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
   }
 }
 
-/** Runs `work` every `everyMs`, and again after {@link SOON_MS} while it returns true. */
+/** Runs `work` every `everyMs`. While it returns true, repeats it after {@link SOON_MS}. */
 function runInSlices(parts: {
   clock: Clock
   everyMs: number

@@ -1,5 +1,5 @@
-// Bounds concurrent work: `runningMax` tasks run at once and `waitingMax` more are queued. Slots are distributed fairly
-// between requesters, with at most `runningOfOneMax` each.
+// Limits concurrent work. At most `runningMax` tasks run at once and `waitingMax` more are queued. Slots are
+// distributed fairly between requesters, at most `runningOfOneMax` for each.
 
 import type { Clock } from '../engine/clock.ts'
 import { FairQueue, type Requester, SYSTEM } from '../engine/fair-queue.ts'
@@ -8,11 +8,11 @@ import { onAbort } from '../engine/on-abort.ts'
 interface SlotBounds {
   readonly runningMax: number
   readonly waitingMax: number
-  /** Maximum concurrent tasks of one requester. The system's own tasks are exempt. */
+  /** Maximum concurrent tasks of one requester. Does not apply to the system itself. */
   readonly runningOfOneMax?: number
 }
 
-/** Rejection of `run` and `take` when the queue is full. */
+/** `run` and `take` reject with it if the queue is full. */
 export class SlotsFull extends Error {}
 
 export class Slots {
@@ -29,7 +29,6 @@ export class Slots {
     this.#waiting = new FairQueue(waitingMax)
   }
 
-  /** No task is running. */
   get isIdle(): boolean {
     return this.#runningCount === 0
   }
@@ -39,7 +38,6 @@ export class Slots {
     return !this.#isFree(requester) && this.#waiting.isFull(requester)
   }
 
-  /** A task is queued. */
   get hasWaiting(): boolean {
     return this.#waiting.size > 0
   }
@@ -52,15 +50,15 @@ export class Slots {
   }
 
   /**
-   * Runs the task when it gets a slot; settles as the task does. Rejects if `signal` aborts before that. Rejects with
-   * SlotsFull if the queue is full, immediately or later.
+   * Runs the task when it gets a slot, and settles like the task. Rejects if `signal` aborts before that. Rejects with
+   * SlotsFull if the queue is full or if requesters with fewer tasks fill it later.
    */
   async run<Result>(
     signal: AbortSignal,
     work: () => Promise<Result>,
     requester: Requester = SYSTEM,
   ): Promise<Result> {
-    // With a free slot the task begins synchronously, not a tick later.
+    // If a slot is free, the task begins synchronously.
     if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
     try {
       return await work()
@@ -69,12 +67,11 @@ export class Slots {
     }
   }
 
-  /** Resolves with a slot; return it with `release`. Rejects like `run`. */
+  /** Resolves when a slot is assigned. The caller must return it with `release`. Rejects like `run`. */
   async take(signal: AbortSignal, requester: Requester = SYSTEM): Promise<void> {
     if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
   }
 
-  /** Returns a slot. */
   release(requester: Requester = SYSTEM): void {
     this.#count(requester, -1)
     while (this.#runningCount < this.#runningMax) {
@@ -96,7 +93,7 @@ export class Slots {
     return this.#runningCount < this.#runningMax && Number.isFinite(this.#load(requester))
   }
 
-  /** Number of slots of a requester; infinite: it has its maximum. */
+  /** Number of slots that a requester uses; Infinity if it has its maximum. */
   #load(requester: Requester): number {
     const count = this.#runningOf(requester)
     const isBounded = requester !== SYSTEM
@@ -116,7 +113,7 @@ export class Slots {
     }
   }
 
-  /** Resolves with a slot that another task released. */
+  /** Resolves when another task's slot is assigned to this one. */
   #waitForSlot(signal: AbortSignal, requester: Requester): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -146,9 +143,9 @@ interface Waiting {
 }
 
 interface FairBounds extends SlotBounds {
-  /** How long a slot is held while requesters with fewer slots wait. */
+  /** A task must yield its slot after this time if a requester with fewer slots waits. */
   readonly heldMs: number
-  /** How long a slot is held while any task waits. */
+  /** A task must yield its slot after this time if any task waits. */
   readonly heldAnywayMs: number
 }
 
@@ -158,10 +155,10 @@ interface FairRun {
   readonly requester?: Requester
 }
 
-/** Await it between two parts of the task. */
+/** Must be awaited between two parts of the task. */
 export type YieldSlot = () => Promise<void>
 
-/** Slots for long tasks: between two parts a task may release its slot to another and queue again. */
+/** Slots for long tasks. Between two parts a task may release its slot to another task and queue again. */
 export class FairSlots {
   readonly #slots: Slots
   readonly #bounds: FairBounds
@@ -176,7 +173,7 @@ export class FairSlots {
     return this.#slots.isFull(requester)
   }
 
-  /** Like Slots.run. A task that yielded its slot may also be rejected later. */
+  /** Like Slots.run. A task may also be rejected when it queues again after yielding its slot. */
   async run<Result>(
     { clock, signal, requester = SYSTEM }: FairRun,
     work: (yieldSlot: YieldSlot) => Promise<Result>,

@@ -1,18 +1,18 @@
 // Actors and their mailboxes. An actor owns state and handles one message per synchronous call. The system queues
 // messages in mailboxes, runs actors within a time budget, and restarts an actor that threw. On an idle engine `send`
-// handles a message synchronously, in the tick that received its bytes; behind a backlog the message waits. Waiting
-// messages have three bounds:
-// - count in each mailbox
-// - weight over all mailboxes; above the bound the venues are not read
-// - age; `onLate` is called on an actor whose perishable messages wait too long
+// handles a message synchronously, in the tick that received its bytes. Behind a backlog the message waits. There are
+// three limits for waiting messages:
+// - number per mailbox
+// - weight over all mailboxes: above the limit the venues are not read
+// - age: `onLate` is called on an actor whose perishable messages wait too long
 //
-// Calls that bypass a mailbox run on the same thread, between messages or within the message of another actor. They
-// change nothing that a message handler holds half changed:
+// Some calls bypass the mailbox. They run on the same thread, between messages or while another actor handles a message.
+// They change no state that an unfinished handler depends on:
 //   VenueActor.note            measures the delay of an event before it waits, to exclude the wait
 //   VenueActor.requestResync   must work with a full mailbox and while the system is on hold
 //   VenueActor.backFillTrades  reports a trade lost at a full mailbox; a message could be lost in the same way
 //   VenueActor.onDelay, read   the delay watch runs even while no messages are handled
-//   MarketActor.onLate         as above
+//   MarketActor.onLate         is called by `sampleAges`, even while no messages are handled
 //   VenueActor.onUpdate, Whales.onMarketRemoved   publisher watchers run in the tick of the update
 //   MarketActor.tick           every five seconds per market; messages would allocate 100,000 mailboxes
 //   MarketActor.checkpoint     at shutdown, when no messages are handled
@@ -31,44 +31,42 @@ import {
 import type { Log } from '../engine/process/log.ts'
 import type { Count, Durations, Metrics } from '../engine/process/metrics.ts'
 
-/** The only return type of a handler: a promise is a type error, so nothing is awaited in one. */
+/** The only result type of a handler. A handler that returns a promise does not compile. */
 export type ReceiveResult = undefined
 
 export interface Actor<Message> {
-  /** For logs: a noun and its id. */
+  /** Kind and id of the actor, for logs. */
   readonly name: string
   /**
-   * Handles one message synchronously. A throw is a bug: the system restarts the actor. `waitedMs`: time that the
-   * message waited in the mailbox, 0 if it was handled at once.
+   * Handles one message synchronously. If it throws, the system restarts the actor. `waitedMs`: time that the message
+   * waited in the mailbox, 0 if it was handled at once.
    */
   receive(message: Message, waitedMs: number): ReceiveResult
-  /** Resets the state after a throw and requests what is missing. */
+  /** Resets the state after `receive` threw, and requests lost data again. */
   restart(): void
-  /** The mailbox was full and this message is lost: the actor must resynchronise or have it sent again. */
+  /** Called for a message that is lost because the mailbox is full. The actor must request the lost data again. */
   onOverflow(lost: Message): void
   /**
-   * Whether a message loses its value quickly. Perishable messages have a separate queue, ahead of the retained ones.
-   * Absent: all are retained.
+   * Whether a message soon loses its value. Such messages have their own queue, which is handled first. If absent, no
+   * message does.
    */
   isPerishable?(message: Message): boolean
-  /** Whether a perishable message may be dropped to make room; absent: none may. */
+  /** Whether a perishable message may be dropped to make room. If absent, none may. */
   isDroppable?(message: Message): boolean
-  /**
-   * A perishable message has waited longer than `messageAgeMsMax`. Called about ten times a second until it is handled.
-   */
+  /** Called about ten times a second while a perishable message has waited longer than `messageAgeMsMax`. */
   onLate?(): void
-  /** Weight of a message in the bound of all waiting messages; 1 is a small one. Absent: 1. */
+  /** Weight of a message in the limit for all waiting messages. A small message weighs 1, as do all if absent. */
   weightOf?(message: Message): number
 }
 
-/** Interval of the check while `mustHold` is true. */
+/** Interval at which `mustHold` is checked while it is true. */
 const HOLD_MS = 5
 /**
- * Behind a backlog, handlers get this many times the time spent on reading: handling a message takes that much longer
- * than reading it (bench `ingest`).
+ * Behind a backlog, handlers get this many times the time that was spent on reading sockets, because handling a message
+ * takes that much longer than reading it.
  */
 const WORK_PER_READ = 3
-/** Perishable messages handled per retained message. */
+/** Number of perishable messages that are handled for each retained one. */
 const PERISHABLE_PER_RETAINED = 4
 
 /** An actor with the handle for sending messages to it. */
@@ -76,14 +74,14 @@ export interface ActorRef<Message, Target = Actor<Message>> {
   readonly actor: Target
   /** Whether no message waits. */
   readonly isIdle: boolean
-  /** Queues a message, and handles it now if nothing waits before it. */
+  /** Handles a message now if none waits before it, else queues it. */
   send(message: Message): void
 }
 
-/** An actor with its mailbox, for the system. */
+/** A mailbox, as seen by the system. */
 interface Runnable {
   isQueued: boolean
-  /** Handles at most `count` messages; true if more wait. */
+  /** Handles at most `count` messages. Returns whether more wait. */
   run(count: number, nowMs: number): boolean
   /** Current wait of the oldest message of each kind. */
   waitedMs(nowMs: number): Waits
@@ -97,7 +95,7 @@ export interface Waits {
   readonly retainedMs: number
 }
 
-/** True: no messages are handled. Mailboxes fill up and overflow meanwhile. */
+/** While it returns true, no messages are handled. Mailboxes fill up and may overflow. */
 type HoldTest = () => boolean
 
 interface SystemParts {
@@ -118,9 +116,9 @@ export class System {
   #isStopped = false
   #isFull = false
   #weight = 0
-  /** When the last messages were handled. */
+  /** Monotonic time at which the last batch of messages ended; 0 if no message waits. */
   #ranAtMs = 0
-  /** The longest waits of handled messages since the last `sampleAges`. */
+  /** Longest wait of the messages that were handled since the last `sampleAges`. */
   #perishableMsMax = 0
   #retainedMsMax = 0
   readonly #handled: Count
@@ -145,12 +143,12 @@ export class System {
     return this.#ready.length - this.#readyHead
   }
 
-  /** Whether the venues should not be read: true from the weight bound on, until half of it is handled. */
+  /** Whether the venues should not be read. True from `waitingWeightMax` until the weight falls to `waitingWeightLow`. */
   get isFull(): boolean {
     return this.#isFull
   }
 
-  /** Registers an actor. */
+  /** Registers an actor and returns its reference. */
   spawn<Message, Target extends Actor<Message> = Actor<Message>>(
     actor: Target & Actor<Message>,
   ): ActorRef<Message, Target> {
@@ -161,7 +159,7 @@ export class System {
     return this.#clock.monotonicMs()
   }
 
-  /** Handles a message synchronously if nothing waits; false: it must wait. */
+  /** Handles a message synchronously if nothing waits. Returns false if the message must be queued. */
   handleNow<Message>(actor: Actor<Message>, message: Message): boolean {
     if (this.#isRunning || this.#isScheduled || this.#mustHold()) return false
     this.#isRunning = true
@@ -171,7 +169,7 @@ export class System {
     return true
   }
 
-  /** A mailbox took a message of this weight: schedules it. */
+  /** Schedules a mailbox that queued a message of this weight. */
   enqueue(runnable: Runnable, weight: number): void {
     this.#weight += weight
     if (!runnable.isQueued) {
@@ -182,7 +180,7 @@ export class System {
     if (this.#weight >= waitingWeightMax) this.#isFull = true
   }
 
-  /** A message of this weight no longer waits. */
+  /** Subtracts the weight of a message that left its mailbox. */
   unload(weight: number): void {
     this.#weight -= weight
     if (this.#weight <= waitingWeightLow) this.#isFull = false
@@ -196,12 +194,12 @@ export class System {
     return this.#isStopped
   }
 
-  /** No messages are handled after this call. */
+  /** After this call no message is handled. */
   stop(): void {
     this.#isStopped = true
   }
 
-  /** Handles one message. A throw restarts the actor and affects no other. */
+  /** Handles one message. If the handler throws, only its actor is restarted. */
   deliver<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
     this.#handled.inc()
     this.#waits.observe(waitedMs)
@@ -214,7 +212,7 @@ export class System {
     }
   }
 
-  /** Records the wait of a message that is handled now. */
+  /** Records how long a message waited before it was handled. */
   noteWait(waitedMs: number, isPerishable: boolean): void {
     if (isPerishable) this.#perishableMsMax = Math.max(this.#perishableMsMax, waitedMs)
     else this.#retainedMsMax = Math.max(this.#retainedMsMax, waitedMs)
@@ -222,7 +220,7 @@ export class System {
 
   /**
    * Calls `onLate` of every actor whose oldest perishable message has waited longer than `messageAgeMsMax`. Returns the
-   * longest waits since the last call, of handled and of waiting messages. Scans all waiting actors.
+   * longest waits since the last call, including messages that still wait.
    */
   sampleAges(): Waits {
     const nowMs = this.#clock.monotonicMs()
@@ -276,8 +274,8 @@ export class System {
   }
 
   /**
-   * Time budget for handlers. Behind a backlog handlers get the greater part of the time, up to a bound. Otherwise the
-   * backlog would grow without end: sockets would be read for 100 ms between budgets of 2 ms.
+   * Time budget of the handlers, in ms. Behind a backlog handlers get most of the time, up to a maximum. Otherwise the
+   * backlog would grow without end, because sockets are read for up to 100 ms between two budgets.
    */
   #budgetMs(nowMs: number): number {
     const isBehind = this.#ranAtMs > 0
@@ -299,8 +297,8 @@ export class System {
 }
 
 /**
- * A class instead of closures: there is one for each of a hundred thousand markets. A message that is handled at once
- * does not touch the mailbox, which is rarely in a processor cache.
+ * A class instead of closures, because there is an instance for each of a hundred thousand markets. A message that is
+ * handled at once does not touch the mailbox, which is rarely in the processor cache.
  */
 class MailboxActorRef<Message, Target extends Actor<Message>>
   implements ActorRef<Message, Target>, Runnable
@@ -308,7 +306,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
   readonly actor: Target
   readonly #system: System
   isQueued = false
-  /** Allocated when the first message of its kind must wait. */
+  /** Allocated when a message must wait for the first time. */
   #retained: Mailbox<Message> | null = null
   #perishable: Mailbox<Message> | null = null
 
@@ -343,7 +341,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
     return this.#perishable
   }
 
-  /** Drops the actor's droppable messages and calls its `onOverflow`; false if there were none. */
+  /** Drops the actor's droppable messages and calls its `onOverflow`. Returns false if there were none. */
   #dropDroppable(mailbox: Mailbox<Message>): boolean {
     const dropped = mailbox.remove((message) => this.actor.isDroppable?.(message) === true)
     const [first] = dropped
@@ -389,7 +387,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
 /** A first-in-first-out queue of at most `capacity` messages with their arrival times. */
 class Mailbox<Message> {
   readonly #capacity: number
-  /** Arrival times are monotonic, in milliseconds. */
+  /** `atMs`: monotonic time of arrival. */
   #queue: { readonly message: Message; readonly atMs: number }[] = []
 
   constructor(capacity: number) {
@@ -405,19 +403,18 @@ class Mailbox<Message> {
     return this.#queue[0]?.atMs ?? null
   }
 
-  /** False if full: the message was not taken. */
+  /** Adds a message. Returns false if the mailbox is full. */
   push(message: Message, atMs: number): boolean {
     if (this.#queue.length >= this.#capacity) return false
     this.#queue.push({ message, atMs })
     return true
   }
 
-  /** The oldest message, or undefined if empty. */
   shift(): Message | undefined {
     return this.#queue.shift()?.message
   }
 
-  /** Removes and returns all messages that pass the test; the others keep their order. */
+  /** Removes and returns all messages for which `test` returns true. */
   remove(test: (message: Message) => boolean): readonly Message[] {
     const removed = this.#queue.filter(({ message }) => test(message))
     this.#queue = this.#queue.filter(({ message }) => !test(message))

@@ -1,5 +1,5 @@
-// The log of published trades by run, for streams that resume. Also stores every announced loss with its offset, which
-// a resuming client receives as a `gap`, and records the end of the last run.
+// Published trades by run and offset, for streams that resume. Stores every announced loss with its offset, which a
+// resuming client receives as a `gap`. Records the end of the last run.
 
 import type { Update } from '../engine/events.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'
@@ -11,10 +11,13 @@ export class TradeLog implements TradeLogView, Watcher {
   readonly present: RunView
   readonly #publisher: Publisher
   readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
-  /** Offset of the newest loss of the current run. Only this class writes losses. */
+  /** Offset of the newest loss of this run. Only this class stores losses. */
   #newestLoss = Number.NEGATIVE_INFINITY
 
-  /** `run` has begun and has published nothing yet. Register the log as a watcher of the publisher. */
+  /**
+   * `run` is the current run, which has published nothing yet. The caller must register the log as a watcher of the
+   * publisher.
+   */
   constructor(parts: {
     run: RunView
     publisher: Publisher
@@ -25,7 +28,7 @@ export class TradeLog implements TradeLogView, Watcher {
     this.#storage = parts.storage
     const { runs, trades } = this.#storage
     const last = runs.all().findLast(({ number }) => number < this.present.number)
-    // At startup, while all of its newest trades are stored: the end cannot be determined after some expired.
+    // The end of the last run is recorded at startup, because it is unknown once its newest trades have expired.
     if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
   }
 
@@ -56,7 +59,7 @@ export class TradeLog implements TradeLogView, Watcher {
   }
 
   losses(query: Parameters<TradeLogView['losses']>[0]) {
-    // Fast path: thousands of reconnecting clients query this, and losses are rare.
+    // Avoids a disk read for most queries: thousands of clients reconnect at once, and losses are rare.
     if (query.run === this.present.number && query.offset > this.#newestLoss) return []
     return this.#storage.losses.range(query)
   }

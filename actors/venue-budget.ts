@@ -1,4 +1,4 @@
-// Limits requests to venues that users cause: a number per minute for each account and address.
+// Limits the requests to venues that users cause, per minute for each account and address.
 
 import { WINDOW_MS } from '../engine/accounts/account.ts'
 import type { Clock } from '../engine/clock.ts'
@@ -12,7 +12,7 @@ export class VenueBudget {
   readonly #perMinute: number
   readonly #what: string
 
-  /** `what`: the requested things, for the error message. */
+  /** `what`: what is requested, for the error message. */
   constructor(clock: Clock, perMinute: number, what: string) {
     this.#clock = clock
     this.#quotas = new Quotas(clock)
@@ -20,7 +20,7 @@ export class VenueBudget {
     this.#what = what
   }
 
-  /** Counts one request. Throws RATE_LIMITED if one of the requester's names has none left. The system is exempt. */
+  /** Counts one request. Throws RATE_LIMITED if the account or address has none left. The system is exempt. */
   take(requester: Requester): void {
     if (requester === SYSTEM) return
     const exhausted = requester

@@ -1,6 +1,6 @@
 // Read interfaces of the actors and stores for the API server, and the few requests that HTTP may make. http/ depends
-// only on these interfaces; its tests replace them by fakes. Returned values are valid only in the current tick unless
-// stated otherwise.
+// only on these interfaces, and its tests replace them by fakes. Returned values are valid only in the current
+// event-loop tick unless stated otherwise.
 
 import type { KeyScope } from '../engine/accounts/account.ts'
 import type { MemberStatus } from '../engine/cluster/members.ts'
@@ -37,7 +37,7 @@ import type { WebhooksView } from './webhooks/views.ts'
 export type { BookLevels, BookView, MarketView, PricePoint } from './market/views.ts'
 export type { SliceQuery, WalletsView }
 
-/** Filters of a market list; null or empty means any. Text is case-insensitive. */
+/** Null or an empty list accepts any value. Texts are case-insensitive. */
 export interface MarketFilter {
   readonly venue: VenueKey | null
   readonly status: MarketStatus | null
@@ -49,24 +49,24 @@ export interface MarketFilter {
   readonly createdFromMs: TimeMs | null
   readonly createdToMs: TimeMs | null
   readonly volumeTotalMin: UsdMicros | null
-  /** Finer than the unified status. Unopened markets are listed only if it includes them. */
+  /** Finer than `status`. Unopened markets are listed only if the phase includes them. */
   readonly phase: MarketPhase | null
   /**
-   * Only these markets; null: any. For lookups by slug, token, ticker, event or series. `key` identifies the lookup.
-   * Pins are bound to it and not to the markets, whose number may grow.
+   * Only these markets; null accepts any. For lookups by slug, token, ticker, event or series. `key` identifies the
+   * lookup and is part of the pin, because the set of markets may grow while a client pages.
    */
   readonly among: { readonly key: string; readonly markets: readonly MarketNumber[] } | null
 }
 
 /**
- * `unopened`, `open`, `closed` and `settled` partition the markets. `ended` is closed or settled, without unopened
- * ones; `any` includes all.
+ * Each market is either `unopened`, `open`, `closed` or `settled`. `ended` includes closed and settled ones; `any`
+ * includes all.
  */
 export type MarketPhase = 'unopened' | 'open' | 'closed' | 'settled' | 'ended' | 'any'
 
 export type MarketOrder = 'volume' | 'created_at' | 'close_time'
 
-/** One page of a list. `pin` is that of a previous page; null selects a new ranking. */
+/** `pin` is that of the previous page, or null to select a new ranking. */
 export interface PageQuery {
   readonly pin: number | null
   readonly offset: number
@@ -86,11 +86,11 @@ export interface SearchQuery extends PageQuery {
   readonly order: 'asc' | 'desc'
 }
 
-/** One page of a ranking, which stays the same while a client pages. */
+/** One page of a ranking. The ranking stays the same while a client pages through it. */
 export interface MarketPage {
   readonly markets: readonly MarketView[]
   readonly total: number
-  /** Start of the next page; null on the last page. Opaque outside the catalogue. */
+  /** Pin and offset of the next page; null on the last page. */
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
@@ -107,11 +107,11 @@ export interface EventView {
   markets(limit: number): readonly MarketView[]
 }
 
-/** Filters of the event list; null or empty means any. */
+/** Null or an empty list accepts any value. */
 export interface EventFilter {
   readonly venue: VenueKey | null
   readonly status: MarketStatus | null
-  /** Words that must all occur in the title. */
+  /** Each of these words must occur in the title. */
   readonly search: string | null
   readonly tags: readonly string[]
   readonly category: string | null
@@ -119,67 +119,67 @@ export interface EventFilter {
   readonly volumeTotalMin: UsdMicros | null
 }
 
-/** One page of events, sorted by 24-hour volume, pinned like a page of markets. */
+/** One page of events, sorted by 24-hour volume. Pinned like a page of markets. */
 export interface EventPage {
   readonly events: readonly EventView[]
   readonly total: number
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
-/** Called synchronously when a market is added, changed or removed. Must not throw. */
+/** Called synchronously when the catalogue changes. Must not throw. */
 export interface CatalogWatcher {
-  /** A market was added or its listing changed. */
+  /** Called when a market was added or its listing changed. */
   onListed(market: MarketView): void
   onRemoved(market: MarketView): void
-  /** Only the market's volumes or other figures changed. */
+  /** Called when only the volumes or other figures of a market changed. */
   onMoved?(market: MarketView): void
-  /** Any part of its listing changed, including volumes and prices. Called before `onListed`. */
+  /** Called when any part of a listing changed, including volumes and prices. Called before `onListed`. */
   onChanged?(market: MarketView): void
-  /** An event's title, times or other summary changed. `markets` are its current markets. */
+  /** Called when the summary of an event changed, such as its title or times. `markets` are its current markets. */
   onEvent?(markets: readonly MarketView[]): void
 }
 
 export interface CatalogView {
   readonly names: VenueTable
-  /** True once all catalogues are loaded. */
+  /** True once the catalogue of every venue is loaded. */
   readonly isLoaded: boolean
-  /** By unified id, case-insensitive. */
+  /** Finds a market by its unified id, case-insensitive. */
   find(id: string): MarketView | null
-  /** By the market's slug, case-insensitive; the one with more volume if several venues have it. */
+  /** Finds a market by its slug, case-insensitive. If several venues have the slug, returns the market with more volume. */
   findBySlug(slug: string): MarketView | null
-  /** By an outcome's id, such as a token. */
+  /** Finds a market by the id of an outcome, such as a token. */
   findByOutcome(venue: VenueKey, outcome: string): MarketView | null
-  /** Every market of a venue with this slug, case-insensitive. */
+  /** All markets of a venue with this slug, case-insensitive. */
   allBySlug(venue: VenueKey, slug: string): readonly MarketView[]
   event(venue: VenueKey, nativeId: string): EventSummary | null
-  /** Markets of an event by the venue's id, case-insensitive. */
+  /** Markets of an event by the venue's event id, case-insensitive. */
   marketsOfEvent(venue: VenueKey, nativeId: string): readonly MarketView[]
-  /** Markets of all events of a series, case-insensitive. */
+  /** Markets of all events of a series. The name of the series is case-insensitive. */
   marketsOfSeries(venue: VenueKey, series: string): readonly MarketView[]
-  /** By slug, case-insensitive; the one with more volume if several venues have it. */
+  /** Finds an event by its slug, case-insensitive. If several venues have the slug, returns the event with more volume. */
   eventBySlug(slug: string): EventView | null
   listEvents(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired'
-  /** A slice of a whole venue's trades; positions have the venue's own ordinals. */
+  /** The trades of a venue that match the query, over all its markets. Positions have the venue's own ordinals. */
   venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[]
   oldestVenueTradeMs(venue: VenueKey): TimeMs | null
-  /** By our number; null if it was removed. */
+  /** Finds a market by its internal number. Null if it was removed. */
   byNumber(number: MarketNumber): MarketView | null
   /** All markets of a venue, or of all venues (null), in no particular order. */
   markets(venue: VenueKey | null): Iterable<MarketView>
-  /** One page; 'expired' if the pin has expired. */
+  /** One page of a list. Returns 'expired' if the pin has expired. */
   list(query: ListQuery): MarketPage | 'expired'
   /**
-   * One page of the markets whose text contains every word of `text`. A promise when a thread runs the search. Rejects
-   * with EngineError UNAVAILABLE if too many searches wait.
+   * One page of the markets whose text contains every word of `text`. A promise if a worker thread must run the search.
+   * Rejects with EngineError UNAVAILABLE if too many searches wait.
    */
   search(
     query: SearchQuery,
     requester?: Requester,
   ): MarketPage | 'expired' | Promise<MarketPage | 'expired'>
   eventCount(): number
-  /** Start of the first recorded run. */
+  /** Start of the first recorded run of this database. */
   readonly recordsSinceMs: TimeMs
-  /** By venue of the table. */
+  /** Number of markets by venue and status. */
   counts(): Readonly<Partial<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>>
 }
 
@@ -191,22 +191,22 @@ export interface Caller {
   readonly createdAtMs: TimeMs
   readonly requestsPerMinute: number
   readonly socketsMax: number
-  /** Null for a login token. */
+  /** Null if the credential is a login token. */
   readonly keyId: KeyId | null
-  /** Null for a key. */
+  /** Null if the credential is a key. */
   readonly token: TokenView | null
-  /** Scopes of the credential; a login token has all. */
+  /** Scopes of the key. A login token has all scopes. */
   readonly scopes: readonly KeyScope[]
 }
 
 export interface TokenView {
   readonly id: string
-  /** The account's token generation when it was issued. */
+  /** The account's token generation at the time of issue. Tokens of older generations are invalid. */
   readonly generation: number
   readonly expiresAtMs: TimeMs
 }
 
-/** State of a fixed 60 s window after a request. */
+/** A request quota per fixed window of 60 s, after a request was counted. */
 export interface Quota {
   readonly isAllowed: boolean
   readonly limit: number
@@ -226,59 +226,65 @@ export interface KeyView {
 
 /** Accounts, keys and quotas. Returned promises reject only with EngineError. */
 export interface AccountsView {
-  /** Null for a malformed, unknown or revoked key. Synchronous, reads no disk. */
+  /** Null if the key is malformed, unknown or revoked. Reads no disk. */
   callerOfKey(key: string): Caller | null
-  /** Null for a foreign or expired token, or an unknown account. Synchronous, reads no disk. */
+  /** Null if the token is invalid or expired, or its account is unknown. Reads no disk. */
   callerOfToken(token: string): Caller | null
-  /** Whether the credential is still valid: a body may arrive long after the head that named it. */
+  /** Whether the credential is still valid. A request body may arrive long after the headers with the credential. */
   isValid(caller: Caller): boolean
   takeAccountRequest(account: AccountId): Quota
-  /** Requests with which a login token manages the account. A separate quota, so that keys cannot use it up. */
+  /** Counts a request with which a login token manages the account. Has its own quota, so that keys cannot use it up. */
   takeManagementRequest(account: AccountId): Quota
-  /** Requests of the account's dashboards. A separate quota, which neither keys nor other tokens use up. */
+  /** Counts a request of the account's dashboards. Has its own quota, which other keys and tokens cannot use up. */
   takeDashboardRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
-  /** Counts the bytes of a document, script or page; the quota is in bytes. */
+  /** Counts the bytes of a document, script or page. This quota is in bytes. */
   takeAddressFile(address: string, byteCount: number): Quota
-  /** Returns the address's quota without a change, for answers that do not count. */
+  /** Returns the address's quota without counting a request. */
   peekAddress(address: string): Quota
-  /** The address's remaining attempts to sign up and log in; `signUp` and `logIn` use them. */
+  /** Remaining attempts of the address to sign up or log in. `signUp` and `logIn` count them. */
   peekSignIn(address: string): Quota
-  /** Reserves a stream slot synchronously; null if the account has its maximum. */
+  /** Opens a stream for the account, synchronously. Null if the account has the maximum number of streams. */
   openSocket(caller: Caller): { release(): void } | null
-  /** BAD_REQUEST for a known e-mail; RATE_LIMITED if throttled or the password queue is full. */
+  /**
+   * Rejects with BAD_REQUEST for a known e-mail, and with RATE_LIMITED after too many attempts or if the password queue
+   * is full.
+   */
   signUp(request: { email: string; password: string; address: string }): Promise<Session>
-  /** UNAUTHORIZED with the same time and message for known and unknown e-mails. */
+  /** Rejects with UNAUTHORIZED. Message and duration are the same for known and unknown e-mails. */
   logIn(request: { email: string; password: string; address: string }): Promise<Session>
   /**
-   * A session of the local account without a password. The caller must have verified that the request comes from this
-   * machine. Null: no such account, or it is disabled. RATE_LIMITED if throttled.
+   * Opens a session of the local account without a password. The caller must have verified that the request comes from
+   * this machine. Null if the account does not exist or is disabled. Rejects with RATE_LIMITED after too many attempts.
    */
   openLocalSession(address: string): Promise<Session | null>
   /** False for the local account, which has no password. */
   hasPassword(account: AccountId): boolean
   keys(account: AccountId): readonly KeyView[]
   /**
-   * Ends the caller's token and closes its streams. The token stays on disk until it would have expired. Does nothing
-   * for a key.
+   * Invalidates the caller's token and closes its streams. The token's record stays on disk until the token would have
+   * expired. Does nothing for a key.
    */
   logOut(caller: Caller): Promise<void>
-  /** Ends all tokens of the caller's account and their streams; keys stay valid. */
+  /** Invalidates all tokens of the caller's account and closes their streams. Keys stay valid. */
   logOutEverywhere(caller: Caller): Promise<void>
   /**
-   * Replaces the password and ends all tokens of the account; resolves with a new one. UNAUTHORIZED for a wrong
-   * password, RATE_LIMITED after too many. `caller` must have a token.
+   * Replaces the password, invalidates all tokens of the account and resolves with a new session. Rejects with
+   * UNAUTHORIZED for a wrong password and with RATE_LIMITED after too many attempts. `caller` must have a token.
    */
   changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session>
   /** Deletes the account and its data permanently. Rejects like `changePassword`. */
   deleteAccount(caller: Caller, password: string): Promise<void>
-  /** Only this result contains the full key. BAD_REQUEST beyond 20 keys. Default scope: `read`. */
+  /**
+   * The result is the only place that contains the full key. Rejects with BAD_REQUEST if the account has 20 keys.
+   * Default scope: `read`.
+   */
   createKey(
     account: AccountId,
     label: string,
     scopes?: readonly KeyScope[],
   ): Promise<{ view: KeyView; key: string }>
-  /** False if the account has no such key. Resolves after the flush, with its streams closed. */
+  /** Revokes a key and closes its streams. Resolves once this is on disk, with false if the account has no such key. */
   revokeKey(account: AccountId, key: KeyId): Promise<boolean>
 }
 
@@ -288,60 +294,58 @@ export interface Session {
   readonly expiresInSeconds: number
 }
 
-/** One venue's feed, for /health and status messages. */
+/** State of one venue's feed, for /health and status messages. */
 export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
-  /** Unknown messages and answers of the venue, in order of first occurrence; bounded. */
+  /** Unknown messages and answers of the venue, in order of first occurrence. Their number is limited. */
   readonly drift: readonly DriftEntry[]
 }
 
 export interface GameView {
   readonly markets: readonly MarketView[]
-  /** Start time as stated by the first venue that states one, Unix milliseconds; null: none does. */
+  /** Start time in Unix milliseconds, from the first venue that states one; null if none does. */
   readonly startMs: number | null
 }
 
-/** By the game's key. */
+/** Games by their key. */
 export type GamesView = ReadonlyMap<string, GameView>
 
-/** The grouped games of all venues. */
 export interface SportsView {
   /**
-   * Games of a US Eastern date (YYYY-MM-DD) by game key, in order of key. Golf is listed on each day played. A promise
-   * if many games must be grouped first. It rejects with EngineError UNAVAILABLE if too many callers wait for that.
+   * Games of a US Eastern date (YYYY-MM-DD), sorted by key. A golf tournament is listed on each day of play. A promise
+   * if many games must be grouped first; it rejects with EngineError UNAVAILABLE if too many callers wait.
    */
   games(sport: Sport, date: string): GamesView | Promise<GamesView>
   /** Today's US Eastern date. */
   today(): string
 }
 
-/** Matched markets of two venues. */
 export interface MatchesView {
-  /** The identical market of high confidence whose first outcome has the same meaning; else null. */
+  /**
+   * The identical market of the other venue whose first outcome has the same meaning. Null unless the match has high
+   * confidence.
+   */
   matchedMarketOf(market: MarketRef): MarketView | null
   /** Increases when the matched market of any market changes. */
   readonly version: number
-  /** Number of pairs of matched markets. */
+  /** Number of matched pairs. */
   readonly count: number
 }
 
-/** Prices before our own ticks. Each is requested from the venue once and cached. */
+/** Prices at any past time. Prices that were not recorded here are requested from the venue once and cached. */
 export interface PastPricesView {
   /**
-   * The newest price at or before a time: from our ticks while the feed was live, else from the venue; null if neither
-   * has one. Rejects with UNAVAILABLE if the venue does not answer, and with RATE_LIMITED if the requester has used up
-   * its venue requests.
+   * The newest price at or before a time. Recorded prices are used for times at which the feed was live, else the
+   * venue's; null if neither has one. Rejects with UNAVAILABLE if the venue does not answer, and with RATE_LIMITED if
+   * the requester has used up its venue requests.
    */
   at(
     market: MarketView,
     atMs: TimeMs,
     requester?: Requester,
   ): PricePoint | null | Promise<PricePoint | null>
-  /**
-   * The venue's prices of a range, ascending; may include a few more on either side. Rejects with UNAVAILABLE and
-   * RATE_LIMITED like `at`.
-   */
+  /** The venue's prices of a range, ascending. May include a few prices before and after the range. Rejects like `at`. */
   range(
     market: MarketView,
     range: PriceRange,
@@ -349,7 +353,7 @@ export interface PastPricesView {
   ): Promise<readonly PricePoint[]>
 }
 
-/** A range of prices. Steps of less than an hour return one price per minute. */
+/** A range with a step. Steps of less than an hour return one price per minute. */
 export interface PriceRange {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -361,7 +365,7 @@ export interface StatsView {
   readonly trades: number
   readonly snapshots: number
   readonly databaseBytes: number
-  /** Times of the oldest and newest trade, per venue. */
+  /** Times of the oldest and the newest trade of each venue. */
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
@@ -370,23 +374,22 @@ export interface StatsView {
 /** Cluster state of this process. */
 export interface ClusterView {
   readonly role: 'engine' | 'gateway'
-  /** Name of this process in answers. */
+  /** Name by which API answers identify this process. */
   readonly name: string
-  /** Whether the log is reachable. */
+  /** Whether the cluster log is reachable. */
   readonly link: 'up' | 'down'
-  /** Known number of unread batches of the log; on an engine, batches that the log has not confirmed. */
+  /** Number of log batches that this process has not read yet. On an engine: batches that the log has not confirmed. */
   readonly lagBatches: number
-  /** Time from the engine's receipt of the newest update to its application here. */
+  /** Delay from the engine's receipt of the newest update to its application in this process. */
   readonly lagMs: number
-  /** Whether the engine has sent anything recently; on an engine, whether it leads. */
+  /** Whether the engine sent a message recently. On an engine: whether it leads. */
   readonly isConnected: boolean
-  /** Last known holder of the lease, and how long it has been silent. */
+  /** The last known leader, with the time since its last message. */
   readonly leader: MemberStatus | null
-  /** All recently seen processes of the cluster, including this one. */
+  /** All recently active processes of the cluster, including this one. */
   readonly members: readonly MemberStatus[]
 }
 
-/** Everything that the API server needs of the engine. */
 export interface EngineView {
   readonly version: string
   readonly epoch: string
@@ -405,14 +408,15 @@ export interface EngineView {
   isStorageHealthy(): boolean
   /** Longest wait of a message in this process in the last two seconds, in milliseconds. */
   delayMs(): number
-  /** A book that was neither changed nor confirmed for longer may be stale; milliseconds. */
+  /** Maximum age of a book in milliseconds. A book without a change or confirmation for longer may be stale. */
   readonly bookAgeMsMax: number
   /**
-   * Reads a market's book over REST. Resolves when the read has arrived, or after two seconds; null: it cannot be read.
+   * Reads a market's book over REST. Resolves when the result arrived or after two seconds. Null if the book cannot be
+   * read.
    */
   confirmBook(market: MarketView): Promise<void> | null
   uptimeSeconds(): number
-  /** Absent outside a cluster. */
+  /** Undefined outside a cluster. */
   cluster?(): ClusterView
 }
 
@@ -424,39 +428,39 @@ export type WhaleRowView = WhaleRow
 export interface TradeLogView {
   /** The current run. */
   readonly present: RunView
-  /** The stored runs, oldest first, the current one last. Reads the disk. */
+  /** The stored runs, oldest first. The current run is last. Reads the disk. */
   runs(): readonly RunView[]
   /**
-   * At most `limit` trades that a run published after an offset, in order. A missing offset has expired. A trade of the
-   * current run is available in the tick that published it.
+   * At most `limit` trades that a run published after an offset, in order. Expired trades are missing. A trade of the
+   * current run is available at once.
    */
   range(query: OffsetQuery): readonly TradeOfMarket[]
   /**
-   * The same for some markets. `trade` is null for other markets, whose trades are not read, and undefined for a trade
-   * that can no longer be read.
+   * Same as `range`, but reads only the trades of wanted markets. `trade` is null for other markets, and undefined if
+   * the trade can no longer be read.
    */
   rangeOf(query: OffsetQuery & { readonly isWanted: (market: MarketNumber) => boolean }): readonly {
     readonly offset: number
     readonly market: MarketNumber
     readonly trade: StoredTrade | null | undefined
   }[]
-  /** Trades that a run announced as permanently lost, at or after an offset, in order. */
+  /** Announced losses of trades with an offset of at least `offset`, in order. */
   losses(query: { run: number; offset: number }): readonly TradeLossView[]
-  /** Resolves when the trades after an offset have arrived or will not arrive. Null or absent: they are available. */
+  /** Resolves when the trades after an offset have arrived or cannot arrive. Null or undefined if they are available. */
   arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
-/** The whale rows: published ones by run and offset for streams that resume, and all by time for paging. */
+/** Whale rows. The published ones are read by run and offset for streams that resume, all rows by time for paging. */
 export interface WhaleLogView {
   /** The current run. */
   readonly present: RunView
-  /** The stored runs, oldest first, the current one last; `endOffset` is that of their whales. */
+  /** The stored runs, oldest first. The current run is last. `endOffset` counts whales instead of trades. */
   runs(): readonly RunView[]
   /** At most `limit` whales that a run published after an offset, in order. */
   range(query: OffsetQuery): readonly WhaleRow[]
-  /** A slice of all whale rows from 1,000 dollars on, published or not; the caller filters. */
+  /** Whale rows of at least 1,000 dollars, published or not. The caller filters them. */
   history(query: SliceQuery): readonly WhaleRow[]
   historyOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
-  /** Start of our records; null if there are none. */
+  /** Start of the recorded whales; null if there are none. */
   oldestMs(): TimeMs | null
 }

@@ -1,6 +1,6 @@
 // Finds open opportunities. A change of best prices, or of a book with a price gap, checks the baskets of its market at
-// the end of the event-loop tick. Every open opportunity is also rechecked four times a second in slices of a tenth,
-// because books age and fees change without a message.
+// the end of the event-loop tick. Every open opportunity is also rechecked four times a second, a tenth of them at a
+// time, because books age and fees change without a message.
 
 import type { Basket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -65,28 +65,27 @@ interface ArbitrageParts {
   readonly catalog: Pick<CatalogView, 'byNumber' | 'marketsOfEvent' | 'event'>
   readonly matches: Pick<MatchListView, 'matchOf'>
   readonly table: OpportunityTable
-  /** Maximum time since a book was changed or confirmed. Older books are part of no opportunity. */
+  /** Maximum time since the last change or confirmation of a book. Opportunities use no older books. */
   readonly bookAgeMsMax: number
   /** Requests a REST read of the book. */
   readonly confirm: (market: MarketRef) => void
 }
 
-/** An open opportunity and its state. */
 interface OpenEntry {
-  /** Unique in this run; ascending. */
+  /** Unique and ascending within a run. */
   readonly number: number
   candidate: Candidate
   now: Opportunity
   readonly opened: OpportunityState
-  /** The state at the largest profit. */
+  /** The state when the profit was largest. */
   best: OpportunityState
   /** Result of the last purchase simulation. */
   basket: Basket
-  /** A change since then may alter the result. */
+  /** Whether a change of a book since then may alter the result. */
   isAffected: boolean
   /** State of its markets at the last check. */
   checkedMarkets: readonly CheckedMarket[]
-  /** Best values so far; null: not published yet. */
+  /** Best values since the opportunity opened; null until it is published. */
   peak: OpportunityPeak | null
   publishedMs: number
   /** Monotonic time of the last write to storage. */
@@ -110,16 +109,16 @@ export class Arbitrage implements Watcher, ArbitrageView {
   readonly #byNumber = new Map<number, OpenEntry>()
   readonly #byMarket = new Map<MarketNumber, Set<OpenEntry>>()
   #slot = 0
-  /** Changed since the last publication. */
+  /** Opportunities that changed since they were last published. */
   readonly #unpublished = new Set<OpenEntry>()
-  /** Markets to check at the end of this tick. Bounded by the markets. */
+  /** Markets to check at the end of this tick. */
   readonly #changed = new Set<MarketNumber>()
   /**
    * Markets with a basket that a temporary condition blocks: a stale book, an announced change of fees, or too many
-   * open opportunities. Bounded by the markets.
+   * open opportunities.
    */
   readonly #waiting = new Set<MarketNumber>()
-  /** Markets of events whose best prices had a gap at the last check. Bounded by the markets. */
+  /** Markets whose event had a gap between its best prices at the last check. */
   readonly #inEventGap = new Set<MarketNumber>()
   readonly #rankings: Rankings
   readonly #ages: BookAges
@@ -146,8 +145,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /**
-   * Closes opportunities of the previous run with the reason `restarted`. Call it after the stream has begun:
-   * subscribers may hold opportunities of that run, even those closed at its orderly shutdown.
+   * Publishes the end of the last run's opportunities, with the reason `restarted`. Must be called after the stream has
+   * begun. Includes those that an orderly shutdown ended, because subscribers may not have received that.
    */
   closeLastRun(): void {
     const { table, catalog } = this.#parts
@@ -163,7 +162,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  /** Ends all open opportunities, so that their history is stored. No opportunity begins afterwards. */
+  /** Ends all open opportunities, so that their history is stored. Later changes open none. */
   stop(): void {
     this.#stopTimer()
     this.#isStopped = true
@@ -206,7 +205,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
       this.#close(open, 'market_closed')
   }
 
-  /** A change of best prices also arrives as a price update. Without a gap, a change of levels alone creates none. */
+  /**
+   * Schedules a check of the book's market. Skips a book without an opportunity or a price gap: a change that creates a
+   * gap also arrives as a price update.
+   */
   #noteBook(update: BookUpdate): void {
     const { number } = update.market
     const open = this.#byMarket.get(number)
@@ -227,7 +229,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** Checks `count` waiting markets, the longest waiting first. Markets that still wait move to the end. */
+  /**
+   * Schedules a check of the `count` markets that have waited longest. Markets that are still blocked are added at the
+   * end again.
+   */
   #noteWaiting(count: number): void {
     let left = count
     for (const market of this.#waiting) {
@@ -260,7 +265,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (this.#isScheduled) this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** Ends opportunities of a market that no longer match one of its baskets. */
+  /** Ends a market's opportunities whose outcomes no longer form a basket. */
   #endOthers(market: MarketNumber, candidates: readonly Candidate[]): void {
     for (const open of this.#byMarket.get(market) ?? NO_OPPORTUNITIES) {
       if (!candidates.some(({ key }) => key === open.candidate.key)) this.#end(open)
@@ -272,7 +277,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#close(open, isOpen ? 'match_changed' : 'market_closed')
   }
 
-  /** `isGapOnly`: omit baskets whose best prices have no gap. */
+  /** `isGapOnly`: omit baskets without a gap between the best prices. */
   #candidatesOf(market: MarketView, gaps: { readonly isGapOnly: boolean }): readonly Candidate[] {
     const pair = this.#ofPair(market, gaps)
     const event = this.#ofEvent(market, gaps)
@@ -296,12 +301,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const event = catalog.event(ref.venue, summary.event)
     if (event === null || event.winnerAmong === null) return []
     const markets = catalog.marketsOfEvent(ref.venue, summary.event)
-    // A market that could not be read may be the winner.
+    // If not all markets of the event could be read, a missing one may win.
     if (markets.length !== event.winnerAmong) return []
     return isGapOnly && !hasEventGap(markets) ? [] : eventCandidates(markets, event.title)
   }
 
-  /** Returns the current candidate for the same outcomes; null if they no longer belong together. */
+  /** Rebuilds a candidate from the current match or event. Null if its outcomes no longer form a basket. */
   #currentCandidate({ key, kind, parts: [first] }: Candidate): Candidate | null {
     if (first === undefined) return null
     const { market } = first
@@ -312,7 +317,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return candidates.find((one) => one.key === key) ?? null
   }
 
-  /** Checks the next slice of open opportunities, and publishes those that are due. */
+  /** Checks the next tenth of the open opportunities, and publishes the changes that are due. */
   #checkNextSlot(): void {
     this.#slot = (this.#slot + 1) % SLOTS
     for (const open of this.#open.values()) {
@@ -399,7 +404,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   // Lifecycle
 
-  /** Null: too many are open. */
+  /** Opens an opportunity. Returns null if too many are open. */
   #begin(candidate: Candidate, basket: Basket, books: readonly BookLevels[]): OpenEntry | null {
     if (this.#open.size >= opportunitiesMax) {
       this.#refused.inc()
@@ -422,7 +427,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       if (ofMarket === undefined) this.#byMarket.set(market.ref.number, new Set([open]))
       else ofMarket.add(open)
     }
-    // A subscription may just have stopped delivering.
+    // The book may be outdated because its subscription no longer delivers, so it is read over REST.
     this.#ages.confirm(candidate.parts)
     this.#publishEvent(open, 'opened', null)
     return open
@@ -474,7 +479,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.table.put({ ...identity, opened, best, last: stateOf(last), ...end })
   }
 
-  /** Stored for the next run, in case this one is killed. */
+  /** Stores an open opportunity, so that the next run can publish its end if this process is killed. */
   #save(open: OpenEntry, { isEnded }: { readonly isEnded: boolean }): void {
     const { opened, best, now: last, peak } = open
     if (peak === null) return
@@ -506,7 +511,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     publisher.publish(Object.assign(update, stamp))
   }
 
-  /** Publishes the higher age to subscribers with a minimum age. */
+  /** Publishes a new maximum age to the subscribers that require a minimum age. */
   #publishAge(open: OpenEntry): void {
     const { peak: before } = open
     if (before === null || before.ageMs >= opportunityAgeMsMax) return
@@ -561,8 +566,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /**
-   * Returns the opportunity with its books as of the last check and their current age. Null: a book is too old by now,
-   * and the next check ends the opportunity.
+   * Returns the opportunity with its books as of the last check and their current age. Null if a book has become too
+   * old; the next check will end the opportunity.
    */
   #asOfNow({ now, candidate: { parts }, checkedMarkets }: OpenEntry): Opportunity | null {
     const legs: OpportunityLeg[] = []
@@ -623,7 +628,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return { isPossible: true, opportunity }
   }
 
-  /** Returns the candidate with exactly these parts, in any order. */
+  /** Returns the candidate that consists of exactly these parts, in any order. */
   #ofMarket(parts: readonly Part[]): Candidate | null {
     const [first] = parts
     if (first === undefined) return null
@@ -656,7 +661,7 @@ const REASONS: Readonly<Record<Exclude<CheckResult, Basket>, CloseReason>> = {
   stale_book: 'stale',
 }
 
-/** State of a basket's books, without levels. */
+/** The state of a basket's books, without levels. */
 const headsOf = ({ parts }: Candidate): readonly BookLevels[] =>
   parts.map(({ market }) => market.levels(0))
 

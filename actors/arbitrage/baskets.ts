@@ -1,5 +1,5 @@
-// Which outcomes form a basket when a market's book changes: both directions of its matched pair, and the outcomes of
-// its event if exactly one of them wins.
+// Finds the baskets of outcomes that a market belongs to: both directions of its matched pair, and the outcomes of its
+// event if exactly one of them wins.
 
 import {
   asksOf,
@@ -26,36 +26,36 @@ import {
 import type { MatchView } from '../matches/views.ts'
 import type { MarketView } from '../views.ts'
 
-/** One outcome to buy. */
+/** One outcome of a basket. */
 export interface Part {
   readonly market: MarketView
   readonly isFirst: boolean
 }
 
-/** Outcomes of which a known number wins. */
+/** A basket: outcomes of which a known number wins. */
 export interface Candidate {
-  /** Identity of the outcomes: equal keys mean equal outcomes. */
+  /** Equal for candidates with the same outcomes. */
   readonly key: string
   readonly kind: OpportunityKind
   readonly parts: readonly Part[]
   readonly winners: number
   readonly score: number | null
-  /** The question, if no single market states it. */
+  /** Title of the event; null if the question of a market describes the basket. */
   readonly title: string | null
   readonly explanation: string
 }
 
-/** Levels of a book that are read at first, and the growth factor when they are used up. */
+/** Number of book levels that are read first. It is multiplied by LEVELS_GROWTH when all are used. */
 const LEVELS_FIRST = 8
 const LEVELS_GROWTH = 4
 /** Maximum number of outcomes of an event in one basket. */
 const EVENT_MARKETS_MAX = 64
 
 const NONE: readonly Candidate[] = []
-/** Cached by match, because every change of a book looks the pair up. */
+/** Cached by match, because every change of a book needs the candidates of its pair. */
 const ofMatches = new WeakMap<MatchView, readonly Candidate[]>()
 
-/** Both directions of a pair; none unless its markets are identical. */
+/** Both directions of a pair. Empty unless its markets are identical. */
 export function pairCandidates(match: MatchView | null): readonly Candidate[] {
   if (match === null) return NONE
   const cached = ofMatches.get(match)
@@ -80,15 +80,15 @@ function directionsOf(match: MatchView): readonly Candidate[] {
   )
 }
 
-/** Returns whether the markets of a pair are identical and the mapping of their outcomes is known. */
+/** Whether the markets of a pair are identical and it is known which outcomes correspond. */
 export function isSame({ pairScore }: MatchView): boolean {
   const { score, relation, inverted } = pairScore
   return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
 }
 
 /**
- * Returns whether the best prices of a pair leave a gap in either direction, before fees. Runs at every change of a
- * book, without allocations.
+ * Whether the best prices of a pair leave a gap in either direction, before fees. Called for every change of a book, so
+ * it allocates nothing.
  */
 export function hasPairGap({ a, b, pairScore }: MatchView): boolean {
   const [one, other] = [a.price(), b.price()]
@@ -103,7 +103,7 @@ export function hasPairGap({ a, b, pairScore }: MatchView): boolean {
 export function eventCandidates(markets: readonly MarketView[], title: string): Candidate[] {
   const open = markets.filter(({ summary }) => summary.status === 'open')
   const count = open.length
-  // A market that no longer trades and has not lost may be the winner.
+  // A market that is neither open nor lost may be the winner.
   if (count < 2 || count > EVENT_MARKETS_MAX || !markets.every(isOpenOrLost)) return []
   const shared = { kind: 'single_venue', score: null, title } as const
   const explanation = `Exactly one of the ${count} outcomes of “${title}” wins.`
@@ -120,9 +120,9 @@ export function eventCandidates(markets: readonly MarketView[], title: string): 
 }
 
 /**
- * Returns whether the best prices of an event's markets leave a gap in either basket, before fees. Either all first
- * outcomes cost less than 1, or all `n` second outcomes cost less than `n - 1` (the bids sum to more than 1). Runs at
- * every change of a book, without allocations.
+ * Whether the best prices of an event's markets leave a gap, before fees. Either all first outcomes cost less than 1,
+ * or all `n` second outcomes cost less than `n - 1`, so the bids sum to more than 1. Called for every change of a book,
+ * so it allocates nothing.
  */
 export function hasEventGap(markets: readonly MarketView[]): boolean {
   let asks = 0
@@ -137,8 +137,8 @@ export function hasEventGap(markets: readonly MarketView[]): boolean {
 }
 
 /**
- * Returns whether the best prices may leave a profit after fees. False for a certain loss or an unknown fee. Runs at
- * every change of a book, without allocations.
+ * Whether the best prices may leave a profit after approximate fees. False for a certain loss or an unknown fee. Called
+ * for every change of a book, so it allocates nothing.
  */
 export function hasGap(
   { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
@@ -158,7 +158,7 @@ export function hasGap(
   return left > -APPROXIMATION_ERROR_MAX
 }
 
-/** Like {@link hasGap}, with the fees of an announced change. */
+/** Like {@link hasGap}, with fees that are announced for a later time. */
 export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, nowMs: TimeMs) {
   return candidate.parts.some(({ market: { summary } }) => {
     const fromMs = summary.fees.next?.sinceMs ?? null
@@ -166,7 +166,7 @@ export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, now
   })
 }
 
-/** Simulates a purchase from the current books with the current fees. `contracts` null: as many as earn. */
+/** Simulates a purchase from the current books with the current fees. `contracts` null: as many as are profitable. */
 export function buyFrom(
   { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
   nowMs: TimeMs,
@@ -187,7 +187,7 @@ const legsOf = (parts: readonly Part[], nowMs: TimeMs): readonly Leg[] =>
     order: orderRuleOf(part.market.summary),
   }))
 
-/** Yields the levels of a part. Reads the whole book only if needed: most gaps end within the first few levels. */
+/** Yields the offers for a part, best first. Reads few levels at first, because most purchases need no more. */
 function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
   const outcome = isFirst ? 'first' : 'second'
   let read = 0
@@ -201,10 +201,7 @@ function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
   }
 }
 
-/**
- * Returns whether a change of a book can change what its basket buys: an offer of a leg up to the price where buying
- * ended.
- */
+/** Whether a change of a book affects the simulated purchase. It does if it changes an offer up to the worst price paid. */
 export function isInReach(
   parts: readonly Part[],
   { worstPrices }: Basket,
@@ -221,7 +218,7 @@ export function isInReach(
   return false
 }
 
-/** Description of a basket, without its amounts. */
+/** The fields of an opportunity that do not depend on prices. */
 function descriptionOf({ parts, score, title, explanation }: Candidate) {
   const [first] = parts
   const closes = parts.map(({ market }) => market.summary.closeAtMs)
@@ -236,7 +233,7 @@ function descriptionOf({ parts, score, title, explanation }: Candidate) {
   }
 }
 
-/** Null if no listing of a part states another payout than 0 or 1. */
+/** Note for a market that may pay out something other than 0 or 1; null if no part has such a market. */
 function payoutNoteOf(parts: readonly Part[]): string | null {
   let note: string | null = null
   for (const { market } of parts) {
@@ -255,8 +252,8 @@ const OTHER_PAYOUT_TEXT: Readonly<Record<OtherPayout, string>> = {
 }
 
 /**
- * Assigns each field by name: V8 gives each spread object its own hidden class, larger than the object, and thousands
- * are retained.
+ * Assigns each field by name. V8 gives each spread object its own hidden class, which is larger than the object, and
+ * thousands of opportunities are retained.
  */
 export function opportunityOf(
   candidate: Candidate,
@@ -289,7 +286,7 @@ export function opportunityOf(
   }
 }
 
-/** Returns whether the description of an opportunity is still current. */
+/** Whether the description of an opportunity is still current. */
 export function hasSameDescription(now: Opportunity, candidate: Candidate): boolean {
   const description = descriptionOf(candidate)
   return (
@@ -302,7 +299,7 @@ export function hasSameDescription(now: Opportunity, candidate: Candidate): bool
   )
 }
 
-/** Returns whether a basket has the same cost and profit as before. */
+/** Whether a basket has the same cost and profit as the opportunity. */
 export function isEqual(now: Opportunity, basket: Basket): boolean {
   return (
     now.contracts === basket.contracts &&

@@ -1,5 +1,5 @@
-// Decides whether the books of a basket are reliable now, and records the state of its markets to detect changes at the
-// next check.
+// Decides whether the books of a basket are recent enough to buy from. Records the state of its markets, so that the
+// next check detects changes.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type FeeModel, feesAt } from '../../engine/market/fees.ts'
@@ -18,7 +18,7 @@ export interface CheckedMarket {
 
 interface BookAgesParts {
   readonly clock: Clock
-  /** Older books are part of no opportunity. */
+  /** Maximum age of a book that an opportunity may use. */
   readonly ageMsMax: number
   /** Requests a confirmation of the book. */
   readonly confirm: (market: MarketRef) => void
@@ -32,31 +32,31 @@ export class BookAges {
   }
 
   /**
-   * Time since the book itself was confirmed, in ms; null if it is unreliable. Other messages on its socket do not
-   * count: a single subscription can stop delivering.
+   * Time in ms since the book was last confirmed; null if it is stale or may be. Other messages on the same socket do
+   * not confirm it, because a single subscription can stop delivering.
    */
   of(market: MarketView, book: BookLevels | undefined): number | null {
     if (book === undefined || book.isStale || market.isBehind) return null
     return this.since(market)
   }
 
-  /** Age of a book that is not stale, in ms; null: never confirmed. */
+  /** Time in ms since the book was last confirmed; null if it never was. */
   since({ bookConfirmedAtMs }: MarketView): number | null {
     if (bookConfirmedAtMs === null) return null
     return Math.max(0, this.#parts.clock.nowMs() - bookConfirmedAtMs)
   }
 
-  /** Returns whether a book is too old to buy from. Age in ms; null: unknown. */
+  /** Whether a book is too old to buy from. `ageMs` null: unknown, so too old. */
   isTooOld(ageMs: number | null): boolean {
     return ageMs === null || ageMs > this.#parts.ageMsMax
   }
 
-  /** Requests confirmation of the books of an opportunity. */
+  /** Requests a REST read of each book of an opportunity. */
   confirm(parts: readonly Part[]): void {
     for (const { market } of parts) this.#parts.confirm(market.ref)
   }
 
-  /** Why nothing can be bought now at any price; null: it can. */
+  /** Why nothing can be bought now at any price; null if nothing prevents it. */
   blockerOf(
     parts: readonly Part[],
     books: readonly BookLevels[],
@@ -82,7 +82,7 @@ export class BookAges {
     }))
   }
 
-  /** Returns whether nothing changed since the checks: no market, no terms, and no book is too old. */
+  /** Whether market versions, fees and minimum orders are those of the last check, and no book is too old. */
   isUnchanged(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     for (const [index, { market }] of parts.entries()) {
       const checked = checkedMarkets[index]
@@ -92,7 +92,7 @@ export class BookAges {
     return this.hasSameTerms(parts, checkedMarkets)
   }
 
-  /** Returns whether fees and minimum orders are those of the checks. */
+  /** Whether fees and minimum orders are those of the last check. */
   hasSameTerms(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     const nowMs = this.#parts.clock.nowMs()
     return parts.every(({ market: { summary } }, index) => {

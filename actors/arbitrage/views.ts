@@ -10,7 +10,7 @@ import type { MarketView } from '../market/views.ts'
 
 export type OpportunityOrder = 'profit' | 'edge' | 'annualised' | 'opened_at'
 
-/** Filters of the list; null means any. */
+/** Null accepts any value. */
 export interface OpportunityFilter {
   /** Dollars. */
   readonly profitMin: number
@@ -21,9 +21,9 @@ export interface OpportunityFilter {
   readonly category: string | null
   /** Words that must all occur in the question. */
   readonly search: string | null
-  /** At least one leg is of this venue. */
+  /** At least one leg must be on this venue. */
   readonly venue: VenueKey | null
-  /** The last market closes within this many days. */
+  /** The last market must close within this many days. */
   readonly daysMax: number | null
 }
 
@@ -41,8 +41,8 @@ export interface QuoteLeg {
 }
 
 /**
- * Why a basket is no opportunity. `not_open`: a market does not trade. `stale_book`: a book may be stale, or was
- * neither changed nor confirmed for too long. `not_identical`: it is not certain that exactly one leg wins.
+ * Why a basket is no opportunity. `not_open`: a market does not trade. `stale_book`: a book may be stale, or was not
+ * changed or confirmed for too long. `not_identical`: it is not certain that exactly one leg wins.
  */
 export type NoOpportunity = NoBasket | 'not_open' | 'stale_book' | 'not_identical'
 
@@ -53,7 +53,7 @@ export type Quote =
   | {
       readonly isPossible: false
       readonly reason: 'below_minimum'
-      /** Minimum contracts of each leg that every venue accepts. */
+      /** Minimum contracts of the basket that every venue accepts. */
       readonly minContracts: SizeMicros
     }
 
@@ -65,10 +65,10 @@ export interface ArbitrageView {
     readonly offset: number
     readonly limit: number
   }): OpportunityPage | 'expired'
-  /** Null if it has ended or never existed. */
+  /** Null if the opportunity has ended or never existed. */
   find(id: string): Opportunity | null
   ofMarket(market: MarketNumber): readonly Opportunity[]
-  /** Current cost of the legs; `contracts` null: as many as earn. */
+  /** Current cost of the legs. `contracts` null: as many as are profitable. */
   quote(legs: readonly QuoteLeg[], contracts: SizeMicros | null): Quote
   /** Past opportunities that lasted long enough to be recorded, by end time. */
   past(query: SliceQuery): readonly PastOpportunityRow[]

@@ -1,5 +1,5 @@
-// Overrides of market pairs and families, as commands of the admin socket; `npm run match` calls them. All arguments
-// are validated here.
+// Commands of the admin socket that override market pairs and families. `npm run match` sends them. All arguments are
+// validated here.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -12,13 +12,13 @@ import { type MatchOverrides, rowOf } from './match-overrides.ts'
 import { isMatchable } from './matches.ts'
 import type { OverrideResult } from './override-results.ts'
 
-/** Same type as in engine/admin/admin-socket.ts. */
+/** Same type as `AdminRequest` in engine/admin/admin-socket.ts. */
 type Request = Readonly<Record<string, unknown>>
 type Handlers = Readonly<Record<string, (request: Request) => unknown>>
 type Decision = StoredOverride['decision'] | null
 type Listed = Pick<CatalogView, 'find' | 'names' | 'markets' | 'event'>
 
-/** A family: the markets of a venue that match a pattern. */
+/** The markets of one venue that match a pattern. */
 interface Family {
   readonly text: string
   readonly venue: VenueKey
@@ -27,7 +27,7 @@ interface Family {
 
 const LISTED_MAX = 1_000
 
-/** The result of an override as text for the operator. */
+/** The result of an override, as text for the operator. */
 function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
   if (answer === 'unsaid') return 'these markets had no override'
   if (answer === 'later') return 'stored; the matcher is busy and applies it later'
@@ -41,7 +41,7 @@ function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
     : 'a pair: Yes of one market is Yes of the other'
 }
 
-/** Counts the matchable markets of a family, in time slices. */
+/** Counts the markets of a family that can be matched, in time slices. */
 async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<number> {
   const isFitting = patternTest(family.pattern)
   const yielder = new EventLoopYielder(clock)
@@ -53,14 +53,17 @@ async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<n
   return count
 }
 
-/** The series, event and market names that the matching thread uses. */
+/** The names of a market against which the matching thread compares family patterns. */
 function namesOf({ ref, summary }: MarketView, { event, names }: Listed): readonly string[] {
   const handle = names.of(ref.venue).handles === 'slug' ? summary.slug : ref.nativeId
   const series = summary.event === null ? null : (event(ref.venue, summary.event)?.series ?? null)
   return [series ?? handle.split('-', 1)[0] ?? '', summary.event ?? '', handle]
 }
 
-/** Null: a market's id, not a family. Throws EngineError BAD_REQUEST for an unknown platform. */
+/**
+ * Parses `<platform>:<pattern>`. Null if the text is a market id. Throws EngineError BAD_REQUEST for an unknown
+ * platform.
+ */
 function familyOf(text: unknown, { names }: Listed): Family | null {
   if (typeof text !== 'string' || !text.includes(':')) return null
   const [platform = '', pattern = ''] = text.split(':', 2)
@@ -77,7 +80,7 @@ function marketOf(id: unknown, { find }: Listed): MarketView {
 
 /**
  * The commands `match.confirm`, `match.reject`, `match.forget` (`{one, other}`: market ids, or families as
- * `<platform>:<pattern>`) and `match.list`. The rows of `match.list` use the same format.
+ * `<platform>:<pattern>`) and `match.list`, which returns overrides in the same format.
  */
 export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock: Clock): Handlers {
   const { names } = catalog
@@ -111,7 +114,7 @@ export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock:
         note: await noteOfFamilies(decision, families),
       }
     }
-    // An override outlives its markets and is removed by their ids.
+    // An override remains after its markets are removed, so it can be deleted by their ids.
     const keys = ids.map((id) => (typeof id === 'string' ? names.split(id) : null))
     if (decision === null && ids.some((id, at) => keys[at] != null && !catalog.find(String(id)))) {
       const hadOverride = await overrides.clear(keys)

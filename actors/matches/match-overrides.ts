@@ -1,5 +1,5 @@
-// Operator overrides of pairs and of families of markets: confirmed or rejected. Stored by the venues' own ids, so that
-// an override survives the removal and return of a market.
+// Operator overrides that confirm or reject pairs of markets or of families. Stored by the venues' own ids, so that an
+// override survives the removal and return of a market.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -12,9 +12,9 @@ import type { OverrideTable } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 import type { OverrideResult } from './override-results.ts'
 
-/** Overrides are entered by hand; further ones are rejected. */
+/** Maximum overrides of both kinds. Operators enter them by hand. */
 const OVERRIDES_MAX = 100_000
-/** Each market is compared with the patterns of all families. */
+/** Maximum family overrides. Each market is compared with all their patterns. */
 const FAMILIES_MAX = 1_000
 
 /** The venues of an override's two sides. */
@@ -26,11 +26,10 @@ interface Named {
   readonly native: string
 }
 
-/** Applies overrides. */
 export interface OverrideListener {
-  /** Resolves to the result of an override. */
+  /** Applies an override of a pair and resolves to its result. */
   applyOverride(override: PairOverride): Promise<OverrideResult>
-  /** An override of families was added, changed or removed. */
+  /** Called when an override of families was added, changed or removed. */
   applyFamilyOverrides(): void
 }
 
@@ -39,10 +38,10 @@ export class MatchOverrides {
   readonly #find: (venue: 'a' | 'b', nativeId: string) => MarketView | null
   readonly #nowMs: () => TimeMs
   readonly #overrides = new Map<string, StoredOverride>()
-  /** Venue and native id → keys of overrides. */
+  /** Override keys by venue and native market id. */
   readonly #byMarket = new Map<string, Set<string>>()
   #listener: OverrideListener | null = null
-  /** Overrides are stored one after another, so that each is validated against the previous ones. */
+  /** Write queue: overrides are stored one after another, so that each is validated against the previous ones. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(parts: {
@@ -65,14 +64,13 @@ export class MatchOverrides {
     return [...this.#overrides.values()]
   }
 
-  /** The family overrides for the matching thread. */
   families(): readonly FamilyOverride[] {
     return this.all().flatMap(({ on, a, b, decision }) =>
       on === 'family' ? [{ a, b, word: decision, why: `${b} with ${a}, ${decision} by hand` }] : [],
     )
   }
 
-  /** The overrides of a market whose other market is known too. */
+  /** Overrides that contain this market and another known market. */
   overridesOn(market: MarketView): readonly PairOverride[] {
     const { nativeId, venue } = market.ref
     const overrides: PairOverride[] = []
@@ -88,9 +86,9 @@ export class MatchOverrides {
   }
 
   /**
-   * Stores an override, or removes it (null), and applies it once it is on disk. Resolves to its result; `unsaid`:
-   * there was none to remove. Throws EngineError BAD_REQUEST if both markets are of one venue, if one is confirmed with
-   * another, or if there are too many overrides.
+   * Stores an override of two markets, or removes it (`decision` null), and applies it once it is on disk. Resolves to
+   * its result, or to `unsaid` if there was none to remove. Throws EngineError BAD_REQUEST if both markets are of one
+   * venue, if one of them is confirmed with a third market, or if there are too many overrides.
    */
   async set(
     one: MarketView,
@@ -108,8 +106,9 @@ export class MatchOverrides {
   }
 
   /**
-   * Stores an override of two families (venue a's pattern and venue b's), or removes it (null). Resolves once it is on
-   * disk, to whether one existed. Throws EngineError BAD_REQUEST for an invalid pattern or too many overrides.
+   * Stores an override of two families, or removes it (`decision` null). `a` and `b` are the patterns of the two
+   * venues. Resolves when it is on disk, with whether an override existed. Throws EngineError BAD_REQUEST for an
+   * invalid pattern or too many overrides.
    */
   async setFamily(a: string, b: string, decision: PairOverride['decision']): Promise<boolean> {
     for (const pattern of [a, b]) {
@@ -122,14 +121,14 @@ export class MatchOverrides {
     return existed
   }
 
-  /** Removes the override of two markets, which may be unknown. Resolves to whether it existed. */
+  /** Removes the override of two markets, which need not exist. Resolves to whether there was one. */
   async clear(markets: readonly (Named | null)[]): Promise<boolean> {
     const [a, b] = VENUES.map((venue) => markets.find((market) => market?.venue === venue))
     if (a == null || b == null) throw new EngineError('BAD_REQUEST', NO_PAIR)
     return this.#enqueue({ on: 'pair', a: a.native, b: b.native }, null)
   }
 
-  /** Resolves to whether an override existed. */
+  /** Stores or removes an override after all earlier ones. Resolves to whether one existed. */
   #enqueue(of: OverrideKey, decision: PairOverride['decision']): Promise<boolean> {
     const result = this.#last.then(async () => {
       const existed = this.#overrides.has(keyOf(of))
@@ -159,8 +158,8 @@ export class MatchOverrides {
   }
 
   /**
-   * Rejects a second confirmation of a market, so that a typing error does not replace an override. Removes overrides
-   * of a market that no longer exists.
+   * Rejects a pair if one of its markets is confirmed with a third market, so that a typing error does not replace an
+   * override. Removes that override instead if a market of it no longer exists.
    */
   async #refuseSecond(pair: OverrideKey): Promise<void> {
     for (const key of marketsOf(pair).flatMap((market) => [
@@ -202,7 +201,7 @@ export class MatchOverrides {
   }
 }
 
-/** An override as the commands list it, with both sides in the input format. */
+/** An override in the output format of `match.list`, with both sides in the input format. */
 export function rowOf({ on, a, b, decision, atMs }: StoredOverride, names: VenueTable) {
   const sign = on === 'family' ? ':' : '_'
   const [one, other] = [a, b].map(

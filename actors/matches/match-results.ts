@@ -1,4 +1,4 @@
-// Applies the results of the matching thread: stores pairs in memory and on disk, and publishes `matched` and
+// Applies the results of the matching thread. Stores pairs in memory and on disk, and publishes `matched` and
 // `unmatched` when a pair of high confidence begins or ends.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -24,14 +24,14 @@ export interface ResultParts {
 
 export class MatchResults {
   readonly #parts: ResultParts
-  /** First markets of pairs from an earlier run or a lost thread that have not been found again. */
+  /** First markets of restored pairs that the current thread has not found yet. */
   readonly #unconfirmed = new Set<MarketNumber>()
 
   constructor(parts: ResultParts) {
     this.#parts = parts
   }
 
-  /** Restores the last run's pairs whose markets are both matchable. Publishes nothing. */
+  /** Restores the last run's pairs if both of their markets can still be matched. Publishes nothing. */
   restore(): void {
     const { matches, table, market } = this.#parts
     for (const stored of [...table.all()]) {
@@ -54,14 +54,14 @@ export class MatchResults {
     }
     for (const pair of begun) {
       const [a, b] = [market(pair.a), market(pair.b)]
-      // A market may have closed while the thread was working.
+      // A market may have closed while the thread was searching.
       if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
       this.#unconfirmed.delete(pair.a)
       this.#begin(a, b, pair.pairScore)
     }
   }
 
-  /** Ends pairs of an earlier run that were not found again. */
+  /** Ends restored pairs of these markets that the thread did not find. */
   endUnfound(numbers: readonly MarketNumber[]): void {
     for (const number of numbers) {
       if (!this.#unconfirmed.delete(number)) continue
@@ -79,7 +79,7 @@ export class MatchResults {
     if (match !== null) this.#end(match)
   }
 
-  /** Ends a rejected pair immediately, before the thread receives the override. */
+  /** Ends a rejected pair at once. The thread receives the override later. */
   applyOverride({ a, b, decision }: PairOverride): void {
     const match = this.#parts.matches.matchOfFirst(a)
     if (decision === 'rejected' && match?.b.ref.number === b) this.#end(match)
@@ -108,7 +108,7 @@ export class MatchResults {
     if (isConfidentMatch(pairScore)) this.#publishLifecycles('unmatched', a, b)
   }
 
-  /** Publishes an update for each of the two markets. */
+  /** Publishes one update for each of the two markets. */
   #publishLifecycles(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
     const nowMs = this.#parts.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }

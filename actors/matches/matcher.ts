@@ -1,5 +1,5 @@
-// Schedules matching: changed markets for the thread, partner searches, and results. A full rematch runs in the
-// background behind changes.
+// Schedules the work of the matching thread: changed markets, then partner searches for them. A search for all markets
+// runs in the background behind these.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -23,22 +23,22 @@ import { MatchResults, type ResultParts } from './match-results.ts'
 import { isMatchable } from './matches.ts'
 import { type OverrideResult, OverrideResults } from './override-results.ts'
 
-/** Limits of one batch of texts: milliseconds of the event loop, and their number. */
+/** Maximum duration of building one batch of market texts, and the number of texts in it. */
 const TIME_SLICE_MS = 1.5
 const PUT_MAX = 64
 /**
- * Maximum team rows per task, and in total (stored for a new thread). Two venues list about 4,000 rows for the
- * supported leagues.
+ * Maximum team entries per task, and in total. Two venues list about 4,000 for the supported leagues. All are cached
+ * for a new thread.
  */
 const TEAMS_PER_TASK_MAX = 256
 const TEAMS_MAX = 40_000
-/** Markets per partner search. A change waits for at most one task. */
+/** Maximum markets per partner search. A change waits for at most one such task. */
 const FIND_MAX = 16
 /** All markets are rematched when their number has doubled and is at least this. */
 const BULK_MIN = 50
 const REMATCH_MS = 6 * 3_600_000
 const RESTART_AFTER_MS = 1_000
-/** Rest after a background task, as a multiple of its duration, which leaves the processor to others. */
+/** Pause after a background task, as a multiple of the task's duration. Leaves processor time to other threads. */
 const REST_SHARE = 1
 
 interface MatcherParts extends ResultParts {
@@ -46,11 +46,11 @@ interface MatcherParts extends ResultParts {
   readonly clock: Clock
   readonly log: Log
   readonly overrides: MatchOverrides
-  /** Iterates over all known markets. */
+  /** All known markets. */
   readonly markets: () => Iterable<MarketView>
-  /** Reader of the rows of a market's venue. */
+  /** Parses the listings of a market's venue. */
   readonly readerOf: (market: MarketView) => SubjectReader
-  /** The listing of a market's event; null: unknown. */
+  /** The listing of a market's event, or null if it is unknown. */
   readonly eventOf: (market: MarketView) => EventListing | null
 }
 
@@ -58,20 +58,20 @@ export class Matcher implements CatalogWatcher {
   readonly #parts: MatcherParts
   readonly #log: Log
   readonly #results: MatchResults
-  /** Markets whose listing may have changed. Bounded by the markets. */
+  /** Markets whose listing may have changed. */
   readonly #changed = new Map<MarketNumber, MarketView>()
   readonly #overrides: PairOverride[] = []
-  /** The thread has the current family overrides. */
+  /** Whether the thread has the current family overrides. */
   #hasFamilies = false
-  /** Rows of the venues' team lists, and how many of them the thread has. */
+  /** All team entries, of which the thread has the first `#teamsSent`. */
   readonly #teams = new Map<string, TeamEntry>()
   #teamsSent = 0
   readonly #overrideResults: OverrideResults
-  /** Markets that the thread has, with the hash of their texts. */
+  /** Hashes of the market texts that the thread has, by market. */
   readonly #indexed = new Map<MarketNumber, number>()
-  /** Markets of the last change. Their partners are searched before all others. */
+  /** Changed markets. Their partners are searched before those of all others. */
   readonly #fresh = new Set<MarketNumber>()
-  /** Markets left for the background rematch. */
+  /** Rest of the background rematch; null if none is running. */
   #background: Iterator<MarketNumber> | null = null
   #bulkOf = 0
   #seq = 0
@@ -89,7 +89,7 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
-  /** Restores the last run's pairs, then matches all markets. The catalogue must be loaded. */
+  /** Restores the last run's pairs, then matches all markets. Must be called after the catalogue is loaded. */
   start(): void {
     this.#results.restore()
     this.#state = 'idle'
@@ -97,13 +97,11 @@ export class Matcher implements CatalogWatcher {
     this.#timers.push(this.#parts.clock.every(REMATCH_MS, () => this.rematch()))
   }
 
-  /** Rematches all markets in the background. */
   rematch(): void {
     this.#background = this.#indexed.keys()
     this.#schedule()
   }
 
-  /** True while a task is waiting or running. */
   get isBusy(): boolean {
     return !['new', 'idle', 'down', 'closed'].includes(this.#state)
   }
@@ -137,7 +135,7 @@ export class Matcher implements CatalogWatcher {
     for (const market of markets) this.onListed(market)
   }
 
-  /** Applies an operator's override of a pair; resolves to its result. */
+  /** Applies an operator's override of a pair and resolves to its result. */
   applyOverride(override: PairOverride): Promise<OverrideResult> {
     this.#results.applyOverride(override)
     this.#overrides.push(override)
@@ -145,7 +143,10 @@ export class Matcher implements CatalogWatcher {
     return this.#overrideResults.of(override)
   }
 
-  /** Rescores the current pairs with the family overrides, then rematches all markets in the background. */
+  /**
+   * Searches the partners of all current pairs again with the new family overrides, then rematches all markets in the
+   * background.
+   */
   applyFamilyOverrides(): void {
     if (this.#state === 'new' || this.#state === 'closed') return
     this.#hasFamilies = false
@@ -156,7 +157,7 @@ export class Matcher implements CatalogWatcher {
   }
 
   /**
-   * Takes rows of venues' team lists in time slices. The thread receives them before later markets, and all markets are
+   * Adds team entries in time slices. The thread receives them before later markets, and then all markets are
    * rematched.
    */
   async learnTeams(rows: readonly TeamEntry[]): Promise<void> {
@@ -175,7 +176,7 @@ export class Matcher implements CatalogWatcher {
   #schedule(): void {
     if (this.#state !== 'idle' && this.#state !== 'resting') return
     this.#stopRest()
-    // In a later tick, so that the markets of a page are sent together.
+    // Deferred to a later tick, so that all markets of a page are sent together.
     this.#state = 'scheduled'
     void yieldToEventLoop().then(() => {
       if (this.#state === 'scheduled') this.#work()
@@ -192,14 +193,15 @@ export class Matcher implements CatalogWatcher {
     this.#runTask(task)
   }
 
-  /** Changes first, then partners of changed markets, then all markets in the background. */
+  /** Next task: changes first, then partner searches for changed markets, then the background rematch. */
   #nextTask(): MatchTask | null {
     const seq = this.#seq + 1
     if (this.#isChanged || !this.#hasFamilies) {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
-    // The first load precedes the first partner search. It runs in the background and leaves the processor to others.
+    // After the first load, the searches of changed markets become a background rematch, because they are nearly all
+    // markets.
     if (this.#indexed.size >= Math.max(BULK_MIN, this.#bulkOf * 2)) {
       this.#bulkOf = this.#indexed.size
       this.#background = this.#indexed.keys()
@@ -224,7 +226,7 @@ export class Matcher implements CatalogWatcher {
     return numbers
   }
 
-  /** Null if no change affects the matching text. */
+  /** Null if no change affects the text of a market. */
   #nextChange(): ChangeTask | null {
     const endMs = this.#parts.clock.monotonicMs() + TIME_SLICE_MS
     const put: { number: MarketNumber; market: MatchMarket }[] = []
@@ -256,7 +258,7 @@ export class Matcher implements CatalogWatcher {
       const extras = { ...(families && { families }), ...(teams && { teams }) }
       return { kind: 'change', put, removed, overrides, ...extras }
     }
-    // No change was relevant; continues with the rest.
+    // No change of this batch affects a text. Continues with the next batch.
     return this.#changed.size === 0 ? null : this.#nextChange()
   }
 
@@ -294,13 +296,13 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
-  /** The thread lacks changes. */
+  /** Whether changes wait that the thread does not have yet. */
   get #isChanged(): boolean {
     const teamsLeft = this.#teams.size - this.#teamsSent
     return this.#changed.size + this.#overrides.length + teamsLeft > 0
   }
 
-  /** A task waits that is not part of the background rematch. */
+  /** Whether a task waits other than the background rematch. */
   get #isUrgent(): boolean {
     return this.#isChanged || this.#fresh.size > 0
   }
@@ -313,7 +315,7 @@ export class Matcher implements CatalogWatcher {
     this.#overrideResults.onFound(task.numbers)
   }
 
-  /** A new thread has no markets: all are sent again. Pairs stay until their partners are searched again. */
+  /** Sends all markets to a new thread, which has none. Current pairs remain until their partners are searched again. */
   #resetIndex(): void {
     if (this.#state === 'closed') return
     this.#log.warn('the index of the matcher was lost and is rebuilt')

@@ -1,5 +1,5 @@
-// The current pairs of markets with their scores. Matched markets are pairs of high confidence whose first outcomes
-// have the same meaning.
+// The current pairs of markets with their scores. The two markets of a high-confidence pair are "matched" if their
+// first outcomes have the same meaning.
 
 import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'
@@ -20,7 +20,7 @@ import {
   type VenueTexts,
 } from './views.ts'
 
-/** Default score of a pair. */
+/** Score of a pair that is put without one. */
 const CERTAIN: PairScore = {
   score: 100,
   relation: 'identical',
@@ -31,12 +31,12 @@ const CERTAIN: PairScore = {
   explanation: 'The same question.',
 }
 
-/** Titles of events, for the search. */
+/** Title of a market's event, which the search includes. */
 type EventTitle = (market: MarketView) => string | null
 
 export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   readonly #byMarket = new Map<MarketNumber, MatchView>()
-  /** Keyed by either market of the pair. */
+  /** The other market of a matched pair, by either market's number. */
   readonly #matchedMarkets = new Map<MarketNumber, MarketView>()
   readonly #rankings: Rankings
   readonly #eventTitle: EventTitle
@@ -54,7 +54,6 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return this.#version
   }
 
-  /** Number of pairs of matched markets. */
   get count(): number {
     return this.#matchedMarkets.size / 2
   }
@@ -80,12 +79,12 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return match?.a.ref.number === number ? match : null
   }
 
-  /** Every pair once, in no particular order. */
+  /** Iterates over each pair once, in no particular order. */
   *all(): Iterable<MatchView> {
     for (const [number, match] of this.#byMarket) if (match.a.ref.number === number) yield match
   }
 
-  /** Pairs two markets; ends earlier pairs of either. Throws if both are of one venue, which is a bug. */
+  /** Pairs two markets and ends earlier pairs of either. Throws if both are of one venue. */
   put(
     one: MarketView,
     other: MarketView,
@@ -113,7 +112,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     this.#matchedMarkets.set(b.ref.number, a)
   }
 
-  /** Removes the pair of a market of either venue, if there is one. */
+  /** Removes the pair of a market, if there is one. */
   remove(market: MarketRef): void {
     if (this.#unpair(market)) this.#version += 1
   }
@@ -127,7 +126,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }): MatchPage | 'expired' {
     const { filter, sortBy, pin } = query
     const key = `matches ${sortBy} ${JSON.stringify(filter)}`
-    // Gaps move with every price, so a ranking cached seconds ago would be out of order.
+    // Price gaps change constantly, so a cached ranking would be out of order after seconds.
     const isOfGaps = sortBy === 'price_gap' || filter.gapMin > 0
     const select = () => this.#select(filter, sortBy)
     const ranking =
@@ -148,7 +147,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     this.remove(market.ref)
   }
 
-  /** True if the two were matched markets. */
+  /** Removes a market's pair. Returns true if the pair was matched. */
   #unpair(market: MarketRef): boolean {
     const match = this.#byMarket.get(market.number)
     if (match === undefined) return false
@@ -159,7 +158,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return wasMatched
   }
 
-  /** Numbers of the pairs' first markets, in the requested order, then by score, volume and number. */
+  /** Returns the numbers of the pairs' first markets, in the requested order, then by score, volume and number. */
   #select(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
     const rank = RANKS[sortBy]
@@ -198,12 +197,12 @@ const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
   volume: volumeOf,
 }
 
-/** Only open markets and those about to open have a match. */
+/** Whether a market is open or about to open. Other markets are not matched. */
 export function isMatchable({ summary }: MarketView): boolean {
   return summary.status === 'open' || summary.isUnopened
 }
 
-/** Whether the pair is certain enough to treat the first outcomes of both as equal. */
+/** Whether the first outcomes of both markets certainly have the same meaning. */
 export function isConfidentMatch({ score, relation, inverted }: PairScore): boolean {
   return score >= MATCH_SCORE && relation === 'identical' && inverted === false
 }
@@ -227,7 +226,7 @@ function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView)
   }
 }
 
-/** Whether a market of a pair has one of the texts, case-insensitive. */
+/** Whether a market of the pair, on one of the venues, has one of the texts. Case-insensitive. */
 function having(
   { venues, texts }: VenueTexts,
   textOf: (summary: MarketView['summary']) => string | null,
@@ -241,5 +240,5 @@ function having(
     )
 }
 
-/** For users that request no lists. */
+/** For instances that are never asked for a list. */
 const STOPPED_CLOCK: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }

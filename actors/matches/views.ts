@@ -7,9 +7,9 @@ import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { MICROS, type TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../market/views.ts'
 
-/** A current pair; each market is in at most one. */
+/** A current pair. Each market is in at most one pair. */
 export interface MatchView {
-  /** Markets of two venues, in the order of the venue table. */
+  /** The market of the venue that is first in the venue table. */
   readonly a: MarketView
   readonly b: MarketView
   readonly pairScore: PairScore
@@ -18,32 +18,32 @@ export interface MatchView {
 
 type Confidence = 'high' | 'medium' | 'low'
 
-/** Orders of the match list, descending; ties by score, then by volume. */
+/** Orders of the match list, all descending. Equal values are sorted by score, then by volume. */
 export const MATCH_ORDERS = ['score', 'price_gap', 'volume'] as const
 export type MatchOrder = (typeof MATCH_ORDERS)[number]
 
-/** Filters of the match list; null or empty means any. Texts are case-insensitive. */
+/** Null or an empty list accepts any value. Texts are case-insensitive. */
 export interface MatchFilter {
   readonly scoreMin: number
-  /** Words that must all occur in the pair's questions or event titles. */
+  /** Each of these words must occur in a question or event title of the pair. */
   readonly search: string | null
-  /** The pair's market at one of these venues must have one of these slugs. */
+  /** A market of the pair, on one of these venues, must have one of these slugs. */
   readonly slugs: VenueTexts
-  /** The same for event ids. */
+  /** Same as `slugs`, for event ids. */
   readonly events: VenueTexts
   readonly confidence: Confidence | null
   readonly relation: string | null
-  /** Absolute difference of the midpoints in dollars. Above 0, pairs with an unknown gap are excluded. */
+  /** Minimum absolute difference of the midpoints in dollars. Above 0, pairs with an unknown difference are excluded. */
   readonly gapMin: number
 }
 
-/** Texts and the venues that they apply to; empty: any. */
+/** Accepted texts and the venues that they apply to. No texts accept any market. */
 export interface VenueTexts {
   readonly venues: readonly VenueKey[]
   readonly texts: readonly string[]
 }
 
-/** One page of matches; `pin` as in all lists. */
+/** One page of matches. `pin` identifies the list that the next page continues. */
 export interface MatchPage {
   readonly matches: readonly MatchView[]
   readonly total: number
@@ -51,11 +51,11 @@ export interface MatchPage {
 }
 
 export interface MatchListView {
-  /** The pair of a market, with any score. */
+  /** The pair of a market, whatever its score. */
   matchOf(market: MarketRef): MatchView | null
   /** The pair whose first market has this number. */
   matchOfFirst(number: MarketNumber): MatchView | null
-  /** One page; 'expired' if the pin has expired. */
+  /** Returns 'expired' if the pin has expired. */
   listMatches(query: {
     readonly filter: MatchFilter
     readonly sortBy: MatchOrder
@@ -77,7 +77,8 @@ export function confidenceOf(score: number): Confidence {
 const MEDIUM_SCORE_MIN = 60
 
 /**
- * The second market's midpoint minus the first's, in terms of the first market's first outcome. Null if one is unknown.
+ * Midpoint of the second market minus that of the first, both as a price of the first market's first outcome. Null if a
+ * midpoint is unknown.
  */
 export function priceGapOf({ a, b, pairScore }: MatchView): number | null {
   const [one, other] = [midpointOf(a), midpointOf(b)]
@@ -86,7 +87,7 @@ export function priceGapOf({ a, b, pairScore }: MatchView): number | null {
   return (aligned - one) / (2 * MICROS)
 }
 
-/** Twice the midpoint in micros, to stay an integer; null while a side is empty. */
+/** Twice the midpoint in micros, which is always an integer. Null if a side of the book is empty. */
 function midpointOf(market: MarketView): number | null {
   const { bid, ask } = market.price()
   return bid === null || ask === null ? null : bid + ask

@@ -1,11 +1,11 @@
-// Prices of a venue's history by day: building a day from points, and finding the newest price at a time. A day may
-// begin with a carried price: the price in effect when the day began.
+// Prices of a venue's history by UTC day. A day may begin with a carried price, which is the price in effect when the
+// day began.
 
 import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { PastDay } from '../../storage/contract/storage.ts'
 import type { PricePoint } from '../views.ts'
 
-/** Number of a time's UTC day. */
+/** Number of the UTC day that contains a time. */
 export function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS)
 }
@@ -16,8 +16,8 @@ export function startOf(day: number): TimeMs {
 }
 
 /**
- * Builds a day from points in order of time: the last point of each second. Ignores points of other days. `carried` is
- * its first second, unless the venue has a price of that second.
+ * Builds a day from points in order of time. Stores the last point of each second and ignores points of other days.
+ * `carried` becomes the first second, unless the venue has a price of that second.
  */
 export function pastDay(
   day: number,
@@ -62,7 +62,6 @@ export function newestOf(past: PastDay, day: number, atMs: TimeMs): PricePoint |
   return { price, timeMs: timeMs(day * DAY_MS + found * 1_000) }
 }
 
-/** A day's prices as points in order of time. */
 export function pointsOf(past: PastDay, day: number): readonly PricePoint[] {
   return past.seconds.flatMap((second, index) => {
     const price = past.prices[index]
@@ -70,7 +69,7 @@ export function pointsOf(past: PastDay, day: number): readonly PricePoint[] {
   })
 }
 
-/** The later of two prices; ours if both have the same time. */
+/** The later of two prices; `own` if both have the same time. */
 export function newerOf(own: PricePoint | null, theirs: PricePoint | null): PricePoint | null {
   if (own === null || theirs === null) return own ?? theirs
   return theirs.timeMs > own.timeMs ? theirs : own

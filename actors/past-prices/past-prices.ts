@@ -1,5 +1,6 @@
-// The price at any past time: from our ticks while the feed was live, else from the venue's history, which is cached by
-// UTC day. An empty answer is fresh for a minute, then twice as long each time, and replaces no cached price.
+// The price at any past time. While the feed was live it is taken from recorded ticks, else from the venue's history,
+// which is cached by UTC day. An empty answer never replaces a cached price. It is requested again after a minute, then
+// after twice as long each time.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -17,37 +18,40 @@ import { type VenuePriceRequestParts, VenuePriceRequests } from './venue-price-r
 
 interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
-  /** Start of the venue's current live interval, with every book within a minute; null while it is not live. */
+  /**
+   * Start of the interval since which the venue is live and each book was checked every minute; null while it is not
+   * live.
+   */
   readonly liveSinceMs: (venue: VenueView['venue']) => TimeMs | null
 }
 
-/** A venue's history shows its newest minute late, so a day is never complete up to now. */
+/** The venue's history lacks its newest minute, so the current day is complete only up to a minute ago. */
 const VENUE_LATE_MS = 60_000
-/** An answer is fresh for this long beyond the time up to which it is complete. */
+/** For this long after a request, a day is not requested again for times after its completed part. */
 const FRESH_MS = 60_000
-/** Maximum time that an empty answer is fresh. */
+/** Maximum time until an empty day is requested again. */
 const EMPTY_FRESH_MS_MAX = DAY_MS
-/** Maximum days with a count of empty answers. The oldest count is evicted. */
+/** Maximum days whose empty answers are counted. The oldest count is evicted. */
 const EMPTY_DAYS_MAX = 10_000
-/** Number of earlier days searched when a day has no price. */
+/** Number of earlier days that are searched if a day has no price. */
 const DAYS_BACK = 14
-/** One for the day, and one for the days before it. */
+/** Maximum venue requests per call: one for the day and one for the days before it. */
 const REQUESTS_MAX = 2
 
-/** What to request from the venue: a day, or the days before a day that has no price early enough. */
+/** Days to request from the venue: `day` itself, or the days before a day that has no price early enough. */
 interface Missing {
   readonly kind: 'day' | 'before'
   readonly day: number
   readonly fromDay: number
   readonly toDay: number
 }
-/** A caller's time and the data missing for it. */
+/** A requested time and the days that are missing for it. */
 interface Question {
   readonly atMs: TimeMs
   readonly first: Missing
   readonly requester: Requester
 }
-/** The venue's answer and the time of the request. */
+/** An answer of the venue and the time of its request. */
 interface VenueAnswer {
   readonly readAtMs: TimeMs
   readonly points: readonly PricePoint[]
@@ -58,9 +62,9 @@ export class PastPrices implements PastPricesView {
   readonly #parts: PastPricesParts
   readonly #requests: VenuePriceRequests
   readonly #ranges: PastRanges
-  /** Running requests. Bounded by VenuePriceRequests. */
+  /** Running requests by key. */
   readonly #pending = new Map<string, Promise<void>>()
-  /** Number of consecutive empty answers by market and day. */
+  /** Number of consecutive empty answers, by market and day. */
   readonly #emptyCounts = new Map<string, number>()
   readonly #suspectAnswers: ByVenue<SuspectAnswers>
 
@@ -76,7 +80,7 @@ export class PastPrices implements PastPricesView {
     this.#ranges = new PastRanges({ requests: this.#requests, clock: parts.clock, reportSuspect })
   }
 
-  /** See PastPricesView. Synchronous if no venue request is needed. */
+  /** See PastPricesView. Returns no promise if no venue request is needed. */
   at(
     market: MarketView,
     requestedMs: TimeMs,
@@ -84,7 +88,7 @@ export class PastPrices implements PastPricesView {
   ): PricePoint | null | Promise<PricePoint | null> {
     const nowMs = this.#parts.clock.nowMs()
     const atMs = requestedMs < nowMs ? requestedMs : nowMs
-    // No market is that old; a listing without times would cause a venue request.
+    // No market existed before 1970. A market without listed times would otherwise cause a venue request.
     if (atMs <= 0) return null
     const own = market.priceAt(atMs)
     if (own !== null && this.#isUnchanged(market, own, atMs)) return own
@@ -108,12 +112,12 @@ export class PastPrices implements PastPricesView {
       : this.#ranges.read(market, { ...range, fromMs }, requester)
   }
 
-  /** Ends the running requests; their callers are rejected. */
+  /** Rejects all running requests. */
   stop(): void {
     this.#requests.stop()
   }
 
-  /** Whether the price cannot have changed between our tick and that time. */
+  /** Whether the price certainly stayed the same from the recorded tick to `atMs`. */
   #isUnchanged(market: MarketView, own: PricePoint, atMs: TimeMs): boolean {
     if (atMs - own.timeMs <= priceAgeMsMax) return true
     const { venue } = market.ref
@@ -123,11 +127,11 @@ export class PastPrices implements PastPricesView {
     if (interval !== null && isFromThen(own, interval.fromMs)) return true
     const { status, settlementPrice } = market.summary
     if (status !== 'resolved' || own.price !== settlementPrice) return false
-    // Our last tick is the settlement: no later price exists.
+    // The last recorded tick is the settlement price, which is final.
     return market.priceAt(this.#parts.clock.nowMs())?.timeMs === own.timeMs
   }
 
-  /** The current price if it has not changed since that time: of a live book, or of a market that is not open. */
+  /** The current price if it has been the same since `atMs`. Null for an open market without a live book. */
   #present(market: MarketView, atMs: TimeMs): PricePoint | null {
     const { status } = market.summary
     const { price, source, observedAtMs } = market.price()
@@ -139,7 +143,7 @@ export class PastPrices implements PastPricesView {
     return { price, timeMs: observedAtMs }
   }
 
-  /** Returns the answer, or the days that are missing for it. */
+  /** Returns the price from the cache, or the days to request. */
   #lookUp(market: MarketView, atMs: TimeMs): CacheLookup {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -166,16 +170,16 @@ export class PastPrices implements PastPricesView {
     return { kind: 'known', point: own }
   }
 
-  /** Returns whether the cached day is complete up to this time. Shortly after its read it counts as complete. */
+  /** Whether the cached day is complete up to `atMs`, or was requested recently. */
   #isFresh({ completeToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
     if (atMs <= completeToMs) return true
     const emptyCount = this.#emptyCounts.get(key) ?? 1
     const freshMs = Math.min(FRESH_MS * 2 ** (emptyCount - 1), EMPTY_FRESH_MS_MAX)
-    // In both directions: the clock may be set back a little.
+    // The absolute difference also handles a clock that was set back.
     return Math.abs(this.#parts.clock.nowMs() - readAtMs) < freshMs
   }
 
-  /** Counts consecutive empty answers for each day, so that the day is requested less and less often. */
+  /** Counts consecutive empty answers for each day. Each of them doubles the time until the next request. */
   #noteEmpty(market: MarketView, isEmpty: boolean, { fromDay, toDay }: Missing): void {
     const { number, venue, nativeId } = market.ref
     for (let day = fromDay; day <= toDay; day += 1) {
@@ -189,7 +193,7 @@ export class PastPrices implements PastPricesView {
       this.#suspectAnswers.of(venue).note(new SuspectAnswerError('prices', 'empty', detail))
   }
 
-  /** Callers that need the same days share one request. */
+  /** Requests the missing days. Callers that need the same days share one request. */
   async #request(market: MarketView, question: Question): Promise<PricePoint | null> {
     const deadline = this.#requests.deadline()
     try {
@@ -251,20 +255,20 @@ export class PastPrices implements PastPricesView {
         .of(venue)
         .note(new SuspectAnswerError('prices', 'older', `${nativeId}, day ${day}`))
     }
-    // A market has no prices after its end: an empty answer is correct.
+    // A market has no prices after its end, so an empty answer is correct.
     const isOver = lastDayOf(market.summary, day) < day
     const isConclusive = isOver || (points.length > 0 && !isOlder)
     const toMs = isConclusive
       ? completeTo(market, day, readAtMs)
       : (stored?.completeToMs ?? startOf(day))
-    // The carried price is not looked up again each time more of the day is read.
+    // Keeps the carried price that is stored if the answer has no earlier point.
     const carriedBefore = stored?.seconds[0] === 0 ? (stored.prices[0] ?? null) : null
     const carried = before === null ? carriedBefore : this.#carriedPrice(market, before, day)
     const all = joined(storedPoints, points, startOf(day))
     pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
   }
 
-  /** Stores the last price before the day as its carried price, or that there is none. */
+  /** Stores the last price before the day as its carried price. Marks the searched days as read. */
   #storeBefore(market: MarketView, missing: Missing, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -290,7 +294,7 @@ export class PastPrices implements PastPricesView {
     pastPrices.put(number, day, pastDay(day, pointsOf(stored, day), fields))
   }
 
-  /** The price in effect when a day began: the venue's last before it, or ours if it is newer. */
+  /** The price at the beginning of a day: `theirs`, or the newest recorded tick before the day if that is newer. */
   #carriedPrice(market: MarketView, theirs: PricePoint, day: number) {
     return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), theirs) ?? theirs).price
   }
@@ -300,9 +304,7 @@ function emptyKey(market: MarketNumber, day: number): string {
   return `${market} ${day}`
 }
 
-/**
- * Merges the cached prices of a day with the venue's answer. The answer wins for equal times. Omits the carried price.
- */
+/** Merges the cached prices of a day with the venue's answer, which wins for equal times. Omits the carried price. */
 function joined(
   stored: readonly PricePoint[],
   answered: readonly PricePoint[],
@@ -314,28 +316,28 @@ function joined(
   )
 }
 
-/** Time before which the market did not exist; 0 if the listing does not state it. */
+/** Earliest time at which the market may have existed; 0 if the listing states none. */
 function existsFromMs({ createdAtMs, openAtMs }: MarketSummary): number {
   const times = [createdAtMs, openAtMs].filter((atMs) => atMs !== null)
   return times.length === 0 ? 0 : Math.max(0, Math.min(...times))
 }
 
-/** Time up to which a day read now is complete: its end once no further price can come. */
+/** Time up to which a day is complete if it is read now. This is the end of the day if no further price can follow. */
 function completeTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs {
   const endMs = startOf(day + 1)
   const isOver = summary.status === 'resolved' || lastDayOf(summary, day) < day
   return isOver ? endMs : timeMs(Math.min(nowMs - VENUE_LATE_MS, endMs))
 }
 
-/** The last day on which a market may have had prices; `day` while it may still get some. */
+/** The last day on which a market may have had prices, or `day` if it may still get some. */
 function lastDayOf({ status, closeAtMs }: MarketSummary, day: number): number {
-  // The market may close a little later than listed.
+  // One day is added because the market may close later than listed.
   return status === 'open' || closeAtMs === null ? day : dayOf(closeAtMs) + 1
 }
 
 /**
- * The days before `day` to search: those just before it, or the last days of a market that ended before all of these.
- * No day is before the market existed.
+ * The days to search for a price before `day`: the days just before it, or the last days of a market that ended
+ * earlier. Omits days on which the market did not exist.
  */
 function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDay: number } {
   const lastDay = lastDayOf(market, day)
@@ -344,15 +346,12 @@ function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDa
   return { fromDay: Math.max(toDay - DAYS_BACK + 1, firstDay), toDay }
 }
 
-/**
- * Whether a price was known when an interval began: observed in the interval, or within {@link priceAgeMsMax} before
- * it.
- */
+/** Whether a price was observed after an interval began, or at most {@link priceAgeMsMax} before it. */
 function isFromThen({ timeMs: seenMs }: PricePoint, fromMs: TimeMs): boolean {
   return seenMs >= fromMs - priceAgeMsMax
 }
 
-/** A market's payout, from its close on: the listing does not state the time of payment. */
+/** The payout of a market as its price since the close. The listing does not state the time of payment. */
 function settlementAt(summary: MarketSummary, atMs: TimeMs): PricePoint | null {
   const { status, settlementPrice, closeAtMs } = summary
   if (status !== 'resolved' || settlementPrice === null) return null

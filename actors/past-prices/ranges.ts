@@ -1,5 +1,5 @@
-// Prices of a range for charts, from the venue's history in windows, newest first. A range is fresh for a minute. An
-// empty or shorter answer removes no cached price.
+// Prices of a range for charts, requested from the venue's history in windows, newest first, and cached for a minute.
+// An empty or shorter answer never removes a cached price.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
@@ -9,12 +9,12 @@ import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
 import type { VenuePriceRequests } from './venue-price-requests.ts'
 
-/** Time that an answer is fresh. */
+/** Time for which a cached range is used without a new request. */
 const FRESH_MS = 60_000
-/** Longest range of one venue request: a day by the minute, 15 days in longer steps. */
+/** Maximum length of one venue request: a day for steps of a minute, 15 days for longer steps. */
 const FINE_WINDOW_MS = DAY_MS
 const COARSE_WINDOW_MS = 15 * DAY_MS
-/** Maximum windows per range: half a year in long steps. */
+/** Maximum windows per range, which is half a year in longer steps. */
 const WINDOWS_MAX = 12
 
 interface CachedRange {
@@ -27,13 +27,13 @@ interface CachedRange {
 interface PastRangesParts {
   readonly requests: VenuePriceRequests
   readonly clock: Clock
-  /** Reports an answer with less data than an earlier one. */
+  /** Called for an answer that has less data than an earlier one. */
   readonly reportSuspect: (market: MarketView, detail: string) => void
 }
 
 export class PastRanges {
   readonly #parts: PastRangesParts
-  /** By market and step, least recently used first. */
+  /** Cached ranges by market and step, least recently used first. */
   readonly #cached = new Map<string, CachedRange>()
   readonly #pending = new Map<string, Promise<readonly PricePoint[]>>()
 
@@ -106,13 +106,13 @@ export class PastRanges {
   }
 }
 
-/** The newest minute of a range may be missing. */
+/** Whether a cached range covers the requested one and is recent. Its newest minute may be missing. */
 const isFreshFor = (cached: CachedRange, { fromMs, toMs }: PriceRange, nowMs: TimeMs): boolean =>
   cached.fromMs <= fromMs &&
   Math.abs(nowMs - cached.readAtMs) < FRESH_MS &&
   cached.toMs >= Math.min(toMs, nowMs - FRESH_MS)
 
-/** Merges both in order of time; the second wins for equal times. */
+/** Merges two lists in order of time. The second list wins for equal times. */
 export function joinedPoints(
   cached: readonly PricePoint[],
   answered: readonly PricePoint[],

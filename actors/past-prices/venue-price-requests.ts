@@ -1,4 +1,4 @@
-// Requests past prices from venues: few at once, within a request's deadline, with messages for users on failure.
+// Requests past prices from venues. Limits concurrent requests and waits, and rejects with messages for users.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { EngineError } from '../../engine/errors.ts'
@@ -22,7 +22,7 @@ import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 
 export interface VenuePriceRequestParts {
   readonly events: Pick<CatalogView, 'event'>
-  /** Null: the venue is not open. */
+  /** Returns null if the venue is not open. */
   readonly pastPricesOf: (venue: VenueKey) => VenuePastPrices | null
   readonly clock: Clock
   readonly log: Log
@@ -47,14 +47,14 @@ export class VenuePriceRequests {
     this.#budget = new VenueBudget(parts.clock, pastQueriesPerMinute, 'past prices of venues')
   }
 
-  /** The deadline of one request. It passes at shutdown too. */
+  /** Deadline of one request. It also passes when the process stops. */
   deadline(): Deadline {
     return new Deadline(this.#parts.clock, pastQueryMsMax, [this.#stopping.signal])
   }
 
   /**
-   * See VenuePastPrices.read. Rejects with EngineError UNAVAILABLE if no answer arrives before `signal` aborts. Rejects
-   * with RATE_LIMITED if the requester has exceeded its requests per minute.
+   * See VenuePastPrices.read. Rejects with EngineError UNAVAILABLE if `signal` aborts before the answer, and with
+   * RATE_LIMITED if the requester has used up its requests per minute.
    */
   async prices(
     market: MarketView,
@@ -88,7 +88,7 @@ export class VenuePriceRequests {
     }
   }
 
-  /** Ends all requests and rejects further ones. */
+  /** Rejects running and further requests. */
   stop(): void {
     this.#stopping.abort()
   }

@@ -12,7 +12,7 @@ const CAPACITY_FIRST = 1_024
 const HOLES_MIN = 1_024
 const HOLES_SHARE = 4
 
-/** One column. Read `values` again after rows were added: growing replaces the array. */
+/** One column. Adding rows may replace the `values` array, so read it again afterwards. */
 export interface Column<Values> {
   values: Values
 }
@@ -22,14 +22,14 @@ interface Growable {
   move(from: number, to: number): void
 }
 
-/** Called when holes are compacted, which changes the slots of rows. */
+/** Called before and after holes are compacted, which changes the slots of rows. */
 interface MoveWatcher {
   before(): void
   /** Maps old slots to new ones; the value of a hole is undefined. */
   after(movedTo: Uint32Array): void
 }
 
-/** Bounded by the rows that its user adds. Four bytes remain for each number ever used. */
+/** Rows by column. Each number that was ever used permanently takes four bytes. */
 export class Columns {
   readonly #columns: Growable[] = []
   readonly #watchers: MoveWatcher[] = []
@@ -74,7 +74,7 @@ export class Columns {
     return column
   }
 
-  /** A column of objects. Holes retain their values until they are compacted. */
+  /** A column of objects. The object of a removed row is retained until holes are compacted. */
   objects<Value>(none: Value): Column<Value[]> {
     const column: Column<Value[]> = { values: [] }
     this.#columns.push({
@@ -86,12 +86,12 @@ export class Columns {
     return column
   }
 
-  /** Slots in use, including holes. */
+  /** Number of slots in use, including holes. */
   get length(): number {
     return this.#length
   }
 
-  /** Rows, excluding holes. */
+  /** Number of rows, without holes. */
   get count(): number {
     return this.#length - this.#holeCount
   }
@@ -105,14 +105,14 @@ export class Columns {
     return this.#isRemoved.values
   }
 
-  /** -1 for a number without a row. Slots are valid until the next `add` or `remove`. */
+  /** Slot of a row, or -1 if there is none. Valid until the next `add` or `remove`. */
   slot(number: number): number {
     return this.#slots[number] ?? -1
   }
 
   /**
-   * Adds a row at the end and returns its slot. The caller must set every column, because old values may remain there.
-   * Throws if the number is not larger than the last, which is a bug.
+   * Adds a row at the end and returns its slot. The caller must set every column, because the slot may contain old
+   * values. Throws if the number is not larger than all previous ones.
    */
   add(number: number): number {
     const last = this.#length === 0 ? 0 : (this.numbers[this.#length - 1] ?? 0)
@@ -136,7 +136,7 @@ export class Columns {
     for (const column of this.#columns) column.grow(this.#capacity)
   }
 
-  /** Makes a row a hole; does nothing for an unknown number. */
+  /** Makes a row a hole. Ignores an unknown number. */
   remove(number: number): void {
     const slot = this.slot(number)
     if (slot < 0) return

@@ -1,5 +1,5 @@
-// Ranked lists, selected at one moment and cached while clients page through them. Each filter is selected at most
-// every 5 s and shared by all clients. Rankings expire after 5 minutes, or beyond 64 MiB in total, the oldest first.
+// Ranked lists, selected once and cached while clients page through them. All clients share a ranking of the same
+// filter for 5 s. Rankings expire after 5 minutes. Beyond 64 MiB in total the oldest are evicted.
 
 import type { Clock } from '../../engine/clock.ts'
 
@@ -10,14 +10,13 @@ const PIN_OVERHEAD_BYTES = 512
 
 export interface Ranking {
   readonly pin: number
-  /** Key of its filter and order. */
+  /** Identifies the filter and the order. */
   readonly key: string
   readonly createdAtMs: number
-  /** Best first. */
+  /** Numbers of the entries, best first. */
   readonly numbers: Uint32Array
 }
 
-/** Rows of a ranking, its total, and the start of the next page; null: last page. */
 interface RankedPage<Row> {
   readonly rows: readonly Row[]
   readonly total: number
@@ -25,8 +24,8 @@ interface RankedPage<Row> {
 }
 
 /**
- * The rows of a ranking from `offset` on. Skips rows that ended since the ranking was selected, so that a page is full
- * while rows remain.
+ * The rows of a ranking from `offset` on. Skips entries that no longer exist, so that each page except the last is
+ * full.
  */
 export function pageOf<Row>(
   { pin, numbers }: Pick<Ranking, 'pin' | 'numbers'>,
@@ -57,7 +56,7 @@ export class Rankings {
     this.#clock = clock
   }
 
-  /** The shared ranking of this key; null if there is none or it is 5 s old. */
+  /** The shared ranking of a key; null if there is none or it is at least 5 s old. */
   shared(key: string): Ranking | null {
     const nowMs = this.#clock.monotonicMs()
     this.#expire(nowMs)
@@ -65,7 +64,7 @@ export class Rankings {
     return shared !== undefined && nowMs - shared.createdAtMs < SHARED_MS ? shared : null
   }
 
-  /** Caches a copy of a new ranking. If the previous one is equal, renews that one instead. */
+  /** Caches a copy of a new ranking. If the previous ranking of the key is equal, that one is shared for longer instead. */
   add(key: string, numbers: Uint32Array): Ranking {
     const before = this.#newest.get(key)
     const createdAtMs = this.#clock.monotonicMs()
@@ -79,14 +78,14 @@ export class Rankings {
     return added
   }
 
-  /** The ranking of a cursor; null if it has another filter or has expired. */
+  /** The ranking with this pin; null if it has expired or another key. */
   resume(pin: number, key: string): Ranking | null {
     this.#expire(this.#clock.monotonicMs())
     const ranking = this.#pins.get(pin)
     return ranking === undefined || ranking.key !== key ? null : ranking
   }
 
-  /** The ranking of the pin, else the shared one, else a new one. Null: the pin has expired. */
+  /** The ranking of the pin, else the shared one, else a new one. Null if the pin has expired. */
   find(pin: number | null, key: string, select: () => Uint32Array): Ranking | null {
     if (pin !== null) return this.resume(pin, key)
     return this.shared(key) ?? this.add(key, select())
@@ -114,7 +113,7 @@ export class Rankings {
   }
 }
 
-/** Compares bytes, which takes a tenth of the time of comparing a million numbers one by one. */
+/** Compares bytes, which is ten times faster than comparing the numbers one by one. */
 function isSame(one: Uint32Array, other: Uint32Array): boolean {
   return one.length === other.length && bytesIn(one).equals(bytesIn(other))
 }

@@ -1,6 +1,6 @@
 /**
- * The positions 0 … `count` - 1 in the order of their keys. NaN is an unknown key: those come last in both directions.
- * Equal keys are in order of position.
+ * Returns the positions 0 to `count` - 1, sorted by their keys. NaN is an unknown key and comes last in both orders.
+ * Equal keys are sorted by position.
  */
 export function sortedPositions(
   keys: Float64Array,

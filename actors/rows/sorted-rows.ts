@@ -9,10 +9,9 @@
 import type { Column, Columns } from './columns.ts'
 import { sortedPositions } from './sort.ts'
 
-/** With this many changed rows, they are merged at once. */
+/** Changed rows are merged at the latest when there are this many. */
 const CHANGED_MAX = 4_096
 
-/** Bounded by the rows: two arrays of 12 bytes per row. */
 export class SortedRows {
   readonly #rows: Columns
   readonly #values: Column<Float64Array>
@@ -21,7 +20,7 @@ export class SortedRows {
   readonly #changed = new Uint32Array(CHANGED_MAX)
   #changedCount = 0
   #merged = makeOrder(0)
-  /** Arrays of the previous merge, reused by the next: new ones would be megabytes of garbage. */
+  /** Arrays of the previous merge, reused by the next one. New arrays would be megabytes of garbage. */
   #spare = makeOrder(0)
   #count = 0
   #knownCount = 0
@@ -36,7 +35,7 @@ export class SortedRows {
     })
   }
 
-  /** Marks a row that is new, changed or about to be removed. Call it after the key was written. */
+  /** Marks a row as new, changed or about to be removed. Must be called after its key was written. */
   touch(slot: number): void {
     const { values: isChanged } = this.#isChanged
     if (isChanged[slot] === 1) return
@@ -47,8 +46,8 @@ export class SortedRows {
   }
 
   /**
-   * Writes the numbers of the rows whose slots are marked 1, in order. Unknown keys are last in both directions; ties
-   * are in order of slot. Returns their number; `into` must have room for them.
+   * Writes the numbers of the rows whose slots are marked 1, in order, and returns their count. Unknown keys are last
+   * in both orders; equal keys are sorted by slot. `into` must be large enough.
    */
   select(isMarked: Uint8Array, order: 'asc' | 'desc', into: Uint32Array): number {
     if (this.#changedCount > 0) this.#merge()
@@ -66,7 +65,7 @@ export class SortedRows {
     }
     if (order === 'asc') selectRun(0, knownEnd)
     else {
-      // Equal keys stay in ascending order of slot, so a run of them is scanned forward.
+      // Equal keys must be in ascending order of slot, so rows with equal keys are scanned forward.
       for (let end = knownEnd; end > 0; ) {
         let start = end - 1
         const key = keys[start]
@@ -84,7 +83,7 @@ export class SortedRows {
     const { length, isRemoved } = this.#rows
     const { values } = this.#values
     const { values: isChanged } = this.#isChanged
-    // Slots ascend, so that the stable sort leaves equal keys in order of slot.
+    // Slots are sorted first, so that the stable sort by key leaves equal keys in order of slot.
     const changed = this.#changed.subarray(0, this.#changedCount).sort()
     const live = changed.filter((slot) => isRemoved[slot] !== 1)
     const keys = Float64Array.from(live, (slot) => values[slot] ?? Number.NaN)
@@ -101,7 +100,7 @@ export class SortedRows {
     this.#changedCount = 0
   }
 
-  /** `added`: the changed slots in the order of their keys. */
+  /** `added`: slots of the changed rows, sorted by key. */
   #mergeInto(target: RowOrder, added: Uint32Array): void {
     const { values } = this.#values
     const { values: isChanged } = this.#isChanged
@@ -133,7 +132,7 @@ export class SortedRows {
     this.#knownCount = knownCount(target.keys, to)
   }
 
-  /** Holes were compacted: every row keeps its position but has another slot. */
+  /** Updates the slots after holes were compacted. The order of the rows is unchanged. */
   #move(movedTo: Uint32Array): void {
     const { slots } = this.#merged
     for (let index = 0; index < this.#count; index += 1) {
@@ -155,12 +154,12 @@ function isBefore(key: number, slot: number, otherKey: number, otherSlot: number
   if (key < otherKey) return true
   if (key > otherKey) return false
   if (key === otherKey) return slot < otherSlot
-  // At least one is unknown.
+  // At least one of the two keys is unknown.
   if (Number.isNaN(key) && Number.isNaN(otherKey)) return slot < otherSlot
   return Number.isNaN(otherKey)
 }
 
-/** Start of the unknown keys, which are last. */
+/** Number of known keys, which precede the unknown ones. */
 function knownCount(keys: Float64Array, count: number): number {
   let low = 0
   let high = count

@@ -1,5 +1,5 @@
-// The events about games by day, grouped into games in time slices on request. The result is cached until the day
-// changes. Bounded by the catalogue.
+// The events about games, by day. The events of a day are grouped into games on request, in time slices, and the result
+// is cached until the day changes.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { putLast } from '../../engine/put-last.ts'
@@ -12,12 +12,11 @@ import type { VenueGame } from '../../engine/sports/venue-games.ts'
 import type { SlicedWork } from '../../engine/time-slices.ts'
 import type { MarketView } from '../views.ts'
 
-/** A date's games depend on listings of this many days before and after it (game-pairs.ts). */
+/** Number of days before and after a date whose listings may belong to a game of that date (game-pairs.ts). */
 const AROUND_DAYS = 2
-/** Maximum cached days. The oldest is evicted and grouped again on request. */
+/** Maximum cached days. The oldest is evicted and grouped again when requested. */
 const CACHED_MAX = 64
 
-/** An event about a game, with its markets. */
 export interface GameEvent {
   readonly clue: GameClue
   readonly markets: ReadonlyMap<number, MarketView>
@@ -25,15 +24,15 @@ export interface GameEvent {
 
 interface Day {
   readonly events: Set<GameEvent>
-  /** `venue/anchor` → its events. */
+  /** Events by `venue/anchor`. */
   readonly byAnchor: Map<string, Set<GameEvent>>
-  /** Change counter over all days; unique for each state of any day. */
+  /** Change counter over all days, so that each state of each day has another value. */
   version: number
 }
 
 export class GameDays {
   readonly #table: TeamTable
-  /** By `arena/date`; only days with events. */
+  /** By `arena/date`. Contains only days with events. */
   readonly #days = new Map<string, Day>()
   readonly #cached = new Map<string, { stamp: string; games: readonly Game[] }>()
   #changeCount = 0
@@ -45,7 +44,7 @@ export class GameDays {
 
   add(event: GameEvent): void {
     const { venue, league, sides } = event.clue
-    // Team names are read here, one listing at a time, instead of at the request for the day.
+    // Team names are looked up now, for one listing, because the grouping of a day would look them all up at once.
     for (const side of sides) this.#table.team(league, { venue, ...side })
     const key = dayKey(event.clue)
     let day = this.#days.get(key)
@@ -74,19 +73,18 @@ export class GameDays {
     if (day.events.size === 0) this.#days.delete(key)
   }
 
-  /** The table of teams changed: names may refer to other teams now. */
+  /** Must be called when the table of teams changed, because names may now refer to other teams. */
   noteTable(): void {
     this.#tableVersion += 1
   }
 
-  /** Whether a date's games are cached. */
   isCached(competition: string, date: string): boolean {
     return this.#cached.get(`${competition}/${date}`)?.stamp === this.#stamp(competition, date)
   }
 
   /**
-   * The games of one arena around a date, cached until they change. The next call sees changes made during the
-   * grouping.
+   * Groups the games of a date, or returns the cached result. Changes during the grouping are included in the next
+   * call.
    */
   *games(competition: string, date: string): SlicedWork<readonly Game[]> {
     const stamp = this.#stamp(competition, date)
@@ -104,12 +102,12 @@ export class GameDays {
     return games
   }
 
-  /** In the order of the venue table, then in the order in which they were added. */
+  /** Markets of a game, by venue in the order of the venue table, then in order of addition. */
   marketsOf(game: Game): readonly MarketView[] {
     const markets: MarketView[] = []
     for (const side of game.sides) {
       const { clue } = side
-      // Several events may share an anchor. They have different dates only after the venue corrected one of them.
+      // Several events may share an anchor. Their dates differ only if the venue corrected one of them.
       const day = this.#days.get(dayKey(clue))
       const ofSide: MarketView[] = []
       for (const anchor of new Set(side.anchors)) {

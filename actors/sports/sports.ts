@@ -1,5 +1,5 @@
-// Maps markets to games. Stored per event as the catalogue adds and removes markets, and read again when a venue's list
-// of teams changes. Bounded by the catalogue.
+// Maps markets to games. Each event is parsed when the catalogue adds it, and again when a venue's list of teams
+// changes.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -36,7 +36,7 @@ interface Entry {
   readonly facts: EventFacts
   readonly handles: HandleForm
   readonly markets: Map<number, MarketView>
-  /** Its entry in a day; null while its ticker does not name two known teams, which a list of teams may change. */
+  /** Null if the event's ticker does not name two known teams. A new list of teams may change that. */
   readonly gameEvent: GameEvent | null
 }
 
@@ -45,13 +45,13 @@ export class Sports implements SportsView, CatalogWatcher {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly #table = new TeamTable()
   readonly #days = new GameDays(this.#table)
-  /** By venue and the venue's event id. */
+  /** Entries by venue and the venue's event id. */
   readonly #entries = new Map<string, Entry>()
-  /** The entry of each market, to find it when its event changes. */
+  /** Key in `#entries` of each market's event. */
   readonly #eventOfMarket = new Map<number, string>()
   /**
-   * Groups one day at a time, so that a second request for it finds it cached. The newest request is rejected when the
-   * queue is full.
+   * Groups one day at a time, so that a second request for the same day finds it cached. If the queue is full, the
+   * newest request is rejected.
    */
   readonly #grouping = new Slots({ runningMax: 1, waitingMax: 64 })
 
@@ -78,11 +78,11 @@ export class Sports implements SportsView, CatalogWatcher {
     this.#eventOfMarket.set(number, key)
     const isSame = existing !== undefined && isSameFacts(existing.facts, facts)
     if (!isSame) return this.#put(key, { facts, handles, markets }, markets.values())
-    // A new market's ticker may name teams that the known ones lack.
+    // The ticker of the new market may name teams that the other markets do not.
     if (existing.gameEvent === null && isNew) this.#put(key, { facts, handles, markets }, [market])
   }
 
-  /** An event's facts are the same for all its markets, so one market of each event is enough. */
+  /** All markets of an event have the same event facts, so one market of each event is enough. */
   onEvent(markets: readonly MarketView[]): void {
     const seen = new Set<string>()
     for (const market of markets) {
@@ -98,7 +98,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (key !== undefined) this.#remove(number, key)
   }
 
-  /** Takes a venue's list of teams and reads the events that depend on it again, in time slices. */
+  /** Adds a venue's list of teams and parses the events that depend on it again, in time slices. */
   learnTeams(listings: readonly TeamListing[]): Promise<void> {
     return runInSlices(this.#clock, this.#learning(listings))
   }
@@ -109,9 +109,9 @@ export class Sports implements SportsView, CatalogWatcher {
       yield
     }
     this.#days.noteTable()
-    // Events listed from now on are read with the complete table.
+    // Events that are listed during the loop are parsed with the complete table, so a copy of the entries suffices.
     for (const [key, entry] of [...this.#entries]) {
-      // Tickers are parsed with the table; slugs and tournaments are not.
+      // Only tickers are parsed with the table of teams.
       const isCurrent = this.#entries.get(key) === entry
       if (isCurrent && entry.handles === 'ticker') this.#put(key, entry, entry.markets.values())
       yield
@@ -158,7 +158,7 @@ export class Sports implements SportsView, CatalogWatcher {
     for (const game of found) {
       const markets = this.#days.marketsOf(game)
       const startMs = game.sides.find((side) => side.startMs !== null)?.startMs ?? null
-      // All markets of the game were removed while its day was grouped.
+      // Omits a game whose markets were all removed while its day was grouped.
       if (markets.length > 0) view.set(game.key, { markets, startMs })
       yield
     }
@@ -175,7 +175,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (entry.gameEvent !== null) this.#days.remove(entry.gameEvent)
   }
 
-  /** Reads an event from some of its markets, and moves it if it is about another game now. */
+  /** Parses an event from some of its markets, and moves it if it is about another game now. */
   #put(
     key: string,
     { facts, handles, markets }: Pick<Entry, 'facts' | 'handles' | 'markets'>,
@@ -221,14 +221,14 @@ export class Sports implements SportsView, CatalogWatcher {
   }
 }
 
-/** The part of market tickers that follows the ticker of their event. */
+/** The parts of the market tickers after the ticker of their event. */
 function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): readonly string[] {
   return markets.map(({ ref }) => ref.nativeId.slice(nativeId.length + 1))
 }
 
 const DATED = /^([a-z0-9]+)-.+-\d{4}-\d{2}-\d{2}/i
 
-/** Cheap check before parsing, called for every market. */
+/** Whether a market may be about a game. A cheap check before parsing, called for every market. */
 function mayBeGame({ ref, summary }: MarketView, handles: HandleForm): boolean {
   if (handles === 'ticker') {
     return (
@@ -244,7 +244,7 @@ function eventKey({ ref, summary }: MarketView): string {
   return `${ref.venue}/${summary.event ?? summary.slug}`
 }
 
-/** The end time is ignored: it may change with each listing. */
+/** Compares event facts without the end time, which may change with each listing. */
 function isSameFacts(one: EventFacts, other: EventFacts): boolean {
   return one.title === other.title && one.startMs === other.startMs && one.series === other.series
 }

@@ -1,4 +1,5 @@
-// Groups fills from the table of trades: of the last minute of an ended run, of a full mailbox, and of evicted groups.
+// Groups stored trades into whales again: the last minute of each ended run, fills lost at a full mailbox, and fills of
+// evicted groups.
 
 import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -6,18 +7,18 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 
-/** Mark of the first run whose last minute may be ungrouped; all earlier trades are grouped. */
+/** Storage key of the first run whose last minute may not be grouped. Trades of earlier runs are all grouped. */
 const MARK = 'whales_grouped_run'
 const PIECE_MS = 30_000
 const READ_ROWS = 256
 
-/** The fills of one key and their ids. An existing whale row has the id of one of them. */
+/** The fills of one whale and their trade ids. If its row exists, the row has the id of one of them. */
 interface Gathered {
   readonly sum: FillSum
   readonly ids: string[]
 }
 
-/** The groups in a time range of a market. */
+/** The groups of one market in a time range. */
 export interface Stretch {
   readonly market: MarketNumber
   readonly groups: ReadonlyMap<string, Gathered>
@@ -33,19 +34,19 @@ interface Range {
 export class WhaleRegroup {
   readonly #storage: Pick<Storage, 'trades' | 'runs' | 'marks'>
   readonly #run: number
-  /** Time ranges left to read: one per market, so bounded by the markets. */
+  /** Time ranges to group, at most one per market. */
   readonly #ranges = new Map<MarketNumber, Range>()
-  /** Runs whose last minute must be read, oldest first. `offset` null: its start is not known yet. */
+  /** Ended runs whose last minute must be grouped, oldest first. `offset` is null until its start is found. */
   #tails: { readonly run: number; offset: number | null }[] = []
   #isMarkDue = false
 
-  /** `run`: the current one. */
+  /** `run`: number of the current run. */
   constructor(storage: Pick<Storage, 'trades' | 'runs' | 'marks'>, run: number) {
     this.#storage = storage
     this.#run = run
   }
 
-  /** Call it once at startup: schedules what earlier runs may have left ungrouped. */
+  /** Schedules the last minutes of earlier runs. Must be called once, at startup. */
   begin(): void {
     const past = this.#storage.runs.all().filter(({ number }) => number < this.#run)
     const marked = this.#storage.marks.get(MARK)
@@ -61,7 +62,7 @@ export class WhaleRegroup {
     return this.#isMarkDue || this.#ranges.size > 0
   }
 
-  /** Schedules trades of this time to be grouped again. */
+  /** Schedules the trades of this time to be grouped. */
   add(market: MarketNumber, atMs: TimeMs): void {
     const range = this.#ranges.get(market)
     if (range === undefined) this.#ranges.set(market, { fromMs: atMs, toMs: atMs })
@@ -73,7 +74,7 @@ export class WhaleRegroup {
     this.#ranges.delete(market)
   }
 
-  /** Reads one piece; returns the groups it found, or null. */
+  /** Reads the next trades. Returns the groups among them, or null if there are none. */
   step(): Stretch | null {
     const tail = this.#tails[0]
     if (tail !== undefined) {
@@ -86,7 +87,7 @@ export class WhaleRegroup {
     return null
   }
 
-  /** All complete groups of a market with fills in [fromMs, toMs]; see whaleSpreadMs. */
+  /** All groups of a market with at least one fill in [fromMs, toMs], each with all of its fills. See whaleSpreadMs. */
   gather(market: MarketNumber, fromMs: TimeMs, toMs: TimeMs): Stretch {
     const found = new Map<string, Gathered>()
     const alone: WhaleFill[] = []
@@ -106,13 +107,13 @@ export class WhaleRegroup {
       }
     }
     for (const [key, { sum }] of found) {
-      // All of its fills are in the margin, so others may lie outside.
+      // All fills of this group are outside the range, so it may be incomplete.
       if (sum.newestMs < fromMs || sum.oldestMs > toMs) found.delete(key)
     }
     return { market, groups: found, alone }
   }
 
-  /** The next piece with trades. The rest is recorded first, so that an exception does not repeat the piece. */
+  /** Groups the next trades of a range. Shortens the range first, so that an exception does not repeat them. */
   #takePiece(market: MarketNumber, range: Range): Stretch | null {
     const { trades } = this.#storage
     const { fromMs, toMs } = range
@@ -135,7 +136,7 @@ export class WhaleRegroup {
     }
   }
 
-  /** Schedules the next trades of a run's last minute; false if there are no more. */
+  /** Schedules the next trades of a run's last minute. Returns false after the last of them. */
   #readTail(tail: { readonly run: number; offset: number | null }): boolean {
     const { run } = tail
     tail.offset ??= this.#tailStart(run)
@@ -147,7 +148,7 @@ export class WhaleRegroup {
     return rows.length === READ_ROWS
   }
 
-  /** Offset after which a run's last minute begins, by receive time. */
+  /** Offset before the first trade of a run's last minute, by receive time. Binary search. */
   #tailStart(run: number): number {
     const newest = this.#storage.trades.newestOffset(run)
     const last = this.#tradeAt(run, newest - 1)

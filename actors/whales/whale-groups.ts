@@ -9,16 +9,16 @@ import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { FillSum } from '../../engine/whale.ts'
 import type { StoredWhale } from '../../storage/contract/storage.ts'
 
-/** Number of evicted entries at the front of the queue that are cut off at once. */
+/** Number of evicted entries at the front of the queue that are removed at once. */
 const CUT_AT = 1_024
 
 /**
- * Maximum lead of a venue's clock. A fill with a later time is looked up in the table of trades. Otherwise its time
- * would make every later fill look evicted.
+ * Maximum time by which a venue's clock may be ahead. A fill with a later time is looked up in the table of trades.
+ * Otherwise every later fill would be treated as belonging to an evicted group.
  */
 const CLOCKS_APART_MS = 60_000
 
-/** Fills of one whale. */
+/** Fills of one transaction that form one whale. */
 export interface WhaleGroup {
   readonly market: MarketRef
   readonly key: string
@@ -26,9 +26,9 @@ export interface WhaleGroup {
   /** Monotonic time at which the group closes. */
   readonly dueAtMs: number
   isOpen: boolean
-  /** Stored fills may be missing from the sum: look them up before using it. */
+  /** Whether stored fills may be missing from the sum. They must be added before the sum is used. */
   isPartial: boolean
-  /** Fill messages up to this number are in the sum. */
+  /** Serial number of the newest fill message in the sum. */
   countedTo: number
   row: StoredWhale | null
 }
@@ -41,7 +41,7 @@ export class WhaleGroups {
   #nextToClose = 0
   #evictedToMs = Number.NEGATIVE_INFINITY
 
-  /** `groupsMax`: more groups are evicted, see `evictOldest`. */
+  /** `groupsMax`: maximum cached groups, see `evictOldest`. */
   constructor(groupsMax = whaleGroupsMax) {
     this.#groupsMax = groupsMax
   }
@@ -54,12 +54,12 @@ export class WhaleGroups {
     return this.#byMarket.get(market)?.get(key) ?? null
   }
 
-  /** Whether a fill of this venue time may belong to an evicted group. */
+  /** Whether a fill with this venue time may belong to an evicted group. */
   mayBeEvicted(timeMs: number, nowMs: number): boolean {
     return timeMs <= this.#evictedToMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
   }
 
-  /** Groups with fills up to this venue time may exist without being cached. */
+  /** Records that evicted groups may contain fills up to this venue time. */
   noteEvicted(timeMs: number, nowMs: number): void {
     const boundedMs = Math.min(timeMs, nowMs + CLOCKS_APART_MS)
     if (boundedMs > this.#evictedToMs) this.#evictedToMs = boundedMs
@@ -78,7 +78,8 @@ export class WhaleGroups {
   }
 
   /**
-   * Evicts and returns the oldest group, which may still be open, if there are too many or it has expired; else null.
+   * Evicts and returns the oldest group if it has expired or too many are cached, else null. The group may still be
+   * open.
    */
   evictOldest(monotonicMs: number): WhaleGroup | null {
     const group = this.#queue[this.#oldest]
@@ -114,13 +115,13 @@ export class WhaleGroups {
     return group
   }
 
-  /** Drops the groups of a permanently removed market. */
+  /** Removes the groups of a market that was removed from the catalogue. */
   removeMarket(market: MarketNumber): void {
     for (const group of this.#byMarket.get(market)?.values() ?? []) group.isOpen = false
     this.#byMarket.delete(market)
   }
 
-  /** Drops all groups; returns the open ones. */
+  /** Removes all groups and returns the open ones. */
   clear(): readonly WhaleGroup[] {
     const open = this.#queue.slice(this.#nextToClose).filter((group) => group.isOpen)
     this.#byMarket.clear()

@@ -1,5 +1,5 @@
-// The actor of whale rows. Collects the fills of a transaction for 150 ms from the first. Stores rows of at least 1,000
-// dollars, and publishes those of at least 5,000 once each. A row is a function of the stored fills.
+// The actor that records whales. Collects the fills of a transaction for 150 ms after the first one. Stores rows of at
+// least 1,000 dollars, and publishes each row of at least 5,000 dollars once. A row depends only on the stored fills.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { Stamp, Trade, Update } from '../../engine/events.ts'
@@ -16,28 +16,28 @@ import type { MarketView } from '../views.ts'
 import { type Stretch, WhaleRegroup } from './regroup.ts'
 import { type WhaleGroup, WhaleGroups } from './whale-groups.ts'
 
-/** Maximum duration of a regrouping slice, and the pause between slices. */
+/** Maximum duration of a time slice of regrouping, and the pause before the next one. */
 const REGROUP_MS_MAX = 2
 const REGROUP_PAUSE_MS = 1
-/** Expired groups evicted per new one: a burst is not evicted in one tick. */
+/** Maximum groups that are evicted when a group is added, so that not all of a burst are evicted in one tick. */
 const EVICTED_PER_GROUP = 2
-/** Delay of the retry after a wake-up message found the mailbox full. */
+/** Delay of the next wake-up after a message was lost at a full mailbox. */
 const RETRY_MS = 5
 
-/** A trade was stored. `serial` numbers these messages, so that none counts twice. */
+/** Sent for each stored trade. `serial` numbers the messages, so that each fill is counted once. */
 interface FillNote extends WhaleFill {
   readonly kind: 'fill'
   readonly market: MarketRef
   readonly serial: number
 }
 
-/** A group may be due. */
+/** Sent when a group may be due. */
 interface WakeNote {
   readonly kind: 'wake'
 }
 const WAKE: WakeNote = { kind: 'wake' }
 
-/** The wallet of a stored fill became known. */
+/** Sent when the wallet of a stored fill became known. */
 interface CompletedNote {
   readonly kind: 'completed'
   readonly market: MarketRef
@@ -52,17 +52,20 @@ interface WhaleParts {
   readonly storage: Pick<Storage, 'trades' | 'runs' | 'marks' | 'whales'>
   readonly clock: Clock
   readonly metrics: Metrics
-  /** This run's number, stored with each published whale. */
+  /** Number of this run, stored with each published whale. */
   readonly run: number
-  /** The catalogue's view of a market; null if it was removed. */
+  /** Returns null if the market was removed. */
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /** Maximum cached groups; for tests. */
+  /** Maximum cached groups. Only tests set it. */
   readonly groupsMax?: number
 }
 
-/** Called synchronously for whale rows that the stream does not carry. Must not throw. */
+/** Called synchronously for whale rows that are not published. Must not throw. */
 export interface WhaleWatcher {
-  /** A row of live fills was stored that the stream does not carry: too small, or changed since it was published. */
+  /**
+   * Called when a row with live fills was stored but not published: it is too small, or it was published before it
+   * changed.
+   */
   onWhaleRow(market: MarketRef, whale: StoredWhale): void
 }
 
@@ -81,7 +84,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   #wakeAtMs = Number.POSITIVE_INFINITY
   #isStopped = false
 
-  /** Registers itself as an actor of the system. Call `start` before the first event. */
+  /** Registers itself as an actor. `start` must be called before the first event. */
   constructor(parts: WhaleParts) {
     this.#parts = parts
     this.#groups = new WhaleGroups(parts.groupsMax)
@@ -101,7 +104,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#watchers.push(watcher)
   }
 
-  /** Call it once, when the catalogue of the last run is loaded: regroups that run's last minute. */
+  /** Schedules the last minute of earlier runs for regrouping. Must be called once, after the catalogue is loaded. */
   start(): void {
     const { trades } = this.#parts.storage
     for (const venue of VENUE_KEYS) {
@@ -112,14 +115,14 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#arm()
   }
 
-  /** The next start closes groups that are still open. */
+  /** Groups that are still open are grouped by the next run. */
   stop(): void {
     this.#isStopped = true
     this.#stopTimer?.()
     this.#stopTimer = null
   }
 
-  // Called by the publisher while markets handle messages
+  // Watcher methods, called while markets handle messages
 
   onUpdate(update: Update): void {
     if (update.kind !== 'trade') return
@@ -127,12 +130,12 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#note(market, { trade, receivedAtMs, run: this.#parts.run, offset })
   }
 
-  /** Creates rows that the stream does not carry. */
+  /** Rows of past trades are stored but not published. */
   onPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
     this.#note(market, { trade, receivedAtMs, run: null, offset: null })
   }
 
-  /** Completes the row with its taker; the stream does not carry it again. */
+  /** Adds the taker to the row of its fill. The row is not published again. */
   onCompletedTrade(market: MarketRef, trade: Trade, { role }: TradeCompletion): void {
     if (role === 'taker' && trade.txHash !== null)
       this.#self.send({ kind: 'completed', market, trade })
@@ -150,7 +153,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#self.send({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
   }
 
-  /** The mailbox was full: the fill is grouped from the table of trades. */
+  /** Schedules a lost fill for grouping from the table of trades. */
   onOverflow(lost: WhaleMessage): void {
     if (lost.kind === 'fill') this.#regroup.add(lost.market.number, lost.trade.timeMs)
     this.#arm(RETRY_MS)
@@ -166,7 +169,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#arm()
   }
 
-  /** After an exception the groups in memory are discarded: the trades of open ones are read again. */
+  /** Discards the groups in memory after an exception. Schedules the trades of open groups for grouping. */
   restart(): void {
     for (const { market, sum } of this.#groups.clear()) {
       this.#regroup.add(market.number, sum.oldestMs)
@@ -194,7 +197,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     if (!group.isOpen) this.#settle(group)
   }
 
-  /** An open group is summed up again when it closes; a stored row gets the wallet at once. */
+  /** Adds the taker to a stored row at once. An open group reads its fills again when it closes. */
   #complete({ market, trade }: CompletedNote): void {
     const key = whaleKey(trade)
     const group = key === null ? null : this.#groups.get(market.number, key)
@@ -225,7 +228,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     if (evicted === null) return
     this.#noteEvicted(evicted.sum.newestMs)
     if (!evicted.isOpen) return
-    // Under load an open group is closed early; its late fills still find its row.
+    // Closes an open group early under load. Its later fills are added to its row.
     evicted.isOpen = false
     this.#settle(evicted)
   }
@@ -239,7 +242,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     }
   }
 
-  /** Stores the row of a closed group, and publishes it if required. */
+  /** Stores the row of a closed group, and publishes it if it is due. */
   #settle(group: WhaleGroup): void {
     const { market, key } = group
     let ids: readonly string[] | null = null
@@ -270,8 +273,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   #settleStretch({ market, groups, alone }: Stretch): void {
     for (const fill of alone) this.#record(market, new FillSum(fill), { row: null, ids: null })
     const sinceMs = this.#parts.clock.nowMs() - whaleCloseMs
-    // Only fills of this run may stay open. Those of earlier runs are closed now: if this run ended first, no later run
-    // would group them.
+    // Only groups of this run's fills may stay open. Groups of earlier runs are closed now, because no later run would
+    // group them if this run ended first.
     const isYoung = ({ run, receivedAtMs }: WhaleFill) =>
       run === this.#parts.run && receivedAtMs > sinceMs
     const ref = this.#parts.market(market)?.ref
@@ -295,8 +298,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   // Rows
 
   /**
-   * Stores and returns the row of these fills; null if they are below the minimum. An existing row keeps its id, time
-   * and stamp, and never loses fills: trades expire, whales do not.
+   * Stores and returns the row of these fills; null if their sum is below the minimum. An existing row retains its id,
+   * time and offset. Its fills never decrease, although the trades may have expired.
    */
   #record(
     market: MarketNumber,
@@ -366,7 +369,10 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#groups.noteEvicted(timeMs, this.#parts.clock.nowMs())
   }
 
-  /** Schedules the next wake-up: when the next group is due, or soon if there is work; never before `delayMs`. */
+  /**
+   * Schedules the next wake-up: when the next group is due, or soon if trades wait for regrouping. Not before
+   * `delayMs`.
+   */
   #arm(delayMs = 0): void {
     if (this.#isStopped) return
     const { clock } = this.#parts
