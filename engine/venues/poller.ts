@@ -5,14 +5,14 @@ import type { VenueCounters } from './venue-counters.ts'
 interface PollerOptions {
   readonly clock: Clock
   readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
-  /** Counts failures other than suspect answers. */
+  /** Counter of failures other than suspect responses (VenueCounters.trouble). */
   readonly trouble: string
   readonly everyMs: () => number
   readonly afterFailureMs?: number
   readonly onFailure?: (reason: string) => void
 }
 
-/** Repeats a request with a pause after each, between `start` and `stop`. */
+/** Repeats a request between `start` and `stop`, with a pause after each response. */
 export class Poller {
   readonly #options: PollerOptions
   readonly #poll: (signal: AbortSignal) => Promise<void>
@@ -24,7 +24,6 @@ export class Poller {
     this.#poll = poll
   }
 
-  /** Repeated calls have no effect. */
   start(): void {
     this.#task ??= this.#run(this.#stopping.signal)
   }

@@ -1,4 +1,4 @@
-// Delays requests to stay below a venue's quota.
+// Delays requests so that they stay below a venue's limit.
 
 import { type Clock, pause } from '../clock.ts'
 
@@ -7,11 +7,11 @@ interface TokenBucketOptions {
   /** Requests that may be sent at once after a period without requests. */
   readonly burst: number
   readonly clock: Clock
-  /** Maximum waiting calls. Beyond it, `take` rejects. Default 10,000. */
+  /** Maximum waiting calls. Beyond it `take` rejects. Default 10,000. */
   readonly waitingCountMax?: number
 }
 
-/** Grants requests in order of their calls, never faster than the rate plus the burst. */
+/** Token bucket. Grants requests in order of their calls, never faster than the rate plus the burst. */
 export class TokenBucket {
   readonly #clock: Clock
   readonly #intervalMs: number

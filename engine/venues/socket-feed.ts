@@ -1,5 +1,6 @@
-// A WebSocket client that stays connected. While reading is paused, TCP flow control stops the venue, including its
-// pings. A connection that it closes for that is lost since the start of the pause.
+// A WebSocket client that reconnects automatically. While reading is paused, TCP flow control stops the venue,
+// including its pings. If the venue therefore closes the connection, the connection counts as lost since the start of
+// the pause.
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -19,15 +20,15 @@ export interface RawFrame {
   readonly text: string
 }
 
-/** Called with every frame before it is parsed, for recording. It must return quickly. */
+/** Receives every frame before it is parsed, for recordings. Must return quickly. */
 export type FrameTap = (frame: RawFrame, venue: VenueKey, stream: string) => void
 
-/** Emits an event about a connection, at local time, because the venue provides no time for it. */
+/** Emits an event about a connection. Its time is local, because the venue states none. */
 type FeedReporter = (
   kind: FeedEvent['kind'],
   reason: string,
   sinceMs: TimeMs | null,
-  /** Those that the connection serves; default: the whole venue. */
+  /** The outcomes that the connection serves. Default: all of the venue. */
   outcomes?: readonly OutcomeId[],
 ) => void
 
@@ -42,7 +43,7 @@ export function feedReporter(
   }
 }
 
-/** null if all are. */
+/** The latest time; null if all are null. */
 export function latest(times: readonly (TimeMs | null)[]): TimeMs | null {
   let last: TimeMs | null = null
   for (const time of times) if (time !== null && (last === null || time > last)) last = time
@@ -51,24 +52,24 @@ export function latest(times: readonly (TimeMs | null)[]): TimeMs | null {
 
 export interface SocketOptions {
   readonly venue: VenueKey
-  /** Names the socket in metrics, logs and recordings. The set is fixed. */
+  /** Name of the socket in metrics, logs and recordings. The set is fixed. */
   readonly stream: string
   readonly connection: number
-  /** Called before each attempt, so that a changed or signed URL is current. */
+  /** Called before each connection attempt, because a URL may be signed or change. */
   readonly url: () => string
   readonly headers?: () => Record<string, string>
   readonly onOpen: (socket: SocketFeed) => void
-  /** Returns 'sign' for a heartbeat, which keeps the socket alive but does not end a silence. */
+  /** Returns 'sign' for a heartbeat, otherwise 'data'. A heartbeat keeps the socket alive but does not end a silence. */
   readonly onFrame: (frame: RawFrame) => 'data' | 'sign'
-  /** Called once when an open socket was lost, and never for an attempt that did not open. */
+  /** Called once when an open socket is lost. Not called for failed connection attempts. */
   readonly onDown: (reason: string) => void
-  /** Called after each `silentAfterMs` without data on an open socket. */
+  /** Called each time an open socket received no data for `silentAfterMs`. */
   readonly onSilence?: () => void
-  /** Heartbeat text of the venue. Without it, protocol pings are sent every `pingEveryMs`. */
+  /** The venue's heartbeat text, sent every `pingEveryMs`. If absent, protocol pings are sent. */
   readonly pingText?: string
   readonly pingEveryMs?: number
   readonly noDataAfterMs: number
-  /** Time without any frame, ping or pong after which the socket reconnects. */
+  /** The socket reconnects after this time without any frame, ping or pong. */
   readonly deadAfterMs: number
   readonly tap?: FrameTap | undefined
   readonly drift?: DriftNotes
@@ -80,15 +81,15 @@ export interface SocketOptions {
 
 const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 30_000
-/** After a connection that lived this long, the back-off starts again from its minimum. */
+/** Minimum lifetime of a connection after which the back-off starts from its minimum again. */
 const LIFE_GOOD_MS = 30_000
 const HANDSHAKE_MS = 10_000
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
-/** Maximum bytes in the outgoing buffer. Beyond it `send` returns false, and the caller must reconnect or wait. */
+/** Maximum size of the outgoing buffer. Beyond it `send` returns false, and the caller must reconnect or wait. */
 const OUTGOING_BYTES_MAX = 8 * 1024 * 1024
-/** A liveness check that runs this late proves that nothing was read in the meantime. */
+/** If a liveness check is delayed by more than this, the process was blocked and read nothing. */
 const STALL_MS = 1_000
-/** For this long after a pause or a stall, received frames may have been sent before or during it. */
+/** For this time after a pause or a block, received frames may be late. */
 const CATCH_UP_MS = 10_000
 
 export class SocketFeed {
@@ -138,7 +139,7 @@ export class SocketFeed {
     return this.#isOpen
   }
 
-  /** Whether the socket is open and has received data since. A socket may answer heartbeats and deliver no data. */
+  /** Whether the open socket has received data. A socket may answer heartbeats without delivering data. */
   get isDelivering(): boolean {
     return this.#isOpen && this.#hasData
   }
@@ -157,12 +158,12 @@ export class SocketFeed {
     return this.#lastSignAtMs
   }
 
-  /** Start of the recent pause or stall, since when messages may be late or lost. Null while reading keeps up. */
+  /** Start of the last pause or block while frames may still be late because of it. Null otherwise. */
   get lateSinceMs(): TimeMs | null {
     return this.#lateSinceMs
   }
 
-  /** Data that was already read is still delivered. A pause does not count as silence of the venue. */
+  /** Data that was already read is still delivered. A pause does not count as silence. */
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return
     this.#isPaused = isPaused
@@ -185,7 +186,7 @@ export class SocketFeed {
     this.#connect()
   }
 
-  /** Closes the socket permanently. No callback runs afterwards. Resolves when the socket is closed. */
+  /** Closes the socket permanently. Resolves when it is closed. No callback is called afterwards. */
   stop(): Promise<void> {
     this.#isStarted = false
     this.#stopRetry?.()
@@ -198,7 +199,7 @@ export class SocketFeed {
     })
   }
 
-  /** Returns false if the socket is not open or its outgoing buffer is full. The text was then not sent. */
+  /** Returns false, without sending, if the socket is not open or its outgoing buffer is full. */
   send(text: string): boolean {
     const socket = this.#socket
     if (socket === null || !this.#isOpen || socket.bufferedAmount > OUTGOING_BYTES_MAX) return false
@@ -220,7 +221,7 @@ export class SocketFeed {
         headers: headers?.() ?? {},
         maxPayload: PAYLOAD_BYTES_MAX,
         perMessageDeflate: false,
-        // An invalid character should cost one message (parse.ts counts it) and not the connection.
+        // An invalid character then affects one message, which the parser counts, and not the connection.
         skipUTF8Validation: true,
       })
     } catch (error) {
@@ -230,7 +231,7 @@ export class SocketFeed {
       return
     }
     this.#socket = socket
-    // Handlers ignore events of a replaced socket.
+    // Ignores events of a socket that was replaced.
     const isPresent = () => this.#socket === socket
     socket.on('open', () => isPresent() && this.#opened(socket))
     socket.on('message', (data) => isPresent() && this.#received(data))
@@ -285,7 +286,7 @@ export class SocketFeed {
     this.#silenceCount = 0
   }
 
-  /** Limits the characters read per event-loop tick; reading continues in the next tick. */
+  /** Limits the characters that are read per event-loop tick. Reading continues in the next tick. */
   #pauseAfter(chars: number): void {
     if (this.#tickChars === 0) {
       setImmediate(() => {
@@ -319,7 +320,7 @@ export class SocketFeed {
     if (onSilence !== undefined) this.#guard(onSilence)
   }
 
-  /** Timers run before sockets are read, so a late check runs before the data that waits. */
+  /** After a block, timers run before the sockets are read. A late check therefore precedes the queued data. */
   #noteStall(nowMs: number, everyMs: number): void {
     const lateMs = nowMs - this.#checkedAtMonotonicMs - everyMs
     this.#checkedAtMonotonicMs = nowMs
@@ -348,7 +349,7 @@ export class SocketFeed {
     this.#retryLater()
   }
 
-  /** Retries with full jitter, so that clients that were disconnected together do not reconnect together. */
+  /** The delay has full jitter, so that clients that lost their connections together do not reconnect together. */
   #retryLater(): void {
     if (!this.#isStarted || this.#stopRetry !== null || this.#socket !== null) return
     const exponent = Math.min(this.#consecutiveFailures, 20)
@@ -375,7 +376,7 @@ export class SocketFeed {
     }
   }
 
-  /** Catches an exception of a callback, which is a bug. It may cost a message but must not end the process. */
+  /** Logs an exception that a callback threw. Such a bug may cost a message but must not end the process. */
   #noteBug(error: unknown): void {
     this.#bugs.inc()
     this.#options.log.error({ err: error, stream: this.#options.stream }, 'socket callback threw')
@@ -387,7 +388,7 @@ function textOf(data: RawData): string {
   return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString('utf8')
 }
 
-/** Omits path and query, which may be signed. */
+/** The host of the socket's URL. Path and query are omitted, because they may contain a signature. */
 function hostOf(socket: WebSocket | null): string {
   return socket === null ? 'unknown' : new URL(socket.url).host
 }

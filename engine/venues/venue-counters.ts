@@ -1,4 +1,4 @@
-// Counts messages and failures. Reasons are from fixed sets of the code, never text from the venue.
+// Counts messages and failures. Reasons come from fixed sets in the code and never from the venue.
 
 import type { VenueKey } from '../ids.ts'
 import { type Log, LogSampler } from '../process/log.ts'
@@ -9,7 +9,7 @@ import { ROW } from './drift/row-checks.ts'
 
 const SAMPLE_CHARACTERS_MAX = 300
 
-/** A venue's counters. Metric series are cached, so that a count costs one Map lookup. */
+/** A venue's counters. Metric series are cached, so a count costs one Map lookup. */
 export class VenueCounters {
   readonly suspectAnswers: SuspectAnswers
   readonly drift: DriftRecorder
@@ -36,17 +36,17 @@ export class VenueCounters {
     this.drift.shares.read(ROW)
   }
 
-  /** Counts an unreadable catalogue row, whose market is missing. `sample` identifies it. */
+  /** Counts an unreadable catalogue row. Its market is absent from the catalogue. `sample` identifies the row. */
   rowRefused(reason: string, sample: string): void {
     this.rejected(reason, sample, ROW)
   }
 
-  /** Counts an unused message: a duplicate, an unwatched market, or another topic. */
+  /** Counts a message that is not used: a duplicate, an unwatched market or an unused topic. */
   ignored(reason: string): void {
     this.#count('venue_ignored_total', 'Messages of no use to us', 'reason', reason).inc()
   }
 
-  /** `sample` is logged for the first few of each reason. `kind` is the expected kind, if known. */
+  /** Counts an invalid message. The first samples of each reason are logged. `kind` is the expected kind, if known. */
   rejected(reason: string, sample: string, kind: string | null = null): void {
     this.drift.shares.refused(reason, sample, kind)
     this.#count('venue_rejected_total', 'Messages that cannot be trusted', 'reason', reason).inc()
@@ -60,7 +60,7 @@ export class VenueCounters {
     else this.rejected(refusal.reason, sample)
   }
 
-  /** Counts a handled failure other than a message: a gap, poll, page, command or check. */
+  /** Counts a handled failure that is not an invalid message, such as a gap or a failed poll or command. */
   trouble(reason: string, details: Readonly<Record<string, unknown>> = {}): void {
     this.#count('venue_troubles_total', 'Failures that were handled', 'reason', reason).inc()
     const { isWritten, count } = this.#sampler.admit(reason)

@@ -1,4 +1,4 @@
-// The venues' addresses: the real hosts or a simulator, overridden singly by environment variables.
+// Addresses of the venues: the real hosts or a simulator. Environment variables override single addresses.
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
@@ -11,13 +11,13 @@ interface VenueSource {
   readonly stop: () => Promise<void>
 }
 
-/** Starts the simulator if configured; `onLost`: it ended by itself. Rejects if it does not start. */
+/** Starts the simulator if it is configured. Rejects if it does not start. `onLost` is called if it ends by itself. */
 export async function openSource(
   config: Config,
   parts: {
     clock: Clock
     onLost: (reason: string) => void
-    /** Folder for the simulator's state; null: no persistence. */
+    /** Folder for the simulator's state. If null, the state is not stored. */
     worldFolder: string | null
   },
 ): Promise<VenueSource> {

@@ -1,4 +1,4 @@
-// Limits the text of listings and profiles from venues.
+// Limits the length and characters of text from venues.
 
 import { isRecord } from '../json-record.ts'
 import type { JsonRecord } from '../market/market.ts'
@@ -6,18 +6,18 @@ import type { VenueWallets, WalletProfile } from '../wallet.ts'
 import type { DriftNotes } from './drift/row-checks.ts'
 import type { CatalogPage, Venue, VenueCatalog } from './venue.ts'
 
-/** Maximum characters (UTF-16 code units) per kind of text. Longer text is cut. */
+/** Maximum characters (UTF-16 code units) by kind of text. Longer text is truncated. */
 const CHARACTERS_MAX = { title: 500, description: 20_000, label: 200, slug: 200, url: 2_000 }
 type TextKind = keyof typeof CHARACTERS_MAX
 
-/** A control character except tab and line ends, or an unpaired surrogate. */
+/** Matches a control character except tab and line ends, or an unpaired surrogate. */
 const UNCLEAN = /(?![\t\r\n])\p{Cc}|\p{Surrogate}/u
 const ALL_UNCLEAN = new RegExp(UNCLEAN, 'gu')
 const LINE_ENDS = /\s*[\t\r\n]\s*/g
 /** Maximum depth of a venue's original record. Deeper values are dropped. */
 const DEPTH_MAX = 8
 
-/** Well-formed text without control characters, cut to the limit. Changes are recorded as drift. */
+/** Removes control characters and unpaired surrogates, and truncates to the limit. Changes are recorded as drift. */
 export function cleanText(text: string, kind: TextKind, drift: DriftNotes): string {
   const charactersMax = CHARACTERS_MAX[kind]
   let clean = text
@@ -32,7 +32,7 @@ export function cleanText(text: string, kind: TextKind, drift: DriftNotes): stri
   }
   if (clean.length > charactersMax) {
     drift.note('text', `${kind} too long`, text.slice(0, 40), 'notice')
-    // The cut may split a surrogate pair.
+    // Truncation may split a surrogate pair.
     clean = clean.slice(0, charactersMax).replace(ALL_UNCLEAN, '')
   }
   return kind === 'description' ? clean : clean.replace(LINE_ENDS, ' ')
@@ -118,7 +118,7 @@ export function cleanPage(page: CatalogPage, drift: DriftNotes): CatalogPage {
   }
 }
 
-/** Returns the record unchanged if it is clean, which is the usual case. */
+/** Returns the record itself if nothing has to be changed, which is the usual case. */
 function cleanRecord(record: JsonRecord, drift: DriftNotes): JsonRecord {
   return isClean('', record, 0) ? record : cleanFields(record, drift, 0)
 }
@@ -149,7 +149,7 @@ function cleanValue(name: string, value: unknown, drift: DriftNotes, depth: numb
   return isRecord(value) ? cleanFields(value, drift, depth + 1) : null
 }
 
-/** Single-line fields of a venue's original record. All others may be as long as a description. */
+/** Fields of a venue's original record that have one line. Other fields may be as long as a description. */
 function kindOf(name: string): TextKind {
   if (/(?:title|question)$/i.test(name)) return 'title'
   if (/slug$/i.test(name)) return 'slug'

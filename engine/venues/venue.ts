@@ -1,4 +1,4 @@
-// The interface of a venue (README.md). It depends on no actor and calls `emit` synchronously and in order.
+// The interface of a venue (README.md). It is independent of actors and calls `emit` synchronously and in order.
 
 import type { Clock } from '../clock.ts'
 import type { TradesSource, VenueEvent } from '../events.ts'
@@ -14,25 +14,25 @@ import type { SuspectReason } from './answer-checks.ts'
 import type { Drift } from './drift/drift.ts'
 import type { PastPoint } from './past-points.ts'
 
-/** A page of the catalogue. Unreadable rows were counted and logged, and are absent. */
+/** A page of the catalogue, without unreadable rows, which were counted and logged. */
 export interface CatalogPage {
   readonly markets: readonly ReadListing[]
   readonly events: readonly ReadEvent[]
-  /** Requested markets that exist and cannot be listed. Repeating the request has no effect. */
+  /** Requested markets that exist but cannot be listed. Requesting them again would not help. */
   readonly refused?: readonly NativeMarketId[]
 }
 
-/** A venue's market list. All calls reject with an Error on network failure, after retries. */
+/** A venue's market list. If the venue does not respond after retries, calls reject with an Error. */
 export interface VenueCatalog {
-  /** All markets that are not long settled. `onPage` is awaited, which provides backpressure. */
+  /** Reads all markets that did not settle long ago. `onPage` is awaited, which limits the memory. */
   crawl(onPage: (page: CatalogPage) => void | Promise<void>, signal: AbortSignal): Promise<void>
-  /** Reads possible changes since `sinceMs` (new, closed, resolved, volumes). */
+  /** Reads markets that may have changed since `sinceMs`: new, closed and resolved ones, and changed volumes. */
   refresh(
     sinceMs: TimeMs,
     onPage: (page: CatalogPage) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<void>
-  /** Reads single markets and their events. Unknown ids are absent from the page. */
+  /** Reads single markets and their events. Unknown ids are omitted. */
   fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage>
 }
 
@@ -46,47 +46,53 @@ export interface WatchedMarket {
 
 /** A feed's state for /health, status messages and metrics. */
 export interface FeedHealth {
-  /** Open connections. Connections for books count only once they have delivered data since they opened. */
+  /** Number of open connections. A connection for books counts once it has delivered data since it opened. */
   readonly connectionsOpen: number
   readonly connectionsWanted: number
-  /** Time of the last data message, without heartbeats; null before the first. */
+  /** Time of the last message with data, not heartbeats; null before the first. */
   readonly lastDataAtMs: TimeMs | null
-  /** Time of the last frame, including heartbeats. */
+  /** Time of the last frame, heartbeats included. */
   readonly lastSignAtMs: TimeMs | null
-  /** Maximum delay of a book change in normal operation: 0 if books are streamed, one round if they are polled. */
+  /**
+   * Maximum delay of a book change in normal operation. 0 if books are streamed. The duration of a round if they are
+   * polled.
+   */
   readonly bookDelayMs: number
-  /** null: the venue has only one source. */
+  /** The current source of trades; null if the venue has only one. */
   readonly tradesSource: TradesSource | null
 }
 
 export type Readable = 'all' | 'books' | 'nothing'
 
-/** A venue's live stream. It handles reconnects, heartbeats and resubscription itself. */
+/** A venue's live stream. It reconnects, sends heartbeats and subscribes again automatically. */
 export interface VenueFeed {
   start(): void
-  /** Closes all sockets and timers. No event is emitted afterwards. */
+  /** Closes all sockets and timers. Emits no event afterwards. */
   stop(): Promise<void>
-  /** Subscribes to books (a snapshot first), trades and status of these markets. Repeated calls have no effect. */
+  /**
+   * Subscribes to books, trades and status of these markets. Books start with a snapshot. Repeated calls have no
+   * effect.
+   */
   watch(markets: readonly WatchedMarket[]): void
   unwatch(ids: readonly NativeMarketId[]): void
-  /** Requests new snapshots of these outcomes' books, in order on the stream where possible. */
+  /** Requests new snapshots of these outcomes' books. They arrive in order on the stream where possible. */
   resync(outcomes: readonly OutcomeId[]): void
   /**
-   * Sets which streams are read. Data of the others waits in the kernel and at the venue. Silence and missing
-   * heartbeats during that time are not failures. A connection that the venue closes meanwhile is lost since the
-   * start of that time. Repeated calls have no effect.
+   * Sets which streams are read. Data of other streams waits in the kernel and at the venue. Silence and missing
+   * heartbeats of a stream that is not read are not failures. If the venue closes its connection, the connection counts
+   * as lost since the stream was last read. Repeated calls have no effect.
    */
   read(what: Readable): void
-  /** Discards unread book data by reconnecting. The new connections start with snapshots. Trades are not affected. */
+  /** Reconnects to discard unread book data. The new connections start with snapshots. Trades are not affected. */
   reconnect(reason: string): void
-  /** Emits the trades of [fromMs, toMs], oldest first per market. Rejects if there is no response. */
+  /** Emits the trades of [fromMs, toMs], oldest first per market. Rejects if the venue does not respond. */
   fetchTrades(range: TradesRange): Promise<TradesRead>
   health(): FeedHealth
   /** Reads books over REST and emits each as a `bookSnapshot`; see BookSnapshotEvent.isInOrder. */
   readBooks(outcomes: readonly OutcomeId[]): void
 }
 
-/** A range of trades to read over REST: of one market, or of the whole venue if `market` is null. */
+/** A range of trades to read over REST, of one market or of the whole venue (`market` null). */
 export interface TradesRange {
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs
@@ -95,11 +101,11 @@ export interface TradesRange {
 }
 
 export interface TradesRead {
-  /** Start of the complete part. If it is later than the range's start, the trades before it are lost. */
+  /** Start of the complete part of the range. Trades before it are lost. */
   readonly completeFromMs: TimeMs
-  /** Not null: no response reached back before the venue's range, so any trade of it may be missing. */
+  /** If not null, the response did not reach back to the range's start, so any trade of the range may be missing. */
   readonly suspectReason: SuspectReason | null
-  /** Venue time of the newest row of any kind; null if there was none. */
+  /** Venue time of the newest row, used or not; null if there was no row. */
   readonly newestMs: TimeMs | null
 }
 
@@ -108,15 +114,15 @@ export interface PastMarket {
   readonly event: NativeEventId | null
   /** Kalshi's series ticker, if the market's event is known. */
   readonly series: string | null
-  /** In listing order. Prices are those of the first. */
+  /** In listing order. Prices are those of the first outcome. */
   readonly outcomes: readonly OutcomeId[]
 }
 
 export interface VenuePastPrices {
   /**
-   * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending: by the minute for up to a day,
-   * beyond that in steps of `stepMs` if the venue has them. Empty if the venue has none. Starts with the last price
-   * before `fromMs` if the venue returns it. Rejects if the venue does not respond after retries.
+   * Prices of the first outcome in [fromMs, toMs], ascending. A range has at most 15 days. Up to a day has a price per
+   * minute. A longer range has steps of `stepMs` if the venue provides them. Starts with the last price before `fromMs`
+   * if the venue returns it. Empty if the venue has no prices. Rejects if the venue does not respond after retries.
    */
   read(
     market: PastMarket,
@@ -127,7 +133,7 @@ export interface VenuePastPrices {
 
 export type { TeamListing }
 
-/** Dependencies of every venue. `emit` must not throw. */
+/** Dependencies of a venue. `emit` must not throw. */
 export interface VenueParts {
   readonly clock: Clock
   readonly random: Random
@@ -141,7 +147,7 @@ export interface Venue {
   readonly catalog: VenueCatalog
   readonly feed: VenueFeed
   readonly pastPrices: VenuePastPrices
-  /** All teams of the venue. Rejects if it does not respond after retries. */
+  /** Reads all teams of the venue. Rejects if the venue does not respond after retries. */
   readonly teams: (signal: AbortSignal) => Promise<readonly TeamListing[]>
   /** null: the venue does not publish who trades. */
   readonly wallets: VenueWallets | null

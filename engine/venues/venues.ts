@@ -11,13 +11,13 @@ import type { FrameTap } from './socket-feed.ts'
 import type { Venue, VenueParts } from './venue.ts'
 import { withCleanText } from './venue-text.ts'
 
-/** Sorted by key. The sides of a matched pair have the same order. */
+/** Sorted by key. Matched pairs list their sides in the same order. */
 export const VENUES: readonly VenueFacts[] = [POLYMARKET, KALSHI]
 
-/** The venues of labelled pairs and of recorded dumps. */
+/** The venues whose rows occur in labelled pairs and recorded dumps. */
 export const PAIRED_VENUES = [POLYMARKET, KALSHI] as const
 
-/** The table with configured names. Venues without a configured name keep their default. */
+/** Replaces default names by configured ones. */
 export function venueTable(
   names: Readonly<Partial<Record<VenueKey, string>>> = {},
   venues: readonly VenueFacts[] = VENUES,
@@ -25,7 +25,7 @@ export function venueTable(
   return new VenueTable(venues.map((facts) => ({ ...facts, name: names[facts.key] ?? facts.name })))
 }
 
-/** Addresses of both venues, and the key for Kalshi; null: its public REST API is polled. */
+/** Addresses of both venues and the key for Kalshi. If the key is null, Kalshi's public REST API is polled. */
 export interface VenueAddresses {
   readonly polymarket: PolymarketUrls
   readonly kalshi: {

@@ -1,4 +1,4 @@
-// Version 2 of the Data API. Every page repeats the filters of the first, to which its cursor is bound.
+// Client of the Data API v2. A cursor is bound to the filters of the first page, so every page repeats them.
 
 import type { CallOptions, JsonReader, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
@@ -6,7 +6,7 @@ import { type AnswerKind, type CursorPage, pagesOf, SuspectAnswerError } from '.
 import type { DriftNotes } from '../drift/drift.ts'
 import { checkDataRows } from './drift-checks.ts'
 
-/** Maximum rows per page. The API refuses more with 400. */
+/** Maximum rows per page. The API responds with 400 to a higher limit. */
 export const DATA_ROWS_MAX = 1_000
 
 export interface DataApiParts {
@@ -14,15 +14,14 @@ export interface DataApiParts {
   readonly drift: DriftNotes
 }
 
-/** A path of the API, and the filters that every page repeats. */
 export interface DataRequest {
   readonly path: string
-  /** Includes `limit` if the page size matters, and never a cursor. */
+  /** The filters of every page, including `limit` if the page size matters. Never contains a cursor. */
   readonly query: Query
   readonly kind: AnswerKind
 }
 
-/** Reads the venue's trades, activity, positions and market figures. Rejects with FetchError or SuspectAnswerError. */
+/** Reads trades, activity, positions and market figures. Rejects with FetchError or SuspectAnswerError. */
 export class DataApi {
   readonly #parts: DataApiParts
 
@@ -34,7 +33,7 @@ export class DataApi {
     return this.#dataOf(await this.#fetch(request, undefined, options), request)
   }
 
-  /** One page of a list, and the cursor of the next page; null after the last page. */
+  /** Reads one page of a list. `next` is null on the last page. */
   async page(
     request: DataRequest,
     cursor?: string,

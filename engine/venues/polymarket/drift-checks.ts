@@ -1,4 +1,4 @@
-// Probes for changes of Polymarket's APIs, and the expected shapes of its rows.
+// Requests that detect changes of Polymarket's APIs, and the expected fields of its rows.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { FetchError, type JsonReader } from '../../fetch.ts'
@@ -39,7 +39,7 @@ const DATA_SHAPES: ReadonlyMap<string, RowShape> = new Map([
   ['/v2/activity', ACTIVITY],
   ['/v2/positions', POSITION],
 ])
-/** Gamma's rows have about 90 fields, some of them optional. Only the fields that a listing needs are checked. */
+/** Gamma's rows have about 90 fields, some of them optional. Only fields that a listing needs are checked. */
 const MARKET: RowShape = {
   kind: 'gamma.market',
   needed: {
@@ -48,7 +48,7 @@ const MARKET: RowShape = {
   },
   further: null,
 }
-/** Fields of nearly all open markets, checked on pages that are large enough to contain them. */
+/** Fields that nearly all open markets have. They are checked on large pages only. */
 const OPEN_MARKET: Pick<RowShape, 'kind' | 'needed'> = {
   kind: 'gamma.market',
   needed: {
@@ -97,14 +97,14 @@ export function checkMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
   }
 }
 
-/** Fields that only some rows have, and the number of rows without them that counts as drift. */
+/** Fields that only some rows have. Drift is recorded if all of at least `rowsMin` such rows lack a field. */
 const CONDITIONAL_FIELDS: readonly {
   readonly name: string
   readonly isExpected: (row: Json) => boolean
   readonly fields: readonly string[]
   readonly rowsMin: number
 }[] = [
-  // Most open markets have volume on a given day, but the markets of one event may all have none.
+  // Most open markets have volume on any day. The markets of a single event may all have none.
   {
     name: 'volume24hr',
     isExpected: ({ volumeNum }) => Number(volumeNum) > 0,
@@ -119,7 +119,7 @@ const CONDITIONAL_FIELDS: readonly {
   },
 ]
 
-/** Records fields that are absent from all open markets of a page that should have them. */
+/** Records each conditional field that is absent from all open markets of a page. */
 function checkConditionalFields(open: readonly Json[], drift: DriftNotes): void {
   for (const { name, isExpected, fields, rowsMin } of CONDITIONAL_FIELDS) {
     const expected = open.filter(isExpected)
@@ -136,13 +136,13 @@ interface ProbeParts {
   readonly log: Log
 }
 
-/** Maximum age that the API may report. Recorded values were at most 24 s (README.md, Data API). */
+/** Maximum age that the API may report for its data. Recorded values were at most 24 s (README.md, Data API). */
 const AGE_MAX_S = 120
-/** Caches may keep the first page of trades for this long. */
+/** Maximum time for which caches may keep the first page of trades. */
 const CACHE_MAX_S = 300
 const GAMMA_ROWS = 100
 const V1_PATH = '/trades'
-/** Statuses that a retired path may return. */
+/** Statuses that a removed path may return. */
 const RETIRED: readonly number[] = [301, 302, 307, 308, 404, 410]
 
 export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
@@ -176,7 +176,7 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
     const before = v1
     v1 = await v1StatusOf(data, signal)
     if (v1 === before) return
-    // Both states are documented. A change from one to the other is recorded.
+    // The documentation allows both states of version 1. A change between them is recorded.
     if (before !== null) drift.note('data.v1', v1, `before: ${before}`, 'notice')
     log.info({ path: V1_PATH }, `v1 of the Data API: ${v1}`)
   }
@@ -205,7 +205,7 @@ async function v1StatusOf(data: JsonReader, signal: AbortSignal): Promise<string
   }
 }
 
-/** Logs the number of rows per protocol version and id width. A mix is expected and is not drift. */
+/** Logs how many rows have each protocol version and id width. A mix is expected and is not drift. */
 function logCounts(rows: readonly unknown[], log: Log): void {
   const counts: Record<string, number> = {}
   const count = (what: string) => {

@@ -4,7 +4,7 @@ import type { VenueFacts } from '../../venue-table.ts'
 import { conditionId } from './condition-id.ts'
 import { GAMMA_SUBJECTS } from './subjects.ts'
 
-/** Stored records identify the venue by this letter. */
+/** Stored records identify the venue by this letter. It must not change. */
 export const POLYMARKET: VenueFacts = {
   key: 'a',
   protocol: 'polymarket',

@@ -1,5 +1,5 @@
-// Polymarket's live feed: books over market-channel sockets, trades over the activity stream and the Data API, and
-// recovery when stream and REST disagree.
+// Polymarket's live feed. Books come from market-channel sockets, trades from the activity stream and the Data API.
+// Books and trades are recovered when stream and REST disagree.
 
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
@@ -39,10 +39,10 @@ interface PolymarketFeedParts {
   readonly options: PolymarketFeedOptions
 }
 
-/** Options; the defaults suit the real venue. Tests use shorter times. */
+/** The defaults suit the real venue. Tests use shorter times. */
 export interface PolymarketFeedOptions {
   readonly tap?: FrameTap
-  /** Each market counts as two. */
+  /** Maximum tokens per socket. Each market has two tokens. */
   readonly assetsPerSocketMax?: number
   readonly bookNoDataAfterMs?: number
   readonly tradesNoDataAfterMs?: number
@@ -55,9 +55,9 @@ const TRADES_NO_DATA_AFTER_MS = 15_000
 const AUDIT_EVERY_MS = 60_000
 const SWEEP_MS = 250
 const TICK_BOOK_WAIT_MS = 1_000
-/** Unanswered snapshot requests after which the socket is checked for being unresponsive. */
+/** After this many snapshot requests without a response, the socket is replaced if it is unresponsive. */
 const UNANSWERED_BEFORE_REPLACE = 2
-/** Unanswered snapshot requests after which the book is read over REST. */
+/** After this many snapshot requests without a response, the book is read over REST. */
 const UNANSWERED_BEFORE_REST = 3
 const SILENCE_PROBES = 5
 /** Delay between a market's announced close and the next catalogue request. */
@@ -204,7 +204,7 @@ export class PolymarketFeed implements VenueFeed {
   health(): FeedHealth {
     const { source, socket } = this.#trades
     const sockets = [socket, ...Array.from(this.#connections.all(), (each) => each.socket)]
-    // A closed socket of an ended stream is not an outage.
+    // A closed activity socket is not an outage if trades come from another source.
     const isWanted = source === 'activity' || socket.isOpen
     return {
       connectionsOpen: this.#connections.deliveringCount + (socket.isOpen ? 1 : 0),
@@ -229,7 +229,7 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   #gotBook(track: MarketTrack, isInOrder: boolean): void {
-    // A loss after a snapshot makes the book suspect again.
+    // A message that is lost after this snapshot makes the book suspect again at once.
     track.gapAllowedAtMs = 0
     if (!isInOrder) return
     track.snapshotDueAtMs = null
@@ -255,7 +255,7 @@ export class PolymarketFeed implements VenueFeed {
     feedReporter(parts, of)('feedGap', reason, null, outcomes)
   }
 
-  /** Resubscribes, which makes the venue send snapshots. If none arrive, the books are read over REST. */
+  /** Subscribes again, because the venue then sends snapshots. If none arrive, the books are read over REST. */
   #requestSnapshots(tracks: readonly MarketTrack[]): void {
     this.#connections.resubscribe(tracks)
     const unanswered = tracks.filter((track) => track.unansweredCount > UNANSWERED_BEFORE_REST)

@@ -1,4 +1,5 @@
-// Converts market-channel messages to VenueEvents. Both tokens of a market become one book in the first's prices.
+// Converts market-channel messages to VenueEvents. The books of both tokens become one book in prices of the first
+// token.
 
 import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../ids.ts'
@@ -29,25 +30,27 @@ import type {
 } from './messages.ts'
 import { type LastTrade, SIZE_MAX_MICROS } from './trades/trade-ledger.ts'
 
-/** Why a well-formed message was rejected. The set is fixed. */
 type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'
 
 interface MapParts {
   readonly tracks: Tracks
   readonly emit: (event: VenueEvent) => void
-  /** Called when a message was rejected. With a track, that market's book has lost a message. */
+  /** Called when a message was rejected. If `track` is not null, this market's book has lost a message. */
   readonly onRejected: (reason: MapReason, track: MarketTrack | null, atMs: TimeMs) => void
-  /** Called before a usable snapshot is emitted. `isInOrder`: it came from the stream. */
+  /** Called before a usable snapshot is emitted. `isInOrder` is true if the snapshot came from the stream. */
   readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
-  /** The trade of a last price, without its wallet; null: the message has no complete trade. */
+  /**
+   * Called with the fill of a `last_trade_price`, which has no wallet. Null if the message does not contain a complete
+   * fill.
+   */
   readonly onLastTrade: (trade: LastTrade | null, receivedAtMs: TimeMs) => void
-  /** Called when the tick size changed. The stream should then send a snapshot. */
+  /** Called when the tick size changed. The stream is then expected to send a snapshot. */
   readonly onTick: (track: MarketTrack) => void
   /** Called with the fees of a new market, before its `marketSeen`. */
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
 }
 
-/** Result of a message, for the counters. 'unwatched': its token is not watched. */
+/** The result for the counters. 'unwatched': no token of the message is watched. 'mirrored': the other token's copy. */
 type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
 
 export class PolymarketMap {
@@ -57,7 +60,7 @@ export class PolymarketMap {
     this.#parts = parts
   }
 
-  /** Emits the events of a message. Does not throw on invalid content. */
+  /** Emits the events of a message. Never throws. */
   map(message: MarketMessage, receivedAtMs: TimeMs): Mapped {
     switch (message.kind) {
       case 'priceChange':
@@ -80,10 +83,10 @@ export class PolymarketMap {
   }
 
   /**
-   * Maps a snapshot, from the stream (`isInOrder`) or over REST. The books of both tokens should be equal. The n-th
-   * book with one timestamp is accepted from the token that sends it first. The loss of the other copy therefore
-   * has no effect. The second token's book may lack levels, so the first token's book is accepted too if it follows
-   * directly. Any other duplicate is dropped, because it could undo later changes.
+   * Converts a snapshot from the stream (`isInOrder`) or from REST. Both tokens send a copy of the same book. Of the
+   * n-th books with equal timestamps, the copy that arrives first is used, so the loss of the other copy has no effect.
+   * The second token's book may lack levels, so the first token's book is also used if it follows directly. Other
+   * copies are dropped, because they could undo later changes.
    */
   mapBook(body: BookMessage, receivedAtMs: TimeMs, isInOrder: boolean): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
@@ -119,7 +122,7 @@ export class PolymarketMap {
     let result: Mapped = 'unwatched'
     const entries = body.price_changes
     let areAllWatched = true
-    // If the venue batches several markets, each run of entries of one market becomes one event.
+    // A message may contain several markets. Consecutive entries of one market become one event.
     for (let from = 0; from < entries.length; ) {
       const head = entries[from]
       const track = head === undefined ? undefined : this.#parts.tracks.byToken(head.asset_id)
@@ -142,7 +145,8 @@ export class PolymarketMap {
     let isTopOfFirst = false
     let hash: string | null = null
     let last: LevelChange | null = null
-    // Reads the first token's entries, then levels that only the second token's entries have, which are rare.
+    // Reads the first token's entries, then the levels that only the second token's entries contain. Such levels are
+    // rare.
     for (const isFirst of [true, false]) {
       for (const entry of entries) {
         if ((entry.asset_id === track.first) !== isFirst) continue
@@ -163,7 +167,10 @@ export class PolymarketMap {
     return this.#emitChange(track, { changes, top, hash, last }, times)
   }
 
-  /** Drops the second token's message of the old shape, which repeats the first's. */
+  /**
+   * Converts a message of the format before September 2025. The second token's message repeats the first's and is
+   * dropped.
+   */
   #mapOldPriceChange(body: OldPriceChangeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
@@ -201,7 +208,7 @@ export class PolymarketMap {
     return 'mapped'
   }
 
-  /** Emits the price, for the first token if the market is known, and passes the trade to `onLastTrade`. */
+  /** Emits the price, in prices of the first token if the market is known. Passes the fill to `onLastTrade`. */
   #mapLastTrade(body: LastTradeMessage, receivedAtMs: TimeMs): Mapped {
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', null, receivedAtMs)
@@ -222,7 +229,7 @@ export class PolymarketMap {
     return 'mapped'
   }
 
-  /** Drops the second token's announcement of a tick size change, so that it does not invalidate the new book. */
+  /** Drops the second token's copy of a tick size change. Otherwise it would invalidate the new book. */
   #mapTickSize(body: TickSizeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
@@ -269,7 +276,7 @@ export class PolymarketMap {
     const settlementPrice = settlementOf(body, tracks.byToken(body.assets_ids[0] ?? ''))
     const state = { status: 'resolved', resolutionStatus: 'resolved', settlementPrice } as const
     emit({ kind: 'marketStatus', venue: 'a', ...times, market, ...state })
-    // Only the catalogue has the payout of a market without a winner.
+    // The message of a market without a winner lacks the payout, so the listing is read again.
     if (settlementPrice === null) emit({ kind: 'marketSeen', venue: 'a', ...times, market })
     return 'mapped'
   }
@@ -280,10 +287,10 @@ export class PolymarketMap {
   }
 }
 
-/** Hashes have 66 characters and tokens up to 78. Longer ids are invalid and would fill the caches. */
+/** Maximum length of an id. Hashes have 66 characters and tokens up to 78. Longer ids would fill the caches. */
 const ID_CHARACTERS_MAX = 128
 
-/** The trade of a last price, for the message's token; null if the message is incomplete. */
+/** The fill of a `last_trade_price` message, for the message's token; null if the message is incomplete. */
 function lastTradeOf(
   { asset_id: asset, market, size, side, transaction_hash: hash }: LastTradeMessage,
   details: { price: PriceMicros; timeMs: TimeMs; track: MarketTrack | undefined },
@@ -298,7 +305,7 @@ function lastTradeOf(
   if (Math.max(hash.length, asset.length) > ID_CHARACTERS_MAX) return null
   const taken = side === 'BUY' ? 'buy' : 'sell'
   const txHash = hash.toLowerCase()
-  // Uses the track's string, because thousands of such trades are retained.
+  // Reuses the track's string to save memory, because thousands of these fills are cached.
   const token = track === undefined ? asset : asset === track.second ? track.second : track.first
   return { market: id, asset: token, txHash, side: taken, price, size: contracts, timeMs }
 }
@@ -314,7 +321,7 @@ interface StatedChange {
   readonly changes: LevelChange[]
   readonly top: TopOfBook | null
   readonly hash: string | null
-  /** The change after which the hash was computed. */
+  /** The change after which the venue computed the hash. */
   readonly last: LevelChange | null
 }
 
@@ -322,7 +329,7 @@ function isOf(track: MarketTrack, entry: PriceChangeEntry | undefined): boolean 
   return entry?.asset_id === track.first || entry?.asset_id === track.second
 }
 
-/** A run is usually the whole message, which is returned without a copy. */
+/** Returns the entries of one market. If these are all entries, returns them without a copy. */
 function runOf(
   entries: readonly PriceChangeEntry[],
   from: number,
@@ -332,7 +339,7 @@ function runOf(
 }
 
 /**
- * Counts the book of a token. A book of the first token is a duplicate only if another message followed the second
+ * Counts the book of a token. A book of the first token is a duplicate only if another message arrived after the second
  * token's book.
  */
 function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
@@ -349,7 +356,7 @@ function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): 
   }
   track.secondBookCount += 1
   if (track.secondBookCount <= track.firstBookCount) return true
-  // Preliminary: if this book cannot be parsed, the first token's book is still accepted.
+  // Set before the book is parsed. If parsing fails, the first token's book is still accepted.
   track.secondBookAt = track.messageCount
   return false
 }

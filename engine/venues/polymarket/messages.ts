@@ -1,4 +1,5 @@
-// Polymarket's messages in wire format (README.md). Every book change is validated, so the schemas are compiled.
+// Schemas of Polymarket's messages in wire format (README.md). They are compiled, because every book change is
+// validated.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
@@ -14,20 +15,20 @@ const Any = Type.Optional(Type.Unknown())
 const Level = Type.Object({ price: Type.String(), size: Type.String() })
 export type WireLevel = Static<typeof Level>
 
-/** The book of one token, sent on subscription and after each trade, and returned over REST. */
+/** The book of one token. The venue sends it on subscription and after each trade, and returns it over REST. */
 const Book = Type.Object({
   asset_id: Text,
   timestamp: Text,
   bids: Type.Array(Level),
   asks: Type.Array(Level),
   hash: Any,
-  /** Absent on books of protocol v1. */
+  /** Absent in books of protocol v1. */
   version: Any,
 })
 export type BookMessage = Static<typeof Book>
 export const isBook = checkOf(Book)
 
-/** '' or null: that side is empty. Absent: unknown. */
+/** '' or null: the side is empty. Absent: the best price is unknown. */
 const Best = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Entry = Type.Object({
   asset_id: Text,
@@ -40,12 +41,12 @@ const Entry = Type.Object({
 })
 export type PriceChangeEntry = Static<typeof Entry>
 
-/** Current shape: one message per market, with entries of both tokens. */
+/** Current format: one message per market, with entries of both tokens. */
 const PriceChange = Type.Object({ timestamp: Text, price_changes: Type.Array(Entry) })
 export type PriceChangeMessage = Static<typeof PriceChange>
 export const isPriceChange = checkOf(PriceChange)
 
-/** Shape until September 2025: one message per token. */
+/** Format until September 2025: one message per token. */
 const OldPriceChange = Type.Object({
   asset_id: Text,
   timestamp: Text,
@@ -66,7 +67,7 @@ const TickSize = Type.Object({ asset_id: Text, new_tick_size: Text, timestamp: T
 export type TickSizeMessage = Static<typeof TickSize>
 export const isTickSize = checkOf(TickSize)
 
-/** `fee_schedule` has decimal text. */
+/** The numbers in `fee_schedule` are decimal text. */
 const NewMarket = Type.Object({
   ...{ market: Text, timestamp: Text, fees_enabled: Any, fee_schedule: Any },
 })
@@ -76,14 +77,14 @@ export const isNewMarket = checkOf(NewMarket)
 const Resolved = Type.Object({
   market: Text,
   assets_ids: Type.Array(Text),
-  /** Absent or '' when no outcome won, as in a void market. */
+  /** Absent or '' if no outcome won, for example in a void market. */
   winning_asset_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   timestamp: Text,
 })
 export type ResolvedMessage = Static<typeof Resolved>
 export const isResolved = checkOf(Resolved)
 
-/** One message of the market channel. `bestBidAsk` only repeats the book messages. */
+/** A message of the market channel. `bestBidAsk` is not used, because the book messages contain its prices. */
 export type MarketMessage =
   | { readonly kind: 'book'; readonly body: BookMessage }
   | { readonly kind: 'priceChange'; readonly body: PriceChangeMessage }
@@ -95,7 +96,7 @@ export type MarketMessage =
   | { readonly kind: 'bestBidAsk' }
 
 /**
- * A fill, or one wallet's part of it: the payload of the activity stream, and a row of the Data API. `timestamp` is in
+ * A fill, or one wallet's part of a fill. The activity stream and the Data API use this format. `timestamp` is in
  * seconds.
  */
 const Trade = Type.Object({
@@ -114,7 +115,7 @@ export interface ActivityMessage {
   readonly row: WireTrade
 }
 
-/** Converts a row of `/v2/trades` to the stream's format. 'combo_trade': the row is about several markets. */
+/** Converts a row of `/v2/trades` to the stream's format. Returns 'combo_trade' if the row concerns several markets. */
 export function readDataTrade(value: unknown): WireTrade | 'combo_trade' | 'bad_trade' {
   if (!isRecord(value)) return 'bad_trade'
   if (value.slug === '' && value.outcome === '') return 'combo_trade'

@@ -1,4 +1,4 @@
-// Parses socket frames into Polymarket's messages or rejections. It does not throw. Numbers stay strings.
+// Parses socket frames into Polymarket's messages or rejections. Never throws. Numbers remain text.
 
 import { isRecord, labelOf } from '../../json-record.ts'
 import { tokenId } from './condition-id.ts'
@@ -16,7 +16,7 @@ import {
   type MarketMessage,
 } from './messages.ts'
 
-/** Why a message was rejected. The set is fixed, because the reason is a metric label. */
+/** The reason is a metric label, so the set is fixed. */
 type ParseReason =
   | 'not_json'
   | 'html'
@@ -31,34 +31,37 @@ type ParseReason =
   | 'bad_market_resolved'
   | 'bad_activity'
 
-/** A rejected message, with the tokens and the market whose books may have lost it. */
+/** A rejected message. The books of its tokens and market may have missed a change. */
 export interface ParseRejection {
   readonly kind: 'rejected'
   readonly reason: ParseReason
   readonly of?: string
   readonly unknownType?: string
-  /** Tokens whose book messages were lost, as far as they can be parsed. */
+  /** Tokens that the message names, as far as they can be parsed. */
   readonly tokens: readonly string[]
-  /** Whether it may have been a book message. */
+  /** Whether the message may concern a book. */
   readonly isOfBook: boolean
-  /** Condition id of its market; null if it cannot be parsed. */
+  /** Condition id that the message names; null if it cannot be parsed. */
   readonly market: string | null
 }
 
-/** Markup that an intermediary, such as a proxy, sent in place of the venue. */
+/** HTML from an intermediary such as a proxy. */
 const MARKUP = /^\s*</
 
-/** Errors that the activity stream sends for a rejected command. */
+/** Matches an error that the activity stream sends for a rejected command. */
 const REFUSAL =
   /"(?:message|error|body)"\s*:\s*"[^"]*(?:invalid|not allowed|denied|forbidden|unknown|unsupported|not found)/i
 
 type ParsedFrame =
   | { readonly kind: 'sign' }
-  /** Plain text from the server: `NO NEW ASSETS`, `INVALID OPERATION`. */
+  /** Plain text from the venue: `NO NEW ASSETS`, `INVALID OPERATION`. */
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'messages'; readonly messages: readonly (MarketMessage | ParseRejection)[] }
 
-/** An object, an array of objects, or plain text. Hexadecimal token ids are reported and converted. */
+/**
+ * Parses an object, an array of objects, or plain text. Converts hexadecimal token ids and reports them to
+ * `onHexTokens`.
+ */
 export function parseFrame(text: string, onHexTokens: () => void = () => {}): ParsedFrame {
   const first = text.charCodeAt(0)
   if (first !== 123 /* { */ && first !== 91 /* [ */) return parsePlainText(text)
@@ -76,8 +79,8 @@ export function parseFrame(text: string, onHexTokens: () => void = () => {}): Pa
 const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
 
 /**
- * Converts hexadecimal token ids of a message to decimals. Only the first id is checked, because every book change
- * passes through this function.
+ * Converts hexadecimal token ids of a message to decimal ones. Every book change passes through this function, so only
+ * the first id is checked.
  */
 export function inDecimals(value: unknown, onHexTokens: () => void = () => {}): unknown {
   if (!isRecord(value)) return value
@@ -128,12 +131,12 @@ function readMessage(value: Json): MarketMessage | ParseRejection {
         ? { kind: 'resolved', body: value }
         : reject('bad_market_resolved', [])
     case undefined:
-      // The first books of a subscription may have the REST shape, without event_type.
+      // The first books of a subscription may have REST's format, which has no event_type.
       return isBook(value)
         ? { kind: 'book', body: value }
         : reject('no_event_type', tokensOf(value))
     default: {
-      // A message of unknown type that has the shape of a book or of changes counts as a lost book message.
+      // A message of unknown type counts as a lost book message if it has the fields of a book or of changes.
       const hasForm = isOfBook(value)
       const refused = reject('unknown_event_type', hasForm ? tokensOf(value) : [])
       return { ...refused, isOfBook: hasForm, unknownType: labelOf(value.event_type) }
@@ -142,10 +145,10 @@ function readMessage(value: Json): MarketMessage | ParseRejection {
 }
 
 type ParsedActivity =
-  /** Heartbeats, empty frames and acknowledgements, which have no payload. */
+  /** A heartbeat, an empty frame or an acknowledgement. */
   | { readonly kind: 'sign' }
   | { readonly kind: 'activity'; readonly message: ActivityMessage }
-  /** The name of a topic or type that is not used. */
+  /** A message of a topic or type that is not used. `name` is the topic or type. */
   | { readonly kind: 'other'; readonly name: string }
   | { readonly kind: 'refused' }
   | ParseRejection
@@ -164,7 +167,7 @@ export function parseActivity(text: string): ParsedActivity {
   if (!isRecord(value)) return reject('not_object', [])
   const { topic, type, payload: row } = value
   const kind = ACTIVITY_KINDS.get(type)
-  // A frame may have neither topic nor type. The payload's fields then identify it.
+  // A frame may lack topic and type. The fields of its payload then identify it.
   const isOurs = topic === 'activity' || isUnnamed(topic)
   const isShown = isTrade(row) || !(kind === 'unnamed' || isUnnamed(topic))
   if (!isOurs || !isShown || kind === undefined) {
@@ -187,7 +190,7 @@ function isUnnamed(topic: unknown): boolean {
 }
 
 function parsePlainText(frame: string): ParsedFrame {
-  // The venue ends some frames with a line feed.
+  // Some frames end with a line feed.
   const text = frame.trim()
   if (text === 'PONG' || text === 'pong' || text === '') return { kind: 'sign' }
   if (MARKUP.test(text)) return { kind: 'messages', messages: [reject('html', [])] }
@@ -208,7 +211,7 @@ const NOT_OF_BOOKS: ReadonlySet<ParseReason> = new Set([
   'bad_market_resolved',
 ])
 
-/** Kind of message that was expected, by rejection reason. */
+/** The kind of message that was expected, by rejection reason. */
 const KINDS: Readonly<Partial<Record<ParseReason, string>>> = {
   bad_book: 'book',
   bad_price_change: 'priceChange',
@@ -222,7 +225,7 @@ function isOfBook({ price_changes: entries, changes, bids, asks }: Json): boolea
   return [entries, changes, bids, asks].some(Array.isArray)
 }
 
-/** All tokens that a message names. A rejected message may have unknown fields. */
+/** All token ids in a message. A rejected message may have them in unknown fields. */
 export function tokensOf(value: Json): readonly string[] {
   const named = [
     value,
@@ -236,7 +239,7 @@ export function tokensOf(value: Json): readonly string[] {
 const NAMED_TOKEN = /"asset_id"\s*:\s*"(\d{1,100}|0x[0-9a-f]{1,64})"/gi
 const TOKENS_NAMED_MAX = 100
 
-/** Tokens in malformed JSON. Their books have lost a message. */
+/** Token ids in malformed JSON. The books of these tokens have missed a message. */
 function tokensNamedIn(text: string): readonly string[] {
   const tokens = new Set<string>()
   for (const match of text.matchAll(NAMED_TOKEN)) {

@@ -1,4 +1,4 @@
-// Opens Polymarket. Each host has a token bucket below the venue's limit (README.md, Limits).
+// Opens Polymarket. Requests to each host stay below the venue's limit (README.md, Limits).
 
 import type { PolymarketUrls } from '../../config.ts'
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
@@ -20,21 +20,24 @@ import { readProfile } from './wallets/profile.ts'
 import { readWalletHistory } from './wallets/wallet-history.ts'
 
 const MIB = 1024 * 1024
-/** Requests per second: two thirds of the limits for /events (50), /books (50), /v2/trades (30); Data API 80. */
+/** The venue's limits per second: 50 for /events, 50 for /books, 30 for /v2/trades, 80 for the whole Data API. */
 const LIMITS = {
   gamma: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 64 * MIB, timeoutMs: 20_000 },
   clob: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 32 * MIB, timeoutMs: 10_000 },
   data: { tokensPerSecond: 20, burst: 20, bodyBytesMax: 32 * MIB, timeoutMs: 15_000 },
 } as const
-/** Wallet requests for /v2/trades. The rest of the limit is reserved for the stream, however many wallets wait. */
+/** Limit of wallet requests for /v2/trades. The rest of the venue's limit is reserved for the trade feed. */
 const WALLET_TRADES = { tokensPerSecond: 10, burst: 16 } as const
-/** Other wallet requests, which the stream never makes: two thirds of the limit for /v2/activity (20). */
+/**
+ * Limit of other wallet requests: two thirds of the venue's 20 for /v2/activity. No other part of the feed uses this
+ * path.
+ */
 const ACTIVITY = { tokensPerSecond: 13, burst: 20 } as const
-/** A quarter of the limit for /v2/positions (20), so that a comparison delays no other request. */
+/** Limit for /v2/positions: a quarter of the venue's 20, so that comparisons delay no other request. */
 const POSITIONS = { tokensPerSecond: 5, burst: 5 } as const
 const RETRIES = 4
 
-/** Opens the venue. No request is sent before the catalogue is read or the feed starts. */
+/** Sends no request until the catalogue is read or the feed starts. */
 export function openPolymarket(
   parts: VenueParts,
   hosts: PolymarketUrls,
@@ -88,7 +91,7 @@ export function openPolymarket(
   }
 }
 
-/** One client per host, and further clients with their own buckets for wallets. */
+/** Creates one client per host. Wallet requests have their own clients and limits. */
 function openClients(parts: VenueParts, hosts: PolymarketUrls, watch: AnswerWatch) {
   const { clock, random, log, metrics } = parts
   const client = (host: keyof typeof LIMITS, limiter: RequestLimiter, name: string = host) => {

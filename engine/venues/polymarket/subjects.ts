@@ -1,4 +1,4 @@
-// Gamma's rows, from its REST API or recorded dumps, as inputs of market matching.
+// Converts Gamma's rows, from REST or recorded dumps, to inputs of market matching.
 
 import {
   flagOf,
@@ -14,7 +14,7 @@ import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../../subject.ts'
 import { conditionId } from './condition-id.ts'
 
-/** Reads a market. Without `event`, the event is taken from the row. */
+/** Converts a market row. If `event` is null, uses the event that is nested in the row. */
 function marketOf(row: Row, event: Row | null): MatchMarket {
   const parent = event ?? parentOf(row)
   const slug = textOf(row, 'slug')
@@ -45,7 +45,7 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
   }
 }
 
-/** An event with its markets, or with sample titles (`sample_markets`, `child_markets`). */
+/** Converts an event row with its markets or sample titles (`sample_markets`, `child_markets`). */
 function eventOf(row: Row): MatchEvent {
   const slug = textOf(row, 'slug', 'ticker')
   return {
@@ -68,7 +68,7 @@ function eventOf(row: Row): MatchEvent {
   }
 }
 
-/** Markets of an event row. A bare title becomes a market without other data. */
+/** The markets of an event row. A sample title becomes a market without other data. */
 function childrenOf(row: Row): readonly MatchMarket[] {
   const markets = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
   if (markets.length > 0) return markets.map((child) => marketOf(child, row))

@@ -1,4 +1,4 @@
-// Writes the received frames to a file for replay-feed.ts (recording.ts). It does not delay the parser.
+// Writes received frames to a file for replay-feed.ts (format: recording.ts). It never delays the parser.
 
 import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Clock } from '../../clock.ts'
@@ -7,7 +7,7 @@ import type { FrameTap } from '../socket-feed.ts'
 import type { CatalogPage } from '../venue.ts'
 import { catalogLine, frameLine, headerLine } from './recording.ts'
 
-/** Maximum text that waits for the disk. When full, new frames are dropped and counted. */
+/** Maximum text that waits for the disk, in bytes. Beyond it new frames are dropped and counted. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024
 
 export class Recorder {
@@ -36,7 +36,7 @@ export class Recorder {
     this.#write(frameLine(frame, venue, stream))
   }
 
-  /** Adds the listings to which the frames refer. Call it before the first frame, so that a replay has them. */
+  /** Writes listings, so that a replay has the markets of the frames. Must be called before the first frame. */
   addCatalog(venue: VenueKey, page: CatalogPage): void {
     if (!this.#isStopped && this.#error === null) this.#write(catalogLine(venue, page))
   }
@@ -49,7 +49,7 @@ export class Recorder {
     return this.#droppedCount
   }
 
-  /** Resolves when everything is on disk. Rejects if the file could not be written. */
+  /** Resolves when all data is on disk. Rejects if the file could not be written. */
   stop(): Promise<void> {
     this.#isStopped = true
     return new Promise((resolve, reject) => {

@@ -39,7 +39,7 @@ export function frameLine(frame: RawFrame, venue: VenueKey, stream: string): str
   return JSON.stringify({ t: receivedAtMs, venue, stream, connection, text })
 }
 
-/** Parses one line. An unreadable line is returned as a value with a reason. */
+/** Parses one line. Never throws: an unreadable line is returned with a reason. */
 export function parseLine(line: string): RecordedLine {
   let value: unknown
   try {
@@ -76,7 +76,6 @@ function timeOf(value: unknown): TimeMs | null {
 type Check = (value: unknown) => boolean
 
 const isText: Check = (value) => typeof value === 'string'
-/** Amounts, prices, times and counts are integers. */
 const isInteger: Check = (value) => Number.isSafeInteger(value)
 const isFlag: Check = (value) => typeof value === 'boolean'
 const isOneOf =
@@ -91,7 +90,7 @@ const orNull =
   (passes: Check): Check =>
   (value) =>
     value === null || passes(value)
-/** Whether a value is an object whose named fields pass their check. */
+/** Returns a check: the value is an object, and each named field passes its own check. */
 const has =
   (...fields: readonly (readonly [names: string, passes: Check])[]): Check =>
   (value) =>
@@ -111,7 +110,7 @@ const isFeeModel = has(
   ['rebateMicros sinceMs', orNull(isInteger)],
   ['source', orNull(isText)],
 )
-/** The checks find truncated files and listings of other versions. */
+/** These checks detect truncated files and listings of other versions. */
 const isMarket = has(
   ['venue nativeId slug question', isText],
   ['status', isOneOf(MARKET_STATUSES)],

@@ -1,4 +1,4 @@
-// Plays a recording in place of the venues, through their own parsers and mappers: `VENUES=replay:FILE`.
+// Replays a recording instead of connecting to the venues, through their own parsers: `VENUES=replay:FILE`.
 
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -25,18 +25,18 @@ import { parseLine, type RecordedLine } from './recording.ts'
 import { openPlayer, type Player } from './replay-players.ts'
 
 export interface ReplayOptions {
-  /** 1: as recorded; 10: ten times as fast; 'max': without pauses. Default 1. */
+  /** 1: original speed. 10: ten times as fast. 'max': without pauses. Default 1. */
   readonly speed?: number | 'max'
 }
 
 /** Interval at which a paused replay checks whether it may continue. */
 const PAUSED_MS = 5
-/** At full speed, frames between two yields to the event loop. */
+/** Frames between two yields to the event loop at full speed. */
 const FRAMES_PER_TICK = 128
-/** After the first markets are watched without a crawl, the replay waits this long for a crawl to start. */
+/** If markets are watched before a crawl has started, the replay waits this long for one. */
 const CRAWL_WAIT_MS = 100
 
-/** Opens all venues of the table. A venue that was not recorded is empty. Throws if the file does not exist. */
+/** Opens all venues. A venue that was not recorded is empty. Throws if the file does not exist. */
 export function openReplay(
   file: string,
   parts: VenueParts,
@@ -135,17 +135,17 @@ class ReplayFeed implements VenueFeed {
     this.#tape.player.unwatch(ids)
   }
 
-  /** All streams share one position, so the replay is paused unless all of them are read. */
+  /** All streams share one position in the file, so the replay only continues while all streams are read. */
   read(what: Readable): void {
     this.#isPaused = what !== 'all'
   }
 
   reconnect(): void {}
 
-  /** A replay cannot send requests. The recording contains the snapshots that were requested during it. */
+  /** Has no effect. The recording contains the snapshots that were requested when it was made. */
   resync(): void {}
 
-  /** Trades before the recording, or missing in it, are unavailable: the whole range is lost. */
+  /** Reports the whole range as lost, because a recording cannot provide other trades than its own. */
   async fetchTrades(range: { toMs: TimeMs }): Promise<TradesRead> {
     return { completeFromMs: range.toMs, suspectReason: null, newestMs: null }
   }
@@ -163,7 +163,7 @@ class ReplayFeed implements VenueFeed {
 
   readBooks(): void {}
 
-  /** Pauses the replay while the catalogue is read, because frames would find no markets. */
+  /** Pauses the replay while the catalogue is read, because the markets of the frames are not known yet. */
   noteCrawl(state: 'begun' | 'done'): void {
     this.#crawl = state
     this.#playWhenReady()
@@ -182,7 +182,7 @@ class ReplayFeed implements VenueFeed {
     const { key, file, player, speed } = this.#tape
     const { clock, log } = this.#parts
     const { signal } = this.#stopping
-    // The reader of the crawl watches its markets in this tick, before the replay starts.
+    // The markets of the crawl are watched in this tick, so the replay starts in the next.
     await nextTick()
     let beganAtMs = 0
     let firstMs: TimeMs | null = null
@@ -195,7 +195,7 @@ class ReplayFeed implements VenueFeed {
         log.warn({ reason: line.reason }, 'a recorded line was skipped')
       if (line.kind !== 'frame') continue
       const { frame, venue, stream } = line
-      // Times are relative to the first frame of any venue, so that the venues stay synchronous.
+      // Times are relative to the first frame of any venue, so that the venues stay in step.
       if (firstMs === null) {
         firstMs = frame.receivedAtMs
         beganAtMs = clock.monotonicMs()

@@ -32,7 +32,7 @@ class KalshiPlayer implements Player {
   readonly #parts: VenueParts
   readonly #counters: VenueCounters
   readonly #watched = new Set<string>()
-  /** One per recorded connection, because each has its own sequence numbers. */
+  /** One stream per recorded connection, because each connection has its own sequence numbers. */
   readonly #streams = new Map<string, KalshiStream>()
 
   constructor(parts: VenueParts, drift: DriftRecorder) {
@@ -105,7 +105,7 @@ class KalshiPlayer implements Player {
   }
 
   #takeTrades({ text, receivedAtMs }: RawFrame): void {
-    // The wire order is newest first. Trades are emitted in chronological order.
+    // The rows are newest first. Trades must be emitted in chronological order.
     for (const row of [...rowsOf(jsonOf(text), 'trades')].reverse()) {
       const message = parseTradeRow(row)
       const trade = message.kind === 'trade' ? mapTrade(message, receivedAtMs, 'stream') : message
@@ -129,7 +129,7 @@ class PolymarketPlayer implements Player {
       emit,
       onRejected: (reason, track: MarketTrack | null) =>
         this.#counters.rejected(reason, track?.nativeId ?? ''),
-      // A replay has no venue that could send a new book.
+      // A replay cannot request a new book.
       onBook: () => {},
       onLastTrade: () => {},
       onTick: () => {},

@@ -1,5 +1,5 @@
 // Compares the stream with REST, because the market channel has no sequence numbers. Each comparison needs two REST
-// responses with a pause between them: a message may still be in transit.
+// responses. In the pause between them a message that is in transit can arrive.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -14,7 +14,7 @@ interface AuditParts {
   readonly clob: HttpClient
   readonly tracks: Tracks
   readonly isUp: (track: MarketTrack) => boolean
-  /** Called when the stream's last change has another size than the REST book with the same hash. */
+  /** Called when the REST book has the hash of the stream's last change, but another size at the changed price. */
   readonly onContradicted: (track: MarketTrack) => void
 }
 
@@ -22,7 +22,6 @@ const BOOKS_PER_CALL = 100
 const AUDITED_BUSY = 10
 const AUDITED_ROUND_ROBIN = 10
 const SECOND_CHECK_MS = 3_000
-/** Pause between the two REST reads, in which a message in transit can arrive. */
 const FINAL_CHECK_MS = 1_500
 
 export class BookAudit {
@@ -33,7 +32,7 @@ export class BookAudit {
     this.#parts = parts
   }
 
-  /** Books of the first tokens of these markets, by token. Tokens without a book are absent. */
+  /** Books of the markets' first tokens, by token. Tokens for which the venue returns no book are absent. */
   async books(
     tracks: readonly MarketTrack[],
     signal: AbortSignal,
@@ -52,7 +51,7 @@ export class BookAudit {
     return books
   }
 
-  /** The busiest markets since the last call, and some of the others in rotation. */
+  /** The busiest markets since the last call, and some other markets in rotation. */
   choose(): MarketTrack[] {
     const all = [...this.#parts.tracks.all()]
     const chosen: MarketTrack[] = []
@@ -70,7 +69,7 @@ export class BookAudit {
     return chosen
   }
 
-  /** The busiest markets of a connection, where missing messages show first. */
+  /** The busiest markets of a connection. A missing message shows on them first. */
   busiest(tracks: Iterable<MarketTrack>, count: number): MarketTrack[] {
     const chosen: MarketTrack[] = []
     for (const track of tracks) if (track.lastTimeMs > 0) insertBusiest(chosen, track, count)
@@ -119,7 +118,7 @@ function insertBusiest(chosen: MarketTrack[], track: MarketTrack, count: number)
   if (chosen.length > count) chosen.pop()
 }
 
-/** Whether a REST book with the hash of the last change has another size at the price of that change. */
+/** Whether a REST book with the same hash as the last change has another size at the price of that change. */
 function isContradicted(track: MarketTrack, book: BookMessage | undefined): boolean {
   const change = track.lastChange
   if (book === undefined || change === null || book.hash !== track.lastHash) return false
@@ -130,7 +129,7 @@ function isContradicted(track: MarketTrack, book: BookMessage | undefined): bool
   return (level?.size ?? 0) !== change.size
 }
 
-/** Whether a second REST read is needed: the hash differs, and the best prices differ or the book's time is later. */
+/** Whether a second REST read is needed: the hash differs, and either the best prices differ or the REST book is later. */
 function isSuspect(track: MarketTrack, book: BookMessage | undefined): boolean {
   if (book === undefined || book.hash === track.lastHash) return false
   const summary = readBookSummary(book)

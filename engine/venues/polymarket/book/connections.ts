@@ -1,4 +1,4 @@
-// The market-channel sockets. Both tokens of a market are on one socket, so that its messages arrive in order.
+// The market-channel sockets. Both tokens of a market use the same socket, so that their messages arrive in order.
 
 import type { VenueEvent } from '../../../events.ts'
 import { addTo } from '../../../grouping.ts'
@@ -15,10 +15,13 @@ import { type ParseRejection, parseFrame, tokensOf } from '../parse.ts'
 import { noteRequested } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
-/** A connection without data for this long is unresponsive if a snapshot request is pending. */
+/** A connection is replaced if a snapshot request is pending and no data arrived for this long. */
 const UNRESPONSIVE_AFTER_MS = 5_000
 const REPLACE_APART_MS = 60_000
-/** Messages about unknown tokens alone after which the books are suspect: the token ids may have changed. */
+/**
+ * After this many consecutive messages about unknown tokens, all books of the connection are suspect. The venue may
+ * have changed its token ids.
+ */
 const UNKNOWN_TOKENS_MIN = 3
 const UNKNOWN_TOKEN = 'messages about unknown tokens'
 const BOOK_KINDS: ReadonlySet<string> = new Set([
@@ -36,7 +39,7 @@ interface ConnectionParts {
   readonly tracks: Tracks
   readonly map: PolymarketMap
   readonly emit: (event: VenueEvent) => void
-  /** Called when a frame that concerns these markets could not be parsed. */
+  /** Called when a frame could not be parsed. The books of these markets may have missed a change. */
   readonly onLost: (tracks: readonly MarketTrack[], reason: string) => void
   readonly onSilence: (connection: BookConnection) => void
   readonly assetsPerSocketMax: number
@@ -44,17 +47,17 @@ interface ConnectionParts {
 }
 
 export interface BookConnection {
-  /** Counted from 1. Number 0 is the activity stream. */
+  /** Starts at 1. Number 0 is the activity stream. */
   readonly number: number
   readonly socket: SocketFeed
   readonly tracks: Set<MarketTrack>
-  /** `feedUp` has been emitted since the socket opened. */
+  /** Whether `feedUp` has been emitted since the socket opened. */
   isUp: boolean
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
   /** Monotonic time before which the connection is not replaced again for being unresponsive. */
   replaceAllowedAtMs: number
-  /** Messages about tokens without a subscription since the last message about a subscribed token. */
+  /** Number of consecutive messages about unknown tokens. */
   unknownCount: number
 }
 
@@ -62,14 +65,14 @@ const PING_EVERY_MS = 10_000
 const DEAD_AFTER_MS = 30_000
 /** Maximum tokens per command. The venue omits snapshots for larger commands. */
 const ASSETS_PER_COMMAND = 100
-/** Delay between sockets that are opened together. */
+/** Delay between two sockets that are opened at the same time. */
 const OPEN_APART_MS = 25
 
 export class BookConnections {
   readonly #parts: ConnectionParts
   readonly #connections = new Map<number, BookConnection>()
   #nextNumber = 1
-  /** The connection that receives new_market and market_resolved. One connection is enough for the whole venue. */
+  /** Number of the connection that receives new_market and market_resolved, which concern the whole venue. */
   #customNumber = 0
   #isStarted = false
   #isPaused = false
@@ -153,7 +156,7 @@ export class BookConnections {
     }
   }
 
-  /** Requests snapshots: the venue sends one for each token that is subscribed again. */
+  /** Requests snapshots by subscribing again. The venue answers each subscription with a snapshot. */
   resubscribe(tracks: readonly MarketTrack[]): void {
     for (const [connection, list] of this.#byConnection(tracks)) {
       this.#send(connection, list, 'unsubscribe')
@@ -161,7 +164,7 @@ export class BookConnections {
     }
   }
 
-  /** Replaces a socket that sends nothing but heartbeats, at most once a minute, because a market may have no book. */
+  /** Replaces a socket that receives only heartbeats, but at most once a minute, because the market may have no book. */
   replaceIfUnresponsive(track: MarketTrack): void {
     const connection = this.#connections.get(track.connection)
     if (connection?.socket.isOpen !== true) return
@@ -241,7 +244,7 @@ export class BookConnections {
     connection.isUp = false
   }
 
-  /** Handles the first data of an open socket. An open socket alone does not prove that data will arrive. */
+  /** Reports the connection as up at its first data. An open socket alone does not prove that data will arrive. */
   #noteUp(connection: BookConnection): void {
     const sinceMs = connection.lostSinceMs
     connection.isUp = true
@@ -264,7 +267,7 @@ export class BookConnections {
     feedReporter(parts, about)(kind, reason, sinceMs, outcomes)
   }
 
-  /** Sends commands for both tokens of each market. The socket reconnects if a command cannot be sent. */
+  /** Sends commands for both tokens of each market. Reconnects the socket if a command cannot be sent. */
   #send(
     connection: BookConnection,
     tracks: readonly MarketTrack[],
@@ -299,7 +302,7 @@ export class BookConnections {
     this.#customNumber = next?.number ?? 0
     const track = next?.tracks.values().next().value
     if (next === undefined || track === undefined || !next.socket.isOpen) return
-    // The flag applies to the connection. Subscribing to a known token again only sets the flag.
+    // `custom_feature_enabled` applies to the whole connection. A repeated subscription to a known token sets it.
     next.socket.send(
       JSON.stringify({
         assets_ids: [track.first],
@@ -340,7 +343,10 @@ export class BookConnections {
     return 'data'
   }
 
-  /** Without a token or market in the message, all markets of the connection are lost. */
+  /**
+   * Reports which books a malformed message may concern. If it names no known token or market, all books of the
+   * connection.
+   */
   #lost(connection: BookConnection, { tokens, isOfBook, market, reason }: ParseRejection): void {
     const { tracks, onLost } = this.#parts
     const lost = new Set<MarketTrack>()
@@ -369,7 +375,10 @@ export class BookConnections {
     this.#noteUnknownToken(connection, isNamed ? tracks.byMarket(conditionId(market)) : undefined)
   }
 
-  /** The named market is suspect, or after enough such messages all markets of the connection. */
+  /**
+   * Marks the market as suspect. Without a market, marks all markets of the connection after UNKNOWN_TOKENS_MIN
+   * messages.
+   */
   #noteUnknownToken(connection: BookConnection, track: MarketTrack | undefined): void {
     const { onLost } = this.#parts
     if (track !== undefined) return onLost([track], UNKNOWN_TOKEN)
@@ -377,7 +386,7 @@ export class BookConnections {
     if (connection.unknownCount >= UNKNOWN_TOKENS_MIN) onLost([...connection.tracks], UNKNOWN_TOKEN)
   }
 
-  /** Records missing best prices or hashes. Without them only the REST audit (audit.ts) detects a lost message. */
+  /** Records missing best prices and hashes. Without them only the comparison with REST (audit.ts) finds lost messages. */
   #noteLacking({ price_changes: [entry] }: PriceChangeMessage, text: string): void {
     if (entry === undefined) return
     const { drift } = this.#parts.counters

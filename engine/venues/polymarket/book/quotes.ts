@@ -1,4 +1,4 @@
-// Reads Polymarket's prices, sizes and times as integers, quoted for the first token. Inexact values are rejected.
+// Parses Polymarket's prices, sizes and times as integers, in prices of the first token. Inexact values are rejected.
 
 import type { Level, LevelChange, TopOfBook } from '../../../events.ts'
 import {
@@ -17,11 +17,11 @@ interface ReadLevels {
   readonly best: PriceMicros | null
 }
 
-/** The years 2020 and 2100. Times outside this range are invalid. */
+/** The years 2020 and 2100. Times outside them are invalid. */
 const TIME_LOW_MS = 1_577_836_800_000
 const TIME_HIGH_MS = 4_102_444_800_000
 
-/** Time and best prices of a book in its own token's prices; null if they cannot be parsed. */
+/** Time and best prices of a book, in prices of its own token; null if they cannot be parsed. */
 export function readBookSummary(body: BookMessage): { venueTimeMs: TimeMs; top: TopOfBook } | null {
   const venueTimeMs = readTime(body.timestamp)
   const bids = readLevels(body.bids, true, true)
@@ -36,7 +36,7 @@ export function readTime(text: string): TimeMs | null {
   return value >= TIME_LOW_MS && value <= TIME_HIGH_MS ? timeMs(value) : null
 }
 
-/** Levels in the first token's prices, without empty levels; null if a level cannot be parsed. */
+/** Levels in prices of the first token, without empty levels; null if a level cannot be parsed. */
 export function readLevels(
   wire: readonly WireLevel[],
   isFirst: boolean,
@@ -76,7 +76,7 @@ export function hasLevel(changes: readonly LevelChange[], wanted: LevelChange): 
   return false
 }
 
-/** The best prices in an entry, for the first token. null: absent; undefined: unreadable. */
+/** Best prices of an entry, in prices of the first token. null: absent. undefined: unreadable. */
 export function readTop(entry: PriceChangeEntry, isFirst: boolean): TopOfBook | null | undefined {
   if (entry.best_bid === undefined || entry.best_ask === undefined) return null
   const bid = readBest(entry.best_bid, 0)

@@ -1,11 +1,11 @@
-// Markets that need a new snapshot. The interval grows while a market's snapshots are unusable.
+// Queue of markets that need a new snapshot. The interval grows while a market's snapshots are unusable.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { MarketTrack } from './tracks.ts'
 
-/** Requests within this period are sent as one command. */
+/** Requests of this period are combined in one command. */
 const GATHER_MS = 20
-/** Minimum interval between snapshot requests of a market. It doubles while none of the snapshots is usable. */
+/** Minimum interval between two snapshot requests of a market. It doubles until a snapshot is usable. */
 const APART_FIRST_MS = 1_000
 const APART_MAX_MS = 30_000
 /** A snapshot is requested again if it does not arrive within this time. */
@@ -15,7 +15,7 @@ export function apartMs(unansweredCount: number): number {
   return Math.min(APART_MAX_MS, APART_FIRST_MS * 2 ** Math.min(unansweredCount, 10))
 }
 
-/** Contains each market at most once, so its size is bounded by the number of watched markets. */
+/** Contains each market at most once, so the watched markets bound its size. */
 export class ResyncQueue {
   readonly #clock: Clock
   readonly #send: (tracks: readonly MarketTrack[]) => void
@@ -66,7 +66,7 @@ export class ResyncQueue {
   }
 }
 
-/** Records a snapshot that is in transit, because of a request or of a new subscription. */
+/** Records that a snapshot was requested, explicitly or by a new subscription. */
 export function noteRequested(track: MarketTrack, nowMs: number): void {
   track.resyncAllowedAtMs = nowMs + apartMs(track.unansweredCount)
   track.unansweredCount += 1

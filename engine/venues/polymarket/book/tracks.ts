@@ -1,4 +1,4 @@
-// The watched tokens, and the state of each market: the merge of its two tokens, and the data for the audit against
+// The watched tokens and the state of each market: the merge of its two tokens, and the data for the comparison with
 // REST.
 
 import type { LevelChange, TopOfBook } from '../../../events.ts'
@@ -6,7 +6,6 @@ import { type NativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { WatchedMarket } from '../../venue.ts'
 
-/** One watched market. The fields from `connection` on are mutable. */
 export class MarketTrack {
   readonly nativeId: NativeMarketId
   readonly first: OutcomeId
@@ -14,35 +13,38 @@ export class MarketTrack {
   readonly closeAtMs: TimeMs | null
   /** Number of the connection that carries both tokens; 0 before one is chosen. */
   connection = 0
-  /** Messages about the book, in total and at the last audit. The difference shows how busy it is. */
+  /** Number of messages about the book, in total and at the last audit. Their difference shows how busy the market is. */
   messageCount = 0
   auditedCount = 0
 
-  /** Venue time of the last book message, and its hash for the first token. */
+  /** Venue time and hash of the last book message. The hash is that of the first token's book. */
   lastTimeMs = 0
   lastHash: string | null = null
-  /** The last change of the first token in that message; null if it was a complete book. */
+  /** The first token's last change in that message; null if the message was a complete book. */
   lastChange: LevelChange | null = null
-  /** Best prices after the last message; null if the message had none. */
+  /** Best prices stated by the last message; null if it stated none. */
   top: TopOfBook | null = null
 
-  /** Venue time of the last `book` messages, and their number per token. See `isMirrored` in map.ts. */
+  /**
+   * Venue time of the last `book` messages, and the number of messages with this time per token. See `isMirrored` in
+   * map.ts.
+   */
   bookTimeMs = 0
   firstBookCount = 0
   secondBookCount = 0
-  /** `messageCount` after the second token's last book; null: none since the subscription or a tick change. */
+  /** `messageCount` after the second token's last book. Null if there was none since the subscription or a tick change. */
   secondBookAt: number | null = null
   tickText = ''
   tickTimeMs = 0
 
-  /** Monotonic time at which a missing snapshot is requested (again); null if none is missing. */
+  /** Monotonic time at which the missing snapshot is requested again; null if no snapshot is missing. */
   snapshotDueAtMs: number | null = null
   /** Snapshots requested since the last usable one. */
   unansweredCount = 0
   /** Monotonic times before which no snapshot is requested and no gap is emitted. */
   resyncAllowedAtMs = 0
   gapAllowedAtMs = 0
-  /** Whether the event for `closeAtMs` was emitted, or `closeAtMs` was past when the subscription began. */
+  /** Whether the event for `closeAtMs` was emitted. Also true if `closeAtMs` was past when the subscription began. */
   isCloseEmitted = false
 
   constructor(market: WatchedMarket, first: OutcomeId, second: OutcomeId) {
@@ -65,7 +67,7 @@ export class MarketTrack {
     this.messageCount += 1
   }
 
-  /** Clears counts of the previous subscription, so that they do not affect the books of the new one. */
+  /** Clears the counts of the previous subscription, because they do not apply to the books of the next one. */
   reset(): void {
     this.bookTimeMs = 0
     this.firstBookCount = 0
@@ -76,7 +78,7 @@ export class MarketTrack {
   }
 }
 
-/** Maximum tokens that are remembered after they were unsubscribed, because messages about them may still arrive. */
+/** Maximum unsubscribed tokens that are remembered. Messages about them may still arrive. */
 const UNWATCHED_MAX = 10_000
 
 export class Tracks {
@@ -114,7 +116,7 @@ export class Tracks {
     return track
   }
 
-  /** Whether the token is neither watched nor among the last `UNWATCHED_MAX` unsubscribed tokens. */
+  /** Whether the token is neither watched nor recently unsubscribed. */
   isUnknown(token: string): boolean {
     return !this.#byToken.has(token) && !this.#unwatched.has(token)
   }

@@ -1,4 +1,4 @@
-// Gamma's market list. Pagination sends `next_cursor` as `after_cursor`; Gamma ignores other parameter names.
+// Reads Gamma's market list. The parameter of the next page is `after_cursor`; Gamma ignores other names.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, getIfFound, type JsonReader, type Query } from '../../../fetch.ts'
@@ -36,33 +36,33 @@ interface CatalogParts {
 type OnPage = (page: CatalogPage) => void | Promise<void>
 
 const PATH = '/events/keyset'
-/** Events per page. Each event contains its markets, so 100 events are a few megabytes. */
+/** Events per page. A page of 100 events with their markets has a few megabytes. */
 const EVENTS_PER_PAGE = 100
-/** Condition ids per request. More ids exceed the URL length that some servers accept. */
+/** Condition ids per request. A longer URL exceeds the limit of some servers. */
 const IDS_PER_CALL = 40
-/** Markets that were resolved longer ago are not read. */
+/** Maximum age of a resolution. Markets that were resolved earlier are not read. */
 const SETTLED_MS = 2 * 86_400_000
-/** Rows change during a refresh, so a refresh starts this much earlier. */
+/** A refresh starts this much before the previous one, because rows change while they are read. */
 const REFRESH_OVERLAP_MS = 60_000
 /** Maximum pages of a list. A longer list means that the cursor loops. */
 const PAGES_MAX = 20_000
-/** Maximum pages of closed events, newest first. More than two days of events fit. */
+/** Maximum pages of closed events, newest first. The limit exceeds two days of events. */
 const CLOSED_PAGES_MAX = 500
-/** Maximum pages of closed events that changed recently. The venue may update its whole history at once. */
+/** Maximum pages of recently changed closed events. It applies if the venue updates its whole history at once. */
 const CHANGED_PAGES_MAX = 50
-/** Events without a time may precede all others; after more such pages the list counts as unordered. */
+/** Maximum pages of events without a time at the start of an ordered list. After more the list counts as unordered. */
 const UNTIMED_PAGES_MAX = 20
 
 export class PolymarketCatalog implements VenueCatalog {
   readonly #parts: CatalogParts
-  /** Sort orders that the server refused once. They are not requested again. */
+  /** Sort orders that the server refused. They are not requested again. */
   readonly #refused = new Set<string>()
 
   constructor(parts: CatalogParts) {
     this.#parts = parts
   }
 
-  /** A dispute may delay a result for days, so earlier closed events that changed recently are read too. */
+  /** Reads open, recently closed and recently changed events. A dispute may delay the result of an event by days. */
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
     const give = async (events: readonly Json[]) => onPage(await this.#read(events, oldestMs))
@@ -78,7 +78,7 @@ export class PolymarketCatalog implements VenueCatalog {
     if (!isRead) await this.#plannedPages(giveNew, signal)
   }
 
-  /** Reads events by time of change until a page is older than `sinceMs`, or to the end if unordered. */
+  /** Reads events by time of change until a page is older than `sinceMs`. Reads an unordered list to its end. */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
     const fromMs = timeMs(sinceMs - REFRESH_OVERLAP_MS)
@@ -107,7 +107,7 @@ export class PolymarketCatalog implements VenueCatalog {
     return this.#eventPages(planned, onEvents, signal)
   }
 
-  /** Closed events, newest first, back to `fromMs`. Returns false if the server does not respect the order. */
+  /** Reads closed events, newest first, back to `fromMs`. Returns false if the server does not respect the order. */
   async #closedPages(
     order: EventOrder & { readonly fromMs: TimeMs },
     onEvents: (events: readonly Json[]) => unknown,
@@ -126,7 +126,7 @@ export class PolymarketCatalog implements VenueCatalog {
     return isTaken && newest.isOrdered
   }
 
-  /** False: the server refuses the order. It may still serve the list without it. */
+  /** Returns false if the server refuses the order. It may still serve the list without an order. */
   async #orderedPages(
     filter: Query,
     { name }: EventOrder,
@@ -140,7 +140,7 @@ export class PolymarketCatalog implements VenueCatalog {
     } catch (error) {
       const status = error instanceof FetchError ? (error.status ?? null) : null
       if (status === null || status === 429) throw error
-      // This may concern the order only, and be temporary. The list of open events is too long to read as a fallback.
+      // A 5xx may be temporary. Open events are too many to be read without an order instead.
       if (status < 500) this.#refused.add(name)
       else if (filter.closed === false) throw error
       this.#parts.counters.trouble('order_refused', { detail: `${name}: ${error}` })
@@ -154,7 +154,7 @@ export class PolymarketCatalog implements VenueCatalog {
     const answered = new Set<NativeMarketId>()
     for (let from = 0; from < ids.length; from += IDS_PER_CALL) {
       const wanted = ids.slice(from, from + IDS_PER_CALL)
-      // Gamma returns either open or closed rows, never both.
+      // Gamma returns either open or closed rows in one response.
       for (const closed of [false, true]) {
         const query = {
           closed,
@@ -192,7 +192,7 @@ export class PolymarketCatalog implements VenueCatalog {
     return null
   }
 
-  /** Fetches each event once, because the event nested in a market row has no tags. */
+  /** Reads each event separately, because the event that is nested in a market row has no tags. */
   async #addWithEvents(
     rows: readonly Json[],
     found: { markets: Map<string, ReadListing>; events: Map<string, ReadEvent> },
@@ -208,7 +208,7 @@ export class PolymarketCatalog implements VenueCatalog {
         parent = parents.get(slug) ?? nested
       }
       const page = runToEnd(this.#readRows([row], parent))
-      // The nested event has fewer fields than the event that was read earlier.
+      // A nested event must not replace the event that was read earlier, which has more fields.
       const lacksEvent = parent !== null && parent === nested && nested.tags === undefined
       for (const market of page.markets) {
         found.markets.set(market.nativeId, lacksEvent ? { ...market, lacksEvent } : market)
@@ -250,7 +250,7 @@ export class PolymarketCatalog implements VenueCatalog {
     }
   }
 
-  /** Reads a page in time slices. A page has hundreds of markets and would block the event loop. */
+  /** Parses a page in time slices, because its hundreds of markets would block the event loop. */
   #read(rows: readonly Json[], oldestMs: TimeMs): Promise<CatalogPage> {
     return runInSlices(this.#parts.clock, this.#readEvents(rows, oldestMs))
   }
@@ -299,7 +299,7 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 }
 
-/** Gamma may list a v2 market under its 31-byte id, and a v1 id may end in 00, so both are requested. */
+/** Both forms of an id are requested. Gamma may list a v2 market under its 31-byte id, and a v1 id may end in 00. */
 function formsOf(id: NativeMarketId): readonly string[] {
   return id.endsWith('00') ? [id, id.slice(0, -2)] : [id]
 }
@@ -350,7 +350,7 @@ class NewestFirst {
       const orderMs = atMs(event)
       newestMs = Math.max(newestMs, latestMs(event) ?? Number.POSITIVE_INFINITY)
       if (orderMs === null) {
-        // Events without a time are only valid before all others. Later ones mean that the list is unordered.
+        // Events without a time may only precede all others. Elsewhere they mean that the list is unordered.
         this.isOrdered &&= this.#lastMs === Number.POSITIVE_INFINITY
         continue
       }

@@ -1,4 +1,4 @@
-// Trading fees from Gamma's fields, else from `new_market` or the CLOB (README.md, Fees). Unreadable fees are
+// Trading fees from Gamma's rows, else from `new_market` messages or the CLOB (README.md, Fees). Unreadable fees are
 // `unknown`.
 
 import { LRUCache } from 'lru-cache'
@@ -27,12 +27,12 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 
-/** Five decimals. The venue does not document the rounding direction. */
+/** Fees have five decimals. The venue does not document whether they are rounded up or down. */
 const ROUNDING: FeeRounding = { fillStepMicros: 10, direction: 'unknown', orderStepMicros: null }
-/** The only fee type that means no fees although fees are enabled. */
+/** The only fee type that means no fees although the row enables fees. */
 const FREE_TYPE = 'zero_fees'
 
-/** The highest documented rate is 0.25. A rate above 0.5 is in another unit, such as percent. */
+/** The highest documented rate is 0.25. A rate above 0.5 must be in another unit, such as percent. */
 const RATE_MAX_MICROS = MICROS / 2
 
 interface Names {
@@ -52,7 +52,7 @@ const NEW_MARKET: Names = { ...GAMMA, takerOnly: 'taker_only', rebate: 'rebate_r
 /** The CLOB does not return the maker rebate. */
 const CLOB: Names = { rate: 'r', exponent: 'e', takerOnly: 'to', rebate: '' }
 
-/** Whether the row has a fee schedule that cannot be parsed, whatever its other fee fields contain. */
+/** Whether the row's fee schedule cannot be parsed. Other fee fields are ignored. */
 export function isScheduleUnreadable({ feeSchedule }: Json): boolean {
   return isStated(feeSchedule) && ofSchedule(feeSchedule, GAMMA, undefined).kind === 'unknown'
 }
@@ -74,12 +74,12 @@ export function readNewMarketFees(message: Json): MarketFees {
   return isEnabled === false ? feesOf(NO_FEES, source) : FEES_UNKNOWN
 }
 
-/** Fees in a CLOB market. Without a schedule they are unknown. */
+/** Reads the fees of a CLOB market. A market without a schedule has unknown fees. */
 export function readClobFees({ fd }: Json): MarketFees {
   return isStated(fd) ? feesOf(ofSchedule(fd, CLOB, undefined), 'clob.fd') : FEES_UNKNOWN
 }
 
-/** Minimum contracts of an order: Gamma's `orderMinSize`, the CLOB's `mos`. */
+/** Minimum order size in contracts: Gamma's `orderMinSize` or the CLOB's `mos`. */
 export function orderSizeMinOf(value: unknown): SizeMicros | null {
   const size = typeof value === 'number' ? parseSize(String(value)) : null
   return size === 0 ? null : size
@@ -126,12 +126,12 @@ interface Terms {
   readonly orderSizeMin: SizeMicros | null
 }
 
-/** Terms from a source other than Gamma, and the monotonic time at which they were received. */
+/** Terms from the CLOB or a `new_market` message, with the monotonic time of their receipt. */
 interface StatedTerms extends Terms {
   readonly atMs: number
 }
 
-/** Maximum cached terms. The next read of its listing requests an evicted entry again. */
+/** Maximum cached terms. Evicted terms are requested again when the market's listing is read. */
 const STATED_MAX = 10_000
 /** Maximum queued markets. A market that does not fit is queued when its listing is read again. */
 const WANTED_MAX = 1_000
@@ -146,7 +146,7 @@ interface FeesParts {
   readonly emit: (event: MarketSeenEvent) => void
 }
 
-/** Adds fees to listings for which Gamma has none. It polls the CLOB between `start` and `stop`. */
+/** Adds fees to listings whose rows have none. Polls the CLOB between `start` and `stop`. */
 export class PolymarketFees {
   readonly #parts: FeesParts
   readonly #poller: Poller
@@ -169,7 +169,7 @@ export class PolymarketFees {
     return this.#poller.stop()
   }
 
-  /** Stores the fees of `new_market`. A message without fees does not overwrite stored fees. */
+  /** Stores the fees of a `new_market` message. A message without fees does not overwrite stored fees. */
   note(market: NativeMarketId, fees: MarketFees): void {
     if (fees.now.source === null) return
     this.#noteUnread(market, fees)
@@ -177,8 +177,8 @@ export class PolymarketFees {
   }
 
   /**
-   * Adds fees from other sources. Unknown fees of an open market are requested, unless Gamma has a schedule that
-   * another source would contradict.
+   * Adds fees from other sources, and queues a request for an open market without any. If Gamma has an unreadable
+   * schedule, the fees stay unknown, because another source could contradict it.
    */
   completed(market: ReadListing): ReadListing {
     const { kind, source } = market.fees.now
@@ -201,7 +201,7 @@ export class PolymarketFees {
     this.#parts.counters.drift.note('fees.unreadable', now.source, market)
   }
 
-  /** Requests one market. After a failure it is queued again when its listing is read next. */
+  /** Requests the fees of one market. After a failure the market is queued again when its listing is read. */
   async #fetch(signal: AbortSignal): Promise<void> {
     const [market] = this.#wanted
     if (market === undefined) return
@@ -223,7 +223,7 @@ export class PolymarketFees {
   }
 }
 
-/** Terms in the CLOB's answer. `undefined` means that the CLOB does not know the market. */
+/** Terms in a response of the CLOB. `undefined` means that the CLOB responded with 404. */
 function termsOf(answer: unknown, market: NativeMarketId): Terms {
   if (answer === undefined) return { fees: FEES_UNKNOWN, orderSizeMin: null }
   if (isRecord(answer) && typeof answer.c === 'string' && conditionId(answer.c) === market) {

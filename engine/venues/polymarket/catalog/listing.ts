@@ -28,7 +28,6 @@ import { conditionId, tokenId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 import { orderSizeMinOf, readFees } from './fees.ts'
 
-/** Why a row was rejected. The set is fixed. */
 type ListingReason =
   | 'row_not_object'
   | 'no_condition_id'
@@ -41,7 +40,7 @@ type ListingReason =
   | 'no_event_slug'
   | 'no_state'
 
-/** Reads a market row. Its event is `parent`, or else the nested one. */
+/** Converts a market row. Its event is `parent`, or the nested event if `parent` is null. */
 export function readMarket(row: unknown, parent: Json | null = null): ReadListing | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const event = parent ?? nestedEvent(row)
@@ -53,7 +52,7 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
   if (slug === null) return 'no_slug'
   const outcomes = readOutcomes(row)
   if (typeof outcomes === 'string') return outcomes
-  // Such a row does not state whether the market trades. It is rejected, so that the stored listing stays.
+  // The row does not state whether the market trades. It is rejected, and the stored listing stays.
   if (typeof row.closed !== 'boolean' || typeof row.active !== 'boolean') return 'no_state'
   const resolutionStatus = resolutionOf(row)
   const status = statusOf(row, resolutionStatus)
@@ -124,7 +123,7 @@ export function readEvent(row: unknown): ReadEvent | ListingReason {
   }
 }
 
-/** A neg-risk group has exactly one winner, unless the event has other markets or may get more (augmented). */
+/** A neg-risk event has exactly one winner, unless it has other markets too or may get more of them (augmented). */
 function winnerAmong(row: Json): number | null {
   const groupId = textOf(row.negRiskMarketID)
   if (row.negRisk !== true || row.negRiskAugmented !== false || groupId === null) return null
@@ -140,12 +139,12 @@ export function nestedEvent(row: Json): Json | null {
   return isRecord(event) ? event : null
 }
 
-/** Whether a market belongs to a neg-risk event, so that its No can be converted. */
+/** Whether a market belongs to a neg-risk event, so that its No can be converted into other markets' Yes. */
 export function isInGroup(row: Json): boolean {
   return row.negRisk === true
 }
 
-/** The neg-risk markets of an event, including closed ones. No of each converts into Yes of the others. */
+/** The neg-risk markets of an event, including closed ones. No of one market converts into Yes of the others. */
 export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
   const groupId = textOf(of.negRiskMarketID)
   const group: NativeMarketId[] = []
@@ -163,7 +162,7 @@ export function changedAtMs(row: Json): TimeMs | null {
   return timeOf(row.updatedAt)
 }
 
-/** The later of the close and of the final result; null if both are absent. */
+/** The later of two times: the close and the final result. Null if both are absent. */
 export function settledAtMs(row: Json): TimeMs | null {
   const [closed, decided] = [closedAtMs(row), timeOf(row.umaEndDate)]
   return closed === null || decided === null
@@ -171,7 +170,7 @@ export function settledAtMs(row: Json): TimeMs | null {
     : timeMs(Math.max(closed, decided))
 }
 
-/** Time at which a market or an event closed; null if absent. `endDate` is only a planned time. */
+/** Time at which a market or event closed; null if absent. `endDate` is not used, because it is only planned. */
 export function closedAtMs(row: Json): TimeMs | null {
   return timeOf(row.closedTime)
 }
@@ -180,7 +179,7 @@ export function plannedEndMs(row: Json): TimeMs | null {
   return timeOf(row.endDate)
 }
 
-/** Resolution states in rows of protocol v1, and below in rows of v2. */
+/** Known resolution states of protocol v1. Those of protocol v2 follow below. */
 const UMA_STATUSES: ReadonlySet<unknown> = new Set([
   '',
   'proposed',
@@ -192,7 +191,7 @@ const UMA_STATUSES: ReadonlySet<unknown> = new Set([
 const RESOLUTION_STATUSES: ReadonlySet<unknown> = new Set(['inactive', 'active', 'resolved'])
 const VERSIONS: ReadonlySet<unknown> = new Set(['v1', 'v2'])
 
-/** Values of the row's enum fields that the code does not know, with the name of the field. */
+/** Values of enum fields that the code does not know, with the names of the fields. */
 export function* unknownValues(row: Json): Iterable<readonly [field: string, word: unknown]> {
   const { version, umaResolutionStatus, resolutionStatus } = row
   for (const field of ['clobTokenIds', 'positionIds']) {
@@ -211,7 +210,7 @@ export function* unknownValues(row: Json): Iterable<readonly [field: string, wor
 const isUnknown = (value: unknown, accepted: ReadonlySet<unknown>): boolean =>
   value !== undefined && value !== null && !accepted.has(value)
 
-/** The trading state decides whether a market is open, whatever the resolution fields contain. */
+/** The trading state alone decides whether a market is open. The resolution fields do not. */
 function statusOf(row: Json, resolution: ResolutionStatus | null): MarketStatus {
   if (row.closed === true) return resolution === 'resolved' ? 'resolved' : 'closed'
   const isTrading = row.active === true && row.archived !== true && row.acceptingOrders !== false
@@ -224,16 +223,17 @@ function resolutionOf(row: Json): ResolutionStatus | null {
   const isFinal = uma === 'resolved' || uma === 'settled' || statedStatus === 'resolved'
   if (isFinal || row.automaticallyResolved === true) return 'resolved'
   if (uma === 'proposed' || uma === 'disputed') return uma
-  // Protocol v2 has the status `active` from the opening on, whether or not a result was proposed.
+  // In protocol v2 the status is `active` from the opening on, with or without a proposed result.
   if (isNonEmptyText(statedStatus)) return statedStatus === 'inactive' ? 'none' : null
   if (row.closed !== true) return 'none'
-  // Old rows have no resolution state. There, prices of 1 and 0 are a payout, but 0.5 each may be last prices.
+  // Old rows have no resolution state. In them, prices of 1 and 0 are a payout, but two prices of 0.5 may be last
+  // prices.
   return hasWinner(row) ? 'resolved' : null
 }
 
 /**
- * Some rows have their state only in the list of steps, newest last. A state that is not in the list is newer than the
- * list.
+ * Some rows state their resolution only in the list of steps, newest last. If a row's state is not in its list, the
+ * state is newer than the list.
  */
 function umaStatusOf(row: Json): string | null {
   const latest = textOf(row.umaResolutionStatus)
@@ -249,7 +249,7 @@ function hasWinner(row: Json): boolean {
   return payout !== null && payout !== PRICE_HALF
 }
 
-/** The first outcome's payout if the row's prices are a payout: 1 and 0, or 0.5 each. */
+/** The first outcome's payout. The row's prices are a payout if they are 1 and 0, or 0.5 each. */
 function settlementOf(row: Json): PriceMicros | null {
   const first = statedPrice(row, 0)
   const second = statedPrice(row, 1)
@@ -257,7 +257,7 @@ function settlementOf(row: Json): PriceMicros | null {
   return first === 0 || first === PRICE_HALF || first === PRICE_ONE ? first : null
 }
 
-/** A 256-bit integer in decimals. */
+/** A 256-bit integer in decimal digits. */
 const TOKEN_ID = /^\d{1,78}$/
 
 function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
@@ -279,7 +279,10 @@ function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
   ]
 }
 
-/** Rows of v2 may also have the obsolete ids of v1, so `version` decides. Older rows have no `version` and count as v1. */
+/**
+ * The token ids of a row. Rows of v2 may also have the obsolete ids of v1, so `version` decides. Rows without `version`
+ * are v1.
+ */
 function tokensOf(row: Json): readonly string[] | ListingReason {
   const { version } = row
   if (version === 'v2') return listOf(row.positionIds)
@@ -287,7 +290,7 @@ function tokensOf(row: Json): readonly string[] | ListingReason {
   return 'unknown_version'
 }
 
-/** Parses one of Gamma's lists: an array, or JSON text that contains one. Items that are not strings are dropped. */
+/** Parses an array or the JSON text of an array. Items that are not strings are dropped. */
 function listOf(value: unknown): readonly string[] {
   let list: unknown = value
   if (typeof value === 'string') {
@@ -308,7 +311,7 @@ function statedPrice(row: Json, position: number): PriceMicros | null {
   return parsePrice(text) ?? (/^\d*\.?\d+$/.test(text) ? roundPrice(Number(text)) : null)
 }
 
-/** The venue's category, or the broadest tag. Broad tags such as "Sports" are often hidden. */
+/** The venue's category, or the broadest tag if there is none. Broad tags such as "Sports" are often hidden. */
 function categoryOf(row: Json | null): string | null {
   if (row === null) return null
   const stated = textOf(row.category)

@@ -1,5 +1,6 @@
 // Open interest of open markets. `/v2/oi` returns dollars: the contracts of both outcomes, each at its price. If both
-// outcomes have equally many contracts, this is the number of pairs. After conversions of No it is between both counts.
+// outcomes have equally many contracts, this equals the number of pairs. After conversions of No it lies between the
+// two numbers.
 
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
@@ -13,11 +14,11 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import type { DataApi } from '../data-api.ts'
 
-/** Maximum ids per request. The venue refuses more. */
+/** Maximum ids per request that the venue accepts. */
 const IDS_MAX = 20
-/** The venue's edge caches a response for this long. */
+/** The venue's cache returns the same response for this long. */
 const REFETCH_MS = 5 * MINUTE_MS
-/** Maximum tracked markets. A market beyond it has no open interest until another closes. */
+/** Maximum tracked markets. Further markets have no open interest until a tracked market closes. */
 const MARKETS_MAX = 50_000
 const BETWEEN_CALLS_MS = 1_000
 const AFTER_FAILURE_MS = 30_000
@@ -26,7 +27,7 @@ interface OpenMarket {
   volume: number
   requestedMs: number | null
   stated: SizeMicros | null
-  /** The last response was the first to report an open interest of zero. */
+  /** Whether the last response reported zero for the first time. */
   wasZero: boolean
 }
 
@@ -34,11 +35,11 @@ interface InterestParts {
   readonly data: Pick<DataApi, 'value'>
   readonly clock: Clock
   readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
-  /** Called when a market's open interest changed, so that its listing is read again. */
+  /** Called when a market's open interest changed. Its listing is then read again. */
   readonly emit: (event: MarketSeenEvent) => void
 }
 
-/** Adds open interest to listings of open markets. It polls the Data API between `start` and `stop`. */
+/** Adds open interest to listings of open markets. Polls the Data API between `start` and `stop`. */
 export class PolymarketOpenInterest {
   readonly #parts: InterestParts
   readonly #poller: Poller
@@ -61,7 +62,7 @@ export class PolymarketOpenInterest {
     return this.#poller.stop()
   }
 
-  /** Returns the listing with the last known open interest. Tracks the market if it is open. */
+  /** Adds the last known open interest to a listing. Tracks the market if it is open. */
   completed(market: ReadListing): ReadListing {
     const { nativeId: id, status, volume24h: volume } = market
     const existing = this.#markets.get(id)
@@ -74,7 +75,7 @@ export class PolymarketOpenInterest {
     return openInterest === null ? market : { ...market, openInterest }
   }
 
-  /** The markets to request next, alternately those with most volume and those requested longest ago. */
+  /** The markets of the next request: alternately those with the most volume and those that were requested longest ago. */
   #due(): readonly NativeMarketId[] {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#callCount += 1
@@ -107,7 +108,10 @@ export class PolymarketOpenInterest {
     for (const row of rows) this.#take(row, new Set(ids))
   }
 
-  /** An absent market keeps its value. A first drop to zero needs confirmation by the next response. */
+  /**
+   * A market that is absent from the response keeps its value. A drop to zero applies once the next response confirms
+   * it.
+   */
   #take(row: unknown, ids: ReadonlySet<NativeMarketId>): void {
     if (!isRecord(row) || typeof row.condition_id !== 'string') return
     const id = conditionId(row.condition_id)

@@ -1,6 +1,6 @@
-// Past prices from /prices-history (README.md, CLOB). A day is read by the minute, a longer range in the requested
-// steps. If a range is empty, it is read in steps of 12 hours, because finer prices of resolved markets are missing
-// (Polymarket/py-clob-client#216).
+// Reads past prices from /prices-history (README.md, CLOB). A range of up to a day is read by the minute, a longer
+// range in the requested steps. An empty range is read again in steps of 12 hours, because the finer prices of resolved
+// markets are missing (Polymarket/py-clob-client#216).
 
 import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -16,11 +16,11 @@ interface PastPricesParts {
 }
 
 const DAY_S = 86_400
-/** The venue refuses more than 15 days per request. Requests for longer steps always cover this many. */
+/** Maximum length of a request that the venue accepts: 15 days. Requests for longer steps always use it. */
 const SPAN_MAX_S = 15 * DAY_S
 const FINE_MINUTES = 1
 const COARSE_MINUTES = 720
-/** Minute prices are read from this long before a day, so that they include the last price before it. */
+/** Requests for minute prices start this much earlier, to include the last price before the range. */
 const FINE_LEAD_S = 3_600
 /** The year 2100. A larger value is not a time in seconds. */
 const SECONDS_MAX = 4_102_444_800
@@ -32,7 +32,7 @@ export class PolymarketPastPrices implements VenuePastPrices {
     this.#parts = parts
   }
 
-  /** See VenuePastPrices.read. Sends one request, and a second if the range is empty in the finer steps. */
+  /** See VenuePastPrices.read. Sends one request, or two if the range has no prices in the finer steps. */
   async read(
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs; stepMs?: number },

@@ -1,4 +1,4 @@
-// Teams and players from Gamma's /teams (README.md, Gamma), page by page.
+// Reads teams and players from Gamma's /teams (README.md, Gamma).
 
 import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -7,19 +7,19 @@ import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 
-/** The venue's maximum page size. */
+/** Maximum page size that the venue accepts. */
 const PAGE_ROWS = 100
 /** Maximum pages. A longer list means that the venue ignores the offset. */
 const PAGES_MAX = 1_000
 
-/** All teams of the venue. Unreadable rows are counted and omitted. */
+/** Unreadable rows are counted and omitted. */
 export async function readTeams(
   parts: { readonly gamma: JsonReader; readonly counters: VenueCounters },
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
   const { gamma, counters } = parts
   const teams: TeamListing[] = []
-  // Rows move between pages while the list changes, and a server may ignore the offset.
+  // Detects repeated rows. Rows move between pages while the list changes, and a server may ignore the offset.
   const seen = new Set<string>()
   let offset = 0
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -36,7 +36,7 @@ export async function readTeams(
       if (team === null) counters.rejected('bad_team', JSON.stringify(row) ?? '')
       else teams.push(team)
     }
-    // A short page may not be the last, because the venue's page limit may be lower than the requested one.
+    // Only an empty page is the end, because the venue's page limit may be lower than the requested size.
     if (rows.length === 0) return teams
     if (seen.size === previousCount) break
     offset += rows.length

@@ -1,4 +1,4 @@
-// The activity stream (RTDS): all fills of the venue, of unknown markets too, and their participants.
+// The activity stream (RTDS): all fills of the venue and their participants, including those of unknown markets.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
@@ -35,13 +35,13 @@ const PING_EVERY_MS = 5_000
 const DEAD_AFTER_MS = 30_000
 /** Maximum delay of fills on the stream, including the rounding of their time to whole seconds. */
 const OVERLAP_MS = 5_000
-/** Minimum interval between reconnects while the stream counts as ended. */
+/** Minimum interval between two reconnects while the stream counts as ended. */
 const RECONNECT_EVERY_MS = 300_000
 const COUNTED_MS = 60_000
-/** Number of frames of one kind per interval, without one of another kind, that counts as drift. */
+/** Minimum frames of one kind per interval. If no frame of the other kind arrived meanwhile, the difference is drift. */
 const ONE_SIDED_MIN = 20
 const DECIDED_EVERY_MS = 250
-/** Minimum interval between gaps that the stream reports. Gaps within it are merged, with the earliest start. */
+/** Minimum interval between two reported gaps. Gaps within it are merged into one that has the earliest start. */
 const GAPS_APART_MS = 60_000
 
 export class ActivityFeed {
@@ -94,7 +94,7 @@ export class ActivityFeed {
     return this.socket.stop()
   }
 
-  /** Reports that trades since `sinceMs` may be missing: emits a gap at once, or extends the next one. */
+  /** Reports that trades since `sinceMs` may be missing. Emits a gap at once, or extends the gap that is emitted next. */
   reportGap(sinceMs: TimeMs, reason: string): void {
     this.#parts.counters.trouble('trades_in_doubt', { detail: reason })
     this.#gapSinceMs = least(this.#gapSinceMs, sinceMs)
@@ -113,7 +113,7 @@ export class ActivityFeed {
     this.#report('feedGap', reason, sinceMs)
   }
 
-  /** Ends the outage: its trades are read over REST, and later ones come from another source. */
+  /** Ends the outage, because trades now come from another source. Trades of the outage are read over REST. */
   takenOver(reason: string, sinceMs: TimeMs): void {
     const fromMs = least(this.#lostSinceMs, sinceMs)
     this.#lostSinceMs = null
@@ -163,7 +163,7 @@ export class ActivityFeed {
         const { kind, row: wire } = parsed.message
         const row = readTrade(wire)
         if (typeof row === 'string') {
-          // The Data API would return the same row, so a back-fill would not help.
+          // A back-fill would not help, because the Data API returns the same row.
           counters.rejected(row, frame.text, kind)
           return 'data'
         }
@@ -199,19 +199,19 @@ export class ActivityFeed {
     for (const decided of this.#unnamed.takeDue(nowMs, tradeOf)) this.#takeDecided(decided)
   }
 
-  /** The taker's match row also counts as its participant row, unless it has one of its own. */
+  /** Emits a classified transaction. If the taker has no participant row, its match row serves as one. */
   #takeDecided({ taker, others }: DecidedRows): void {
     this.#takeMatched(taker)
     const hasParts = others.some(({ row }) => row.wallet === taker.row.wallet)
     for (const part of hasParts ? others : [taker, ...others]) this.#takeParticipant(part)
   }
 
-  /** Opens a new connection. The stream is silent while trades arrive from another source. */
+  /** Opens a new connection, because this one received no rows although trades arrived from another source. */
   reconnect(reason: string): void {
     this.socket.reconnect(reason)
   }
 
-  /** While the stream counts as ended, a new connection may restore it. */
+  /** Reconnects while the stream counts as ended, because a new connection may receive rows again. */
   #reconnectEnded(): void {
     if (!this.#isEnded) return
     const nowMs = this.#parts.venue.clock.monotonicMs()
@@ -220,7 +220,7 @@ export class ActivityFeed {
     this.socket.reconnect('the ended stream is asked again')
   }
 
-  /** Each match has participant rows. One type without the other means that the venue changed the stream. */
+  /** Records drift if only one type of row arrives. Each match has participant rows. */
   #compareCounts(): void {
     const { matched, participant, other } = this.#counts
     this.#counts = { matched: 0, participant: 0, other: 0 }
@@ -247,18 +247,18 @@ interface UnnamedRow {
   readonly receivedAtMs: TimeMs
 }
 
-/** The distinct rows of one transaction, split into the taker's and the others. */
+/** The distinct rows of one transaction, divided into the taker's row and all others. */
 interface DecidedRows {
   readonly taker: UnnamedRow
   readonly others: readonly UnnamedRow[]
 }
 
 const HELD_MS = 1_000
-/** Maximum transactions held. When full, the oldest is classified at once. */
+/** Maximum transactions that wait. Beyond it the oldest is classified at once. */
 const TRANSACTIONS_MAX = 4_096
 const ROWS_MAX = 256
 
-/** Holds activity frames without `topic` and `type` for a second per transaction, then chooses the taker. */
+/** Collects activity frames without `topic` and `type` for a second per transaction. Then classifies them. */
 class UnnamedRows {
   readonly #transactions = new Map<string, { readonly sinceMs: number; rows: UnnamedRow[] }>()
 
@@ -269,7 +269,10 @@ class UnnamedRows {
     else if (held.rows.length < ROWS_MAX) held.rows.push(unnamed)
   }
 
-  /** Removes the transactions that are due. `tradeOf`: the transaction's trade on the market channel. */
+  /**
+   * Removes and classifies the transactions that are due. `tradeOf` returns the transaction's fill on the market
+   * channel.
+   */
   takeDue(nowMs: number, tradeOf: (txHash: string) => LastTrade | null): readonly DecidedRows[] {
     const decided: DecidedRows[] = []
     for (const [txHash, { sinceMs, rows }] of this.#transactions) {
@@ -282,9 +285,9 @@ class UnnamedRows {
 }
 
 /**
- * Chooses the taker's row: the one with the token and side of the market channel's trade. Without that trade, it is
- * the row that arrived twice, as a match and as a part. Otherwise it is the largest, because the makers' rows add
- * up to it.
+ * Chooses the taker's row. It has the token and side of the market channel's fill. Without such a fill, it is the row
+ * that arrived twice, as a match and as a participant. Otherwise it is the largest row, because the makers' rows add up
+ * to it.
  */
 function decide(rows: readonly UnnamedRow[], trade: LastTrade | null): DecidedRows {
   const shown = rows.filter(({ row }) => row.asset === trade?.asset && row.side === trade.side)

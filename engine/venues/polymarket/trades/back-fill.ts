@@ -1,6 +1,6 @@
-// Back-fills trades from the Data API with the ids of the stream. The API lists trades late and its edge caches
-// responses. The end of a range is therefore read again until a response is proven to be newer, and the next range of
-// the venue starts at the proven end.
+// Back-fills trades from the Data API with the ids of the stream. The API lists trades late, and its cache returns old
+// responses. The end of a range is therefore read again until the response is certainly complete. The next range of the
+// whole venue starts at the time up to which this is proven.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
@@ -25,33 +25,30 @@ interface BackFillParts {
   readonly ledger: TradeLedger
   readonly counters: Pick<VenueCounters, 'trouble'>
   readonly emit: (event: VenueEvent) => void
-  /** Called when a later read failed: trades since `sinceMs` may be missing. */
+  /** Called when a repeated read failed. Trades since `sinceMs` may be missing. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
   readonly signal: AbortSignal
 }
 
 type FillsOf = (row: TradeRow) => readonly Fill[] | null
 
-/** Delays after which a range that ended within the last `TAIL_RECENT_MS` is read again. */
+/** Delays before the end of a range is read again, if that end was recent (TAIL_RECENT_MS). */
 const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000, 60_000, 335_000]
 const TAIL_RECENT_MS = 10_000
-/** A range that is proven to this long after its end is not read again. */
+/** A range is not read again once a response is proven complete to this long after the range's end. */
 const SETTLED_MS = 10_000
-/** Maximum time by which a range starts earlier because the previous responses were cached copies. */
+/** Maximum time by which a range is extended to the past, because previous responses were cached copies. */
 const EARLIER_MS_MAX = 900_000
-/** Length of the range's end that is read again. */
+/** Length of the end of a range that is read again. */
 const TAIL_MS = 15_000
-/**
- * Maximum concurrent reads of range ends. Beyond it the ends of single markets are not read again; those of the whole
- * venue are.
- */
+/** Maximum concurrent repeated reads. Beyond it only ranges of the whole venue are read again. */
 const TAILS_MAX = 32
 
 /** Implements the feed's `fetchTrades`. Concurrent calls are allowed. */
 export class BackFill {
   readonly #parts: BackFillParts
   #tailCount = 0
-  /** End of the period for which a proven response listed the whole venue's trades; null before the first. */
+  /** Time up to which a response certainly contained all trades of the venue; null before the first response. */
   #provenToMs: TimeMs | null = null
 
   constructor(parts: BackFillParts) {
@@ -76,7 +73,7 @@ export class BackFill {
     return { ...result, completeFromMs }
   }
 
-  /** Extends a range back to the proven end, to include trades that an older cached response lacked. */
+  /** Extends a range back to `#provenToMs`, because an earlier response may have lacked trades after it. */
   #fromProven(range: TradesRange): TradesRange {
     if (this.#provenToMs === null || range.source === 'history') return range
     const earliestMs = range.fromMs - EARLIER_MS_MAX
@@ -84,7 +81,7 @@ export class BackFill {
     return { ...range, fromMs }
   }
 
-  /** A row is the sum of its taker's fills. Rows whose makers cannot be read stay unsplit. */
+  /** Splits rows into fills. A row is the sum of its taker's fills. If its makers cannot be read, it stays one trade. */
   async #fillsOf(rows: readonly TradeRow[], { market }: TradesRange): Promise<FillsOf> {
     const { walk, ledger, signal, counters } = this.#parts
     const makers = new Map<string, TradeRow[]>()
@@ -123,8 +120,8 @@ export class BackFill {
   }
 
   /**
-   * Yields after each transaction, in order of its first row, because the stream may add an equal row between two
-   * steps.
+   * Yields the rows of one transaction at a time, in order of their first row. Between two steps the stream may add an
+   * equal row.
    */
   *#byTransaction(
     rows: readonly TradeRow[],

@@ -1,5 +1,6 @@
-// Splits a row of the activity stream or the Data API, which states the average of a transaction, into its fills.
-// `last_trade_price` has the fills without wallets. A split is accepted if its size and dollars add up to the row.
+// Splits a row of the activity stream or the Data API into its fills. The row states the sum and average price of a
+// transaction. `last_trade_price` messages have the fills without wallets. A split is accepted if its size and dollars
+// add up to the row.
 
 import { restPrice } from '../../../trade-parts.ts'
 import { complement, MICROS, sizeMicros } from '../../../units.ts'
@@ -14,15 +15,15 @@ const GRID = 100
 /** Maximum combinations of repeats that are tried. Real transactions need one or two. */
 const TRIES_MAX = 1_000
 
-/** Whether a row certainly has several fills, because no order can have its price. */
+/** Whether a row certainly has several fills, because its price is not a valid order price. */
 export function isAverage({ price }: Fill): boolean {
   return price % GRID !== 0
 }
 
 /**
- * The fills whose sum is the row. 'incomplete': the messages sum to less than the row, so that more may arrive.
- * 'unlike': the messages can never sum to the row. Equal messages are separate fills, unless the sum is then too
- * large. In that case they are repeats.
+ * The fills that add up to the row. 'incomplete': their sum is less than the row, so more may arrive. 'unlike': they
+ * can never add up to the row. Equal messages count as separate fills, unless the sum is then too large. In that case
+ * they are repeats.
  */
 export function fillsOf(
   row: TradeRow,
@@ -36,7 +37,7 @@ export function fillsOf(
   return hasDollarsOf(row, fills) ? fills : 'unlike'
 }
 
-/** The known fills and one fill for the remaining size and dollars; null if the known fills do not belong to the row. */
+/** The known fills and one fill for the rest of the row. Null if the known fills do not belong to the row. */
 export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): readonly Fill[] | null {
   const fills = distinct(trades.flatMap((trade) => inTokenOf(row, trade) ?? []))
   const size = row.size - sizeOf(fills)
@@ -58,7 +59,7 @@ export function fillsOfMakers(row: TradeRow, makers: readonly TradeRow[]): reado
   return fills.toSorted((one, other) => sign * (one.price - other.price))
 }
 
-/** Converts a message to the row's token; null if it has the other side or another market. */
+/** Converts a message to prices of the row's token. Null if it has the other side or another market. */
 function inTokenOf(row: TradeRow, { market, asset, side, price, size }: LastTrade): Fill | null {
   if (asset === row.asset) return side === row.side ? { price, size } : null
   return market === row.market && side !== row.side ? { price: complement(price), size } : null
@@ -79,7 +80,7 @@ function distinct(fills: readonly Fill[]): readonly Fill[] {
   return fills.filter((fill, at) => fills.findIndex((other) => isEqual(other, fill)) === at)
 }
 
-/** Drops repeats that add up to `excess`; null if no combination does. */
+/** Drops repeats whose sizes add up to `excess`. Null if no combination does. */
 function withoutRepeats(fills: readonly Fill[], excess: number): readonly Fill[] | null {
   const kinds = distinct(fills).map((fill) => ({
     fill,

@@ -1,7 +1,7 @@
-// Joins each `last_trade_price` of the market channel, a fill without its wallet, with the row of its transaction on
-// the activity stream. Fill and row wait for each other. After a timeout the fill is emitted without a wallet, or the
-// row as one trade. While the activity stream counts as ended, fills are emitted at once. Match rows of several
-// transactions make it the source again.
+// Joins the fills of the market channel with the rows of the activity stream. A `last_trade_price` is a fill without
+// its wallet; the row of the same transaction has the wallet. Fill and row wait for each other. After a timeout the
+// fill is emitted without a wallet, or the row as one trade. If the activity stream counts as ended, fills are emitted
+// at once until its rows arrive again.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { TradesSource, VenueEvent } from '../../../events.ts'
@@ -24,10 +24,10 @@ interface LastTradesParts {
   /** Whether the market channel currently sends the fills of this token. */
   readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
-  /** The stream's socket is replaced after this long without a row while `last_trade_price` arrives. */
+  /** If no row arrives for this long while `last_trade_price` messages arrive, the activity stream reconnects. */
   readonly noDataAfterMs: number
   readonly onNoRows: (reason: string) => void
-  /** Called when the source changed. Trades of unwatched markets since `sinceMs` may be missing. */
+  /** Called when the source of trades changed. Trades of unwatched markets since `sinceMs` may be missing. */
   readonly onSource: (source: TradesSource, reason: string, sinceMs: TimeMs) => void
 }
 
@@ -36,53 +36,62 @@ interface HeldRow {
   readonly receivedAtMs: TimeMs
 }
 
-/** A transaction: its messages on the market channel, and its rows that wait for more messages or for makers. */
+/** A transaction: its market-channel messages, and its rows that wait for more messages or for makers. */
 interface Transaction {
   readonly hash: string
   trades: readonly LastTrade[]
-  /** Number of fills checked for emission, and number emitted. Repeats and mirrors are not emitted. */
+  /** Number of fills that were considered, and number that were emitted. Repeats and mirrored fills are not emitted. */
   checkedCount: number
   emittedCount: number
   rows: readonly HeldRow[]
-  /** Rows of its wallets that arrived while a row was waiting. */
+  /** Participant rows that arrived while a row was waiting. */
   parts: readonly TradeRow[]
   readonly sinceMs: number
   receivedAtMs: TimeMs
-  /** Monotonic time at which waiting items are emitted unchanged. */
+  /** Monotonic time at which a waiting fill or row is emitted without its counterpart. */
   dueAtMs: number
 }
 
 const NONE: readonly never[] = []
-/** Maximum time after a `last_trade_price` until the row of its transaction arrives. */
+/** Maximum time that a fill waits for the row of its transaction. */
 const WAIT_MS = 10_000
-/** Maximum time after a row until its fills arrive. */
+/** Maximum time that a row waits for its fills. */
 const FILLS_WAIT_MS = 2_000
-/** Age up to which a row of the Data API may still arrive on the stream. */
+/** Maximum age of a row of the Data API that may still arrive on the stream. */
 const YOUNG_MS = 4_000
-/** Maximum waiting rows of a transaction. Further repeats are dropped. */
+/** Maximum waiting rows of a transaction. Further rows are dropped as repeats. */
 const ROWS_MAX = 8
-/** Age from which trades without a row count as evidence of a silent stream. */
+/** A fill whose row is missing for this long is evidence that the stream is silent. */
 const CHECKED_AFTER_MS = 3_000
 const SWEEP_MS = 500
-/** The stream counts as ended after this many consecutive silent periods and this many trades without a row. */
+/**
+ * The stream counts as ended after this many silent periods in a row, if at least UNANSWERED_BEFORE_END fills lack a
+ * row.
+ */
 const SILENT_PERIODS_BEFORE_END = 2
 const UNANSWERED_BEFORE_END = 3
-/** Matches after which the stream is the source again. */
+/** After this many match rows the stream is the source of trades again. */
 const MATCHES_BEFORE_BACK = 3
-/** Maximum fills, about 10 MB. Beyond it the oldest transaction is evicted. A repeat of it has the same id. */
+/**
+ * Maximum fills, about 10 MB. Beyond it the oldest transaction is evicted. If its fills are repeated, they get the same
+ * ids.
+ */
 export const LAST_TRADES_MAX = 32_768
 const RETAINED_MS = 600_000
-/** Maximum fills per transaction. Further ones are counted and left to the Data API. */
+/** Maximum fills per transaction. Further fills are counted, and the Data API provides them. */
 export const FILLS_MAX = 256
-/** If rows exceed the sum of their fills by this factor repeatedly, their unit has changed. */
+/**
+ * A row this many times larger than the sum of its fills is in another unit. This is recorded as drift if it is
+ * frequent.
+ */
 const FILL_RATIO_MAX = 100_000
 const SIZE_UNLIKE = { kind: 'rtds.field', name: 'size unlike last_trade_price' }
 const NAME = 'silent while last_trade_price flows'
 
-/** Chooses the source of trades, and emits the trades of `last_trade_price`. */
+/** Chooses the source of trades, and emits the fills of `last_trade_price`. */
 export class LastTrades {
   readonly #parts: LastTradesParts
-  /** By hash, oldest first. */
+  /** By transaction hash, oldest first. */
   readonly #transactions = new Map<string, Transaction>()
   #fillCount = 0
   /** Transactions that wait for their row, in order of their due time. */
@@ -95,9 +104,9 @@ export class LastTrades {
   /** Monotonic time and wall-clock time of the stream's last match row. */
   #matchedAtMs = 0
   #matchedAt: TimeMs
-  /** Monotonic time of the first trade since then; null if there is none. */
+  /** Monotonic time of the first fill since the last match row; null if there is none. */
   #flowsSinceMs: number | null = null
-  /** Trades since then whose row is overdue. */
+  /** Number of fills since the last match row whose row did not arrive in time. */
   #unansweredCount = 0
   #silentPeriods = 0
   #matchesSinceEnd = 0
@@ -125,7 +134,7 @@ export class LastTrades {
     this.#fillCount = 0
   }
 
-  /** Pauses the silence check and the timeouts while the stream is not read. */
+  /** Pauses the silence check and the timeouts while the activity stream is not read. */
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return
     this.#isPaused = isPaused
@@ -151,7 +160,7 @@ export class LastTrades {
     if (trades.length === FILLS_MAX) {
       return counters.trouble('last_trades_full', { detail: trade.txHash })
     }
-    // Uses `concat`: most lists have one fill, and V8 allocates 17 slots after `push` or a spread.
+    // `concat` saves memory: most lists have one fill, and V8 allocates 17 slots after `push` or a spread.
     transaction.trades = trades.concat(trade)
     this.#fillCount += 1
     if (transaction.rows.length > 0) return this.#joinHeld(transaction)
@@ -185,7 +194,10 @@ export class LastTrades {
     return transaction
   }
 
-  /** Evicts the oldest transactions beyond the bounds, as if their rows never arrive. */
+  /**
+   * Evicts old transactions, and the oldest ones beyond the limit. Their fills and rows are emitted without the
+   * counterpart.
+   */
   #evict(nowMs: number): void {
     for (const transaction of this.#transactions.values()) {
       const isOld = nowMs - transaction.sinceMs > RETAINED_MS
@@ -204,7 +216,7 @@ export class LastTrades {
     this.#held.delete(transaction)
   }
 
-  /** Handles a match row of the stream. It is emitted with its fills, or waits for them. */
+  /** Handles a match row of the stream. It is emitted if its fills are complete, otherwise it waits for them. */
   matched(row: TradeRow, receivedAtMs: TimeMs): void {
     const { clock, ledger, isStreamed } = this.#parts
     const existing = this.#transactions.get(row.txHash)
@@ -232,7 +244,7 @@ export class LastTrades {
     this.#joinHeld(transaction)
   }
 
-  /** Handles one wallet's part of a transaction. A waiting row may be the sum of its makers' parts. */
+  /** Handles a participant row. A waiting match row may be the sum of its makers' rows. */
   part(row: TradeRow): void {
     const transaction = this.#transactions.get(row.txHash)
     if (transaction === undefined || transaction.rows.length === 0) return
@@ -241,7 +253,7 @@ export class LastTrades {
     this.#joinHeld(transaction)
   }
 
-  /** Emits the rows of a transaction once the fills of all are complete. */
+  /** Emits the rows of a transaction once all of them have complete fills. */
   #joinHeld(transaction: Transaction): void {
     const { rows, trades, parts } = transaction
     const isComplete = ({ row }: HeldRow) =>
@@ -258,9 +270,10 @@ export class LastTrades {
     }
   }
 
-  /** The fills of a row that are known now; null: emit it as one trade. */
+  /** The fills of a row that are known now; null if the row must be emitted as one trade. */
   #fillsNow(row: TradeRow, transaction: Transaction | undefined): readonly Fill[] | null {
-    // Trades that were emitted without a wallet are completed by the unsplit row.
+    // Some of its fills were already emitted without a wallet. The row is then emitted as one trade that completes
+    // them.
     if (transaction === undefined || transaction.emittedCount > 0) return null
     const { trades, parts } = transaction
     if (trades.length === 0) return fillsOfMakers(row, parts)
@@ -273,7 +286,7 @@ export class LastTrades {
     return fillsOfMakers(row, parts) ?? (fills === 'unlike' ? null : fillsWithRest(row, trades))
   }
 
-  /** The fills of a row from the Data API; see TradeLedger. */
+  /** The fills of a row of the Data API; see LedgerParts.fillsOf. */
   fillsOf(row: TradeRow): readonly Fill[] | null | 'expected' {
     const { clock, isStreamed } = this.#parts
     const transaction = this.#transactions.get(row.txHash)
@@ -363,7 +376,7 @@ export class LastTrades {
     this.#parts.onSource(source, reason, sinceMs)
   }
 
-  /** Emits the remaining fills of a transaction without their wallet. */
+  /** Emits the remaining fills of a transaction without a wallet. */
   #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
     const { hash, trades } = transaction
     for (; transaction.checkedCount < trades.length; transaction.checkedCount += 1) {
@@ -387,8 +400,8 @@ export class LastTrades {
 }
 
 /**
- * Whether two messages are equal, or mirror each other in the prices of both tokens. The Data API has one row with the
- * sum of equal fills.
+ * Whether two messages are equal, or mirror each other in prices of the two tokens. Repeats are not emitted, because
+ * the Data API has one row with the sum of equal fills.
  */
 function isRepeat(one: LastTrade, other: LastTrade): boolean {
   if (one.size !== other.size || one.market !== other.market) return false

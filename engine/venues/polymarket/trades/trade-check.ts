@@ -1,5 +1,5 @@
-// Checks trades against the Data API: a row that arrived twice may be a second equal fill, and a participant without
-// its fill means that the fill was lost. The query is repeated until a response is proven to be newer.
+// Checks trades against the Data API. A row that arrived twice may be a second equal fill. A participant row without
+// its match row means that a fill was lost. The query is repeated until the response is certainly complete.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -10,7 +10,7 @@ import type { TradeWalk } from './trade-walk.ts'
 interface CheckParts {
   readonly clock: Clock
   readonly walk: TradeWalk
-  /** Called when a check failed: the venue's trades since `sinceMs` are suspect. */
+  /** Called when a check failed. Trades of the whole venue since `sinceMs` may be missing. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
   readonly onChecked: (
     outcome: 'check_found' | 'check_repeat' | 'check_retried' | 'check_dust',
@@ -21,10 +21,7 @@ interface Check {
   readonly market: NativeMarketId
   fromMs: number
   toMs: number
-  /**
-   * Rows and transactions that a response must contain before it is accepted, because the venue's index may lag behind
-   * the stream.
-   */
+  /** Rows and transactions that the response must contain. The venue's index may lag behind the stream. */
   readonly keys: Set<string>
   readonly transactions: Set<string>
   attempts: number
@@ -32,27 +29,27 @@ interface Check {
   readonly createdAtMs: number
 }
 
-/** Delays between the attempts of a check while its rows are not listed. The last one repeats. */
+/** Delays between the attempts of a check while the response lacks its rows. The last delay repeats. */
 const DELAYS_MS: readonly number[] = [1_500, 4_000, 10_000, 20_000, 40_000, 120_000]
-/** A check without a conclusive response for this long is abandoned. */
+/** A check without a conclusive response is abandoned after this time. */
 const AGE_MS_MAX = 900_000
-/** The venue does not list smaller trades, so they cannot be checked. */
+/** Minimum size, 0.01 contracts, in millionths. The venue does not list smaller trades. */
 const DUST = 10_000
 /** Rows per page. A market has few trades in a few seconds. */
 const PAGE_ROWS = 200
 const SWEEP_MS = 500
-/** Concurrent queries. The token bucket of the Data API client limits them too. */
+/** Maximum concurrent queries. The rate limit of the Data API client applies too. */
 const RUNNING_MAX = 4
-/** About 4 MB. When full, the venue's trades are reported as suspect and back-filled. */
+/** Maximum checks, about 4 MB. Beyond it a gap in the venue's trades is reported and back-filled. */
 const CHECKS_MAX = 1_024
 const ROWS_MAX = 16_384
-/** A participant's fill arrives before it or within this time. */
+/** Maximum delay of a match row after its participant's row. */
 const ORPHAN_MS = 3_000
-/** Tolerance, because the Data API's second may differ from the stream's. */
+/** Tolerance between the times of the Data API and the stream. */
 const BEFORE_MS = 2_000
 const AFTER_MS = 10_000
 
-/** Queue with one check per market. A timer processes it between `start` and `stop`. */
+/** Queue with one check per market. A timer runs the checks between `start` and `stop`. */
 export class TradeCheck {
   readonly #parts: CheckParts
   readonly #ledger: TradeLedger
@@ -155,7 +152,7 @@ export class TradeCheck {
     }
     this.#parts.onChecked(added > 0 ? 'check_found' : 'check_repeat')
     if (check.keys.size + check.transactions.size === 0) return
-    // A row that a newer response lacks was not a trade, because its match did not reach the chain.
+    // If a complete response lacks a row, its match did not reach the blockchain, and the check ends.
     if (provenToMs < check.toMs + AFTER_MS) this.#retryLater(check, 'no younger answer')
   }
 

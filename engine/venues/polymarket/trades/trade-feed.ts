@@ -96,19 +96,25 @@ export class TradeFeed {
     return this.#lastTrades.source
   }
 
-  /** Pauses the stream only. The market channel is paused with the books. */
+  /** Pauses the activity stream only. The market channel is paused with the books. */
   pause(isPaused: boolean): void {
     this.#lastTrades.pause(isPaused)
     this.#activity.socket.pause(isPaused)
   }
 
-  /** Handles one `last_trade_price` of the market channel; null if it does not contain a complete trade. */
+  /**
+   * Handles a `last_trade_price` of the market channel. `trade` is null if the message does not contain a complete
+   * fill.
+   */
   lastTrade(trade: LastTrade | null, receivedAtMs: TimeMs): void {
     this.#drift.shares.noteField(TRADE_INCOMPLETE, trade !== null, '')
     if (trade !== null) this.#lastTrades.take(trade, receivedAtMs)
   }
 
-  /** Handles the market channel's recovery. Trades may be missing if the channel is their source. */
+  /**
+   * Handles a reconnect of the market channel. If the channel is the source of trades, some may be missing since
+   * `sinceMs`.
+   */
   marketChannelUp(sinceMs: TimeMs): void {
     if (this.source === 'activity') return
     this.#activity.reportGap(sinceMs, 'the market channel was down')

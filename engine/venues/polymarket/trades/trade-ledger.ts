@@ -1,6 +1,6 @@
-// Assigns ids to trades, `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`, and emits their participants. Stream
-// and Data API have one row per transaction; it is one trade, or one per fill (fills.ts). Size and price are in
-// millionths, and n numbers the equal trades of a transaction from 0.
+// Assigns ids to trades and emits their participants. An id is `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`.
+// Size and price are in millionths. `n` numbers the equal trades of a transaction from 0. Stream and Data API have one
+// row per transaction. A row becomes one trade, or one per fill (fills.ts).
 
 import { LRUCache } from 'lru-cache'
 import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
@@ -18,22 +18,25 @@ import {
 import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
 
-/** A converted row. `key` is the id of the first of equal rows, so that the trade and the cache share one string. */
+/**
+ * A converted row. `key` is the id of the first of equal rows. Storing it lets the trade and the cache share one
+ * string.
+ */
 export interface TradeRow {
   readonly key: string
   readonly market: NativeMarketId
   readonly asset: string
-  /** Lower case, like the hash, because the venue's hosts use different cases. */
+  /** In lower case, like the hash, because the venue's hosts use different cases. */
   readonly wallet: string
   readonly txHash: string
   readonly side: TradeSide
   readonly price: PriceMicros
   readonly size: SizeMicros
-  /** Whole seconds, the resolution of the stream and of the Data API. */
+  /** In whole seconds, the resolution of the stream and the Data API. */
   readonly timeMs: TimeMs
 }
 
-/** A `last_trade_price` of the market channel. Its time has millisecond resolution. */
+/** A `last_trade_price` of the market channel. Its time has a resolution of milliseconds. */
 export type LastTrade = Omit<TradeRow, 'key' | 'wallet'>
 
 /** One fill of a row, in the row's token and side. */
@@ -41,7 +44,7 @@ export type Fill = Pick<TradeRow, 'price' | 'size'>
 
 export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
 
-/** No market has had as many contracts, so a larger number is in another unit. */
+/** No market has had as many contracts, so a larger number must be in another unit. */
 export const SIZE_MAX_MICROS = 100_000_000 * MICROS
 
 export function readTrade(row: WireTrade): TradeRow | TradeReason {
@@ -55,7 +58,7 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const txHash = row.transactionHash.toLowerCase()
   const side = row.side === 'BUY' ? 'buy' : 'sell'
   return {
-    // Uses `join`, because a template literal keeps a rope of ten strings, which needs 320 bytes more per key.
+    // `join` saves memory: a template literal keeps a rope of ten strings, which needs 320 bytes more per key.
     key: [...keyStart({ txHash, asset: row.asset, wallet, side }), size, price, 0].join('-'),
     market: conditionId(row.conditionId),
     asset: row.asset,
@@ -69,7 +72,7 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
 }
 
 type KeyStart = Pick<TradeRow, 'txHash' | 'asset' | 'wallet' | 'side'>
-/** Key prefix. Rows that differ only in price and size share it. */
+/** The first part of a key. Rows that differ only in price and size share it. */
 const keyStart = ({ txHash, asset, wallet, side }: KeyStart) => [txHash, asset, wallet, side]
 
 interface NumberedRow {
@@ -77,7 +80,7 @@ interface NumberedRow {
   readonly n: number
 }
 
-/** Numbers equal rows of a response that covers whole seconds, in the given order. */
+/** Numbers equal rows of a response in the given order. The response must cover whole seconds. */
 export function numberRows(rows: readonly TradeRow[]): NumberedRow[] {
   const counts = new Map<string, number>()
   return rows.map((row) => {
@@ -87,7 +90,7 @@ export function numberRows(rows: readonly TradeRow[]): NumberedRow[] {
   })
 }
 
-/** The id of the row that has n equal rows before it. */
+/** The id of a row that follows `n` equal rows. */
 export function tradeId({ row: { key }, n }: { row: Pick<TradeRow, 'key'>; n: number }): string {
   return n === 0 ? key : `${key.slice(0, -1)}${n}`
 }
@@ -122,7 +125,7 @@ function fillOf(row: TradeRow, { price, size }: Fill): TradeRow {
   return { ...row, key: [...keyStart(row), size, price, 0].join('-'), price, size }
 }
 
-/** A doubtful row: its market and time must be read from the Data API. */
+/** A row that must be checked against the Data API. */
 export interface Suspicion {
   readonly kind: 'repeat' | 'orphan'
   readonly row: TradeRow
@@ -130,46 +133,45 @@ export interface Suspicion {
 
 interface LedgerParts {
   readonly emit: (event: VenueEvent) => void
-  /** Called when a row is repeated or a participant has no fill. Only the Data API can resolve either. */
+  /** Called when a row is repeated, or when a participant's match row is missing. Only the Data API can resolve either. */
   readonly onSuspicion: (suspicion: Suspicion) => void
-  /** Fills of a row that only the Data API has; null: unknown; 'expected': the stream will still send it. */
+  /** The fills of a row that only the Data API has. null: unknown. 'expected': the stream will still send the row. */
   readonly fillsOf?: (row: TradeRow) => readonly Fill[] | null | 'expected'
 }
 
-/** The fields that identify a row in its transaction. The key contains wallet, token and side. */
+/** The fields that identify a row within its transaction. The key contains wallet, token and side. */
 type RowIdentity = Pick<TradeRow, 'key' | 'price' | 'size'>
 
 interface KeyCount {
-  /** Messages received on the stream, and rows emitted, for this key. */
+  /** Number of rows with this key that the stream sent, and number that were emitted. */
   streamed: number
   emitted: number
-  /** The fills as which the first of these rows was emitted; null if it was one trade. */
+  /** The fills into which the first of these rows was split; null if it was emitted as one trade. */
   fills: readonly Fill[] | null
 }
 
-/** Lists use `concat`: most have one item, and V8 allocates 17 slots after `push` or a spread. */
+/** The lists grow with `concat`: most have one item, and V8 allocates 17 slots after `push` or a spread. */
 interface Transaction {
   /** Takers' rows with different keys; further ones are ignored. */
   rows: readonly RowIdentity[]
   takers: readonly string[]
   participants: readonly string[]
-  /** Participant rows that arrived before the taker's row, which decides who was maker. */
+  /** Participant rows that arrived before the taker's row. Without it the makers are unknown. */
   waiting: readonly TradeRow[]
   readonly firstSeenMs: TimeMs
 }
 const NONE: readonly never[] = []
-/** Default for `fillsOf` when there is no other source of fills. */
 const noFills = (_row: TradeRow): readonly Fill[] | null => null
 
 /**
- * The trades that the stream sent recently. A repeat of an evicted row is emitted with n = 0, its previous id, and the
- * market's actor drops it by that id.
+ * Caches the trades that the stream sent recently. If a row repeats after its eviction, it is emitted again with its
+ * first id, and the market's actor drops it by that id.
  */
 export class TradeLedger {
   readonly #parts: LedgerParts
   readonly #keys = new LRUCache<string, KeyCount>({ max: KEYS_MAX })
   readonly #transactions = new LRUCache<string, Transaction>({ max: TRANSACTIONS_MAX })
-  /** Transactions with participants but no fill yet, oldest first. When full, the oldest is dropped. */
+  /** Transactions with participants but without a match row, oldest first. Beyond the limit the oldest is dropped. */
   readonly #orphans = new Map<string, Transaction>()
 
   constructor(parts: LedgerParts) {
@@ -181,7 +183,10 @@ export class TradeLedger {
     return (this.#keys.get(existing.key)?.emitted ?? 0) > 0
   }
 
-  /** Adds an `orders_matched`. The first row of a key is emitted; a further one may be a repeat. */
+  /**
+   * Adds an `orders_matched` row. The first row of a key is emitted. Further ones are checked, because they may be
+   * repeats.
+   */
   addMatched(given: TradeRow, receivedAtMs: TimeMs, fills: readonly Fill[] | null = null): void {
     const [row = given] = this.withExistingKeys([given])
     const count = this.#count(row.key)
@@ -197,7 +202,7 @@ export class TradeLedger {
     this.#settle(row, receivedAtMs)
   }
 
-  /** Adds one `trades` row. A wallet that is not the taker is a maker. */
+  /** Adds a `trades` row. A wallet that is not the taker is a maker. */
   addParticipant(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
     if (transaction.takers.length > 0) {
@@ -212,7 +217,7 @@ export class TradeLedger {
     this.#orphans.set(row.txHash, transaction)
   }
 
-  /** Hosts compute an average price separately, so rounding may give another millionth and another key. */
+  /** Replaces the key of a row by that of a known, nearly equal row. Hosts round average prices differently. */
   withExistingKeys(rows: readonly TradeRow[]): readonly TradeRow[] {
     return rows.map((row) => {
       const near = this.#transactions.get(row.txHash)?.rows.find((other) => isNear(other, row))
@@ -220,14 +225,14 @@ export class TradeLedger {
     })
   }
 
-  /** Total size of the takers' rows of a transaction; null if the taker is unknown. */
+  /** Total size of a transaction's match rows; null if the taker is unknown. */
   takerSize(txHash: string): number | null {
     const transaction = this.#transactions.get(txHash)
     if (transaction === undefined || transaction.takers.length === 0) return null
     return transaction.rows.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Participant rows that arrived before their transaction's row. */
+  /** Participant rows that arrived before their transaction's match row. */
   waitingOf(txHash: string): readonly TradeRow[] {
     return this.#transactions.get(txHash)?.waiting ?? NONE
   }
@@ -239,7 +244,7 @@ export class TradeLedger {
     return takers.includes(row.wallet) ? 'taker' : 'maker'
   }
 
-  /** Reports all fills whose participants have been waiting since before `beforeMs`. */
+  /** Reports the transactions whose participants have been waiting for a match row since before `beforeMs`. */
   suspectOrphans(beforeMs: number): void {
     for (const [txHash, transaction] of this.#orphans) {
       if (transaction.firstSeenMs >= beforeMs) return
@@ -249,7 +254,10 @@ export class TradeLedger {
     }
   }
 
-  /** Emits rows that the stream did not send. Counts then equal the response, so a repeat is checked again. */
+  /**
+   * Emits rows that the stream did not send. Afterwards the counts equal the response, so a later repeat is checked
+   * again.
+   */
   reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): number {
     let added = 0
     for (const numbered of numberRows(this.withExistingKeys(rows))) {
@@ -265,7 +273,10 @@ export class TradeLedger {
     return added
   }
 
-  /** Emits known rows too, because a market may have rejected them. A late copy is then no repeat. */
+  /**
+   * Emits all rows, including known ones, because a market may have rejected them. Later copies on the stream are not
+   * repeats.
+   */
   addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): void {
     for (const numbered of numberRows(this.withExistingKeys(rows))) {
       const count = this.#count(numbered.row.key)
@@ -275,7 +286,7 @@ export class TradeLedger {
     }
   }
 
-  /** Counts a row that the stream did not send. Returns false if the stream will still send it. */
+  /** Counts a row as emitted that the stream did not send. Returns false if the stream will still send it. */
   #takeFetched({ row, n }: NumberedRow, count: KeyCount, fillsOf: typeof noFills): boolean {
     const fills = n === 0 ? (this.#parts.fillsOf?.(row) ?? null) : null
     if (fills === 'expected') return false
@@ -295,7 +306,7 @@ export class TradeLedger {
     }
   }
 
-  /** Contracts of all emitted rows with the row's taker, token and side in its transaction. */
+  /** Total size of all emitted rows that share transaction, taker, token and side with the row. */
   #rowSize(row: TradeRow): SizeMicros {
     const start = [...keyStart(row), ''].join('-')
     let size = row.size * this.#count(row.key).emitted
@@ -328,7 +339,7 @@ export class TradeLedger {
     return created
   }
 
-  /** Applies the taker's row: waiting wallets of the transaction, except the taker, are makers. */
+  /** Applies a match row: the waiting wallets of its transaction, except the taker, are makers. */
   #settle(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
     if (!transaction.takers.includes(row.wallet)) {
@@ -361,14 +372,14 @@ export class TradeLedger {
   }
 }
 
-/** About 7 MB. At 20 fills a second they cover 27 minutes. */
+/** About 7 MB, or 27 minutes at 20 fills a second. */
 const KEYS_MAX = 32_768
 const TRANSACTIONS_MAX = 16_384
-/** Maximum makers per fill; further ones are not emitted. */
+/** Maximum waiting participants per transaction. Further ones are not emitted. */
 const WAITING_PER_TRANSACTION_MAX = 64
 const ORPHANS_MAX = 4_096
 const ROWS_PER_TRANSACTION_MAX = 4
-/** Tolerance in millionths between two hosts' figures of one trade. */
+/** Tolerance in millionths between two hosts' prices or sizes of one trade. */
 const NEAR = 2
 const TIME_LOW_S = 1_577_836_800
 const TIME_HIGH_S = 4_102_444_800

@@ -1,6 +1,7 @@
-// Reads trades of a time range. `/v2/trades` has no time filter without a wallet, so the list is read back from the
-// newest trade or a cached cursor, which is a stable position. A first page may be five minutes old: a trade that it
-// lacks is absent only up to `provenToMs`. Trades below 0.01 contracts are never listed.
+// Reads the trades of a time range. `/v2/trades` has no time filter without a wallet, so the list is read backwards
+// from the newest trade or from a cached cursor. Cursors are stable positions. A first page may be a copy that is five
+// minutes old. A trade that it lacks is only certain to be absent before `provenToMs`. Trades below 0.01 contracts are
+// never listed.
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -32,34 +33,34 @@ export interface WalkRange {
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** Number of earlier attempts. Each has another page size, and so a URL without a cached copy. */
+  /** Number of earlier attempts. Each attempt uses another page size, so that its URL has no cached copy. */
   readonly attempt?: number
   readonly rowsMax?: number
-  /** false: includes makers' rows, one per order. */
+  /** Default true. If false, the result includes makers' rows, one per order. */
   readonly isTakerOnly?: boolean
 }
 
 export interface WalkResult extends TradesRead {
-  /** A trade before this time that the response lacks does not exist. */
+  /** The response contains every trade before this time. */
   readonly provenToMs: TimeMs
 }
 
 const PATH = '/v2/trades'
-/** The edge caches a first page for this long. */
+/** The venue's cache returns the same first page for this long. */
 const EDGE_MS = 300_000
-/** The venue lists trades within this time. */
+/** Maximum delay with which the venue lists a trade. */
 const LISTED_LATE_MS = 30_000
-/** The whole venue trades continuously. A response without a newer trade than this is a cached copy. */
+/** The venue always has trades. A first page without a trade of this last period is a cached copy. */
 const FRESH_MS = 15_000
-/** Trades within this time of a page's newest row may still be missing, because a block's rows may be listed later. */
+/** Trades of this period before a page's newest row may be missing, because the rows of a block may be listed later. */
 const BLOCK_MS = 5_000
-/** 30 hours at 20 trades a second. Longer walks are cut. */
+/** Maximum pages: 30 hours at 20 trades a second. Beyond it the oldest trades are omitted. */
 const PAGES_MAX = 2_160
-/** Maximum cached cursors of the whole venue, newest first, about 300 bytes each. */
+/** Maximum cached cursors, newest first, about 300 bytes each. They are cached for lists of the whole venue. */
 const POSITIONS_MAX = 4_096
 const SIZES = 50
 
-/** A cursor. The rows after it are of this second or older. */
+/** A cached cursor. The rows after it are from this second or earlier. */
 interface WalkPosition {
   readonly second: number
   readonly cursor: string
@@ -75,7 +76,7 @@ interface WalkState {
 
 export class TradeWalk {
   readonly #parts: WalkParts
-  /** Newest first. A cursor is valid only with the filters of its list. */
+  /** Newest first. A cursor is only valid with the filters of its list, so makers' lists have their own. */
   readonly #positions: WalkPosition[] = []
   readonly #positionsWithMakers: WalkPosition[] = []
 
@@ -83,7 +84,7 @@ export class TradeWalk {
     this.#parts = parts
   }
 
-  /** Passes rows to `onRows`, oldest first. Rejects with FetchError or SuspectAnswerError. */
+  /** Passes the rows of a range to `onRows`, oldest first. Rejects with FetchError or SuspectAnswerError. */
   async read(
     range: WalkRange,
     onRows: (rows: readonly TradeRow[]) => void | Promise<void>,
@@ -100,7 +101,7 @@ export class TradeWalk {
     const isCut = isCutOff(walked)
     if (isCut) this.#parts.onCut(walked.pages)
     const complete = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
-    // Reverses the venue's order, so that within a second the earlier fill comes first.
+    // The venue's order is reversed, so that the earlier of two fills in one second comes first.
     await onRows(complete.reverse().sort((one, other) => one.timeMs - other.timeMs))
     const seenMs = Math.max(newest, position?.second ?? 0) * 1_000 - BLOCK_MS
     return {
@@ -124,7 +125,7 @@ export class TradeWalk {
     return again
   }
 
-  /** Whether the first page of the whole venue is an outdated copy. */
+  /** Whether the first page of the whole venue is an old cached copy. */
   #isOld({ newest }: WalkState, to: number): boolean {
     const nowS = this.#parts.clock.nowMs() / 1_000
     return newest < Math.min(to, nowS) - FRESH_MS / 1_000
@@ -161,13 +162,13 @@ export class TradeWalk {
     try {
       for await (const rows of pagesOf(fetchPage, list)) {
         gathered.pages += 1
-        // Pages have up to 1,000 rows, so they are read in time slices.
+        // Pages have up to 1,000 rows, so they are converted in time slices.
         await runInSlices(this.#parts.clock, this.#take(rows, { from, to }, gathered))
         if (gathered.isReached || gathered.pages === PAGES_MAX) break
         if (market === null) this.#store(range, { second: gathered.oldest, cursor: next })
       }
     } catch (error) {
-      // The failure may be due to a cursor, so the next walk starts at the newest trade.
+      // The cursor may have caused the failure, so the next read starts at the newest trade.
       const isBehindCursor = position !== null || gathered.pages > 0
       if (market === null && isBehindCursor) this.#positionsOf(range).length = 0
       if (error instanceof SuspectAnswerError && error.reason !== 'shape') {
@@ -193,7 +194,7 @@ export class TradeWalk {
         continue
       }
       const second = Math.floor(row.timeMs / 1_000)
-      // A page that starts after the end of the previous page is not its continuation.
+      // The page is suspect if it starts after the end of the previous page.
       if (second > before) {
         throw new SuspectAnswerError('trades', 'cursor', 'a page of trades went back')
       }
@@ -204,7 +205,7 @@ export class TradeWalk {
     }
   }
 
-  /** The cached cursor nearest to a second whose following rows include all of that second. */
+  /** The cached cursor nearest to a second, among those whose following rows include the whole second. */
   #positionBefore(range: WalkRange, second: number): WalkPosition | null {
     return this.#positionsOf(range).findLast((position) => position.second > second) ?? null
   }
@@ -230,7 +231,7 @@ export class TradeWalk {
 
 const isCutOff = ({ isReached, pages }: WalkState): boolean => !isReached && pages >= PAGES_MAX
 
-/** Whether a walk over all markets ended before the range's start. A single market may have no older trades. */
+/** Whether a list of the whole venue ended before the range's start. The list of a single market may end there. */
 function isSuspect({ market }: WalkRange, walked: WalkState): boolean {
   return market === null && !walked.isReached && !isCutOff(walked)
 }

@@ -1,4 +1,5 @@
-// Converts rows of a wallet's activity, from the Data API v2 and the stream, to wallet events (README.md, Wallets).
+// Converts rows of a wallet's activity to wallet events (README.md, Wallets). They come from the Data API v2 or the
+// stream.
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -28,24 +29,24 @@ import { isTrade, type Json, type WireTrade } from '../messages.ts'
 import { readTrade, type TradeReason, type TradeRow } from '../trades/trade-ledger.ts'
 import { roleKey } from './roles.ts'
 
-/** Why a row was rejected. The set is fixed, because the reason is a metric label. */
+/** The reason is a metric label, so the set is fixed. */
 type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade' | 'bad_migration'
 
-/** An activity row with its second, which is all that paging needs. */
+/** An activity row and its second. Paging needs only the second. */
 export interface TimedRow {
   /** Unix seconds. */
   readonly second: number
   readonly wire: Json
 }
 
-/** The result of a row. `key` identifies a fill in the list of takers; null for other events. */
+/** The result of a row. `key` identifies a fill in the list of takers. It is null for other events. */
 export type ReadRow =
   | { readonly kind: 'event'; readonly event: WalletEvent; readonly key: string | null }
-  /** A known kind that affects neither trading nor income. */
+  /** A row of a known kind that affects neither trading nor income. */
   | { readonly kind: 'ignored'; readonly reason: 'wallet_cash_moved' | 'wallet_no_dollars' }
   | { readonly kind: 'rejected'; readonly reason: WalletRowReason }
 
-/** Cash transfers. They are neither trading profit nor payments by the venue. */
+/** Cash transfers, which are neither trading profit nor income. */
 const CASH_MOVES: ReadonlySet<string> = new Set(['DEPOSIT', 'WITHDRAWAL', 'TIP'])
 const MARKET_KINDS: ReadonlyMap<string, WalletEventKind> = new Map([
   ['SPLIT', 'split'],
@@ -56,18 +57,18 @@ const MARKET_KINDS: ReadonlyMap<string, WalletEventKind> = new Map([
 const SECOND_LOW = 1_577_836_800
 const SECOND_HIGH = 4_102_444_800
 
-/** Payments by the venue other than trading. */
+/** Income: payments by the venue other than trading. */
 const INCOMES: ReadonlySet<string> = new Set([
   ...['REWARD', 'YIELD', 'MAKER_REBATE', 'TAKER_REBATE', 'REFERRAL_REWARD'],
 ])
 
-/** Whether the row is of a documented kind. Dollars of another kind may not be income. */
+/** Whether the documentation contains the row's kind. Dollars of other kinds may not be income. */
 export function isKnownKind({ type }: Json): boolean {
   if (typeof type !== 'string' || type === 'TRADE' || type === 'MIGRATION') return true
   return MARKET_KINDS.has(type) || CASH_MOVES.has(type) || INCOMES.has(type)
 }
 
-/** Reads a row's second; null if it has none or belongs to another wallet than `address`. */
+/** Returns null if the row has no valid second or belongs to another wallet than `address`. */
 export function readTimedRow(wire: unknown, address: string): TimedRow | null {
   if (!isRecord(wire) || typeof wire.proxy_wallet !== 'string') return null
   if (wire.proxy_wallet.toLowerCase() !== address) return null
@@ -75,7 +76,7 @@ export function readTimedRow(wire: unknown, address: string): TimedRow | null {
   return second >= SECOND_LOW && second <= SECOND_HIGH ? { second, wire } : null
 }
 
-/** A conversion has one row per market. Unknown kinds with dollars are income. Combos have own events. */
+/** Converts a row to an event. Unknown kinds with dollars count as income. A conversion has one row per market. */
 export function readActivity({ second, wire }: TimedRow): ReadRow {
   const type = typeof wire.type === 'string' ? wire.type : ''
   if (type === '') return { kind: 'rejected', reason: 'bad_wallet_row' }
@@ -90,7 +91,7 @@ export function readActivity({ second, wire }: TimedRow): ReadRow {
     : readIncome(wire, at)
 }
 
-/** `usdc_size`, only in the Data API, includes the fee: its difference from price × size. */
+/** `usdc_size` includes the fee, which is its difference from price × size. Only the Data API has it. */
 export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole): WalletEvent {
   const { usd, fee } = dollarsOf(row, wire)
   return {
@@ -130,7 +131,7 @@ function readFill(wire: Json): ReadRow {
   return { kind: 'event', event: fillOf(row, fill, null), key: roleKey(wire) }
 }
 
-/** To protocol v2, unverified. The new position: by token, else by v2 market, else by old market. */
+/** A migration to protocol v2 (unverified). Finds the new position by token, else by v2 market, else by old market. */
 function readMigration(wire: Json, at: TimeMs): ReadRow {
   const size = roundSize(figure(wire.size))
   const token = newPosition(wire)
@@ -154,16 +155,16 @@ function newPosition(wire: Json): OutcomeId | null {
   return positionOf(market, outcome) ?? positionOf(migratedMarket(market), outcome)
 }
 
-/** Tolerance between the listed and the true price, in dollars per contract. Fees are far larger. */
+/** Tolerance between the listed price and the true price, in dollars per contract. Fees are far larger. */
 const PRICE_NOISE = 2e-9
 
 function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee: UsdMicros } {
-  // A rounded price times a large size would be dollars off, so the venue's unrounded price is used.
+  // Uses the venue's unrounded price, because the error of a rounded price grows to dollars for large sizes.
   const product = Number(wire.price) * Number(wire.size)
   const usd = roundUsd(product) ?? notionalMicros(row)
   const paid = roundUsd(figure(wire.usdcSize))
   if (paid === null) return { usd, fee: USD_ZERO }
-  // The amount without a fee is exact to the micro, except for floating-point error of the average price.
+  // Without a fee both amounts are equal, except for the floating-point error of the average price.
   const noise = 1 + row.size * PRICE_NOISE
   if (Math.abs(paid - product * MICROS) <= noise) return { usd: paid, fee: USD_ZERO }
   const fee = row.side === 'buy' ? paid - usd : usd - paid
@@ -222,7 +223,7 @@ function tokenOf({ token_id: token }: Json): OutcomeId | null {
   return typeof token === 'string' && token !== '' ? outcomeId(token) : null
 }
 
-/** Its dollars include the fee and are the only source of its result, which is unknown without them. */
+/** Combo dollars include the fee. The result of a combo without dollars is unknown. */
 function readCombo(wire: Json, type: string, at: TimeMs): ReadRow {
   if (INCOMES.has(type)) return readIncome(wire, at)
   const size = roundSize(figure(wire.size))
@@ -240,14 +241,14 @@ const COMBO_KINDS: ReadonlyMap<string, ComboEventKind> = new Map([
   ['REDEEM', 'comboRedeem'],
 ])
 
-/** Whether an id belongs to a combo. The first byte of the id identifies its module. */
+/** The first byte of an id identifies the module. Combos have their own module. */
 export function isComboId(market: NativeMarketId): boolean {
   return COMBO.test(market)
 }
 
 const COMBO = /^0x03[0-9a-f]{32}.*0{8}$/
 
-/** Reads a JSON number or numeric text. Returns NaN otherwise, which the rounding functions of units.ts reject. */
+/** Reads a number or numeric text. Returns NaN for other values, which the rounding functions of units.ts reject. */
 function figure(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
@@ -259,15 +260,15 @@ export interface FoundEvent {
 }
 
 /**
- * Sorts events by time, transaction and row, and joins the rows of a conversion, one per market. The rows must cover
- * whole seconds, because a conversion may otherwise be split.
+ * Sorts events by time, transaction and row. Joins the rows of a conversion, which has one row per market. The rows
+ * must cover whole seconds, otherwise a conversion may be split.
  */
 export function orderedEvents(rows: readonly FoundEvent[]): readonly FoundEvent[] {
-  // Hashes of one chain have equal length and case, so the order is the same for every reader.
+  // Hashes of one chain have the same length and case, so every reader gets the same order.
   return joinConversions(rows).sort((one, other) => compareEvents(one.event, other.event))
 }
 
-/** By transaction and amount. A market that occurs again starts another conversion. */
+/** Joins rows by transaction and amount. A market that occurs again belongs to another conversion. */
 function joinConversions(rows: readonly FoundEvent[]): FoundEvent[] {
   const joined: FoundEvent[] = []
   const positions = new Map<string, number[]>()

@@ -1,4 +1,4 @@
-// The wallets whose fills are taken from the stream. A row of another wallet costs one lookup.
+// Wallets whose fills are taken from the stream. Rows of other wallets cost one lookup each.
 
 import type { WalletFillEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
@@ -14,7 +14,7 @@ interface FollowedWalletsParts {
   readonly roleOf: (row: TradeRow) => WalletRole
 }
 
-/** About 15 MB. When full, further wallets are counted and not followed; their history still has their fills. */
+/** Maximum wallets, about 15 MB. Further wallets are counted and not followed. Their history still contains their fills. */
 const FOLLOWED_MAX = 100_000
 
 export class FollowedWallets {
@@ -37,10 +37,10 @@ export class FollowedWallets {
     this.#addresses.delete(address)
   }
 
-  /** Null: not followed. Each participant of a fill has a `trades` row. A later sync removes repeats. */
+  /** Returns null if the wallet is not followed. A fill is emitted once per participant. A later sync removes repeats. */
   fill(row: TradeRow, wire: WireTrade, receivedAtMs: TimeMs): WalletFillEvent | null {
     const wallet = this.#addresses.get(row.wallet)
-    // Combos come from syncs only, because the stream does not mark the rows of combos.
+    // Combos are only read by syncs, because the stream does not mark their rows.
     if (wallet === undefined || isComboId(row.market)) return null
     return {
       kind: 'walletFill',

@@ -1,4 +1,4 @@
-// Reads a wallet's profile from Gamma. The Data API has wallets that traded without one.
+// Reads a wallet's profile from Gamma, or checks in the Data API that a wallet without a profile has traded.
 
 import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../ids.ts'
@@ -11,7 +11,7 @@ interface WalletProfileParts {
   readonly data: DataApi
 }
 
-/** Returns null if there is no profile, trade or activity. Rejects with FetchError or SuspectAnswerError. */
+/** Returns null if the wallet has no profile, trade or activity. Rejects with FetchError or SuspectAnswerError. */
 export async function readProfile(
   parts: WalletProfileParts,
   address: WalletAddress,
@@ -34,7 +34,10 @@ export async function readProfile(
   return { proxy: address, eoa: null, handle: null, pseudonym: null, image: null }
 }
 
-/** Statistics count traded markets. A known wallet may also have only split or been paid. */
+/**
+ * Whether the wallet has any activity. Statistics alone do not show splits or payments, because they count traded
+ * markets.
+ */
 export async function hasDone(
   data: DataApi,
   user: WalletAddress,

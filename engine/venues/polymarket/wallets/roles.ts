@@ -1,5 +1,5 @@
-// Roles of fills, which `/v2/activity` lacks. `/v2/trades` lists takers, one row per transaction, token and side; any
-// other fill is a maker's if the list is complete.
+// Determines the roles of fills, which `/v2/activity` lacks. `/v2/trades` lists takers, one row per transaction, token
+// and side. If the list is complete, every other fill is a maker's.
 
 import type { WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -9,16 +9,16 @@ import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
 
 interface RolesRequest {
   readonly address: WalletAddress
-  /** Unix seconds, both inclusive. */
+  /** First and last second of the range (Unix time, inclusive). */
   readonly startS: number
   readonly endS: number
   readonly keys: ReadonlySet<string>
 }
 
-/** 100,000 transactions. Fills of further ones have no role. */
+/** Maximum pages: 100,000 transactions. Fills of further transactions have no role. */
 const PAGES_MAX = 100
 
-/** The fields that a taker's row and the wallet's own fill share; null if the row is not a fill. */
+/** Text of the fields that a taker's row and the wallet's own fill share; null if the row is not a fill. */
 export function roleKey(wire: unknown): string | null {
   if (!isRecord(wire)) return null
   const { transaction_hash: hash, token_id: token, side } = wire
@@ -26,7 +26,7 @@ export function roleKey(wire: unknown): string | null {
   return `${hash.toLowerCase()} ${token} ${side}`
 }
 
-/** The roles by key; null if the list is incomplete. Rejects only when `signal` is aborted. */
+/** The roles by key; null if the list is incomplete. Rejects only if `signal` is aborted. */
 export async function readRoles(
   parts: { readonly data: DataApi; readonly counters: VenueCounters },
   request: RolesRequest,
@@ -46,7 +46,7 @@ export async function readRoles(
   }
 }
 
-/** Collects the requested keys that are takers. Returns whether the list is complete or every key was found. */
+/** Collects the requested keys that are takers. Returns true if the list is complete or all keys were found. */
 async function readTakers(
   { data, counters }: { readonly data: DataApi; readonly counters: VenueCounters },
   { address, startS, endS, keys }: RolesRequest,

@@ -1,6 +1,6 @@
-// Reads a wallet's activity, oldest first, in whole seconds. A second is yielded once a later one was received. The end
-// is accepted when a second walk returns the last second again. An inconsistent walk restarts where the last one ended;
-// rows omitted, repeated or reordered mark the sync as incomplete.
+// Reads a wallet's activity, oldest first, in whole seconds. The rows of a second are yielded once a later second was
+// received. The end is accepted if a second pass returns the last second unchanged. A pass with inconsistent responses
+// is repeated from its last position. Missing, repeated or reordered rows mark the sync as incomplete.
 
 import { type Clock, pause } from '../../../clock.ts'
 import { FetchError } from '../../../fetch.ts'
@@ -29,23 +29,26 @@ interface WalletHistoryParts {
 
 interface WalletHistoryRequest {
   readonly address: WalletAddress
-  /** A whole second. */
+  /** Must be a whole second. */
   readonly fromMs: TimeMs
-  /** Time of the last known event; null if there is none. */
+  /** Time of the newest event that is already known; null if there is none. */
   readonly lastMs?: TimeMs | null
 }
 
 type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
 
 const PATH = '/v2/activity'
-/** The Data API lists rows some undocumented seconds late, so younger seconds may gain rows. */
+/**
+ * Delay after which a second counts as settled. The Data API lists rows some seconds late, and the time is
+ * undocumented.
+ */
 const INDEXED_AFTER_MS = MINUTE_MS
-/** Attempts of an inconsistent walk, with a pause between them. */
+/** Maximum consecutive passes with inconsistent responses. There is a pause between them. */
 const TRIES = 3
 const TRY_AGAIN_MS = 500
-/** Ten million rows with full pages. If the venue limits pages to one row, the walk stops after 10,000 rows. */
+/** Maximum pages: ten million rows if the pages are full, 10,000 rows if the venue returns single rows. */
 const PAGES_MAX = 10_000
-/** The venue's edge may return a list of trades that is this old. */
+/** Maximum age of a cached list of trades. */
 const TRADES_AGE_S = 300
 
 /** Reads the requested history to its end; see VenueWallets.history. Rejects with FetchError. */
@@ -66,19 +69,22 @@ class HistoryReader {
   readonly #fromS: number
   readonly #endS: number
   readonly #settledS: number
-  /** All earlier seconds were yielded or are in `#ready`. */
+  /** All rows before this second were yielded or are in `#ready`. */
   #nextS: number
-  /** Rows of whole seconds that wait for their roles, because each lookup of roles costs a request. */
+  /** Rows of complete seconds. They are collected before their roles are requested, because each lookup is a request. */
   #ready: TimedRow[] = []
-  /** Rows of the previous second, and the rows of the next second received so far. A later walk must contain both. */
+  /**
+   * `#guard`: the rows of the last complete second. `#border`: the received rows of the second after it. A later pass
+   * must contain both.
+   */
   #guard: readonly TimedRow[] = []
   #border: readonly TimedRow[] = []
   #pageCount = 0
-  /** Rows without a second, or of another wallet. */
+  /** Number of rows without a valid second or of another wallet. */
   #unreadableCount = 0
   #isComplete = true
   #isTailComplete = true
-  /** Second of the last known event until it is received again. A response without it proves nothing. */
+  /** Second of the newest known event; null once it was received. A response without this event is not accepted. */
   #lastS: number | null
   #isLastListed = true
   #hasRows = false
@@ -96,10 +102,10 @@ class HistoryReader {
     this.#fromS = toSeconds(request.fromMs)
     const lastMs = request.lastMs ?? null
     this.#lastS = lastMs === null ? null : toSeconds(lastMs)
-    // Uses the clock at the start, because the first pages of a long read are older than its end.
+    // The start of the read counts, because the first pages of a long read are older than its end.
     this.#settledS = Math.floor((parts.clock.nowMs() - INDEXED_AFTER_MS) / 1_000)
     this.#endS = toSeconds(parts.clock.nowMs())
-    // The venue interprets 0 as three years ago.
+    // The venue interprets a start of 0 as three years ago.
     this.#nextS = Math.max(1, Math.min(this.#fromS, this.#lastS ?? this.#fromS))
   }
 
@@ -111,7 +117,7 @@ class HistoryReader {
       settledS = Math.min(settledS, this.#nextS)
     }
     await this.#handOver()
-    // A row without a second has no position.
+    // It is unknown where an unreadable row belongs.
     if (this.#unreadableCount > 0) this.#isComplete = false
     if (!this.#hasRows && this.#fromS === 0 && (await this.#hasPast())) {
       this.#parts.counters.trouble('wallet_history_empty', { wallet: this.#request.address })
@@ -125,13 +131,13 @@ class HistoryReader {
     }
   }
 
-  /** Walks until a walk returns nothing new. Returns false if the walks are inconsistent or do not end. */
+  /** Repeats passes until one returns nothing new. Returns false if the passes are inconsistent or too many. */
   async #readToEnd(): Promise<boolean> {
     let failed = 0
     let walked = 0
     while (this.#pageCount < PAGES_MAX) {
       const fromS = this.#nextS
-      // Varies the start, so that caches treat the request as a different one.
+      // The start varies, because caches would return the previous response for the same URL.
       const guardS = this.#guard[0]?.second ?? this.#nextS
       const startS = Math.max(1, guardS - (walked % 2) - failed)
       walked += 1
@@ -149,11 +155,11 @@ class HistoryReader {
     return false
   }
 
-  /** 'unfit': the responses contradict the request or each other. Rows yielded before stay valid. */
+  /** One pass over the list. Returns 'unfit' if the responses contradict the request or each other. */
   async #walk(startS: number): Promise<'more' | 'nothing new' | 'unfit'> {
     const border = this.#border
     const due = [...this.#guard, ...border]
-    /** Rows from the next second on, and all rows until the due ones were received. */
+    /** Rows from `#nextS` on that were not yet moved to `#ready`. */
     let pending: TimedRow[] = []
     const shown: TimedRow[] = []
     let isAhead = false
@@ -178,7 +184,7 @@ class HistoryReader {
     } catch (error) {
       if (!(error instanceof SuspectAnswerError)) throw error
       this.#parts.counters.suspectAnswers.note(error)
-      // Rows of the next second that were received before must be received again.
+      // The next pass must contain the rows of the incomplete second again.
       if (isAhead || holds(shown, due)) this.#border = pending
       return 'unfit'
     }
@@ -187,7 +193,7 @@ class HistoryReader {
     return isAhead || pending.length > border.length ? 'more' : 'nothing new'
   }
 
-  /** The rows of each page, in order. Throws SuspectAnswerError if a page is inconsistent. */
+  /** Yields the rows of each page, in order. Throws SuspectAnswerError if a page is inconsistent. */
   async *#pagesFrom(startS: number): AsyncGenerator<readonly TimedRow[]> {
     const query = {
       user: this.#request.address,
@@ -195,7 +201,7 @@ class HistoryReader {
       start: startS,
       end: this.#endS,
     }
-    // Without `type` the venue returns every kind except tips, including future ones.
+    // Without `type` the venue returns all kinds except tips, including future kinds.
     const sorted = { ...query, sort_by: 'TIMESTAMP', sort_direction: 'ASC' }
     const request: DataRequest = { path: PATH, query: sorted, kind: 'wallet' }
     let lastS = startS
@@ -228,7 +234,7 @@ class HistoryReader {
         throw this.#suspectAnswer('an empty page before others')
       return page
     } catch (error) {
-      // The venue rejects an expired cursor. The walk restarts at its position.
+      // The venue rejects expired cursors. The next pass starts without one.
       const isRefused = error instanceof FetchError && error.status === 400 && cursor !== undefined
       if (!isRefused) throw error
       this.#parts.counters.drift.note('data.pages', `${PATH} cursor refused`, error.message)
@@ -265,13 +271,13 @@ class HistoryReader {
     return isSeen
   }
 
-  /** Rows may be missing: for good if the second is settled, else until it is read again. */
+  /** Records that rows may be missing. If the second is settled, they stay missing; otherwise it is read again. */
   #miss(second: number): void {
     if (second < this.#settledS) this.#isComplete = false
     else this.#isTailComplete = false
   }
 
-  /** Whether an empty history is wrong: the wallet has activity, or no valid response. */
+  /** Whether an empty history is wrong. True if the wallet has activity, or if no valid response shows that it has none. */
   async #hasPast(): Promise<boolean> {
     try {
       return await this.#hasDoneOrHeld()
@@ -321,7 +327,7 @@ class HistoryReader {
     const request = {
       address: this.#request.address,
       startS: toSeconds(first.event.timeMs),
-      // For a recent range, a cached copy may be older than the fills. Another end makes another URL.
+      // A cached copy may be older than the latest fills. A later end makes another URL, which has no cached copy.
       endS: lastS > this.#endS - 2 * TRADES_AGE_S ? Math.max(lastS, this.#endS) : lastS,
       keys: new Set(fills.map(({ key }) => key)),
     }
@@ -330,7 +336,7 @@ class HistoryReader {
   }
 }
 
-/** Whether `rows` contains all rows of `due`, with the same multiplicity. */
+/** Whether `rows` contains all rows of `due`, each as often. */
 function holds(rows: readonly TimedRow[], due: readonly TimedRow[]): boolean {
   if (due.length === 0) return true
   const counts = new Map<string, number>()
@@ -342,7 +348,7 @@ function holds(rows: readonly TimedRow[], due: readonly TimedRow[]): boolean {
   })
 }
 
-/** Identifies a row within its wallet. Rows that differ in no field that is read have equal keys. */
+/** Identifies a row of the wallet. Rows with equal values in all used fields have the same key. */
 function keyOf({ second, wire }: TimedRow): string {
   const { transaction_hash, type, condition_id, token_id, side, size, usdc_size, price } = wire
   return `${second} ${transaction_hash} ${type} ${condition_id} ${token_id} ${side} ${size} ${usdc_size} ${price};`
