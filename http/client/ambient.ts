@@ -1,10 +1,9 @@
-// The client's only access to global timers, randomness and `WebSocket`. Other files take them as parameters,
-// so tests can use a fake clock.
+// The client's only access to global timers, random numbers and `WebSocket`. Other files take them as parameters, so
+// that tests can use a fake clock.
 
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
 
-/** Same interface as the engine's clock. */
 export interface ClientClock {
   /** Milliseconds since an arbitrary origin; monotonic. */
   monotonicMs(): number
@@ -12,7 +11,7 @@ export interface ClientClock {
   after(delayMs: number, action: () => void): StopTimer
 }
 
-/** A float in [0, 1). */
+/** Returns a random number in [0, 1). */
 export type Chance = () => number
 
 /** The part of the WebSocket interface that the client uses. Browsers, Node and `ws` provide it. */

@@ -1,14 +1,14 @@
-// A local order book. Prices and sizes are integers in millionths. Each side is sorted best first. Server
-// checksums verify the content.
+// A local order book. Prices and sizes are integers in millionths. Each side is sorted with the best price first.
+// Checksums from the server verify the content.
 
 import { crc32 } from './crc32.ts'
 import type { SnapshotMessage, UpdateMessage, WireLevel } from './messages.ts'
 
-/** Scale of prices and sizes: 1 is 1,000,000 millionths. */
+/** One dollar or contract in millionths. */
 const MICROS = 1_000_000
 const CHECKED_LEVELS = 10
 
-/** Price in dollars, size in contracts. */
+/** `price` is in dollars, `size` in contracts. */
 export interface Level {
   readonly price: number
   readonly size: number
@@ -19,18 +19,16 @@ export interface BookView {
   readonly epoch: string
   readonly offset: number
   readonly seq: number
-  /** The server marked its own book as stale when it sent this one. */
+  /** The server marked the book as stale when it sent it. */
   readonly isStale: boolean
-  /** False from the detection of a gap until the next snapshot. The levels are then the last known ones. */
+  /** False from the detection of a gap until the next snapshot. The levels may be outdated while it is false. */
   readonly isInSync: boolean
-  /** The venue's time of the last change; null when the book has been empty from the start. */
+  /** The venue's time of the last change. Null if the book was always empty. */
   readonly timestampMs: number | null
   readonly receivedMs: number | null
-  /** Best first. */
   readonly bids: readonly Level[]
-  /** Best first. */
   readonly asks: readonly Level[]
-  /** Best ask less best bid; null when a side is empty. */
+  /** Best ask minus best bid. Null if a side is empty. */
   readonly spread: number | null
   readonly midPrice: number | null
 }
@@ -48,7 +46,7 @@ export class Book {
   isGapReported = false
   /** Snapshot requests since the last valid snapshot. */
   attempts = 0
-  /** Watchdog ticks (half a heartbeat each) since the book went out of sync. */
+  /** Watchdog ticks since the book went out of sync. A tick is half a heartbeat. */
   beats = 0
   #timestampMs: number | null = null
   #receivedMs: number | null = null
@@ -59,7 +57,7 @@ export class Book {
     this.marketId = marketId
   }
 
-  /** Replaces the book with a snapshot. Any result other than `applied` leaves the book out of sync. */
+  /** Replaces the book with a snapshot. The book is out of sync unless the result is `applied`. */
   replace(message: SnapshotMessage): Applied {
     this.isInSync = false
     this.#bids.clear()
@@ -74,14 +72,14 @@ export class Book {
     return 'applied'
   }
 
-  /** Applies the next update in sequence. Any result other than `applied` leaves the book out of sync. */
+  /** Applies the next update. The book is out of sync unless the result is `applied`. */
   update(message: UpdateMessage): Applied {
     const result = this.#apply(message)
     if (result !== 'applied') this.isInSync = false
     return result
   }
 
-  /** The best `depth` levels of each side, or all. */
+  /** The best `depth` levels of each side. Default: all levels. */
   view(depth = Number.POSITIVE_INFINITY): BookView {
     const bid = this.#bids.best
     const ask = this.#asks.best
@@ -98,7 +96,7 @@ export class Book {
       bids: this.#bids.levels(depth),
       asks: this.#asks.levels(depth),
       spread: hasBoth ? (ask - bid) / MICROS : null,
-      // Rounded up to a whole millionth, as the server does.
+      // Rounded up to a whole millionth, as in the server's messages.
       midPrice: hasBoth ? Math.floor((bid + ask + 1) / 2) / MICROS : null,
     }
   }
@@ -123,7 +121,10 @@ export class Book {
   }
 }
 
-/** One side, best first. Prices and sizes are parallel arrays, since most changes are near the front. */
+/**
+ * One side of a book, best price first. Parallel arrays of prices and sizes are fast, since most changes are near the
+ * front.
+ */
 class Side {
   readonly #isBid: boolean
   readonly #prices: number[] = []
@@ -142,7 +143,7 @@ class Side {
     this.#sizes.length = 0
   }
 
-  /** Returns false at the first invalid level. The levels before it are applied. */
+  /** Returns false at the first invalid level. Levels before it have been applied. */
   apply(levels: readonly WireLevel[]): boolean {
     for (const level of levels) {
       const price = micros(level?.price)
@@ -181,7 +182,7 @@ class Side {
     }
   }
 
-  /** Index of the price, or its insertion index. */
+  /** The index of a price, or the index at which to insert it. */
   #find(price: number): number {
     let low = 0
     let high = this.#prices.length
@@ -195,7 +196,7 @@ class Side {
   }
 }
 
-/** A JSON number in millionths, exact below 2^53; negative if the value is not a valid number. */
+/** Converts a JSON number to millionths, exact below 2^53. Returns a negative number if the value is invalid. */
 function micros(value: unknown): number {
   const rounded = typeof value === 'number' ? Math.round(value * MICROS) : -1
   return Number.isSafeInteger(rounded) ? rounded : -1

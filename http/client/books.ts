@@ -1,5 +1,4 @@
-// All books of a client. A book that goes out of sync ignores updates, reports one gap event and requests a
-// snapshot.
+// All books of a client. A book that goes out of sync ignores updates, emits one gap event and requests a snapshot.
 
 import { Book, type BookView } from './book.ts'
 import { gapEvent } from './channel-state.ts'
@@ -12,7 +11,7 @@ import type {
   UpdateMessage,
 } from './messages.ts'
 
-/** Ticks (half a heartbeat each) before a missing snapshot is requested again. Doubles with each attempt. */
+/** Watchdog ticks before an overdue snapshot is requested again. Doubles with each attempt. */
 const PATIENCE_BEATS = 2
 const PATIENCE_BEATS_MAX = 64
 
@@ -21,7 +20,7 @@ interface BooksParts {
   readonly request: (marketIds: readonly string[]) => void
 }
 
-/** Books by market. The subscribed markets bound its size: `drop` removes a book after its unsubscribe. */
+/** Books by market. Only subscribed markets have a book, since `drop` removes it after an unsubscribe. */
 export class Books {
   readonly #parts: BooksParts
   readonly #books = new Map<string, Book>()
@@ -43,18 +42,18 @@ export class Books {
     return this.#books.get(marketId)?.isInSync === true
   }
 
-  /** Returns true if the message is to be emitted: it is neither a repeat nor part of a gap. */
+  /** Applies a message. Returns false if it is a repeat or belongs to a gap and must not be emitted. */
   take(message: SnapshotMessage | UpdateMessage): boolean {
     const book = this.#books.get(message.market_id) ?? this.#make(message.market_id)
     return message.type === 'snapshot' ? this.#replace(book, message) : this.#update(book, message)
   }
 
-  /** The server reported that the book is out of sync. It sends a snapshot without a request. */
+  /** Marks a book out of sync because the server did so. The server sends a snapshot without a request. */
   resync(marketId: string, cause: GapCause): void {
     this.#lose(this.#books.get(marketId) ?? this.#make(marketId), { cause, isExpected: true })
   }
 
-  /** A `fresh` message with a later `seq` than the local book means that updates are missing. */
+  /** A `fresh` message with a later `seq` than the local book shows that updates are missing. */
   updateStaleness(message: StaleMessage | FreshMessage): void {
     const book = this.#books.get(message.market_id)
     if (book === undefined) return
@@ -62,7 +61,7 @@ export class Books {
     if (message.type === 'fresh') this.fellBehind(message.market_id, message.seq)
   }
 
-  /** Marks the book out of sync if the server's `seq` is later. */
+  /** Marks the book out of sync if the server has sent a later `seq`. */
   fellBehind(marketId: string, seq: number): void {
     const book = this.#books.get(marketId)
     if (book?.isInSync !== true || book.seq >= seq) return
@@ -76,14 +75,14 @@ export class Books {
     this.#outOfSync.delete(book)
   }
 
-  /** Requests the snapshots that are still missing after all commands that could have delivered them have ended. */
+  /** Requests missing snapshots once no pending command can still deliver them. */
   requestMissing(): void {
     this.#request([...this.#outOfSync].filter((book) => book.attempts === 0))
   }
 
   /**
-   * Runs every half heartbeat while no command is pending. A snapshot can be lost as well, so it requests
-   * overdue ones again.
+   * Called every half heartbeat while no command is pending. Requests overdue snapshots again, since a snapshot can be
+   * lost.
    */
   beat(): void {
     const due: Book[] = []
@@ -121,7 +120,7 @@ export class Books {
 
   #update(book: Book, message: UpdateMessage): boolean {
     if (!book.isInSync) {
-      // Updates for a book that never had a snapshot: the snapshot was lost.
+      // An update arrived before any snapshot, so the snapshot was lost.
       if (book.epoch === '' && !book.isGapReported) this.#lose(book, { cause: 'no_base' })
       return false
     }
@@ -154,7 +153,7 @@ export class Books {
     if (loss.isExpected !== true && book.attempts === 0) this.#request([book])
   }
 
-  /** Reports at most one gap until the next snapshot, whatever the number of causes. */
+  /** Emits one gap event for all losses until the next snapshot. */
   #reportGap(book: Book, loss: Loss): void {
     if (book.isGapReported) return
     const { cause, fromSeq = null, toSeq = null } = loss

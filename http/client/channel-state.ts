@@ -1,26 +1,26 @@
-// Resume position of one channel: the client has received every message up to it.
-// `synced`, `resumed` and data messages advance it. It does not change between a reconnect and the end of the
-// last `since` command (protocol, section Resume).
+// The resume position of a channel: the client has every message up to it. `synced`, `resumed` and data messages
+// advance the position. It does not change between a reconnect and the end of the last `since` command (see Resuming in
+// http/ws/README.md).
 
 import type { Channel, GapEvent, Position } from './messages.ts'
 import { ChannelKeys } from './subscription-keys.ts'
 
-/** Gaps remembered while a resume is repeated, so that none is reported twice. When full, the map is cleared. */
+/** Number of reported gaps that are remembered to avoid a second report. The map is cleared when it is full. */
 const REPORTED_GAPS_MAX = 256
 
 export class ChannelState {
   readonly channel: Channel
   readonly keys = new ChannelKeys()
-  /** Pending `since` commands. */
+  /** Number of pending `since` commands. */
   resuming = 0
-  /** A sequence gap caused the current resume. Messages that it does not deliver are lost. */
+  /** The current resume was caused by a gap in `seq`. Messages that it does not deliver are lost. */
   isRetry = false
-  /** The server reported a loss during the current resume. Its messages may start at any `seq`. */
+  /** The server reported a loss during the current resume, so the next messages may have any `seq`. */
   hasLost = false
-  /** Messages reported as lost during the current resume. */
+  /** Number of messages that the server reported as lost during the current resume. */
   lostReported = 0
   #position: Position | null = null
-  /** End time (`to_ms`) of each reported gap. */
+  /** End time (`to_ms`) of each reported gap, by its other fields. */
   readonly #reportedGaps = new Map<string, number>()
 
   constructor(channel: Channel) {
@@ -31,7 +31,7 @@ export class ChannelState {
     return this.#position
   }
 
-  /** Advances the position after a data message was processed. */
+  /** Advances the position after a data message. */
   move(epoch: string, offset: number): void {
     if (this.resuming > 0) return
     const current = this.#position
@@ -39,7 +39,7 @@ export class ChannelState {
     this.#position = { epoch, offset }
   }
 
-  /** Ends a command at the position that the server reported. */
+  /** Ends a command and advances the position to that of the server's reply. */
   finish(position: Position, isSince: boolean): void {
     if (isSince) this.settle()
     this.move(position.epoch, position.offset)
@@ -63,7 +63,7 @@ export class ChannelState {
     for (const key of this.keys.all()) key.phase = 'new'
   }
 
-  /** Moves the position back to before a missing message. The next resume starts there. */
+  /** Moves the position back to before a missing message, so that the next resume fetches it. */
   fallBack(position: Position): void {
     const current = this.#position
     if (current?.epoch !== position.epoch || current.offset <= position.offset) return
@@ -71,11 +71,11 @@ export class ChannelState {
   }
 
   /**
-   * The part of a gap that has not been reported in this resume or an interrupted one; null if none.
-   * A gap with a later end is reported again, since a later resume may have lost more.
+   * The part of a gap that was not reported before, in this resume or an interrupted one. Null if all of it was
+   * reported. A gap whose end is later is reported again, since the later resume may have lost more.
    */
   unreported(gap: GapEvent): GapEvent | null {
-    // The state tracker or book reports a gap that a new state closes, once.
+    // The state tracker or the book already reports such a gap only once.
     if (gap.state_follows) return gap
     if (this.resuming === 0 && this.#reportedGaps.size === 0) return gap
     const name = JSON.stringify([gap.cause, gap.market_id, gap.platform, gap.from_ms, gap.from_seq])
@@ -88,7 +88,7 @@ export class ChannelState {
   }
 }
 
-/** Builds a gap event. Omitted fields are null. */
+/** Builds a gap event. Omitted fields become null. */
 export function gapEvent(
   channel: Channel | null,
   fields: Pick<GapEvent, 'cause' | 'state_follows'> & Partial<GapEvent>,

@@ -1,23 +1,23 @@
-// The channels of the stream: one entry for each, with the types and checks of its messages and how the client handles
-// them. A new channel needs an entry of `CHANNELS` only.
+// Table of the stream's channels: the types and checks of their messages, and how the client handles them. A new
+// channel needs only a new entry in `CHANNELS`.
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Options of a channel; names as in the protocol. */
+/** Options of a channel, named as in the protocol. */
 export interface ChannelOptions {
-  /** `depth`: 5, 10 or 20. */
+  /** For `depth`: 5, 10 or 20. */
   readonly levels?: number
-  /** `depth`: 100, 250, 1000; `prices`: 0, 250, 1000. */
+  /** For `depth`: 100, 250 or 1000. For `prices`: 0, 250 or 1000. */
   readonly conflate_ms?: number
-  /** `candles`. */
+  /** For `candles`. */
   readonly interval?: string
-  /** `arbitrage`: 0, 1, 5, 10, 50, 100. */
+  /** For `arbitrage`: 0, 1, 5, 10, 50 or 100. */
   readonly min_profit_usd?: number
-  /** `arbitrage`: 0, 0.005, 0.01, 0.02, 0.05. */
+  /** For `arbitrage`: 0, 0.005, 0.01, 0.02 or 0.05. */
   readonly min_edge?: number
 }
 
-/** A level of a book: price in dollars, size in contracts; a size of 0 removes the level. */
+/** A level of a book. `price` is in dollars and `size` in contracts. A size of 0 removes the level. */
 export interface WireLevel {
   readonly price: number
   readonly size: number
@@ -58,13 +58,13 @@ interface TradeData {
   readonly taker_price: number
 }
 
-/** A message type of a channel: the check of its `data`. The type parameters exist for the compiler only. */
+/** A message type of a channel, with the check of its `data`. The type parameters are used only by the compiler. */
 interface MessageType<Data, More> {
   readonly isData: (data: unknown) => boolean
   readonly types?: { readonly data: Data; readonly more: More }
 }
 
-/** `Data` is the type of `data`, `More` that of fields beside it. */
+/** `Data` is the type of the field `data`. `More` is the type of the fields beside it. */
 function messageOf<Data, More = unknown>(
   isData: (data: unknown) => boolean = isRecord,
 ): MessageType<Data, More> {
@@ -74,18 +74,18 @@ function messageOf<Data, More = unknown>(
 /** How the client handles the messages of a channel. */
 interface ChannelRules {
   /**
-   * `book`: snapshots and changes of order books. `every`: each message counts, and a resume fetches lost ones.
-   * `state`: each message contains the full state.
+   * `book`: snapshots and changes of order books. `every`: each message counts, so that a resume must fetch lost
+   * messages. `state`: each message contains the complete state.
    */
   readonly delivery: 'book' | 'every' | 'state'
   readonly messages: Readonly<Record<string, MessageType<unknown, unknown>>>
-  /** `every`: messages are repeated in a later epoch with the same `data.id`. */
+  /** For `every`: a later epoch may repeat messages with the same `data.id`. */
   readonly hasIds?: true
-  /** `every`: whether the server filters by these options. Gaps in `seq` and offsets are then no loss. */
+  /** For `every`: whether the server filters messages by these options. A gap in `seq` or offset is then no loss. */
   readonly isFiltered?: (options: ChannelOptions) => boolean
-  /** `state`: whether the server may skip states with these options. Absent: it may. */
+  /** For `state`: whether the server may skip states with these options. Absent: it may. */
   readonly isConflated?: (options: ChannelOptions) => boolean
-  /** `state`: reports states that passed during a disconnect, because the REST API has them. */
+  /** For `state`: report the states missed during a disconnect, because the REST API provides them. */
   readonly hasHistory?: true
 }
 
@@ -98,15 +98,15 @@ export const CHANNELS = {
   orderbook: {
     delivery: 'book',
     messages: {
-      /** A full book. A stale snapshot is followed by a gap and another snapshot, or by `fresh`. */
+      /** A complete book. After a stale snapshot comes a gap with another snapshot, or `fresh`. */
       snapshot: messageOf<Sides, { readonly stale: boolean; readonly checksum?: number | null }>(
         hasSides,
       ),
-      /** Changed levels of a book, with absolute sizes. */
+      /** Changed levels of a book with absolute sizes. */
       update: messageOf<Sides, { readonly checksum?: number | null }>(hasSides),
     },
   },
-  /** The top levels of a book, complete in each message. */
+  /** The best levels of a book. Each message contains all of them. */
   depth: { delivery: 'state', messages: { depth: messageOf<Sides & Fields>(hasSides) } },
   prices: {
     delivery: 'state',
@@ -124,7 +124,7 @@ export const CHANNELS = {
     hasIds: true,
   },
   lifecycle: { delivery: 'every', messages: { lifecycle: messageOf<Fields>() } },
-  /** The bar that changed or closed; null after a gap if the market has none. `seq` counts per market and interval. */
+  /** A changed or closed bar. `data` is null after a gap if the market has no bar. `seq` counts per market and interval. */
   candles: {
     delivery: 'state',
     messages: {
@@ -132,7 +132,7 @@ export const CHANNELS = {
     },
     hasHistory: true,
   },
-  /** An opportunity opened, changed or closed. `market_id` is the market of its first leg. */
+  /** An opportunity that opened, changed or closed. `market_id` is the market of its first leg. */
   arbitrage: {
     delivery: 'every',
     messages: { arbitrage: messageOf<Fields>() },
@@ -143,7 +143,7 @@ export const CHANNELS = {
 type Table = typeof CHANNELS
 export type Channel = keyof Table
 
-/** A data message. `seq` counts from 1 for each market and channel. */
+/** A data message. `seq` starts at 1 for each market and channel. */
 interface Counted<Type, Name, Data> {
   readonly type: Type
   readonly channel: Name
@@ -153,9 +153,9 @@ interface Counted<Type, Name, Data> {
   readonly seq: number
   /** The venue's time. */
   readonly timestamp_ms: number | null
-  /** The server's time of arrival. */
+  /** The time when the server received the data. */
   readonly received_ms: number | null
-  /** When the server serialized the message. A repeated message has a new time. */
+  /** The time when the server wrote the message. A repeated message has a new time. */
   readonly published_ms: number
   readonly data: Data
 }
@@ -184,9 +184,9 @@ export type WhaleMessage = MessageOf<'whale'>
 export type LifecycleMessage = MessageOf<'lifecycle'>
 export type CandleMessage = MessageOf<'candle'>
 export type ArbitrageMessage = MessageOf<'arbitrage'>
-/** Messages that each count; a resume fetches lost ones. */
+/** Messages of channels in which each message counts and a resume fetches lost messages. */
 export type FlowMessage = MessagesOf<ChannelWith<'every'>>
-/** Messages that contain the full state. */
+/** Messages that contain the complete state. */
 export type StateMessage = MessagesOf<ChannelWith<'state'>>
 
 export function isRecord(value: unknown): value is Fields {
@@ -205,7 +205,7 @@ export function isFiltered(channel: Channel, options: ChannelOptions): boolean {
   return rulesOf(channel).isFiltered?.(options) === true
 }
 
-/** One value for each channel. */
+/** Stores one value for each channel. */
 export class PerChannel<Value> {
   readonly #values: ReadonlyMap<Channel, Value>
 
@@ -220,7 +220,6 @@ export class PerChannel<Value> {
     return value
   }
 
-  /** In the order of the table. */
   all(): readonly Value[] {
     return [...this.#values.values()]
   }

@@ -1,6 +1,6 @@
-// Connection lifecycle: connect, reconnect, watchdog, event delivery. inbox.ts processes messages and
-// subscriptions.ts holds the subscriptions.
-// Server input never throws here, and no promise rejects because of it.
+// Connection lifecycle: connect, reconnect, watchdog and event delivery. inbox.ts processes messages, and
+// subscriptions.ts holds the subscriptions. Invalid input from the server never throws here and never rejects a
+// promise.
 
 import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambient.ts'
 import { delayMs, type End } from './back-off.ts'
@@ -24,20 +24,20 @@ import { ClientSocket } from './socket.ts'
 import type { Subscription } from './subscription-handle.ts'
 import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
 
-/** Default capacity of the queue behind `events()`. */
+/** Default capacity of the event queue of `events()`. */
 const QUEUE_EVENTS = 10_000
 const IDS_PER_COMMAND = 100
-/** Ticks (half a heartbeat each) that a command may be pending before the client probes the server. */
+/** Watchdog ticks after which a pending command causes a probe by `ping`. A tick is half a heartbeat. */
 const PROBE_BEATS = 4
 const TICKET_MS = 10_000
-/** Heartbeats between two comparisons of the markets' sequence numbers with the server's list. */
+/** The client compares each market's `seq` with the server's list once per this number of heartbeats. */
 const COMPARE_HEARTBEATS = 6
 
-/** Dependencies of a client; see connect.ts for the public options. */
+/** Dependencies of a client. connect.ts defines the public options. */
 interface ClientParts {
-  /** Contains the key, unless tickets are used. */
+  /** Contains the credential unless `ticket` is set. */
   readonly url: string
-  /** Called before each connection. */
+  /** Called before each connection to get a ticket. */
   readonly ticket: (() => Promise<string>) | null
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
@@ -56,9 +56,9 @@ export class StreamClient {
   #state: ClientState = 'connecting'
   #socket: ClientSocket | null = null
   #cancelRetry: StopTimer | null = null
-  /** Cancels the pending ticket request; null if there is none. */
+  /** Cancels the pending ticket request. Null if there is none. */
   #cancelTicket: StopTimer | null = null
-  /** Attempts since the connection was last in sync. */
+  /** Connection attempts since the connection was last in sync. */
   #attempts = 0
   #isGreeted = false
   #isCatchingUp = false
@@ -102,27 +102,27 @@ export class StreamClient {
     return this.#state
   }
 
-  /** Subscribes now or on the next connection, and again after each reconnect. */
+  /** Subscribes now or on the next connection. Subscribes again after each reconnect. */
   subscribe(request: SubscribeRequest): Subscription {
     const subscription = this.#subscriptions.subscribe(request)
     if (this.#state === 'closed') this.#subscriptions.end()
-    // The server closes a connection without subscriptions, so the client did not reconnect until now.
+    // The client does not reconnect without subscriptions, because the server closes such connections.
     else if (this.#isAway) this.#open()
     return subscription
   }
 
-  /** The book of a market, at most `depth` levels a side; null before the first snapshot. */
+  /** The book of a market, with at most `depth` levels per side. Null before the first snapshot. */
   book(marketId: string, depth?: number): BookView | null {
     const view = this.#inbox.books.view(marketId, depth)
     return view === null || view.epoch === '' ? null : view
   }
 
-  /** Resume position of a channel; null before the first message. */
+  /** The resume position of a channel. Null before the first message. */
   position(channel: Channel): Position | null {
     return this.#channelStates.of(channel).position
   }
 
-  /** Requests new snapshots of markets that are subscribed to in `orderbook`; they arrive as events. */
+  /** Requests new snapshots of markets with a subscription to `orderbook`. The snapshots arrive as events. */
   snapshot(marketIds: readonly string[]): void {
     const { keys } = this.#channelStates.of('orderbook')
     const wanted = marketIds.filter((marketId) => keys.keyOf(marketId) !== null)
@@ -134,14 +134,14 @@ export class StreamClient {
     }
   }
 
-  /** The server's list of this connection's subscriptions; null if the connection ends first. */
+  /** Resolves with the server's list of this connection's subscriptions, or null if the connection ends first. */
   list(): Promise<Extract<ReplyMessage, { type: 'subscriptions' }> | null> {
     return new Promise((resolve) => {
       this.#sendQuery('list', (reply) => resolve(reply?.type === 'subscriptions' ? reply : null))
     })
   }
 
-  /** Round-trip time in milliseconds, behind all pending commands; null if the connection ends first. */
+  /** Resolves with the round-trip time in milliseconds, including pending commands. Null if the connection ends first. */
   ping(): Promise<number | null> {
     const { clock } = this.#parts
     const startMs = clock.monotonicMs()
@@ -152,7 +152,7 @@ export class StreamClient {
     })
   }
 
-  /** All events from now on, for one reader. A reader that is too slow gets a gap event. */
+  /** Iterates over all later events. Each call has its own queue. A slow reader gets a gap event. */
   events(queueMax = QUEUE_EVENTS): AsyncIterableIterator<StreamEvent> {
     const queue = new EventQueue(Math.max(1, queueMax), (returned) => this.#queues.delete(returned))
     this.#queues.add(queue)
@@ -164,7 +164,7 @@ export class StreamClient {
     return this.events()
   }
 
-  /** Closes permanently. The last state of each book stays readable. */
+  /** Closes the client permanently. The last books can still be read. */
   close(): void {
     if (this.#state === 'closed') return
     this.#socket?.close()
@@ -182,12 +182,12 @@ export class StreamClient {
     else this.#requestTicket(ticket)
   }
 
-  /** No connection is open, pending or scheduled. */
+  /** True if no connection is open, pending or scheduled. */
   get #isAway(): boolean {
     return this.#socket === null && this.#cancelRetry === null && this.#cancelTicket === null
   }
 
-  /** Requests a ticket and connects with it. A ticket that arrives after `TICKET_MS` is ignored. */
+  /** Requests a ticket and then connects. Ignores a ticket that arrives later than `TICKET_MS`. */
   #requestTicket(ticket: () => Promise<string>): void {
     let isOver = false
     const settle = (then: () => void): void => {
@@ -209,7 +209,7 @@ export class StreamClient {
         }),
       (error: unknown) => {
         const status = isRecord(error) && typeof error.status === 'number' ? error.status : null
-        // Status 0 means that the request got no response.
+        // Status 0: the request got no response.
         fail('no ticket was given', status === 0 ? null : status)
       },
     )
@@ -238,7 +238,7 @@ export class StreamClient {
     this.#take(message)
   }
 
-  /** The content of the message is unknown, so any message may be missing. A resume fetches them. */
+  /** Any message may be missing after an unreadable message, so the client resumes. */
   #damaged(reason: string): void {
     this.#emit({ type: 'fault', reason })
     this.#socket?.cut(reason)
@@ -274,7 +274,7 @@ export class StreamClient {
     this.#inbox.connect()
     this.#emit(message)
     this.#subscriptions.connect()
-    // Reports the state before commands are sent, so that users see it before any reply.
+    // Emit the state before sending commands, so that users see it before any reply.
     this.#noteState()
     this.#commandQueue.open(message.limits.commands_per_s)
   }
@@ -302,7 +302,7 @@ export class StreamClient {
       const all = channelState.keys.find({ kind: 'all' })
       const isComplete = all?.phase === 'live' && channelState.resuming === 0
       if (offset === undefined || channelState.position === null || !isComplete) continue
-      // Messages that the server filtered out before the heartbeat are not missing.
+      // With options, the server filters messages out. Those before the heartbeat are not missing.
       if (isFiltered(channel, all.options)) channelState.move(epoch, offset)
       if (channelState.position.epoch !== epoch || channelState.position.offset < offset) {
         return this.#socket?.cut(
@@ -315,8 +315,8 @@ export class StreamClient {
   }
 
   /**
-   * Compares sequence numbers with the server's list. Only the list shows that the last message of a single
-   * market was lost. Skipped with wildcard subscriptions, whose list would be too long.
+   * Compares each market's `seq` with the server's list. Only the list shows that the last message of a market was
+   * lost. Wildcard subscriptions skip this, since their list would be too long.
    */
   #compare(): void {
     const all = this.#channelStates.all()
@@ -343,7 +343,7 @@ export class StreamClient {
     }
   }
 
-  /** Runs every half heartbeat. */
+  /** Called every half heartbeat. */
   #beat(): void {
     if (!this.#isGreeted || this.#isCatchingUp) return
     if (this.#commandQueue.openCount === 0) {
@@ -367,7 +367,7 @@ export class StreamClient {
     const reason = end.status === null ? end.reason : `refused with status ${end.status}`
     if (delay === null) return this.#finish(end.code, reason)
     this.#attempts += 1
-    // The server would close a connection without subscriptions again. The next `subscribe` reconnects.
+    // The server would close another connection without subscriptions too. The next `subscribe` reconnects.
     const isIdle = end.code === 4001 && this.#subscriptions.isEmpty
     if (!isIdle) {
       this.#cancelRetry = this.#parts.clock.after(delay, () => {
@@ -417,7 +417,8 @@ export class StreamClient {
     try {
       onEvent(event)
     } catch (error) {
-      // Rethrows the error of the user's listener outside the client, so that the client's state stays valid.
+      // Rethrow the error of the user's listener in a later task, so that it does not leave the client in an invalid
+      // state.
       queueMicrotask(() => {
         throw error
       })

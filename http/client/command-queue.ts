@@ -1,19 +1,22 @@
-// Command queue: ids, pacing below the server's rate limit, and pending commands.
-// The server processes commands in order, so a `pong` shows which earlier commands were rate limited or lost
-// their reply. Those are sent again.
+// Command queue: assigns ids, stays below the server's rate limit, and tracks pending commands. The server processes
+// commands in order. A `pong` therefore shows that earlier pending commands, or their replies, are lost. Such commands
+// are sent again.
 
 import type { ClientClock, StopTimer } from './ambient.ts'
 import type { Channel, Position, ReplyMessage } from './messages.ts'
 import type { Key } from './subscription-keys.ts'
 
-/** Queued and pending commands; `hasCapacity` is false at this number. */
+/** Maximum queued and pending commands. `hasCapacity` is false at this number. */
 const COMMANDS_MAX = 4096
-/** Share of the server's rate limit that is used. The one-second windows of server and client are not aligned. */
+/** Fraction of the server's rate limit to use. The one-second windows of server and client are not aligned. */
 const PACE = 0.8
 const SECOND_MS = 1000
-/** A `list` counts as this many commands, and a `snapshot` as one for each started group of this many markets. */
+/**
+ * In the server's rate limit, `list` counts as this many commands. `snapshot` counts as one for each group of this many
+ * markets, rounded up.
+ */
 const HEAVY = 10
-/** Times that a command is sent before the connection is cut. */
+/** A command is sent at most this many times. Then the connection is cut. */
 const ATTEMPTS_MAX = 5
 
 export interface Command {
@@ -22,18 +25,18 @@ export interface Command {
   readonly channel: Channel | null
   keys: readonly Key[]
   since: Position | null
-  /** The fields other than `action` and `id`. */
+  /** All fields except `action` and `id`. */
   fields: Readonly<Record<string, unknown>>
-  /** Messages received for a `since` command so far. */
+  /** For a `since` command: number of messages received so far. */
   received: number
-  /** Position of the newest of them. */
+  /** For a `since` command: position of the newest message received. */
   newest: Position | null
   attempts: number
-  /** Receives the final reply; null if the connection ended first or the server refused the command. */
+  /** Receives the final reply. Null: the connection ended first or the server refused the command. */
   readonly onEnd: ((reply: ReplyMessage | null) => void) | null
 }
 
-/** How many commands the server counts it as. */
+/** The number of commands that a command counts as in the rate limit. */
 function weightOf({ action, fields }: Pick<Command, 'action' | 'fields'>): number {
   if (action === 'list') return HEAVY
   const ids = fields.market_ids
@@ -43,11 +46,11 @@ function weightOf({ action, fields }: Pick<Command, 'action' | 'fields'>): numbe
 interface CommandQueueParts {
   readonly clock: ClientClock
   readonly send: (text: string) => void
-  /** Called when a command was sent `ATTEMPTS_MAX` times without a final reply. */
+  /** Called if a command got no final reply after `ATTEMPTS_MAX` attempts. */
   readonly onStuck: (reason: string) => void
 }
 
-/** Ids increase across connections, so that a late reply never matches a new command. */
+/** Ids keep increasing across connections, so that a late reply never matches a newer command. */
 export class CommandQueue {
   readonly #parts: CommandQueueParts
   #waiting: Command[] = []
@@ -73,7 +76,7 @@ export class CommandQueue {
     return this.#open.size
   }
 
-  /** The connection accepts commands: starts to send, at a share of this rate. */
+  /** Starts to send commands on a new connection, at a fraction of `commandsPerSecond`. */
   open(commandsPerSecond: number): void {
     this.#perSecond = Math.max(1, Math.floor(commandsPerSecond * PACE))
     this.#isOpen = true
@@ -82,7 +85,7 @@ export class CommandQueue {
     this.#pump()
   }
 
-  /** Handles a disconnect: fails and removes all commands. */
+  /** Fails and removes all commands after a disconnect. */
   close(): void {
     this.#isOpen = false
     this.#cancelTimer?.()
@@ -111,7 +114,7 @@ export class CommandQueue {
     command.onEnd?.(reply)
   }
 
-  /** Sends the command again, ahead of all queued commands. */
+  /** Sends a command again, before all queued commands. */
   resend(command: Command): void {
     this.#open.delete(command.id)
     if (command.attempts >= ATTEMPTS_MAX) {
@@ -123,7 +126,7 @@ export class CommandQueue {
     this.#pump()
   }
 
-  /** Handles `RATE_LIMITED`. `command` is null if the error names none. */
+  /** Handles `RATE_LIMITED`. `command` is null if the error has no id. */
   slowDown(command: Command | null): void {
     this.#pauseUntilMs = this.#parts.clock.monotonicMs() + SECOND_MS * 1.1
     if (command === null) this.#needsProbe = true
@@ -131,13 +134,13 @@ export class CommandQueue {
     this.#arm()
   }
 
-  /** Requests a `ping` that shows whether the server has processed all sent commands. */
+  /** Plans a `ping`, whose `pong` shows which sent commands the server has processed. */
   probe(): void {
     if (this.#open.size > 0 && this.#probe === null) this.#needsProbe = true
     this.#pump()
   }
 
-  /** Handles a `pong`: commands that were sent before its ping and are still pending are lost. */
+  /** Handles a `pong`. Commands that were sent before its `ping` and are still pending are lost. */
   pong(id: number): void {
     if (id !== this.#probe) return
     this.#probe = null
@@ -163,7 +166,7 @@ export class CommandQueue {
       }
       const command = this.#waiting.shift()
       if (command === undefined) return
-      // Assigns the id at the time of sending, so that a lower id than a pong's means sent before its ping.
+      // Assign the id when sending: ids lower than that of a pong then belong to commands sent before its ping.
       command.id = this.#newId()
       command.attempts += 1
       this.#open.set(command.id, command)
@@ -184,7 +187,7 @@ export class CommandQueue {
     this.#sentMs = this.#sentMs.filter((sentMs) => nowMs - sentMs < SECOND_MS)
     const [next] = this.#waiting
     const excess = this.#sentMs.length + (next === undefined ? 1 : weightOf(next)) - this.#perSecond
-    // The command fits once the oldest `excess` entries are a second old.
+    // The command may be sent once the oldest `excess` commands were sent a second ago.
     const blocking = this.#sentMs.slice(0, Math.max(0, excess)).at(-1)
     const freeAtMs = blocking === undefined ? nowMs : blocking + SECOND_MS
     return Math.max(freeAtMs, this.#pauseUntilMs) - nowMs

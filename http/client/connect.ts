@@ -1,4 +1,4 @@
-// Entry point of the client package. Runs in Node and, with types stripped, in browsers. Files of this folder
+// Entry point of the client package. Runs in Node, and in browsers after its types are stripped. Files in this folder
 // import only each other.
 
 import {
@@ -24,37 +24,37 @@ export type { Subscribed, Subscription } from './subscription-handle.ts'
 export type { SubscribeRequest } from './subscriptions.ts'
 
 export interface ConnectOptions {
-  /** The server: `https://host`, `wss://host`, or the full stream address. */
+  /** `https://host`, `wss://host`, or the complete address of the stream. */
   readonly url: string
-  /** An API key. Alternatives: `accessToken` or `ticket`. */
+  /** An API key. Use `accessToken` or `ticket` instead if there is no key. */
   readonly apiKey?: string
   /** The access token of a login. */
   readonly accessToken?: string
   /**
-   * Requests a ticket before each connection, so that neither key nor token appears in a URL.
-   * A rejection is retried later. A rejection whose `status` is 401 or 403 closes the client.
+   * Requests a ticket before each connection, so that URLs contain neither key nor token. A rejection is retried later,
+   * but one whose `status` is 401 or 403 closes the client.
    */
   readonly ticket?: () => Promise<string>
-  /** Default `json`. MessagePack is smaller; JSON decodes faster. */
+  /** Default `json`. MessagePack is smaller, and JSON decodes faster. */
   readonly encoding?: 'json' | 'msgpack'
   /** The `WebSocket` of the package `ws`, for runtimes without a global one (Node 20). */
   readonly WebSocket?: SocketConstructor
   /**
-   * Whether the server sends all messages of one event-loop tick in one frame, which costs both sides less.
-   * Default true, or false if `decode` is given. The events are the same.
+   * Whether the server sends all messages of an event-loop tick in one frame, which saves work on both sides. Default:
+   * true, or false if `decode` is given. The events are the same.
    */
   readonly batch?: boolean
-  /** Alternative MessagePack decoder of one value. It must return 64-bit integers as numbers. */
+  /** Replaces the MessagePack decoder. Decodes one value and must return 64-bit integers as numbers. */
   readonly decode?: (bytes: Uint8Array) => unknown
   readonly clock?: ClientClock
   readonly random?: Chance
-  /** Receives every event in order, synchronously on arrival. */
+  /** Receives every event in order and synchronously. */
   readonly onEvent?: (event: StreamEvent) => void
 }
 
 /**
- * Connects, and reconnects until `close()` or until a reconnect cannot succeed.
- * Throws TypeError for an invalid `url`, or if there is no WebSocket.
+ * Connects and reconnects until `close()` is called or a reconnect cannot succeed. Throws TypeError if `url` is invalid
+ * or no WebSocket is available.
  */
 export function connect(options: ConnectOptions): StreamClient {
   const WebSocket = options.WebSocket ?? ambientSocket()

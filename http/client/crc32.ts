@@ -1,8 +1,8 @@
-// CRC-32 (IEEE 802.3, as in zlib) for book checksums. Browsers do not provide it.
+// CRC-32 (IEEE 802.3, as in zlib) for checksums of books. Browsers have no built-in function for it.
 
 const TABLE = makeTable()
 
-/** Checksum of an ASCII string as an unsigned 32-bit integer. */
+/** Returns an unsigned 32-bit integer. `text` must be ASCII. */
 export function crc32(text: string): number {
   let crc = 0xffff_ffff
   for (let index = 0; index < text.length; index += 1) {

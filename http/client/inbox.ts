@@ -1,5 +1,5 @@
-// Processes data messages: counts them, checks their sequence and emits the new ones. Missing messages are
-// fetched by a resume or reported as gaps.
+// Processes data messages: checks their `seq` and emits new ones. Fetches missing messages by a resume or reports them
+// as gaps.
 
 import { Books } from './books.ts'
 import { type ChannelState, gapEvent } from './channel-state.ts'
@@ -28,13 +28,13 @@ interface InboxParts {
   readonly channelStates: PerChannel<ChannelState>
   readonly emit: (event: DataMessage | GapEvent | StaleMessage | FreshMessage) => void
   readonly requestSnapshots: (marketIds: readonly string[]) => void
-  /** Called for each message of a key. Returns the `since` of the pending command that delivers it, or null. */
+  /** Called for each message of a key. Returns the `since` of the pending command that delivers the message, or null. */
   readonly onCounted: (key: Key, position: Position) => Position | null
-  /** Ends the connection. The next connection resumes. */
+  /** Ends the connection. The next connection resumes from the current positions. */
   readonly cut: (reason: string) => void
 }
 
-/** Duplicate detection of a channel that delivers every message: by sequence number, and for trades also by id. */
+/** Detects duplicates in a channel that delivers every message: by `seq`, and for trades also by id. */
 interface Flow {
   readonly marks: Marks
   readonly ids: IdWindow | null
@@ -60,7 +60,7 @@ export class Inbox {
     )
   }
 
-  /** Registers a new connection, so that states skipped since the previous one count as missed. */
+  /** Registers a new connection. States that the server sent before it count as missed. */
   connect(): void {
     this.#connection += 1
   }
@@ -68,7 +68,7 @@ export class Inbox {
   take(message: DataMessage): void {
     const channelState = this.#parts.channelStates.of(message.channel)
     const key = channelState.keys.keyOf(message.market_id)
-    // The message was in transit when the user unsubscribed.
+    // The user unsubscribed while the message was in transit.
     if (key === null) return
     const since = this.#parts.onCounted(key, message)
     const flow = this.#flows.of(message.channel)
@@ -89,7 +89,7 @@ export class Inbox {
     else this.#reportGap(gapEvent(channel, { cause, market_id, state_follows: false }))
   }
 
-  /** Handles `stale` (earlier messages of the market may be wrong) and `fresh` (they were right). */
+  /** Handles `stale` and `fresh`. */
   handleStaleness(message: StaleMessage | FreshMessage): void {
     const { channel, market_id } = message
     if (this.#parts.channelStates.of(channel).keys.keyOf(market_id) === null) return
@@ -97,7 +97,7 @@ export class Inbox {
     this.#parts.emit(message)
   }
 
-  /** Handles a `gap` of the server: accepts any next `seq` of the affected markets. */
+  /** Handles a `gap` message. The next message of each affected market may have any `seq`. */
   lost(message: LostMessage): void {
     const { channel, market_id = null, platform = null, from_ms, to_ms, count } = message
     this.#flows
@@ -115,7 +115,10 @@ export class Inbox {
     this.#reportGap(gapEvent(channel, { cause: 'lost', state_follows: false, ...scope, lost }))
   }
 
-  /** Compares with the server's latest `seq` of a market. All messages sent before that list have been processed. */
+  /**
+   * Compares the server's latest `seq` of a market with the local one. All messages that the server sent before it have
+   * been processed.
+   */
   compare(channel: Channel, marketId: string, newest: Position & { readonly seq: number }): void {
     if (channel === 'orderbook') return this.books.fellBehind(marketId, newest.seq)
     const marks = this.#flows.of(channel)?.marks
@@ -131,7 +134,7 @@ export class Inbox {
     }
   }
 
-  /** Accepts a known `seq` once more, after a change of options or before states are repeated. */
+  /** Accepts the current `seq` of markets once more. Needed after a change of options and before states are repeated. */
   expect(channel: Channel, keys: readonly Key[]): void {
     const states = this.#states.of(channel)
     for (const { target } of keys) {
@@ -150,7 +153,10 @@ export class Inbox {
     }
   }
 
-  /** A resume delivered fewer messages than the server reported. Returns false if the resume is repeated, once. */
+  /**
+   * A resume delivered `lost` fewer messages than the server reported. Returns false the first time: the resume is then
+   * repeated.
+   */
   handleShortResume(channelState: ChannelState, lost: number): boolean {
     if (this.#flows.of(channelState.channel) === null) return true
     if (!channelState.isRetry) {
@@ -158,7 +164,7 @@ export class Inbox {
       this.#parts.cut(`a resume of ${channelState.channel} lacks ${lost} messages`)
       return false
     }
-    // Sequence gaps of single markets have been reported already.
+    // Gaps in `seq` of single markets have already been reported.
     const unreported = lost - channelState.lostReported
     const fields = { cause: 'replay_short', state_follows: false, lost: unreported } as const
     if (unreported > 0) this.#reportGap(gapEvent(channelState.channel, fields))
@@ -172,7 +178,7 @@ export class Inbox {
   ): void {
     const { marks, ids } = flow
     const { market_id, epoch, offset, seq } = message
-    // A resume from an earlier epoch delivers the current epoch from its first message.
+    // A resume from an earlier epoch delivers all messages of the current epoch, starting with the first.
     const isFromFirst = since !== null && since.epoch !== epoch && !channelState.hasLost
     const completeTo = isFromFirst ? { epoch, offset: 0 } : key.completeTo
     const sequence = checkSequence(marks.newest(market_id, epoch, completeTo), seq)
@@ -185,7 +191,7 @@ export class Inbox {
     if (ids === null || ids.add(idOf(message))) this.#parts.emit(message)
   }
 
-  /** Fetches a sequence gap by a resume. Reports a gap that the resume did not close, and returns true. */
+  /** Fetches a gap in `seq` by a resume. If a resume did not close the gap, reports the gap and returns true. */
   #mayPass(
     channelState: ChannelState,
     key: Key,
@@ -234,7 +240,7 @@ export class Inbox {
   }
 }
 
-/** Trade ids are unique only within a venue, so the key includes the market. */
+/** Trade ids are unique only within a venue, so the id includes the market. */
 function idOf({ market_id, data }: DataMessage): string {
   return `${market_id} ${isRecord(data) ? String(data.id) : ''}`
 }

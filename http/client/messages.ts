@@ -1,5 +1,5 @@
-// Types of the server's messages and of the client's own events, discriminated by `type`. Field names are those of the
-// protocol. Data messages are in channels.ts.
+// Types of the server's messages and of the client's own events. Field names are those of the protocol. channels.ts
+// defines data messages.
 
 import {
   CHANNELS,
@@ -27,7 +27,7 @@ export type {
   WireLevel,
 } from './channels.ts'
 
-/** A resume position: an epoch (one run of the engine) and an offset within a channel. */
+/** A resume position: an epoch (one run of the engine) and an offset in a channel. */
 export interface Position {
   readonly epoch: string
   readonly offset: number
@@ -60,14 +60,14 @@ export interface StatusMessage {
   readonly state: 'live' | 'stale' | 'down'
   /** Recent latency from the venue to the server, in milliseconds. */
   readonly lag_ms: number | null
-  /** The longest queueing delay within the server during the last two seconds, in milliseconds. */
+  /** The longest queueing delay in the server during the last two seconds, in milliseconds. */
   readonly delay_ms: number
-  /** Why the feed is not live. `books` is the number of stale books. Both are absent while it is live. */
+  /** `reason`: why the feed is not live. `books`: the number of stale books. Both are absent while the feed is live. */
   readonly reason?: string
   readonly books?: number
-  /** Only for a venue with two trade sources: `last_trade_price` while the stream with wallet addresses is down. */
+  /** Only for a venue with two trade sources. It is `last_trade_price` while the stream with wallet addresses is down. */
   readonly trades_source?: 'activity' | 'last_trade_price'
-  /** Set after an outage or a restart: all trades up to this time were sent, except those that a `gap` names. */
+  /** Set after an outage or a restart. All trades up to this time were sent, except those that a `gap` covers. */
   readonly complete_to_ms?: number
 }
 
@@ -76,7 +76,7 @@ export interface Rejected {
   readonly code: string
 }
 
-/** Replies to commands; `id` is the command's. */
+/** Replies to commands. `id` is that of the command. */
 export type ReplyMessage =
   | {
       readonly type: 'subscribed'
@@ -107,7 +107,7 @@ export type ReplyMessage =
       readonly message: string
     }
 
-/** The server reports that a market's state is out of sync; a new state follows. */
+/** The state of a market is out of sync. A new state follows. */
 export interface ResyncMessage {
   readonly type: 'resync'
   readonly channel: Channel
@@ -115,17 +115,17 @@ export interface ResyncMessage {
   readonly reason: string
 }
 
-/** Earlier messages of a market may be wrong. No update follows until a gap with a new state, or `fresh`. */
+/** Earlier messages of a market may be wrong. No update follows before a gap with a new state, or `fresh`. */
 export interface StaleMessage {
   readonly type: 'stale'
   readonly channel: Channel
   readonly market_id: string
   readonly reason: string
-  /** Last time at which the book was known to be correct. */
+  /** The last time at which the book was known to be correct. */
   readonly since_ms: number
 }
 
-/** A stale market turned out to be unchanged. All messages up to `seq` are correct. */
+/** The book of a stale market turned out to be unchanged. All messages up to `seq` are correct. */
 export interface FreshMessage {
   readonly type: 'fresh'
   readonly channel: Channel
@@ -133,7 +133,7 @@ export interface FreshMessage {
   readonly seq: number
 }
 
-/** The server reports that messages are permanently lost. */
+/** Messages are permanently lost. */
 export interface LostMessage {
   readonly type: 'gap'
   readonly channel: Channel
@@ -141,7 +141,7 @@ export interface LostMessage {
   readonly platform?: string
   readonly from_ms: number | null
   readonly to_ms: number | null
-  /** Number of lost messages of the channel; absent if unknown. */
+  /** Number of lost messages of the channel. Absent if unknown. */
   readonly count?: number
 }
 
@@ -156,7 +156,7 @@ export type ServerMessage =
   | FreshMessage
   | LostMessage
 
-/** Cause of a gap. The server reports the first four; the client detects the others. */
+/** The server reports the first four causes. The client detects all others. */
 export type GapCause =
   | 'venue_gap'
   | 'slow_consumer'
@@ -170,22 +170,22 @@ export type GapCause =
   | 'away'
   | 'reader_slow'
 
-/** Messages are missing. Emitted once for each loss, with the known details. */
+/** Messages are missing. Each loss causes one event. Unknown fields are null. */
 export interface GapEvent {
   readonly type: 'gap'
-  /** Null when the reader's own queue was full. */
+  /** Null if the reader's own event queue was full. */
   readonly channel: Channel | null
   readonly market_id: string | null
   readonly platform: string | null
   readonly cause: GapCause
-  /** True if the current state follows (books, prices, depth, candles); false if the messages are lost. */
+  /** True if a new state follows (books, prices, depth, candles). False if the messages are lost. */
   readonly state_follows: boolean
   readonly from_ms: number | null
   readonly to_ms: number | null
-  /** First and last missing `seq`; null if unknown. */
+  /** The first and last missing `seq`. Null if unknown. */
   readonly from_seq: number | null
   readonly to_seq: number | null
-  /** Number of missing messages; null if unknown. */
+  /** Number of missing messages. Null if unknown. */
   readonly lost: number | null
 }
 
@@ -194,10 +194,10 @@ export type ClientState = 'connecting' | 'live' | 'catching_up' | 'waiting' | 'c
 export interface StateEvent {
   readonly type: 'state'
   readonly state: ClientState
-  /** Close code of the connection that ended; 1006 also when the client itself cut it. */
+  /** Close code of the connection that ended. It is 1006 if the client cut the connection. */
   readonly code: number | null
   readonly reason: string
-  /** Milliseconds until the next attempt; null if none is scheduled. */
+  /** Milliseconds until the next attempt. Null if none is scheduled. */
   readonly retry_ms: number | null
 }
 
@@ -207,7 +207,7 @@ export interface FaultEvent {
   readonly reason: string
 }
 
-/** All events of a client. The server's `resync` and `gap` arrive as {@link GapEvent}. */
+/** All events of a client. `resync` and `gap` of the server arrive as {@link GapEvent}. */
 export type StreamEvent =
   | Exclude<ServerMessage, ResyncMessage | LostMessage>
   | GapEvent
@@ -215,7 +215,7 @@ export type StreamEvent =
   | FaultEvent
 
 /**
- * Validates a decoded value. `unknown`: a message type that this client does not know. `damaged`: an
+ * Validates a decoded value. Returns `unknown` for a message type that this client does not know, and `damaged` for an
  * invalid message.
  */
 export function readMessage(value: unknown): ServerMessage | 'unknown' | 'damaged' {
@@ -225,7 +225,7 @@ export function readMessage(value: unknown): ServerMessage | 'unknown' | 'damage
   return check(value) && isMessage(value) ? value : 'damaged'
 }
 
-/** Only for values that passed their entry in `checks`. */
+/** Call it only for values that passed the check of their type in `checks`. */
 function isMessage(value: Fields): value is Fields & ServerMessage {
   return typeof value.type === 'string'
 }

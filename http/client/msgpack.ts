@@ -1,11 +1,9 @@
-// MessagePack decoder for nil, booleans, integers, floats, strings, binaries, arrays and maps with string
-// keys.
-// Extension types are rejected, since the stream has none. Has no dependency, so that browsers need no
-// bundler.
+// MessagePack decoder for nil, booleans, integers, floats, strings, binaries, arrays and maps with string keys. Rejects
+// extension types, which the stream does not use. Has no dependencies, so that browsers need no bundler.
 
-/** Limit of the nesting depth, above that of any stream message. Bounds the work for malformed input. */
+/** Maximum nesting depth, which limits the work for malformed input. Stream messages are less deep. */
 export const nestedLevelsMax = 64
-/** Up to this length a loop over ASCII is faster than a call of TextDecoder. */
+/** Up to this length a loop over ASCII characters is faster than TextDecoder. */
 const SHORT_TEXT_BYTES = 48
 const OWN_FIELD = { enumerable: true, configurable: true, writable: true }
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -103,7 +101,7 @@ class Reader {
     return this.#view.getUint32(this.#skip(4))
   }
 
-  /** Completes a 64-bit integer from its upper half. Values beyond 2^53 round to the nearest double. */
+  /** Completes a 64-bit integer whose upper half was read. Values beyond 2^53 are rounded to the nearest double. */
   #wide(high: number): number {
     return high * 0x1_0000_0000 + this.#view.getUint32(this.#skip(4))
   }
@@ -149,14 +147,14 @@ class Reader {
       const key = this.value(depth + 1)
       if (typeof key !== 'string') throw new RangeError('a key is not text')
       const value = this.value(depth + 1)
-      // An assignment to `__proto__` would replace the prototype of the map.
+      // A plain assignment to `__proto__` would replace the prototype of the map.
       if (key === '__proto__') Object.defineProperty(map, key, { ...OWN_FIELD, value })
       else map[key] = value
     }
     return map
   }
 
-  /** Every item takes at least one byte. A larger length is malformed and is rejected before anything is read. */
+  /** Throws if fewer than `count` bytes are left. Every item takes at least one byte, so a larger count is malformed. */
   #assertRemaining(count: number): void {
     if (count > this.#bytes.length - this.#at) throw new RangeError('a length beyond the end')
   }

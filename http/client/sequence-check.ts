@@ -1,16 +1,16 @@
-// Duplicate detection: the latest sequence number of each market by epoch, and the ids of the latest trades.
-// Both are bounded.
+// Duplicate detection by the latest `seq` of each market in each epoch, and by the ids of recent trades. The memory of
+// both is bounded.
 
 import type { Position } from './messages.ts'
 
 /**
- * Markets with a stored sequence number: three times what both venues list. At the limit the oldest entry
- * is evicted, and the market's next message is not checked.
+ * Maximum markets with a stored `seq`: three times the number that both venues list. At the limit the oldest entry is
+ * evicted, and the next message of its market is not checked.
  */
 const MARKETS_MAX = 300_000
-/** Epochs stored for each market: an interrupted resume may have started several epochs back. */
+/** Epochs stored for each market. An interrupted resume may have started several epochs ago. */
 const RUNS_MAX = 4
-/** Ids of one generation; two generations are stored. See {@link IdWindow}. */
+/** Number of ids in one generation. {@link IdWindow} stores two generations. */
 const GENERATION_IDS = 32_768
 
 interface Mark extends Position {
@@ -29,8 +29,8 @@ export class Marks {
   readonly #marks = new Map<string, Mark[]>()
 
   /**
-   * The latest message of a market in an epoch; null if unknown. Up to `completeTo` every message of its
-   * epoch has arrived, so a market without an entry had none.
+   * The latest message of a market in an epoch. Null if unknown. All messages of the epoch up to `completeTo` have
+   * arrived, so a market without an entry had no message in it.
    */
   newest(marketId: string, epoch: string, completeTo: Position | null): Mark | null {
     const marks = this.#marks.get(marketId)
@@ -59,7 +59,7 @@ export class Marks {
     }
   }
 
-  /** Removes the entries of matching markets, so that their next message is accepted with any `seq`. */
+  /** Deletes the entries of matching markets. Their next message may then have any `seq`. */
   reset(isTouched: (marketId: string) => boolean): void {
     for (const marketId of this.#marks.keys()) {
       if (isTouched(marketId)) this.#marks.delete(marketId)
@@ -68,16 +68,15 @@ export class Marks {
 }
 
 /**
- * Ids of the latest trades. Sequence numbers detect repeats within an epoch.
- * Ids are needed after a server was killed: the next epoch fetches trades from the venue that were sent but
- * not yet committed. These are its first trades and at most 5,000 for each second since the last commit, so
- * tens of thousands of ids suffice.
+ * Ids of recent trades. `seq` detects repeats within an epoch. Ids detect trades that a killed server sent but had not
+ * committed, and that the next epoch fetches again from the venue. They are the first trades of the new epoch, at most
+ * 5,000 for each second since the last commit, so that tens of thousands of ids suffice.
  */
 export class IdWindow {
   #young = new Set<string>()
   #old = new Set<string>()
 
-  /** Returns false if the id is stored. Two generations at most; the older one is evicted. */
+  /** Adds an id. Returns false if it was stored already. Evicts the older of two full generations. */
   add(id: string): boolean {
     if (this.#young.has(id) || this.#old.has(id)) return false
     if (this.#young.size >= GENERATION_IDS) {
@@ -89,7 +88,7 @@ export class IdWindow {
   }
 }
 
-/** Compares a `seq` with the latest known one. Any message of an unknown market is `next`. */
+/** Compares a `seq` with the latest known one. The result is `next` for an unknown market. */
 export function checkSequence(mark: Mark | null, seq: number): SequenceCheck {
   if (mark === null) return NEXT
   if (seq <= mark.seq) return REPEAT

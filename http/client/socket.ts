@@ -1,12 +1,12 @@
-// One WebSocket from open to close: decodes frames, and cuts a connection that is silent for 2.5 heartbeats.
-// Calls `onEnd` once, and no callback after it.
+// A WebSocket from open to close. Decodes frames and cuts a connection that is silent for 2.5 heartbeats. Calls `onEnd`
+// once and no callback after it.
 
 import type { ClientClock, SocketConstructor, SocketLike, StopTimer } from './ambient.ts'
 import type { End } from './back-off.ts'
 
-/** Heartbeat period until the server reports its own. */
+/** Heartbeat period before the server has sent its own. */
 const FIRST_BEAT_MS = 5000
-/** The watchdog checks twice a heartbeat and cuts the connection after this many checks without data. */
+/** The watchdog checks twice per heartbeat. It cuts the connection after this many checks without data. */
 const MISSED_CHECKS_MAX = 5
 const REFUSED = /Unexpected server response: (\d{3})/
 
@@ -19,7 +19,7 @@ interface ClientSocketParts {
   readonly onValue: (value: unknown) => void
   /** Called for a frame that cannot be decoded. */
   readonly onDamage: (reason: string) => void
-  /** Called twice a heartbeat while the connection is open. */
+  /** Called twice per heartbeat while the connection is open. */
   readonly onBeat: () => void
   readonly onEnd: (end: End) => void
 }
@@ -62,14 +62,14 @@ export class ClientSocket {
     }
   }
 
-  /** Ends the connection as if the transport had cut it. */
+  /** Ends the connection as if the transport had failed. */
   cut(reason: string): void {
     if (this.#isOver) return
     this.#drop()
     this.#parts.onEnd({ code: 1006, reason, status: null })
   }
 
-  /** Closes permanently, without a call of `onEnd`. */
+  /** Closes permanently and does not call `onEnd`. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -90,7 +90,7 @@ export class ClientSocket {
       return this.#parts.onDamage('a frame could not be decoded')
     }
     for (const value of values) {
-      // Processing a message may end this connection.
+      // The previous message may have ended this connection.
       if (this.#isOver) return
       this.#parts.onValue(value)
     }
@@ -113,8 +113,8 @@ export class ClientSocket {
   }
 
   /**
-   * Ignores all later events of this socket. The peer may be unreachable, so there is no wait for its close
-   * frame.
+   * Ignores all later events of this socket. Does not wait for the peer's close frame, since the peer may be
+   * unreachable.
    */
   #drop(): void {
     this.#isOver = true
@@ -124,7 +124,7 @@ export class ClientSocket {
   }
 }
 
-/** A server without batching sends one message per frame, even if the client requested batches. */
+/** A server without support for batches sends one message per frame even if the client requested batches. */
 function messagesOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }

@@ -1,18 +1,18 @@
-// Channels whose messages contain the full state (prices, depth, candles): drops repeats, and reports a gap
-// for missing states that were not conflated.
+// Tracks channels whose messages contain the complete state (prices, depth, candles). Drops repeats. Reports a gap for
+// missing states, unless the server may skip states.
 
 import { gapEvent } from './channel-state.ts'
 import { type Channel, type DataMessage, rulesOf } from './channels.ts'
 import type { GapCause, GapEvent } from './messages.ts'
 
-/** Markets tracked. At the limit the oldest is evicted, and its next state is not compared. */
+/** Maximum markets. At the limit the oldest entry is evicted, and the next state of its market is not compared. */
 const MARKETS_MAX = 300_000
 
 interface Seen {
   readonly epoch: string
   readonly seq: number
   readonly connection: number
-  /** Accepts the next state even if its `seq` is known: it closes a gap or has other options. */
+  /** The next state is accepted even if its `seq` is known, because it closes a gap or has other options. */
   readonly isOpen: boolean
 }
 
@@ -26,7 +26,10 @@ export class StateTracker {
     this.#onGap = onGap
   }
 
-  /** Returns true if the message is to be emitted. `isConflated`: the server may skip intermediate states. */
+  /**
+   * Registers a state. Returns false if it is a repeat and must not be emitted. `isConflated`: the server may skip
+   * states.
+   */
   take(message: DataMessage, context: { connection: number; isConflated: boolean }): boolean {
     const { market_id, epoch, seq } = message
     const seen = this.#seen.get(market_id)
@@ -42,7 +45,7 @@ export class StateTracker {
     return true
   }
 
-  /** The server reported that the state is out of sync. It sends the current state without a request. */
+  /** Marks a state out of sync because the server did so. The server sends the current state without a request. */
   resync(marketId: string, cause: GapCause): void {
     const seen = this.#seen.get(marketId)
     if (seen?.isOpen === true) return
@@ -51,7 +54,7 @@ export class StateTracker {
     this.#onGap(gapEvent(this.#channel, { cause, ...where }))
   }
 
-  /** Called when a market is subscribed to with other options: the same `seq` arrives again with other content. */
+  /** Called when a market is subscribed to with other options. The next state then has the same `seq` but other content. */
   expect(marketId: string): void {
     if (this.#seen.has(marketId)) this.#open(marketId)
   }

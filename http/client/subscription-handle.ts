@@ -1,21 +1,21 @@
-// Handle of a `subscribe` call. Tracks its keys while they get canonical ids, are rejected, or expand from an
-// event to markets.
+// The handle that `subscribe` returns. Tracks its keys while the server confirms or rejects them. An event key becomes
+// several market keys.
 
 import type { Rejected } from './messages.ts'
 import { type Key, type KeyHolder, nameOf } from './subscription-keys.ts'
 
-/** The server's reply to a subscription, once all of it is live. */
+/** The server's reply, once all accepted markets are live. */
 export interface Subscribed {
   /** Canonical market ids, `*`, or a venue name. */
   readonly accepted: readonly string[]
-  /** Rejected markets with the protocol's error codes; `CLOSED` if the client closed first. */
+  /** Rejected markets with an error code of the protocol, or `CLOSED` if the client closed first. */
   readonly rejected: readonly Rejected[]
 }
 
 export interface Subscription {
-  /** Resolves when every market is live or rejected; never rejects. */
+  /** Resolves when every market is live or rejected. Never rejects. */
   readonly ready: Promise<Subscribed>
-  /** Unsubscribes. Markets that another handle needs stay subscribed. Further calls have no effect. */
+  /** Unsubscribes. Markets of other handles stay subscribed. Further calls have no effect. */
   unsubscribe(): void
 }
 
@@ -45,7 +45,7 @@ export class SubscriptionHandle implements Subscription, KeyHolder {
     this.#rejected.push({ market_id: name, code })
   }
 
-  /** Resolves `ready` when no key is pending. */
+  /** Resolves `ready` if no key is pending. */
   check(): void {
     if (this.#waiting.size > 0 || this.#resolve === null) return
     const accepted = [...this.keys].map((key) => nameOf(key.target))

@@ -1,5 +1,5 @@
-// Subscription keys: a market, an event, a venue or a wildcard, each in one channel. Handles can share a key.
-// Tracks the phase of each key on the current connection and groups keys into commands.
+// A subscription key is a market, an event, a venue or a wildcard in one channel. Several handles may share a key.
+// Tracks the state of each key on the current connection and groups keys into commands.
 
 import type { Channel, ChannelOptions } from './channels.ts'
 import type { Position } from './messages.ts'
@@ -22,16 +22,16 @@ export interface Key {
   readonly channel: Channel
   target: KeyTarget
   options: ChannelOptions
-  /** Handles that use the key. A key without handles is unsubscribed. */
+  /** Handles that use the key. A key is unsubscribed when it has no handles. */
   readonly holders: Set<KeyHolder>
-  /** On this connection: not yet sent; sent; confirmed by `synced` or `resumed`. */
+  /** State on this connection. `live`: the server has replied with `synced` or `resumed`. */
   phase: 'new' | 'sent' | 'live'
-  /** The key was live or received a message, so a later connection must deliver what was missed. */
+  /** The key was live or received a message. A later connection must then fetch missed messages. */
   hasBegun: boolean
-  /** Where a limited resume stopped: beyond the channel's position. */
+  /** Where a limited resume stopped. It is after the channel's position. */
   cursor: Position | null
   /**
-   * All messages of this epoch up to this offset have arrived. A market not seen in the epoch starts with
+   * All messages of this epoch up to this offset have arrived. A market without a message in the epoch starts with
    * `seq` 1.
    */
   completeTo: Position | null
@@ -44,7 +44,7 @@ interface KeyBatch {
 }
 
 export class ChannelKeys {
-  /** Single markets by id: as given until the server reports the canonical id. */
+  /** Keys of single markets by id. The id is the user's until the server reports the canonical one. */
   readonly markets = new Map<string, Key>()
   readonly wide = new Set<Key>()
 
@@ -57,7 +57,7 @@ export class ChannelKeys {
     yield* this.markets.values()
   }
 
-  /** The wildcard or venue key that covers this market. Event keys cover nothing. */
+  /** The wildcard or venue key that contains this market, or null. Event keys contain no markets. */
   cover(marketId: string): Key | null {
     for (const key of this.wide) {
       const { target } = key
@@ -67,12 +67,12 @@ export class ChannelKeys {
     return null
   }
 
-  /** The key through which a market's messages arrive; null if there is no subscription. */
+  /** The key through which messages of a market arrive. Null if the market is not subscribed. */
   keyOf(marketId: string): Key | null {
     return this.cover(marketId) ?? this.markets.get(marketId) ?? null
   }
 
-  /** Adds the key of a target. An existing key takes the new options and is sent again if they differ. */
+  /** Adds the key of a target. If the key exists with other options, it takes the new options and is sent again. */
   add(channel: Channel, target: KeyTarget, options: ChannelOptions): Key {
     const existing = this.find(target)
     if (existing !== null) {
@@ -94,7 +94,7 @@ export class ChannelKeys {
     else if (this.markets.get(key.target.marketId) === key) this.markets.delete(key.target.marketId)
   }
 
-  /** Sets the canonical id of a market key. Returns the key of that id, which may be another existing one. */
+  /** Sets the canonical id of a market key. Returns the key with that id, which may be another key. */
   rename(key: Key, marketId: string): Key {
     if (key.target.kind === 'market' && key.target.marketId === marketId) return key
     this.remove(key)
@@ -115,9 +115,9 @@ export class ChannelKeys {
 }
 
 /**
- * Groups keys into commands: wildcard, venue and event keys one each and first, then markets with equal
- * options and `since` in batches. An event needs its own command, since the reply does not map markets to
- * events.
+ * Groups keys into commands. Wildcard, venue and event keys come first, with one command each. Markets with equal
+ * options and `since` share commands. Each event needs its own command, since the reply does not show which event a
+ * market belongs to.
  */
 export function batchKeys(
   channel: Channel,

@@ -1,5 +1,5 @@
-// The subscriptions of a client and the commands that restore them on each connection: subscribe, resume with
-// `since`, unsubscribe. Processes the server's replies.
+// The subscriptions of a client, and the commands that restore them on each connection: subscribe, resume with `since`,
+// and unsubscribe. Processes the server's replies.
 
 import type { ChannelState } from './channel-state.ts'
 import type { Channel, ChannelOptions, PerChannel } from './channels.ts'
@@ -15,12 +15,12 @@ import {
   targetFields,
 } from './subscription-keys.ts'
 
-/** Exactly one of `marketIds`, `eventSlugs`, `platform` and `all` must be set. */
+/** Set exactly one of `marketIds`, `eventSlugs`, `platform` and `all`. */
 export interface SubscribeRequest {
   readonly channel: Channel
-  /** Any number; sent in batches of 100. */
+  /** Any number of ids, sent in batches of 100. */
   readonly marketIds?: readonly string[]
-  /** The server expands them to markets once. */
+  /** The server expands events to their current markets once. */
   readonly eventSlugs?: readonly string[]
   /** All markets of a venue. */
   readonly platform?: string
@@ -32,15 +32,14 @@ export interface SubscribeRequest {
 interface SubscriptionsParts {
   readonly commandQueue: CommandQueue
   readonly channelStates: PerChannel<ChannelState>
-  /** Whether a market's book is in sync. A resume then needs only the updates. */
+  /** Whether a market's book is in sync, so that a resume needs only the updates. */
   readonly isBookInSync: (marketId: string) => boolean
-  /** Called when the state of markets without a subscription can be dropped. */
+  /** Called when the states of markets without a subscription can be deleted. */
   readonly onUnwanted: (channelState: ChannelState) => void
-  /** Called before the server sends these states with other options or again. */
+  /** Called before the server repeats the states of these keys or sends them with other options. */
   readonly onResubscribe: (channelState: ChannelState, keys: readonly Key[]) => void
-  /** Called when a command has delivered everything. */
   readonly onDone: (channelState: ChannelState) => void
-  /** A resume delivered fewer messages than the server reported. Returns false if the resume is repeated. */
+  /** Called if a resume delivered fewer messages than the server reported. Returns false if the resume must be repeated. */
   readonly onShortResume: (channelState: ChannelState, lost: number) => boolean
   readonly onStuck: (reason: string) => void
 }
@@ -84,7 +83,7 @@ export class Subscriptions {
     return handle
   }
 
-  /** Sends all subscriptions on a new connection, with `since` where they were in sync. */
+  /** Sends all subscriptions on a new connection, with `since` for those that were in sync. */
   connect(): void {
     this.#isConnected = true
     for (const channelState of this.#parts.channelStates.all())
@@ -102,12 +101,12 @@ export class Subscriptions {
     this.#handles.clear()
   }
 
-  /** Counts a message for the `since` command that delivers it, if any. Returns that command's `since`. */
+  /** Counts a message for the `since` command that delivers it. Returns the `since` of that command, or null. */
   count(key: Key, position: Position): Position | null {
     const command = this.#carriers.get(key)
     if (command === undefined || command.since === null) return null
     const { newest } = command
-    // A message that arrives twice in a row counts once.
+    // Two copies of a message in a row count as one.
     if (newest?.offset !== position.offset || newest.epoch !== position.epoch) command.received += 1
     command.newest = position
     return command.since
@@ -154,7 +153,7 @@ export class Subscriptions {
     }
   }
 
-  /** Position from which a key resumes; null: it starts without a resume. */
+  /** The position from which a key resumes. Null: the key starts without a resume. */
   #since(channelState: ChannelState, key: Key): Position | null {
     const position = key.cursor ?? channelState.position
     const { target } = key
@@ -195,7 +194,7 @@ export class Subscriptions {
         this.#reject(channelState, key, codes.get(name.toLowerCase()) ?? 'UNKNOWN_MARKET')
         continue
       }
-      // The user unsubscribed in the meantime; the `unsubscribe` command is already queued.
+      // The user has unsubscribed. The `unsubscribe` command is already queued.
       if (key.holders.size === 0) continue
       const renamed = channelState.keys.rename(key, id)
       if (renamed !== key) {
@@ -231,8 +230,7 @@ export class Subscriptions {
         holder.onRejected(event, rejected[0]?.code ?? 'UNKNOWN_MARKET')
       }
     } else for (const holder of holders) holder.onReplaced(event, markets)
-    // The user unsubscribed before the reply arrived. Unsubscribes the event's markets that no other handle
-    // uses.
+    // The user unsubscribed before the reply arrived. Unsubscribe from the event's markets that no other handle uses.
     this.#unsubscribeKeys(channelState, unheld(markets))
     return markets.filter((key) => key.holders.size > 0)
   }
@@ -305,7 +303,7 @@ export class Subscriptions {
     if (keys.length === 0) return
     for (const key of keys) channelState.keys.remove(key)
     const { channel } = channelState
-    // A key that a wider key covers cannot be unsubscribed. An event has no subscription of its own.
+    // The server refuses to unsubscribe a part of a wider subscription. It does not know events as subscriptions.
     const toUnsubscribe = keys.filter(
       (key) =>
         key.phase !== 'new' &&
@@ -324,10 +322,7 @@ export class Subscriptions {
     this.#parts.onUnwanted(channelState)
   }
 
-  /**
-   * After a wildcard or venue key is removed, the server no longer has the subscriptions that it covered.
-   * Sends them again.
-   */
+  /** Sends subscriptions again that the server dropped because a removed wildcard or venue key contained them. */
   #uncover(channelState: ChannelState): void {
     const uncovered = [...channelState.keys.all()].filter(
       (key) => coverOf(channelState, key.target) === null,
@@ -337,10 +332,7 @@ export class Subscriptions {
     this.#send(channelState, uncovered)
   }
 
-  /**
-   * A repeated `unsubscribe` may have been processed after a newer `subscribe`. Subscribes to the wanted
-   * keys again.
-   */
+  /** Subscribes to the wanted keys again. A repeated `unsubscribe` may have been processed after a newer `subscribe`. */
   #resubscribe(command: Command): void {
     if (command.attempts < 2 || command.channel === null) return
     const channelState = this.#parts.channelStates.of(command.channel)
@@ -360,13 +352,13 @@ function targetsOf(request: SubscribeRequest): KeyTarget[] {
   ]
 }
 
-/** The wildcard or venue key, other than itself, that covers a target. */
+/** Another wildcard or venue key that contains the target, or null. */
 function coverOf(channelState: ChannelState, target: KeyTarget): Key | null {
   if (target.kind === 'market') return channelState.keys.cover(target.marketId)
   return target.kind === 'platform' ? channelState.keys.find({ kind: 'all' }) : null
 }
 
-/** The server would reject the target: each market has one set of options, that of the wider subscription. */
+/** True if a wider subscription has other options: the server would reject the target. */
 function isOtherwiseCovered(
   channelState: ChannelState,
   target: KeyTarget,
@@ -376,7 +368,7 @@ function isOtherwiseCovered(
   return cover !== null && !sameOptions(cover.options, options)
 }
 
-/** Position up to which a key has every message of an epoch from the first one; null if unknown. */
+/** Position up to which a key has every message of an epoch since its start. Null if unknown. */
 function completeToOf(
   key: Key,
   { since }: Command,
@@ -384,8 +376,8 @@ function completeToOf(
 ): Position | null {
   if (offset === 0) return { epoch, offset }
   if (type !== 'resumed' || since === null) return null
-  // After a restart, the resume delivered the whole new epoch. Within an epoch the previous position stays,
-  // since an undetected loss after it is fetched from there.
+  // A resume from an earlier epoch has delivered the complete new epoch. A resume within an epoch keeps the earlier
+  // position, since a loss after it is still fetched from there.
   if (since.epoch !== epoch) return { epoch, offset }
   return key.completeTo?.epoch === epoch ? key.completeTo : null
 }
