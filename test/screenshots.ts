@@ -6,7 +6,11 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { runCommand } from '../engine/app/commands/run-command.ts'
 import type { CommandSpec } from '../engine/process/command-line.ts'
-import { openRealDashboard, pagesToSee, type RealDashboard } from './support/browser/dashboard.ts'
+import {
+  openRealDashboard,
+  pagesWithContent,
+  type RealDashboard,
+} from './support/browser/dashboard.ts'
 import { Receiver } from './support/fakes/receivers.ts'
 
 const WIDTHS = [1_280, 768, 390] as const
@@ -58,7 +62,7 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
   await makeKey(page)
   await page.waitForTimeout(SETTLE_MS)
   await receiver.close()
-  const pages = [...(await pagesToSee(service)), webhook]
+  const pages = [...(await pagesWithContent(service)), webhook]
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHTS[width] })
     const taken = new Set<string>()

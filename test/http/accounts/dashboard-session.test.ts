@@ -23,7 +23,7 @@ after(() => apiServer.stop())
 type Headers = Readonly<Record<string, string>>
 
 /** Sends a request with these headers only, including Host and Cookie. */
-async function ask(
+async function sendRequest(
   method: string,
   path: string,
   headers: Headers = {},
@@ -38,9 +38,9 @@ async function ask(
   return answered
 
   async function read(response: IncomingMessage) {
-    const reported = await text(response)
+    const content = await text(response)
     const { 'set-cookie': cookies = [] } = response.headers
-    const parsed = reported.startsWith('{') ? JSON.parse(reported) : {}
+    const parsed = content.startsWith('{') ? JSON.parse(content) : {}
     return { status: response.statusCode, headers: response.headers, cookies, body: parsed }
   }
 }
@@ -52,13 +52,13 @@ const OURS = { 'x-dashboard': '1' }
 const pairOf = (cookies: string | readonly string[]): string =>
   String([cookies].flat()[0]).split(';')[0] ?? ''
 
-let people = 0
+let accountCount = 0
 /** Creates an account that is logged in on the dashboard. */
-async function newcomer(headers: Headers = {}) {
-  people += 1
+async function newAccount(headers: Headers = {}) {
+  accountCount += 1
   clock.advance(60_000)
-  const user = { email: `d${people}@example.com`, password: 'correct horse' }
-  const made = await ask('POST', '/v1/auth/signup', { ...OURS, ...headers }, { body: user })
+  const user = { email: `d${accountCount}@example.com`, password: 'correct horse' }
+  const made = await sendRequest('POST', '/v1/auth/signup', { ...OURS, ...headers }, { body: user })
   assert.equal(made.status, 201)
   const account = made.body.user.id
   return {
@@ -73,15 +73,18 @@ async function newcomer(headers: Headers = {}) {
 describe('dashboard session', () => {
   test('sets an HttpOnly, SameSite and (over TLS) Secure session cookie for the dashboard only', async () => {
     const name = `twinbook${apiServer.port}`
-    const { set, token, user } = await newcomer()
-    const terms = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
-    assert.equal(set, `${name}=${token}; ${terms}`)
-    const secure = await newcomer({ origin: 'https://127.0.0.1', 'sec-fetch-site': 'same-origin' })
-    assert.equal(secure.set, `__Host-${name}=${secure.token}; ${terms}; Secure`)
-    const again = await ask('POST', '/v1/auth/login', OURS, { body: user })
+    const { set, token, user } = await newAccount()
+    const attributes = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
+    assert.equal(set, `${name}=${token}; ${attributes}`)
+    const secure = await newAccount({
+      origin: 'https://127.0.0.1',
+      'sec-fetch-site': 'same-origin',
+    })
+    assert.equal(secure.set, `__Host-${name}=${secure.token}; ${attributes}; Secure`)
+    const again = await sendRequest('POST', '/v1/auth/login', OURS, { body: user })
     assert.equal(pairOf(again.cookies), `${name}=${again.body.access_token}`)
     const behind = { ...OURS, host: 'twinbook.example' }
-    const named = await ask('POST', '/v1/auth/login', behind, { body: user })
+    const named = await sendRequest('POST', '/v1/auth/login', behind, { body: user })
     assert.match(String(named.cookies), /^twinbook=/, 'a host without a port')
     const elsewhere: readonly Headers[] = [
       {},
@@ -90,15 +93,17 @@ describe('dashboard session', () => {
       { origin: apiServer.origin },
     ]
     for (const headers of elsewhere) {
-      const { status, cookies } = await ask('POST', '/v1/auth/login', headers, { body: user })
+      const { status, cookies } = await sendRequest('POST', '/v1/auth/login', headers, {
+        body: user,
+      })
       assert.deepEqual([status, cookies], [200, []], JSON.stringify(headers))
     }
   })
 
   test('accepts the session cookie only with the dashboard’s origin and custom header', async () => {
-    const { cookie } = await newcomer()
+    const { cookie } = await newAccount()
     const status = async (headers: Headers) =>
-      (await ask('GET', '/v1/auth/me', { cookie, ...headers })).status
+      (await sendRequest('GET', '/v1/auth/me', { cookie, ...headers })).status
     const overTls = {
       'sec-fetch-site': 'same-origin',
       origin: 'https://a.name.that.a.proxy.replaced',
@@ -128,7 +133,7 @@ describe('dashboard session', () => {
       { ...OURS, cookie: cookie.replace('=', '2=') },
     ]
     for (const headers of bad) assert.equal(await status(headers), 401, JSON.stringify(headers))
-    const preflight = await ask('OPTIONS', '/v1/auth/me', { origin: 'http://127.0.0.1:1' })
+    const preflight = await sendRequest('OPTIONS', '/v1/auth/me', { origin: 'http://127.0.0.1:1' })
     const allowed = String(preflight.headers['access-control-allow-headers'])
     assert.match(allowed, /authorization/i)
     assert.doesNotMatch(allowed, /x-dashboard|\*/i)
@@ -138,38 +143,41 @@ describe('dashboard session', () => {
       ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
     }
     assert.equal(
-      (await ask('GET', '/v1/ws', handshake)).status,
+      (await sendRequest('GET', '/v1/ws', handshake)).status,
       401,
       'a cookie does not open a stream',
     )
   })
 
   test('prefers a key or token over the cookie, and leaves the session unchanged', async () => {
-    const [one, other] = [await newcomer(), await newcomer()]
+    const [one, other] = [await newAccount(), await newAccount()]
     const { key } = await accounts.createKey(one.account, 'bot')
     const cookie = { ...OURS, cookie: other.cookie }
     const bearer = { ...cookie, authorization: `Bearer ${one.token}` }
     for (const headers of [{ ...cookie, 'x-api-key': key }, bearer]) {
-      const { body } = await ask('GET', '/v1/auth/me', headers)
+      const { body } = await sendRequest('GET', '/v1/auth/me', headers)
       assert.equal(body.user.email, one.user.email)
     }
-    assert.equal((await ask('GET', '/v1/keys', { ...cookie, 'x-api-key': key })).status, 401)
     assert.equal(
-      (await ask('GET', '/v1/auth/me', { ...cookie, 'x-api-key': 'pmk_no' })).status,
+      (await sendRequest('GET', '/v1/keys', { ...cookie, 'x-api-key': key })).status,
+      401,
+    )
+    assert.equal(
+      (await sendRequest('GET', '/v1/auth/me', { ...cookie, 'x-api-key': 'pmk_no' })).status,
       401,
     )
   })
 
   test('counts dashboard requests separately from other requests of the account', async () => {
-    const { cookie, account } = await newcomer()
+    const { cookie, account } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
     const requested = async (headers: Headers, path = '/v1/markets?limit=1') => {
-      const { status, headers: reported } = await ask('GET', path, headers)
+      const { status, headers: answerHeaders } = await sendRequest('GET', path, headers)
       return [
         status,
-        Number(reported['x-ratelimit-limit']),
-        Number(reported['x-ratelimit-remaining']),
+        Number(answerHeaders['x-ratelimit-limit']),
+        Number(answerHeaders['x-ratelimit-remaining']),
       ]
     }
     assert.deepEqual(await requested(page), [
@@ -190,47 +198,50 @@ describe('dashboard session', () => {
   })
 
   test('returns the session’s user, and ends this session on log-out or all sessions on log-out everywhere', async () => {
-    const { user, cookie, account, token } = await newcomer()
+    const { user, cookie, account, token } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
-    const published = await ask('GET', '/v1/auth/session', page)
+    const published = await sendRequest('GET', '/v1/auth/session', page)
     assert.equal(isPublished(published.body), true, JSON.stringify(published.body))
     assert.deepEqual(
       [published.body.user.email, published.body.user.has_password],
       [user.email, true],
     )
     for (const headers of [{}, { cookie }, { 'x-api-key': key }, OURS]) {
-      assert.equal((await ask('GET', '/v1/auth/session', headers)).body.user, null)
+      assert.equal((await sendRequest('GET', '/v1/auth/session', headers)).body.user, null)
     }
-    const out = await ask('POST', '/v1/auth/logout', page)
+    const out = await sendRequest('POST', '/v1/auth/logout', page)
     assert.equal(out.status, 204)
     assert.match(
       String(out.cookies),
       /^twinbook\d+=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/,
     )
     const isGood = async (bearer: string) =>
-      (await ask('GET', '/v1/auth/me', { authorization: `Bearer ${bearer}` })).status === 200
+      (await sendRequest('GET', '/v1/auth/me', { authorization: `Bearer ${bearer}` })).status ===
+      200
     assert.equal(await isGood(token), false)
-    const { body: over } = await ask('GET', '/v1/auth/session', page)
+    const { body: over } = await sendRequest('GET', '/v1/auth/session', page)
     assert.deepEqual([over.user, over.has_ended, published.body.has_ended], [null, true, false])
     const [first, second] = [
-      await ask('POST', '/v1/auth/login', OURS, { body: user }),
-      await ask('POST', '/v1/auth/login', {}, { body: user }),
+      await sendRequest('POST', '/v1/auth/login', OURS, { body: user }),
+      await sendRequest('POST', '/v1/auth/login', {}, { body: user }),
     ]
     const again = { ...OURS, cookie: pairOf(first.cookies) }
     assert.equal(await isGood(second.body.access_token), true)
-    assert.equal((await ask('POST', '/v1/auth/logout?everywhere=true', again)).status, 204)
+    assert.equal((await sendRequest('POST', '/v1/auth/logout?everywhere=true', again)).status, 204)
     assert.equal(await isGood(second.body.access_token), false)
     assert.equal(await isGood(first.body.access_token), false)
-    assert.equal((await ask('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
+    assert.equal((await sendRequest('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
   })
 
   test('opens the local account without a password only for the dashboard on the same machine', async () => {
     clock.advance(60_000)
     const open = async (headers: Headers, port = apiServer.port) => {
       clock.advance(60_000)
-      const offered = await ask('GET', '/v1/auth/session', headers, { port })
-      const { status, body, cookies } = await ask('POST', '/v1/auth/session', headers, { port })
+      const offered = await sendRequest('GET', '/v1/auth/session', headers, { port })
+      const { status, body, cookies } = await sendRequest('POST', '/v1/auth/session', headers, {
+        port,
+      })
       assert.equal(status, 200)
       assert.equal(isPublished(body), true, JSON.stringify(body))
       const isIn = body.user !== null
@@ -243,7 +254,7 @@ describe('dashboard session', () => {
     ])
     assert.deepEqual([body.user.email, body.user.has_password], ['local@localhost', false])
     const page = { ...OURS, cookie: pairOf(cookies) }
-    assert.equal((await ask('GET', '/v1/markets?limit=1', page)).status, 200)
+    assert.equal((await sendRequest('GET', '/v1/markets?limit=1', page)).status, 200)
     const names = [
       'localhost',
       `localhost:${apiServer.port}`,
@@ -276,7 +287,7 @@ describe('dashboard session', () => {
     const record = accounts.directory.findByEmail('local@localhost')
     assert.ok(record !== null)
     await accounts.directory.disable(record)
-    assert.equal((await ask('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
+    assert.equal((await sendRequest('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
   })
 
   test('allows the log-in without a password only on a loopback host without a trusted proxy', () => {

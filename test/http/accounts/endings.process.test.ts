@@ -39,12 +39,12 @@ const HOOK = {
   event_types: ['trade.created'],
 }
 
-let people = 0
+let accountCount = 0
 /** Creates a free account with a key for each scope, and starts a new minute of the rate limit. */
-async function newcomer() {
-  people += 1
+async function newAccount() {
+  accountCount += 1
   clock.advance(60_000)
-  const email = `p${people}@example.com`
+  const email = `p${accountCount}@example.com`
   const { caller, accessToken: token } = await accounts.signUp({
     ...{ email, password: PASSWORD, address: 'elsewhere' },
   })
@@ -59,7 +59,7 @@ function limitOf({ headers }: ReceivedResponse): number {
 
 describe('account management', () => {
   test('lets a login token manage keys and webhooks after a key has used up its rate limit', async () => {
-    const { email, token, key, keyId } = await newcomer()
+    const { email, token, key, keyId } = await newAccount()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     assert.equal(made.status, 201, made.text)
     const hook = `/v1/webhooks/${made.body.id}`
@@ -103,7 +103,7 @@ describe('account management', () => {
   })
 
   test('limits management requests per token, separately from API keys and other clients', async () => {
-    const { email, token, reader } = await newcomer()
+    const { email, token, reader } = await newAccount()
     // Uses up the rate limit of the address with requests without a valid credential.
     for (let count = 0; count < 600; count += 1) {
       await send('GET', '/v1/keys', count % 2 === 0 ? {} : bearer('x'))
@@ -122,7 +122,7 @@ describe('account management', () => {
 
 describe('permissions of a key', () => {
   test('accepts a key as `Authorization: Bearer` wherever keys are accepted, and nowhere else', async () => {
-    const { reader, token } = await newcomer()
+    const { reader, token } = await newAccount()
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
     }
@@ -142,7 +142,7 @@ describe('permissions of a key', () => {
   })
 
   test('hides secrets in URLs from a key without the `webhooks` scope, and refuses its changes', async () => {
-    const { reader, key, token } = await newcomer()
+    const { reader, key, token } = await newAccount()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     const hook = `/v1/webhooks/${made.body.id}`
     for (const [method, path, body] of [
@@ -171,7 +171,7 @@ describe('permissions of a key', () => {
   })
 
   test('refuses an invalid webhook id before a lookup', async () => {
-    const { key } = await newcomer()
+    const { key } = await newAccount()
     for (const id of ['not_valid!', 'wh_', 'wh_a-b', `wh_${'a'.repeat(65)}`, '%00']) {
       const got = await send('DELETE', `/v1/webhooks/${id}`, withKey(key))
       assert.equal(got.status, 422, `${id}: ${got.text}`)
@@ -181,7 +181,7 @@ describe('permissions of a key', () => {
   })
 
   test('creates a read-only key by default, and returns its permissions', async () => {
-    const { token } = await newcomer()
+    const { token } = await newAccount()
     const make = (scopes?: unknown) =>
       send('POST', '/v1/keys', bearer(token), {
         label: 'one',
@@ -221,7 +221,7 @@ describe('ended credentials', () => {
   }
 
   test('ends only the given token and its streams on log-out, even when log-outs repeat or run concurrently', async () => {
-    const { email, token, reader } = await newcomer()
+    const { email, token, reader } = await newAccount()
     const user = { email, password: PASSWORD }
     const other = String((await send('POST', '/v1/auth/login', {}, user)).body.access_token)
     const { ended, continues } = await streams(token, reader)
@@ -241,7 +241,7 @@ describe('ended credentials', () => {
   })
 
   test('returns a new session on a password change, and ends all other tokens but no keys', async () => {
-    const { email, token, reader } = await newcomer()
+    const { email, token, reader } = await newAccount()
     const change = (current_password: unknown, new_password: unknown, by = token) =>
       send('POST', '/v1/auth/password', bearer(by), { current_password, new_password })
     for (const [current, next, status] of [
@@ -271,7 +271,7 @@ describe('ended credentials', () => {
   })
 
   test('ends keys, tokens and streams of a deleted account, and frees its e-mail address', async () => {
-    const { email, token, reader } = await newcomer()
+    const { email, token, reader } = await newAccount()
     const { ended, keys } = await streams(token, reader)
     const remove = (password: unknown) =>
       send(
@@ -298,7 +298,7 @@ describe('ended credentials', () => {
   })
 
   test('refuses a request when its credential is revoked between head and body', async () => {
-    const { caller, token, key, keyId } = await newcomer()
+    const { caller, token, key, keyId } = await newAccount()
     const body = JSON.stringify(HOOK)
     const begin = (credential: string) => {
       const socket = connect(server.port, '127.0.0.1')

@@ -36,20 +36,20 @@ const ann = { email: 'ann@example.com', password: 'correct horse' }
 const bob = { email: 'bob@example.com', password: 'battery staple' }
 
 /** Credentials and ids from the responses of earlier steps. */
-const got = { annToken: '', bobToken: '', annKey: '', annKeyId: '', bobKey: '' }
-type Name = keyof typeof got
+const stored = { annToken: '', bobToken: '', annKey: '', annKeyId: '', bobKey: '' }
+type Name = keyof typeof stored
 const store = (name: Name, field: string) => (answer: ReceivedResponse) => {
-  got[name] = String(answer.body[field])
+  stored[name] = String(answer.body[field])
 }
 const has = (text: string) => (answer: ReceivedResponse) =>
   assert.ok(answer.text.includes(text), answer.text)
 const hasNot = (name: Name) => (answer: ReceivedResponse) =>
-  assert.ok(!answer.text.includes(got[name]), answer.text)
+  assert.ok(!answer.text.includes(stored[name]), answer.text)
 
 const NOBODY = (): Headers => ({})
-const annToken = () => bearer(got.annToken)
-const bobToken = () => bearer(got.bobToken)
-const annKey = () => withKey(got.annKey)
+const annToken = () => bearer(stored.annToken)
+const bobToken = () => bearer(stored.bobToken)
+const annKey = () => withKey(stored.annKey)
 const annAccount = () => accounts.directory.findByEmail(ann.email) ?? assert.fail()
 
 interface Step {
@@ -110,7 +110,7 @@ const STEPS: readonly Step[] = [
   step('GET on log-in', 405, 'GET /v1/auth/login'),
   me('the account of a token', 200, annToken, { check: has(ann.email) }),
   me('the account without a credential', 401, NOBODY),
-  me('a token in place of a key', 401, () => withKey(got.annToken)),
+  me('a token in place of a key', 401, () => withKey(stored.annToken)),
   me('an invalid token', 401, () => bearer('x.y.z')),
   keys('no keys', 200, annToken, { check: has('"keys":[],"total":0') }),
   keys('keys without a token', 401, NOBODY),
@@ -123,7 +123,7 @@ const STEPS: readonly Step[] = [
     check: (answer) => {
       hasNot('annKey')(answer)
       const { keys: listed } = answer.body
-      got.annKeyId = Array.isArray(listed) ? String(listed[0]?.id) : ''
+      stored.annKeyId = Array.isArray(listed) ? String(listed[0]?.id) : ''
     },
   }),
   addKey('a key of Bob', 201, { label: 'two' }, { as: bobToken, check: store('bobKey', 'key') }),
@@ -132,8 +132,8 @@ const STEPS: readonly Step[] = [
   keys('keys by key', 401, annKey),
   addKey('a new key by key', 401, { label: 'x' }, { as: annKey }),
   removeKey('the removal of a key by key', 401, ':annKeyId', annKey),
-  me('the prefix of a key', 401, () => withKey(got.annKey.slice(0, 10))),
-  me('a mistyped key', 401, () => withKey(`${got.annKey.slice(0, -1)}!`)),
+  me('the prefix of a key', 401, () => withKey(stored.annKey.slice(0, 10))),
+  me('a mistyped key', 401, () => withKey(`${stored.annKey.slice(0, -1)}!`)),
   removeKey('the removal of Ann’s key by Bob', 404, ':annKeyId', bobToken),
   removeKey('the removal of an unknown key', 404, 'key_none', annToken),
   removeKey('the removal of an invalid id', 404, '%2e%2e%2fkeys', annToken),
@@ -148,7 +148,7 @@ const STEPS: readonly Step[] = [
   logIn('disabled: the password', 401, ann),
   keys('disabled: the keys', 401, annToken),
   signUp('disabled: the e-mail', 400, ann),
-  me('disabled: another account', 200, () => withKey(got.bobKey), { check: has(bob.email) }),
+  me('disabled: another account', 200, () => withKey(stored.bobKey), { check: has(bob.email) }),
   me('enabled: the key', 200, annKey, { before: () => accounts.directory.enable(annAccount()) }),
   me('enabled: the token', 200, annToken),
   logIn('enabled: the password', 200, ann, { check: store('annToken', 'access_token') }),
@@ -161,7 +161,7 @@ const STEPS: readonly Step[] = [
   logIn('deleted: the password', 401, ann),
   signUp('deleted: the e-mail', 201, ann, { check: store('annKey', 'access_token') }),
   me('the old token after a new sign-up', 401, annToken),
-  me('the new token', 200, () => bearer(got.annKey), { check: has('"tier":"free"') }),
+  me('the new token', 200, () => bearer(stored.annKey), { check: has('"tier":"free"') }),
 ]
 
 describe('accounts over HTTP', () => {
@@ -173,7 +173,7 @@ describe('accounts over HTTP', () => {
       // The steps share an address, which may make twenty attempts a minute.
       if (at % 10 === 0) clock.advance(60_000)
       await prepare()
-      const [method = '', path = ''] = request.replace(':annKeyId', got.annKeyId).split(' ')
+      const [method = '', path = ''] = request.replace(':annKeyId', stored.annKeyId).split(' ')
       const answer = await send(method, path, body, as())
       const label = `${request} ${name}`
       assert.equal(answer.status, status, `${label}: ${answer.text}`)

@@ -17,12 +17,12 @@ before(async () => {
 })
 after(() => server.stop())
 
-let people = 0
+let accountCount = 0
 /** Creates an account without limits, and a key. */
-async function newcomer() {
-  people += 1
+async function newAccount() {
+  accountCount += 1
   clock.advance(60_000)
-  const email = `p${people}@example.com`
+  const email = `p${accountCount}@example.com`
   const session = await accounts.signUp({ email, password: 'correct horse', address: 'x' })
   const id = session.caller.accountId
   const record = () => {
@@ -44,55 +44,55 @@ async function newcomer() {
  * Sends requests without pause until `isOver`, then at least three more. Counts answers before and after the
  * revocation.
  */
-async function hammer(
+async function sendContinuously(
   headers: Record<string, string>,
-  state: { isGone: boolean; isOver: boolean },
+  state: { isRevoked: boolean; isOver: boolean },
 ) {
-  const seen = { before: 0, after: 0, afterRefused: 0 }
-  while (!state.isOver || seen.after < 3) {
-    const isAfter = state.isGone
+  const counts = { before: 0, after: 0, afterRefused: 0 }
+  while (!state.isOver || counts.after < 3) {
+    const isAfter = state.isRevoked
     const { status } = await server.get('/v1/markets?limit=1', { headers })
     if (isAfter) {
-      seen.after += 1
-      if (status === 401) seen.afterRefused += 1
-    } else if (status === 200) seen.before += 1
+      counts.after += 1
+      if (status === 401) counts.afterRefused += 1
+    } else if (status === 200) counts.before += 1
   }
-  return seen
+  return counts
 }
 
 /** Runs clients and streams while `end` revokes the key. Returns the counts and close codes. */
 async function race(key: string, end: () => Promise<void>) {
-  const state = { isGone: false, isOver: false }
+  const state = { isRevoked: false, isOver: false }
   const sockets = await Promise.all(
     Array.from({ length: CLIENTS }, () => StreamClient.open(server.port, `api_key=${key}`)),
   )
   const codes = Promise.all(sockets.map(async ({ closed }) => (await closed).code))
   const clients = Promise.all(
-    Array.from({ length: CLIENTS }, () => hammer({ 'x-api-key': key }, state)),
+    Array.from({ length: CLIENTS }, () => sendContinuously({ 'x-api-key': key }, state)),
   )
   // Gives all clients time to start.
   for (let tick = 0; tick < 3; tick += 1) {
     await server.get('/v1/markets?limit=1', { headers: { 'x-api-key': key } })
   }
   await end()
-  state.isGone = true
+  state.isRevoked = true
   const closed = await codes
   state.isOver = true
-  const seen = await clients
-  return { seen, codes: new Set(closed) }
+  const counts = await clients
+  return { counts, codes: new Set(closed) }
 }
 
 describe('revocation of a key or an account', () => {
   test('refuses every request after a revocation is answered, and closes every socket of the key with 4010', async (t) => {
     let [before, after] = [0, 0]
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { key, keyId, token } = await newcomer()
-      const { seen, codes } = await race(key, async () => {
+      const { key, keyId, token } = await newAccount()
+      const { counts, codes } = await race(key, async () => {
         const headers = { authorization: `Bearer ${token}` }
         const got = await server.get(`/v1/keys/${keyId}`, { method: 'DELETE', headers })
         assert.equal(got.status, 204)
       })
-      for (const client of seen) {
+      for (const client of counts) {
         assert.equal(client.afterRefused, client.after, 'a success after the answer')
         before += client.before
         after += client.after
@@ -107,21 +107,21 @@ describe('revocation of a key or an account', () => {
   })
 
   test('refuses an account’s keys and tokens after its deletion is answered', async () => {
-    const { key, token, record } = await newcomer()
+    const { key, token, record } = await newAccount()
     const bearer = { authorization: `Bearer ${token}` }
-    const state = { isGone: false, isOver: false }
-    const byToken = hammer(bearer, state)
-    const { seen, codes } = await race(key, async () => {
+    const state = { isRevoked: false, isOver: false }
+    const byToken = sendContinuously(bearer, state)
+    const { counts, codes } = await race(key, async () => {
       await accounts.directory.remove(record())
-      state.isGone = true
+      state.isRevoked = true
     })
     state.isOver = true
-    for (const client of [...seen, await byToken]) assert.equal(client.afterRefused, client.after)
+    for (const client of [...counts, await byToken]) assert.equal(client.afterRefused, client.after)
     assert.deepEqual([...codes], [4010])
   })
 
   test('creates no key and opens no socket while the account is being deleted', async () => {
-    const { key, token, record } = await newcomer()
+    const { key, token, record } = await newAccount()
     const bearer = { authorization: `Bearer ${token}` }
     const body = JSON.stringify({ label: 'late' })
     const made = Promise.all(

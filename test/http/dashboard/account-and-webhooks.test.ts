@@ -134,7 +134,7 @@ test('adds each attempt of a delivery with its request, response and time', () =
     request: { headers: { 'webhook-timestamp': String(atMs) }, body: '{}' },
     response: null,
   })
-  const seen = [
+  const details = [
     attempt(null, null, 0),
     attempt(2_007, 503, 1),
     attempt(2_007, 503, 0),
@@ -142,7 +142,7 @@ test('adds each attempt of a delivery with its request, response and time', () =
   ]
   let existing: ReadonlyMap<number | null, DeliveryDetail> = new Map()
   const shown: (readonly (number | null)[])[] = []
-  for (const detail of seen) {
+  for (const detail of details) {
     existing = withAttempt(existing, detail)
     shown.push([...existing.keys()])
   }
@@ -263,7 +263,7 @@ test('leaves a webhook unchanged when its form is saved without edits', async (t
   const apiServer = await openApiServer()
   t.after(() => apiServer.stop())
   const random = seededRandom(30)
-  const ask = async (method: string, path: string, body: DraftBody) => {
+  const sendDraft = async (method: string, path: string, body: DraftBody) => {
     const init = { method, headers: { 'x-api-key': 'ann-key' }, body: JSON.stringify(body) }
     const response = await fetch(`${apiServer.origin}/v1/webhooks${path}`, init)
     return { status: response.status, text: await response.text() }
@@ -273,13 +273,15 @@ test('leaves a webhook unchanged when its form is saved without edits', async (t
   while (count < 30) {
     const made = bodyOf(draftAt(random), NAMES.platforms)
     if ('problems' in made) continue
-    const created = await ask('POST', '', made.body)
+    const created = await sendDraft('POST', '', made.body)
     if (created.status !== 201) continue
     count += 1
     const webhook: Webhook = JSON.parse(created.text)
     const again = bodyOf(draftOf(webhook), [])
     assert.ok('body' in again)
-    const changed: Webhook = JSON.parse((await ask('PATCH', `/${webhook.id}`, again.body)).text)
+    const changed: Webhook = JSON.parse(
+      (await sendDraft('PATCH', `/${webhook.id}`, again.body)).text,
+    )
     const { filters, url, event_types: types, description } = webhook
     const after = {
       ...{ filters: changed.filters, url: changed.url },

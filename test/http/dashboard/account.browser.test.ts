@@ -40,18 +40,18 @@ function signUp(email: string): Promise<string> {
 /** Records each label and disabled state of the submit button, because the page may show some only briefly. */
 const recordSubmitLabels = (page: Page): Promise<void> =>
   page.evaluate(() => {
-    const keep = () => {
+    const record = () => {
       const button = document.querySelector('[role=tabpanel] button[type=submit]')
       const label = `${button?.textContent?.trim()} ${button?.getAttribute('aria-disabled')}`
       const { dataset } = document.body
-      if (dataset.words?.includes(label) !== true)
-        dataset.words = `${dataset.words ?? ''}\n${label}`
+      if (dataset.labels?.includes(label) !== true)
+        dataset.labels = `${dataset.labels ?? ''}\n${label}`
     }
     const watched = { subtree: true, childList: true, characterData: true, attributes: true }
-    new MutationObserver(keep).observe(document.body, watched)
+    new MutationObserver(record).observe(document.body, watched)
   })
 
-async function ask(
+async function fetchWithToken(
   token: string,
   path: string,
   headers: Readonly<Record<string, string>> = { Authorization: `Bearer ${token}` },
@@ -156,7 +156,7 @@ test('revokes a key only after confirmation, and restores the focus after Cancel
     await row.getByRole('group').waitFor({ state: 'detached' })
     await focusOn(revoke)
   }
-  assert.equal(JSON.parse((await ask(token, '/v1/keys')).text).total, 1)
+  assert.equal(JSON.parse((await fetchWithToken(token, '/v1/keys')).text).total, 1)
 })
 
 test('shows log-in and sign-up errors at the form and keeps the input', async () => {
@@ -203,7 +203,7 @@ test('shows the waiting time after too many log-in attempts, and logs in afterwa
   }
   await alert.waitFor()
   await page.waitForFunction(() =>
-    /^Log in in \d+ s true$/m.test(document.body.dataset.words ?? ''),
+    /^Log in in \d+ s true$/m.test(document.body.dataset.labels ?? ''),
   )
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
@@ -238,15 +238,15 @@ test('shows the user, the limits, and the requests left in the current minute', 
   const left = Number(await page.locator('[data-left]').innerText())
   // The dashboard has a separate rate limit. The cookie and the header make this request count against it.
   const { name, value } = sessionCookie(dashboard.origin, token)
-  const { headers, text } = await ask(token, '/v1/auth/me', {
+  const { headers, text } = await fetchWithToken(token, '/v1/auth/me', {
     Cookie: `${name}=${value}`,
     'X-Dashboard': '1',
   })
   const { user, limits } = JSON.parse(text)
   assert.equal(left, Number(headers.get('x-ratelimit-remaining')) + 1)
-  const reported = await page.getByRole('region', { name: 'Profile' }).innerText()
+  const profileText = await page.getByRole('region', { name: 'Profile' }).innerText()
   for (const fact of [user.email, user.tier, String(limits.requests_per_minute)]) {
-    assert.ok(reported.includes(fact), `${fact} in ${reported}`)
+    assert.ok(profileText.includes(fact), `${fact} in ${profileText}`)
   }
   await makeKey('second')
   // The three requests are the one above, the new key, and the reload of the list.
@@ -291,7 +291,11 @@ test('changes the password only with the current one, and ends all other session
   await next.fill('battery staple')
   await retryWhileBusy(() => change.click(), page.getByText('The password is wrong.'))
   await focusOn(current)
-  assert.equal((await ask(token, '/v1/auth/me')).status, 200, 'the session is still valid')
+  assert.equal(
+    (await fetchWithToken(token, '/v1/auth/me')).status,
+    200,
+    'the session is still valid',
+  )
   await current.fill(PASSWORD)
   await next.fill('short')
   await change.click()
@@ -299,7 +303,7 @@ test('changes the password only with the current one, and ends all other session
   await next.fill('battery staple')
   await retryWhileBusy(() => change.click(), page.getByText('The password is changed.'))
   assert.deepEqual([await current.inputValue(), await next.inputValue()], ['', ''])
-  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  assert.equal((await fetchWithToken(token, '/v1/auth/me')).status, 401)
   await page.reload()
   await page.getByRole('region', { name: 'Profile' }).getByText(email).waitFor()
   const [before, after] = [PASSWORD, 'battery staple'].map((one) => logIn(email, one))
@@ -324,11 +328,11 @@ test('deletes the account only after confirmation with the password', async () =
   await password.fill('something else')
   const forGood = page.getByRole('button', { name: 'Delete permanently' })
   await retryWhileBusy(() => forGood.click(), page.getByText('The password is wrong.'))
-  assert.equal((await ask(token, '/v1/auth/me')).status, 200)
+  assert.equal((await fetchWithToken(token, '/v1/auth/me')).status, 200)
   await password.fill(PASSWORD)
   await retryWhileBusy(() => password.press('Enter'), page.getByText('Your account is deleted'))
   assert.deepEqual(await page.context().cookies(), [])
-  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  assert.equal((await fetchWithToken(token, '/v1/auth/me')).status, 401)
   await enter(page, { entry: 'Sign up', email }, page.getByText('No keys yet'))
 })
 
@@ -341,7 +345,7 @@ test('creates a read-only key by default, and ends the session token on log-out'
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.locator('tr[data-key]', { hasText: label }).waitFor()
   }
-  const { keys } = JSON.parse((await ask(token, '/v1/keys')).text)
+  const { keys } = JSON.parse((await fetchWithToken(token, '/v1/keys')).text)
   const scopes = new Map(
     keys.map((key: { label: string; scopes: string[] }) => [key.label, key.scopes]),
   )
@@ -359,7 +363,7 @@ test('creates a read-only key by default, and ends the session token on log-out'
   await page.getByRole('button', { name: 'Log out' }).click()
   await page.getByText('You have logged out.').waitFor()
   assert.equal((await ended).status(), 204)
-  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  assert.equal((await fetchWithToken(token, '/v1/auth/me')).status, 401)
 })
 
 test('ends all sessions of the account, including the current one, but no API keys', async () => {
@@ -373,10 +377,11 @@ test('ends all sessions of the account, including the current one, but no API ke
   const key = await page.locator('.copyable code').first().innerText()
   await page.getByRole('button', { name: 'End all sessions' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
-  assert.equal((await ask(other, '/v1/auth/me')).status, 200)
+  assert.equal((await fetchWithToken(other, '/v1/auth/me')).status, 200)
   await page.getByRole('button', { name: 'End all sessions' }).click()
   await page.getByRole('group').getByRole('button', { name: 'End all sessions' }).click()
   await page.getByText('You have logged out.').waitFor()
-  for (const ended of [token, other]) assert.equal((await ask(ended, '/v1/auth/me')).status, 401)
-  assert.equal((await ask('', '/v1/auth/me', { 'X-API-Key': key })).status, 200)
+  for (const ended of [token, other])
+    assert.equal((await fetchWithToken(ended, '/v1/auth/me')).status, 401)
+  assert.equal((await fetchWithToken('', '/v1/auth/me', { 'X-API-Key': key })).status, 200)
 })

@@ -7,7 +7,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
-import { heldBy, TaskTrace } from '../../support/browser/tab-measures.ts'
+import { memoryOf, TaskTrace } from '../../support/browser/tab-measures.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
@@ -102,15 +102,15 @@ test('grows by less than 5 MB and 500 DOM nodes on a market page with hundreds o
   const protocol = await page.context().newCDPSession(page)
   const changes = startChanges(MANY_A_SECOND)
   const sinceMs = performance.now()
-  const measured: Awaited<ReturnType<typeof heldBy>>[] = []
+  const measured: Awaited<ReturnType<typeof memoryOf>>[] = []
   try {
     for (let check = 0; check < checks; check += 1) {
       const atSeconds = warmSeconds + ((endSeconds - warmSeconds) * check) / (checks - 1)
       await pause(Math.max(0, atSeconds * 1_000 - (performance.now() - sinceMs)))
-      const held = await heldBy(protocol)
-      measured.push(held)
+      const memory = await memoryOf(protocol)
+      measured.push(memory)
       t.diagnostic(
-        `after ${atSeconds} s and ${changes.count()} changes: ${(held.heapBytes / 1e6).toFixed(2)} MB, ${held.nodes} nodes, ${held.listeners} listeners`,
+        `after ${atSeconds} s and ${changes.count()} changes: ${(memory.heapBytes / 1e6).toFixed(2)} MB, ${memory.nodes} nodes, ${memory.listeners} listeners`,
       )
     }
   } finally {

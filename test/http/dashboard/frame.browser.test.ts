@@ -49,7 +49,7 @@ test('stores the session only in an HttpOnly cookie, and logs all tabs in and ou
 test('renders once per frame when a signal changes a thousand times', async () => {
   const page = await dashboard.open('#/status')
   await page.getByRole('heading', { level: 1 }).waitFor()
-  const seen = await page.evaluate(async () => {
+  const renderedValues = await page.evaluate(async () => {
     const addressOf = (name: string) =>
       [...document.querySelectorAll<HTMLLinkElement>('link[rel=modulepreload]')].find((link) =>
         new RegExp(`/dashboard/${name}-[0-9a-f]{12}\\.js$`).test(link.href),
@@ -85,7 +85,7 @@ test('renders once per frame when a signal changes a thousand times', async () =
       await picture()
     }
   })
-  assert.deepEqual(seen, [0, 1, 1_999, 2_999, 3_999])
+  assert.deepEqual(renderedValues, [0, 1, 1_999, 2_999, 3_999])
 })
 
 test('shows a line for stale feeds and for refused connections, and none otherwise', async () => {
@@ -164,12 +164,12 @@ test('renders the first view within a second in the median of five loads', async
     const paints = []
     for (let round = 0; round < 5; round += 1) paints.push(await paintMs())
     medianMs = middle(paints.map(([, page]) => page))
-    const wordsMs = middle(paints.map(([terms]) => terms))
-    t.diagnostic(`first words after ${wordsMs.toFixed(0)} ms, page after ${medianMs.toFixed(0)} ms`)
+    const textMs = middle(paints.map(([text]) => text))
+    t.diagnostic(`first text after ${textMs.toFixed(0)} ms, page after ${medianMs.toFixed(0)} ms`)
   }
   // A short run does not check the time, because other tests use the machine.
-  const isJudged = process.env.TEST_LONG === '1'
-  assert.ok(isJudged ? medianMs < 1_000 : medianMs > 0, `${medianMs} ms`)
+  const isLong = process.env.TEST_LONG === '1'
+  assert.ok(isLong ? medianMs < 1_000 : medianMs > 0, `${medianMs} ms`)
 })
 
 /** Directives of the Content-Security-Policy that must block the injected content. */

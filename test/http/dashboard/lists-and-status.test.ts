@@ -284,11 +284,11 @@ test('pairs the markets of an ended game by winner, or by the order of sides wit
   assert.deepEqual(sidesOf([0, 1], 'open', 'closed').shown, paired)
   assert.deepEqual(sidesOf([0.5, 0.5], [0.5, 0.5], [0.5, 0.5]).shown, paired)
   // Titles with `vs` have no fixed order of sides. Open markets are paired only by their match.
-  const apart = [undefined, undefined]
+  const unpaired = [undefined, undefined]
   const theirs = (result: ReturnType<typeof sidesOf>) =>
     result.shown.slice(0, 2).map(([, , b]) => b)
-  assert.deepEqual(theirs(sidesOf('closed', 'closed', 'closed', 'Cincinnati vs Texas')), apart)
-  assert.deepEqual(theirs(sidesOf('open', 'open', 'open')), apart)
+  assert.deepEqual(theirs(sidesOf('closed', 'closed', 'closed', 'Cincinnati vs Texas')), unpaired)
+  assert.deepEqual(theirs(sidesOf('open', 'open', 'open')), unpaired)
   assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).besides, ['north_1'])
 })
 
@@ -354,21 +354,23 @@ function whale(id: string, set: Partial<WhaleRow> = {}): WhaleRow {
 test('merges lists of whales, newest first, without duplicates and within the row limit', () => {
   const random = seededRandom('whales')
   let shown: readonly WhaleRow[] = []
-  const seen = new Map<string, WhaleRow>()
+  const rowById = new Map<string, WhaleRow>()
   for (let round = 0; round < 60; round += 1) {
     const rows = Array.from({ length: random.below(12) }, () => {
       const number = random.below(400)
       return whale(`w${number}`, { timestamp_ms: number * 10 })
     })
     shown = mergedByTime(rows, shown, WHALE_ROWS_MAX)
-    for (const row of rows) seen.set(row.id, row)
-    const expected = [...seen.values()].sort((one, other) => other.timestamp_ms - one.timestamp_ms)
+    for (const row of rows) rowById.set(row.id, row)
+    const expected = [...rowById.values()].sort(
+      (one, other) => other.timestamp_ms - one.timestamp_ms,
+    )
     assert.deepEqual(
       shown.map(({ id }) => id),
       expected.slice(0, WHALE_ROWS_MAX).map(({ id }) => id),
     )
-    seen.clear()
-    for (const row of shown) seen.set(row.id, row)
+    rowById.clear()
+    for (const row of shown) rowById.set(row.id, row)
   }
   assert.equal(shown.length, WHALE_ROWS_MAX)
 })
@@ -433,7 +435,7 @@ test('merges consecutive windows of a wallet with equal figures into one row', (
         ...{ one_day: figures(one), seven_day: figures(seven) },
         ...{ thirty_day: figures(thirty), all_time: figures(all) },
       },
-    }).map(({ label: terms, figures: { trades } }) => [terms, trades])
+    }).map(({ label, figures: { trades } }) => [label, trades])
   assert.deepEqual(rows(3, 3, 3, 3), [['1 day, 7 days, 30 days, all time', 3]])
   assert.deepEqual(rows(0, 3, 3, 5), [
     ['1 day', 0],
@@ -487,9 +489,9 @@ test('shows a feed’s state from the stream, or from REST if the stream has non
     { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
     { venue: 'south', state: 'stale or down', lagMs: null, delayMs: null, lastTradeMs: null },
   ])
-  const unsubscribed = feedRows({ exchanges }, null, new Map(), false)
+  const unanswered = feedRows({ exchanges }, null, new Map(), false)
   assert.deepEqual(
-    unsubscribed.map(({ state }) => state),
+    unanswered.map(({ state }) => state),
     ['not known', 'not known'],
   )
   const published = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])

@@ -34,12 +34,12 @@ const message = (event: string, one: Opportunity) => ({
 })
 const answered = (...all: readonly Opportunity[]): OpportunityRows =>
   new Map(all.map((one) => [one.id, { one, ended: null, isFresh: false, receivedMs: null }]))
-const idsOf = (rows: OpportunityRows, ...[order = BY_PROFIT, filter = ALL, stored = null]: Shown) =>
-  shownRows(rows, filter, order, stored).map(({ one }) => one.id)
+const idsOf = (rows: OpportunityRows, ...[order = BY_PROFIT, filter = ALL, opened = null]: Shown) =>
+  shownRows(rows, filter, order, opened).map(({ one }) => one.id)
 type Shown = readonly [
   order?: Parameters<typeof shownRows>[2],
   filter?: Parameters<typeof shownRows>[1],
-  kept?: string | null,
+  opened?: string | null,
 ]
 
 test('replaces opportunities by the REST response, except those updated since the request', () => {
@@ -124,8 +124,8 @@ test('marks the book levels that the engine takes, for either outcome', () => {
     for (const [index, { bids, asks }] of books.entries()) {
       const dollars = (side: typeof bids) =>
         side.map(({ price, size }) => ({ price: price / MICROS, size: size / MICROS }))
-      const seen = { bids: dollars(bids), asks: dollars(asks) }
-      const { asks: offers } = outcomes[index] === 'first' ? seen : invertBook(seen)
+      const book = { bids: dollars(bids), asks: dollars(asks) }
+      const { asks: offers } = outcomes[index] === 'first' ? book : invertBook(book)
       const taken = new Map<number, number>()
       for (const { prices, contracts } of basket.steps) {
         const price = (prices[index] ?? 0) / MICROS

@@ -7,7 +7,7 @@ import { allProblems } from '../../support/browser/accessibility.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import {
   openRealDashboard,
-  pagesToSee,
+  pagesWithContent,
   type RealDashboard,
 } from '../../support/browser/dashboard.ts'
 
@@ -51,7 +51,7 @@ test('passes axe-core on every page in light and dark mode, and fits phone, tabl
       if (pixels > 0) found.push(`${name} is ${pixels} pixels wider than a window of ${width}`)
     }
   }
-  for (const address of await pagesToSee(dashboard)) {
+  for (const address of await pagesWithContent(dashboard)) {
     await visit(page, address)
     const headings = await page.locator('h1').count()
     if (headings !== 1) found.push(`${address} has ${headings} headings of the first order`)
@@ -81,7 +81,7 @@ const drawn = () =>
 const unreadable = (page: Page) =>
   page.evaluate(() => {
     const nameOf = (cell: Element) => `${cell.className} "${cell.textContent?.trim().slice(0, 30)}"`
-    const seen = (element: Element) => {
+    const isVisible = (element: Element) => {
       const { width, height } = element.getBoundingClientRect()
       return width > 1 && height > 1 && getComputedStyle(element).clipPath === 'none'
     }
@@ -119,7 +119,7 @@ const unreadable = (page: Page) =>
           `cut: ${cut.scrollWidth} in ${cut.clientWidth} at ${rectOf(cut.getBoundingClientRect())}: ${widest(cut).join('; ')}`,
       )
     for (const row of document.querySelectorAll('tbody tr')) {
-      const cells = [...row.children].filter(seen)
+      const cells = [...row.children].filter(isVisible)
       for (const [index, cell] of cells.entries()) {
         if (cell.scrollWidth > cell.clientWidth + 1) faults.push(`clipped: ${nameOf(cell)}`)
         const one = cell.getBoundingClientRect()
@@ -154,7 +154,7 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
   const token = await dashboard.signUp('phone@example.com')
   const page = await dashboard.open('#/markets', { token, width: 390, height: 844 })
   const found: string[] = []
-  for (const address of await pagesToSee(dashboard)) {
+  for (const address of await pagesWithContent(dashboard)) {
     await visit(page, address)
     for (const width of [320, 390, 768]) {
       await page.setViewportSize({ width, height: 844 })
@@ -210,10 +210,10 @@ test('shows a line while the server is down, and resumes live values afterwards'
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
   // A feed may be stale for a moment on a busy machine. The line then disappears again.
-  const unsubscribed = () =>
+  const lineDisappears = () =>
     page.waitForFunction(() => document.querySelector('.connection')?.textContent?.trim() === '')
   await state('live')
-  await unsubscribed()
+  await lineDisappears()
   await changes('before')
   const [scope, address] = [await page.evaluate(() => performance.timeOrigin), page.url()]
 
@@ -228,7 +228,7 @@ test('shows a line while the server is down, and resumes live values afterwards'
   // The page retries the failed request.
   await page.getByText('No open market contains “zebra”.').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
-  await unsubscribed()
+  await lineDisappears()
   await changes('after')
   // The page has not been reloaded and still has its session.
   assert.equal(await page.evaluate(() => performance.timeOrigin), scope)
@@ -243,7 +243,7 @@ test('shows a line while the server is down, and resumes live values afterwards'
           (document.querySelector<HTMLElement>(selector)?.innerText ?? before) !== before,
         [LIST, text],
       )
-      .catch(() => assert.fail(`nothing live was seen ${when} the restart: ${text.slice(0, 500)}`))
+      .catch(() => assert.fail(`no live update arrived ${when} the restart: ${text.slice(0, 500)}`))
   }
 })
 

@@ -60,8 +60,8 @@ test('shares one stream between three tabs, and continues when one tab closes', 
 })
 
 const WORKERS: Readonly<Record<string, string>> = {
-  'has none': 'delete globalThis.SharedWorker',
-  'has one that fails': `globalThis.SharedWorker = class extends EventTarget {
+  'no shared workers': 'delete globalThis.SharedWorker',
+  'failing shared worker': `globalThis.SharedWorker = class extends EventTarget {
     port = new MessageChannel().port1
     constructor() {
       super()
@@ -71,14 +71,14 @@ const WORKERS: Readonly<Record<string, string>> = {
 }
 
 test('opens a separate stream without a working shared worker, and reconnects after the back/forward cache', async () => {
-  for (const [terms, script] of Object.entries(WORKERS)) {
+  for (const [browser, script] of Object.entries(WORKERS)) {
     const market = openMarket()
     const page = await dashboard.open('#/status', { token: 'one-token' })
     await page.addInitScript({ content: script })
     await page.goto(`${dashboard.server.origin}/dashboard#/market/${market.ref.id}`)
     await page.reload()
     await page.locator('.book[data-state=live]').waitFor()
-    assert.equal(socketsOf('one'), 1, terms)
+    assert.equal(socketsOf('one'), 1, browser)
     await page.context().close()
     while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
   }
@@ -97,7 +97,7 @@ test('opens a separate stream without a working shared worker, and reconnects af
 test('shows no error when the server closes an idle connection, and reconnects on the next market page', async () => {
   const market = openMarket()
   const page = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
-  await page.addInitScript({ content: WORKERS['has none'] ?? '' })
+  await page.addInitScript({ content: WORKERS['no shared workers'] ?? '' })
   const ends: (() => Promise<void>)[] = []
   await page.routeWebSocket(/\/v1\/ws\?/, (socket) => {
     socket.connectToServer()

@@ -74,12 +74,12 @@ test('shows profits from REST, and a curve of the chosen granularity', async () 
   const page = await openAt(`#/wallet/${ANN}`)
   const card = page.locator('.wallet-pnl')
   await card.getByRole('heading', { name: 'Realized profit to date' }).waitFor()
-  for (const [step, terms] of [
+  for (const [step, label] of [
     ['all', 'All'],
     ['day', 'Daily'],
     ['month', 'Monthly'],
   ]) {
-    await card.getByRole('button', { name: terms ?? '', exact: true }).click()
+    await card.getByRole('button', { name: label ?? '', exact: true }).click()
     const { body } = await dashboard.server.get(`/v1/wallets/${ANN}/pnl?granularity=${step}`)
     assert.ok(Array.isArray(body.pnl_over_time))
     const seconds = new Set(body.pnl_over_time.map(({ timestamp }) => timestamp))

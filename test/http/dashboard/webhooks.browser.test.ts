@@ -17,7 +17,10 @@ after(() => dashboard.close())
 /** An id that no market has, so that the webhook receives tests only. */
 const NO_MARKET = 'venue_a_0x1f'
 
-async function ask(token: string, path: string): Promise<{ status: number; text: string }> {
+async function fetchWithToken(
+  token: string,
+  path: string,
+): Promise<{ status: number; text: string }> {
   const init = { headers: { Authorization: `Bearer ${token}` } }
   const response = await fetch(`${dashboard.origin}${path}`, init)
   return { status: response.status, text: await response.text() }
@@ -55,7 +58,7 @@ test('creates a webhook with filters, sends a test signed with the shown secret,
   const secret = await page.locator('[data-once=secret]').innerText()
   assert.match(secret, /^whsec_/)
   await page.locator('tr[data-webhook]').waitFor()
-  const [made] = JSON.parse((await ask(token, '/v1/webhooks')).text).webhooks
+  const [made] = JSON.parse((await fetchWithToken(token, '/v1/webhooks')).text).webhooks
   assert.equal(made.url, receiver.url)
   assert.deepEqual(made.event_types, ['whale.alert'])
   assert.deepEqual(made.filters, {
@@ -134,7 +137,7 @@ test('creates and tests a webhook in one step, and shows request, response and d
   await page.getByRole('link', { name: 'Open the webhook' }).click()
   await row.getByText('delivered').waitFor()
   // A test that was not sent by the page appears with the next poll.
-  const [{ id }] = JSON.parse((await ask(token, '/v1/webhooks')).text).webhooks
+  const [{ id }] = JSON.parse((await fetchWithToken(token, '/v1/webhooks')).text).webhooks
   const credential = bearerHeader(token)
   await expectAnswer(202, dashboard.origin, 'POST', `/v1/webhooks/${id}/test`, { credential })
   await page.clock.fastForward(11_000)
@@ -161,7 +164,7 @@ test('disables, enables and edits a webhook, rotates its secret, and deletes it 
   t.after(() => receiver.close())
   const token = await dashboard.signUp('owner@example.com')
   const id = await makeWebhook(token, receiver.url)
-  const stored = async () => JSON.parse((await ask(token, `/v1/webhooks/${id}`)).text)
+  const stored = async () => JSON.parse((await fetchWithToken(token, `/v1/webhooks/${id}`)).text)
   const page = await dashboard.open(`#/webhooks/${id}`, { token })
   await page.getByRole('button', { name: 'Switch off' }).click()
   await page.getByText('You switched it off').waitFor()
@@ -185,7 +188,7 @@ test('disables, enables and edits a webhook, rotates its secret, and deletes it 
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('group').getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('status').getByText('Deleted.').waitFor()
-  assert.equal((await ask(token, `/v1/webhooks/${id}`)).status, 404)
+  assert.equal((await fetchWithToken(token, `/v1/webhooks/${id}`)).status, 404)
   await page.reload()
   await page.getByText(`No webhook of yours has the id ${id}.`).waitFor()
 })
@@ -197,8 +200,8 @@ test('scrolls a focused field of the form into view below the header', async () 
     await page.getByLabel('Endpoint URL').waitFor()
     // Moves backwards, so that fields enter the view at the top.
     await page.getByRole('button', { name: 'Create and send a test' }).focus()
-    const seen: string[] = []
-    for (let steps = 0; steps < 30 && !seen.includes('url'); steps += 1) {
+    const focusedNames: string[] = []
+    for (let steps = 0; steps < 30 && !focusedNames.includes('url'); steps += 1) {
       await page.keyboard.press('Shift+Tab')
       const { name, isHidden } = await page.evaluate(() => {
         const field = document.activeElement
@@ -206,10 +209,10 @@ test('scrolls a focused field of the form into view below the header', async () 
         const top = field?.getBoundingClientRect().top ?? 0
         return { name: field?.getAttribute('name') ?? '', isHidden: top < head }
       })
-      seen.push(name)
+      focusedNames.push(name)
       assert.equal(isHidden, false, `${name} at ${width}`)
     }
-    assert.ok(seen.includes('url') && seen.length > 8, seen.join())
+    assert.ok(focusedNames.includes('url') && focusedNames.length > 8, focusedNames.join())
     await page.context().close()
   }
 })
@@ -244,5 +247,5 @@ test('shows validation errors at their fields, and focuses the first invalid fie
   await make.click()
   await problemOf('wallets').getByText('0x12 is no address').waitFor()
   await problemOf('market_ids').getByText('begin with venue_a_ or venue_b_').waitFor()
-  assert.equal(JSON.parse((await ask(token, '/v1/webhooks')).text).total, 0)
+  assert.equal(JSON.parse((await fetchWithToken(token, '/v1/webhooks')).text).total, 0)
 })

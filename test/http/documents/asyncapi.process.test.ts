@@ -91,7 +91,7 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
   const { publisher } = server.engine
   const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${encoding}`)
   let id = 0
-  const ask = (command: Readonly<Record<string, unknown>>, type: string) => {
+  const sendCommand = (command: Readonly<Record<string, unknown>>, type: string) => {
     id += 1
     // The server limits commands per second.
     clock.advance(1_001)
@@ -100,12 +100,15 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
     return client.ask(sent, type)
   }
   const subscribe = (channel: string, set: Readonly<Record<string, unknown>> = {}) =>
-    ask({ action: 'subscribe', channel, market_ids: ['*'], ...set }, 'synced')
+    sendCommand({ action: 'subscribe', channel, market_ids: ['*'], ...set }, 'synced')
   for (const channel of CHANNEL_NAMES) await subscribe(channel)
-  await ask({ action: 'unsubscribe', channels: ['depth'], market_ids: ['*'] }, 'unsubscribed')
+  await sendCommand(
+    { action: 'unsubscribe', channels: ['depth'], market_ids: ['*'] },
+    'unsubscribed',
+  )
   const ids = [one.ref.id, 'venue_a_none']
   const depth = { channel: 'depth', levels: 5, conflate_ms: 100, market_ids: ids }
-  await ask({ action: 'subscribe', ...depth, event_slugs: ['nowhere'] }, 'synced')
+  await sendCommand({ action: 'subscribe', ...depth, event_slugs: ['nowhere'] }, 'synced')
   for (let index = 0; index < 51; index += 1) one.change(bid(0.3, 1 + index))
   one.replace([level(0.4, 100)], [], 'venue_gap')
   one.markStale('silent')
@@ -146,16 +149,16 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
   publisher.publish({ kind: 'gap', ...gap, market: one.ref, fromMs: timeMs(1_000), count: 2 })
   publisher.publish({ kind: 'gap', ...gap, market: null, fromMs: timeMs(1_000), count: null })
   clock.advance(5_001)
-  await ask({ action: 'list' }, 'subscriptions')
-  await ask({ action: 'snapshot', market_ids: [one.ref.id] }, 'synced')
-  await ask({ action: 'ping' }, 'pong')
-  await ask({ action: 'unsubscribe', channel: 'trades', market_ids: ['*'] }, 'unsubscribed')
+  await sendCommand({ action: 'list' }, 'subscriptions')
+  await sendCommand({ action: 'snapshot', market_ids: [one.ref.id] }, 'synced')
+  await sendCommand({ action: 'ping' }, 'pong')
+  await sendCommand({ action: 'unsubscribe', channel: 'trades', market_ids: ['*'] }, 'unsubscribed')
   const since = { epoch: publisher.epoch, offset: 0 }
   const again = { action: 'subscribe', channel: 'trades', market_ids: ['*'] }
-  const limited = await ask({ ...again, since }, 'resume_limited')
+  const limited = await sendCommand({ ...again, since }, 'resume_limited')
   const offset = Number(limited.offset)
-  await ask({ ...again, since: { ...since, offset } }, 'resumed')
-  await ask({ ...again, since: { epoch: 'unknown', offset: 1 } }, 'synced')
+  await sendCommand({ ...again, since: { ...since, offset } }, 'resumed')
+  await sendCommand({ ...again, since: { epoch: 'unknown', offset: 1 } }, 'synced')
   client.send({ action: 'dance', id: 'x' })
   await client.ofType('error')
   await client.close()

@@ -13,22 +13,22 @@ import { NOON } from '../../support/worlds/builders.ts'
 
 const EVENTS = 6_000
 /** Maximum number of events read in one event-loop tick. */
-const TURN_ROWS = 128
+const TICK_ROWS_MAX = 128
 
 /** A wallet that counts how many events are read and how many markets are looked up. */
 class CountedWallet extends FakeWallet {
-  rowsOfTurn = 0
+  rowsInTick = 0
   rowsRead = 0
-  lookUps = 0
+  lookupCount = 0
   onRead: () => void = () => {}
 
   override events(query: Parameters<WalletView['events']>[0]): readonly WalletEventView[] {
-    this.rowsOfTurn += query.limit
+    this.rowsInTick += query.limit
     this.onRead()
     const rows = super.events(query)
     this.rowsRead += rows.length
     const note = () => {
-      this.lookUps += 1
+      this.lookupCount += 1
     }
     return rows.map((row) => ({
       ...row,
@@ -65,7 +65,7 @@ after(() => server.stop())
 test('reads at most 128 wallet events per tick, however rare the matching ones are', async () => {
   const wallet = countedWallet('a1')
   server.engine.wallets.known.push(wallet)
-  for (const [path, rowCount, readMin, lookUpsMax] of [
+  for (const [path, rowCount, readMin, lookupsMax] of [
     ['activity?type=SPLIT', 1, EVENTS, 2],
     ['activity?type=MERGE', 0, EVENTS, 0],
     ['trades?market_id=venue_a_0xrare', 1, EVENTS, 3],
@@ -73,12 +73,12 @@ test('reads at most 128 wallet events per tick, however rare the matching ones a
     ['trades?limit=5', 5, 6, 15],
   ] as const) {
     wallet.rowsRead = 0
-    wallet.lookUps = 0
+    wallet.lookupCount = 0
     let most = 0
     let isOver = false
     const check = () => {
-      most = Math.max(most, wallet.rowsOfTurn)
-      wallet.rowsOfTurn = 0
+      most = Math.max(most, wallet.rowsInTick)
+      wallet.rowsInTick = 0
       if (!isOver) setImmediate(check)
     }
     check()
@@ -88,9 +88,9 @@ test('reads at most 128 wallet events per tick, however rare the matching ones a
     const rows = body.activities ?? body.trades
     assert.ok(Array.isArray(rows))
     assert.equal(rows.length, rowCount, path)
-    assert.ok(wallet.rowsRead >= readMin && wallet.rowsRead <= readMin + 2 * TURN_ROWS, path)
-    assert.ok(most > 0 && most <= TURN_ROWS, `${path}: ${most} in one turn`)
-    assert.ok(wallet.lookUps <= lookUpsMax, `${path}: ${wallet.lookUps} markets looked up`)
+    assert.ok(wallet.rowsRead >= readMin && wallet.rowsRead <= readMin + 2 * TICK_ROWS_MAX, path)
+    assert.ok(most > 0 && most <= TICK_ROWS_MAX, `${path}: ${most} in one tick`)
+    assert.ok(wallet.lookupCount <= lookupsMax, `${path}: ${wallet.lookupCount} markets looked up`)
   }
 })
 

@@ -35,7 +35,7 @@ import { opportunity, publishedOpportunity } from '../../support/worlds/opportun
 
 const BODY_BYTES_MAX = 20_000
 
-interface Told {
+interface PostedBody {
   readonly type: WebhookEventType
   readonly timestamp: string
   readonly data: Readonly<Record<string, unknown>>
@@ -101,13 +101,13 @@ function arbitrageOf(
 }
 
 /** Parses a body and checks the fields that all bodies have. */
-function read(bytes: Uint8Array, type: WebhookEventType): Told {
+function read(bytes: Uint8Array, type: WebhookEventType): PostedBody {
   assert.ok(bytes.length <= BODY_BYTES_MAX, `${bytes.length} bytes of ${type}`)
-  const reported: Told = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  assert.deepEqual(Object.keys(reported), ['type', 'timestamp', 'data'])
-  assert.equal(reported.type, type)
-  assert.equal(new Date(reported.timestamp).toISOString(), reported.timestamp)
-  return reported
+  const body: PostedBody = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  assert.deepEqual(Object.keys(body), ['type', 'timestamp', 'data'])
+  assert.equal(body.type, type)
+  assert.equal(new Date(body.timestamp).toISOString(), body.timestamp)
+  return body
 }
 
 const dataOf = (frame: unknown): unknown => JSON.parse(String(frame)).data
@@ -144,7 +144,7 @@ describe('webhook event bodies', () => {
     const update = newest(updates, 'trade')
     const trade = read(bodies.write('trade.created', update), 'trade.created')
     assert.deepEqual(trade.data, dataOf(tradeMessage(json, update)))
-    const taken = (data: Told['data']) => [data.taker_outcome, data.taker_side]
+    const taken = (data: PostedBody['data']) => [data.taker_outcome, data.taker_side]
     assert.deepEqual(taken(trade.data), ['No', 'sell'])
     assert.equal(trade.timestamp, '2026-11-20T12:01:01.001Z')
     const whale = whaleOf(one)
@@ -210,7 +210,7 @@ describe('webhook event bodies', () => {
       bodies.write('match.created', lifecycleOf(one, 'matched', other)),
       'match.created',
     )
-    assert.equal(lone.data.kalshi, null, 'gone by now')
+    assert.equal(lone.data.kalshi, null, 'the market has left the catalogue')
   })
 
   test('writes an opportunity like REST with its opening time, and its end with reason and time', () => {
@@ -234,9 +234,9 @@ describe('webhook event bodies', () => {
       const long = () => random.pick(wild).repeat(random.pick([0, 300, 3_000, 30_000, 200_000]))
       const tags = Array.from({ length: random.pick([0, 3, 2_000]) }, () => long().slice(0, 500))
       const set = { question: long(), description: long(), image: long(), url: long(), tags }
-      const reported = world(NAMES, { ...set, category: long() })
-      const { one, other, bodies } = reported
-      for (const [type, bytes] of everyBody(reported)) read(bytes, type)
+      const fixture = world(NAMES, { ...set, category: long() })
+      const { one, other, bodies } = fixture
+      for (const [type, bytes] of everyBody(fixture)) read(bytes, type)
       const match = read(
         bodies.write('match.created', lifecycleOf(one, 'matched', other)),
         'match.created',
@@ -269,8 +269,8 @@ describe('webhook event bodies', () => {
 })
 
 describe('webhook events in the OpenAPI document', () => {
-  const reported = world()
-  const { engine, clock } = reported
+  const fixture = world()
+  const { engine, clock } = fixture
   const shared = { metrics: new Metrics(), isMetricsPublic: false, webhookPolicy: PUBLIC_ONLY }
   const routes = api({ engine, clock, ...shared })
   const document = openapi(routes, { version: '1', names: NAMES })
@@ -282,7 +282,7 @@ describe('webhook events in the OpenAPI document', () => {
   test('documents every event type with its headers and a schema that matches every body', () => {
     const operations = Object(document.webhooks)
     assert.deepEqual(Object.keys(operations), [...EVENT_TYPES])
-    const bodies = everyBody(reported)
+    const bodies = everyBody(fixture)
     const content = ['post', 'requestBody', 'content', 'application/json', 'schema']
     for (const type of EVENT_TYPES) {
       const parameters: JsonObject[] = operations[type].post.parameters

@@ -86,7 +86,7 @@ async function checkVenue(exchange, venue) {
           count += 1
         }
       }
-      return `${count} books equal the truth`
+      return `${count} books equal the simulator’s state`
     }),
   )
   await check(`${name} fetchTicker`, () =>
@@ -191,7 +191,7 @@ await check('polymarket: watchOrderBook', async () => {
       assert.deepEqual(levelsOf({ bids, asks }), bookOf(books[id], outcomeIndex), outcome)
     }
     assert.ok(updates > outcomes.length)
-    return `${updates} updates, ${outcomes.length} rebuilt books equal the truth`
+    return `${updates} updates, ${outcomes.length} rebuilt books equal the simulator’s state`
   })
 })
 await check('polymarket: watchTrades, watchTicker', async () => {

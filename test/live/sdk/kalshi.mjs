@@ -32,7 +32,7 @@ const [market, events, exchange, milestones, targets, search] = [
 ].map((Api) => new Api(signed))
 
 /** Awaits a call and checks the type of its response. Pauses afterwards, because the key may send 20 requests a second. */
-async function ask(promise, kind) {
+async function checkedData(promise, kind) {
   const { data } = await promise
   await sleep(55)
   const wrong = differences(data, kind)
@@ -60,7 +60,7 @@ const ALL = Array(8).fill(undefined)
 const listMarkets = (status, limit) =>
   pages(
     (cursor) =>
-      ask(
+      checkedData(
         market.getMarkets(
           limit,
           cursor,
@@ -87,12 +87,12 @@ let all = []
 let busy = []
 
 await check('ExchangeApi.getExchangeStatus', async () => {
-  const status = await ask(exchange.getExchangeStatus(), 'ExchangeStatus')
+  const status = await checkedData(exchange.getExchangeStatus(), 'ExchangeStatus')
   assert.equal(status.exchange_active, true)
   return `trading_active ${status.trading_active}`
 })
 await check('ExchangeApi.getExchangeSchedule', async () => {
-  const { schedule } = await ask(exchange.getExchangeSchedule(), 'GetExchangeScheduleResponse')
+  const { schedule } = await checkedData(exchange.getExchangeSchedule(), 'GetExchangeScheduleResponse')
   return `${schedule.standard_hours.length} standard hours`
 })
 await check('an unknown key is refused', async () => {
@@ -134,7 +134,7 @@ await check('MarketApi.getMarket', () =>
     const { rows } = await listMarkets('open', 1_000)
     busy = rows.toSorted((one, other) => other.volume_24h_fp - one.volume_24h_fp)
     const { ticker } = busy[0]
-    const { market: alone } = await ask(market.getMarket(ticker), 'GetMarketResponse')
+    const { market: alone } = await checkedData(market.getMarket(ticker), 'GetMarketResponse')
     // Ignores figures over past days, which change with time even while the simulation is paused.
     const moving = /^(?:previous_|volume_|open_interest_)/
     const still = (row) => Object.entries(row).filter(([name]) => !moving.test(name))
@@ -148,7 +148,7 @@ await check('MarketApi.getMarketOrderbook, 10 books', () =>
     const books = await truth.books('b')
     let levelCount = 0
     for (const { ticker } of busy.slice(0, 10)) {
-      const { orderbook_fp } = await ask(
+      const { orderbook_fp } = await checkedData(
         market.getMarketOrderbook(ticker),
         'GetMarketOrderbookResponse',
       )
@@ -156,13 +156,13 @@ await check('MarketApi.getMarketOrderbook, 10 books', () =>
       assert.deepEqual(bookOf(orderbook_fp), { bids, asks })
       levelCount += bids.length + asks.length
     }
-    return `${levelCount} levels equal the truth`
+    return `${levelCount} levels equal the simulator’s state`
   }),
 )
 await check('MarketApi.getMarketOrderbooks, 100 books', () =>
   whilePaused(async () => {
     const tickers = busy.slice(0, 100).map(({ ticker }) => ticker)
-    const answer = await ask(market.getMarketOrderbooks(tickers), 'GetMarketOrderbooksResponse')
+    const answer = await checkedData(market.getMarketOrderbooks(tickers), 'GetMarketOrderbooksResponse')
     const books = await truth.books('b')
     assert.deepEqual(
       answer.orderbooks.map(({ ticker }) => ticker),
@@ -172,7 +172,7 @@ await check('MarketApi.getMarketOrderbooks, 100 books', () =>
       const { bids, asks } = books[ticker]
       assert.deepEqual(bookOf(orderbook_fp), { bids, asks }, ticker)
     }
-    return `${answer.orderbooks.length} books equal the truth`
+    return `${answer.orderbooks.length} books equal the simulator’s state`
   }),
 )
 await check('prices of getMarkets', () =>
@@ -188,12 +188,12 @@ await check('prices of getMarkets', () =>
       assert.equal(micros(row.no_ask_dollars), bid === null ? 0 : 1_000_000 - bid)
       assert.equal(micros(row.no_bid_dollars), ask === null ? 0 : 1_000_000 - ask)
     }
-    return `${rows.length} markets' bid and ask equal the truth`
+    return `${rows.length} markets' bid and ask equal the simulator’s state`
   }),
 )
 await check('MarketApi.getTrades, all pages of 100', () =>
   whilePaused(async () => {
-    const read = (cursor) => ask(market.getTrades(100, cursor), 'GetTradesResponse')
+    const read = (cursor) => checkedData(market.getTrades(100, cursor), 'GetTradesResponse')
     const { rows: listed, count } = await pages(read, 'trades')
     const real = await truth.trades('b')
     const rows = withoutCombos(listed, real)
@@ -212,14 +212,14 @@ await check('MarketApi.getTrades, all pages of 100', () =>
       atMs: Date.parse(trade.created_time),
     }))
     assert.deepEqual(seen, expected)
-    return `${rows.length} trades, ${count} pages, equal the truth`
+    return `${rows.length} trades, ${count} pages, equal the simulator’s state`
   }),
 )
 await check('MarketApi.getTrades of one market, all pages of 1,000', () =>
   whilePaused(async () => {
     const real = await truth.trades('b')
     const ticker = busiestOf(real)
-    const read = (cursor) => ask(market.getTrades(1_000, cursor, ticker), 'GetTradesResponse')
+    const read = (cursor) => checkedData(market.getTrades(1_000, cursor, ticker), 'GetTradesResponse')
     const { rows, count } = await pages(read, 'trades')
     const expected = real.toReversed().filter((trade) => trade.native_id === ticker)
     assert.deepEqual(
@@ -237,7 +237,7 @@ const seriesOf = (ticker) => eventOf(ticker).split('-')[0]
 await check('MarketApi.getMarketCandlesticks', async () => {
   const { ticker } = busy[0]
   const startS = nowS() - 6 * 3_600
-  const { candlesticks } = await ask(
+  const { candlesticks } = await checkedData(
     market.getMarketCandlesticks(seriesOf(ticker), ticker, startS, nowS(), 60),
     'GetMarketCandlesticksResponse',
   )
@@ -251,7 +251,7 @@ await check('MarketApi.getMarketCandlesticks', async () => {
 })
 await check('MarketApi.batchGetMarketCandlesticks', async () => {
   const tickers = busy.slice(0, 20).map(({ ticker }) => ticker)
-  const { markets } = await ask(
+  const { markets } = await checkedData(
     market.batchGetMarketCandlesticks(tickers.join(','), nowS() - 3_600, nowS(), 1),
     'BatchGetMarketCandlesticksResponse',
   )
@@ -263,7 +263,7 @@ await check('MarketApi.batchGetMarketCandlesticks', async () => {
 })
 await check('EventsApi.getMarketCandlesticksByEvent', async () => {
   const { ticker } = busy[0]
-  const answer = await ask(
+  const answer = await checkedData(
     events.getMarketCandlesticksByEvent(
       eventOf(ticker),
       seriesOf(ticker),
@@ -279,7 +279,7 @@ await check('EventsApi.getMarketCandlesticksByEvent', async () => {
 })
 await check('EventsApi.getEvents nested, all pages', () =>
   whilePaused(async () => {
-    const read = (cursor) => ask(events.getEvents(100, cursor, true), 'GetEventsResponse')
+    const read = (cursor) => checkedData(events.getEvents(100, cursor, true), 'GetEventsResponse')
     const { rows, count } = await pages(read, 'events')
     const { venues } = await truth.summary()
     assert.equal(rows.length, venues.b.events)
@@ -290,22 +290,22 @@ await check('EventsApi.getEvents nested, all pages', () =>
 )
 await check('EventsApi.getEvent, getEventMetadata', async () => {
   const ticker = eventOf(busy[0].ticker)
-  const { event, markets } = await ask(events.getEvent(ticker), 'GetEventResponse')
-  const metadata = await ask(events.getEventMetadata(ticker), 'GetEventMetadataResponse')
+  const { event, markets } = await checkedData(events.getEvent(ticker), 'GetEventResponse')
+  const metadata = await checkedData(events.getEventMetadata(ticker), 'GetEventMetadataResponse')
   assert.equal(metadata.market_details.length, markets.length)
   return `${event.event_ticker} "${event.title}", ${markets.length} markets`
 })
 await check('MarketApi.getSeriesList, getSeries', async () => {
-  const { series } = await ask(market.getSeriesList(), 'GetSeriesListResponse')
+  const { series } = await checkedData(market.getSeriesList(), 'GetSeriesListResponse')
   const known = new Set(series.map(({ ticker }) => ticker))
   for (const row of all) assert.ok(known.has(seriesOf(row.ticker)), row.event_ticker)
-  const one = await ask(market.getSeries(series[0].ticker, true), 'GetSeriesResponse')
+  const one = await checkedData(market.getSeries(series[0].ticker, true), 'GetSeriesResponse')
   assert.equal(one.series.title, series[0].title)
   return `${series.length} series, first ${series[0].ticker}`
 })
 await check('MilestoneApi.getMilestones, getMilestone', async () => {
   const read = (cursor) =>
-    ask(
+    checkedData(
       milestones.getMilestones(
         50,
         undefined,
@@ -320,13 +320,13 @@ await check('MilestoneApi.getMilestones, getMilestone', async () => {
     )
   const { rows } = await pages(read, 'milestones')
   assert.ok(rows.length > 0)
-  const one = await ask(milestones.getMilestone(rows[0].id), 'GetMilestoneResponse')
+  const one = await checkedData(milestones.getMilestone(rows[0].id), 'GetMilestoneResponse')
   assert.equal(one.milestone.id, rows[0].id)
   return `${rows.length} games, first "${rows[0].title}"`
 })
 await check('StructuredTargetsApi.getStructuredTargets', async () => {
   const read = (cursor) =>
-    ask(
+    checkedData(
       targets.getStructuredTargets(undefined, undefined, undefined, 500, cursor),
       'GetStructuredTargetsResponse',
     )
@@ -335,7 +335,7 @@ await check('StructuredTargetsApi.getStructuredTargets', async () => {
   return `${rows.length} targets, first ${rows[0].name}`
 })
 await check('SearchApi.getTagsForSeriesCategories', async () => {
-  const { tags_by_categories } = await ask(
+  const { tags_by_categories } = await checkedData(
     search.getTagsForSeriesCategories(),
     'GetTagsForSeriesCategoriesResponse',
   )

@@ -43,7 +43,7 @@ const PAGES_MAX = 2_000
 const WALLETS = 25
 const POSITION_ID = /^\d{60,78}$/
 
-async function ask(schema, url, query = {}, options = {}) {
+async function fetchParsed(schema, url, query = {}, options = {}) {
   const answer = await fetch(`${url}?${new URLSearchParams(query)}`, options)
   const body = await answer.json()
   assert.equal(answer.status, 200, `${url} ${JSON.stringify(body).slice(0, 200)}`)
@@ -52,10 +52,10 @@ async function ask(schema, url, query = {}, options = {}) {
   assert.ok(success, `${url}: ${issue?.path.join('.')} ${issue?.message}`)
   return data
 }
-const data = (schema, path, query) => ask(schema, `${urls.data}/v2/${path}`, query)
+const data = (schema, path, query) => fetchParsed(schema, `${urls.data}/v2/${path}`, query)
 const post = (schema, url, body) => {
   const headers = { 'content-type': 'application/json' }
-  return ask(schema, url, {}, { method: 'POST', headers, body: JSON.stringify(body) })
+  return fetchParsed(schema, url, {}, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 /** Reads all pages of a Data API list. Each request repeats the filters, because the cursor is bound to them. */
@@ -79,7 +79,7 @@ async function gammaPages(schema, path, query) {
   let cursor
   do {
     const after = cursor === undefined ? {} : { after_cursor: cursor }
-    const page = await ask(schema, `${urls.gamma}/${path}`, { ...query, ...after })
+    const page = await fetchParsed(schema, `${urls.gamma}/${path}`, { ...query, ...after })
     items.push(...page.items)
     cursor = page.nextCursor
   } while (cursor !== undefined)
@@ -102,9 +102,9 @@ await check('Gamma /markets/keyset, open and closed, all pages', () =>
     assert.equal(new Set(markets.map(({ id }) => id)).size, all - (statuses.unopened ?? 0))
     for (const market of markets) {
       const { version, outcomes, conditionId } = market
-      const [kept, other] = version === 'v2' ? ['positionId', 'tokenId'] : ['tokenId', 'positionId']
+      const [own, other] = version === 'v2' ? ['positionId', 'tokenId'] : ['tokenId', 'positionId']
       for (const outcome of [outcomes.yes, outcomes.no]) {
-        assert.match(outcome[kept], POSITION_ID, conditionId)
+        assert.match(outcome[own], POSITION_ID, conditionId)
         assert.equal(outcome[other], null, conditionId)
       }
     }
@@ -129,7 +129,7 @@ await check('CLOB /clob-markets of 20 markets of each kind', async () => {
   for (const version of ['v1', 'v2']) {
     for (const market of ofVersion(version).filter(isTrading).slice(0, 20)) {
       const path = `${urls.clob}/clob-markets/${padded(market.conditionId)}`
-      const { tokens, feeInfo, tickSize } = await ask(FetchMarketInfoResponseSchema, path)
+      const { tokens, feeInfo, tickSize } = await fetchParsed(FetchMarketInfoResponseSchema, path)
       assert.deepEqual(
         tokens.map(({ assetId }) => assetId),
         idsOf(market),
@@ -156,22 +156,22 @@ await check('CLOB /book and /books, both kinds', () =>
       })),
     )
     const levels = (rows) => rows.map(({ price, size }) => [micros(price), micros(size)]).reverse()
-    const judge = (book, { id, market, outcomeIndex }) => {
+    const checkBook = (book, { id, market, outcomeIndex }) => {
       assert.equal(book.assetId, id)
       assert.equal(book.conditionId, market)
       const shown = { bids: levels(book.bids), asks: levels(book.asks) }
       assert.deepEqual(shown, bookOf(books[market], outcomeIndex), id)
     }
-    const asked = tokens.map(({ id }) => ({ token_id: id }))
-    const answers = await post(OrderBooksSchema, `${urls.clob}/books`, asked)
+    const requested = tokens.map(({ id }) => ({ token_id: id }))
+    const answers = await post(OrderBooksSchema, `${urls.clob}/books`, requested)
     assert.equal(answers.length, tokens.length)
-    for (const [at, book] of answers.entries()) judge(book, tokens[at])
+    for (const [at, book] of answers.entries()) checkBook(book, tokens[at])
     for (const token of tokens.slice(-10)) {
       const query = { token_id: token.id }
-      judge(await ask(FetchOrderBookResponseSchema, `${urls.clob}/book`, query), token)
+      checkBook(await fetchParsed(FetchOrderBookResponseSchema, `${urls.clob}/book`, query), token)
     }
     const count = (version) => tokens.filter((token) => token.version === version).length
-    return `${count('v1')} books of v1, ${count('v2')} of v2 equal the truth`
+    return `${count('v1')} books of v1, ${count('v2')} of v2 equal the simulator’s state`
   }),
 )
 
@@ -184,14 +184,14 @@ await check('Data /v2/trades, all pages of 500', () =>
     const real = transactions(await truth.trades('a'))
       .filter(({ size }) => size >= 10_000)
       .toReversed()
-    const told = items.slice(0, real.length)
+    const listed = items.slice(0, real.length)
     assert.deepEqual(
-      told.map((row) => [row.transactionHash, micros(row.size), micros(row.price)]),
+      listed.map((row) => [row.transactionHash, micros(row.size), micros(row.price)]),
       real.map(({ hash, size, price }) => [hash, size, price]),
     )
     trades = items
-    assert.ok(told.some(isV2) && !told.every(isV2))
-    return `${items.length} trades, ${count} pages; the ${real.length} of this run equal the truth`
+    assert.ok(listed.some(isV2) && !listed.every(isV2))
+    return `${items.length} trades, ${count} pages; the ${real.length} of this run equal the simulator’s state`
   }),
 )
 await check('Data /v2/trades of one market of each kind, taker_only false too', async () => {
@@ -227,7 +227,7 @@ await check(`Data /v2/positions, OPEN and CLOSED, of ${WALLETS} wallets`, () =>
   whilePaused(async () => {
     const counts = { OPEN: 0, REDEEMABLE: 0, CLOSED: 0, v2: 0 }
     for (const user of wallets()) {
-      const held = new Map()
+      const sizes = new Map()
       for (const status of ['OPEN', 'CLOSED']) {
         const query = { user, status, limit: 500, filter_amount: 0 }
         const { items } = await pages(ListPositionsResponseSchema, 'positions', query)
@@ -235,19 +235,19 @@ await check(`Data /v2/positions, OPEN and CLOSED, of ${WALLETS} wallets`, () =>
           assert.equal(row.wallet, user)
           counts[row.status] += 1
           if (isV2(row)) counts.v2 += 1
-          if (status === 'OPEN') held.set(row.assetId, Number(row.currentSize))
+          if (status === 'OPEN') sizes.set(row.assetId, Number(row.currentSize))
         }
       }
       const { balances } = await truth.wallet(user)
       for (const { token, amount_micros: amount } of balances) {
         // The venue rounds sizes to four decimals. It lists positions below 0.1 contracts only on request.
-        const shown = held.get(token) ?? 0
+        const shown = sizes.get(token) ?? 0
         assert.ok(Math.abs(shown - amount / 1e6) <= 0.0001, `${user} ${token} ${shown} ${amount}`)
       }
-      assert.ok(held.size <= balances.length, user)
+      assert.ok(sizes.size <= balances.length, user)
     }
     assert.ok(counts.OPEN > 0 && counts.CLOSED > 0 && counts.v2 > 0, JSON.stringify(counts))
-    return `${JSON.stringify(counts)}; open ones equal the truth`
+    return `${JSON.stringify(counts)}; open ones equal the simulator’s state`
   }),
 )
 await check('Data /v2/value, /v2/user-stats', async () => {
@@ -260,8 +260,8 @@ await check('Data /v2/value, /v2/user-stats', async () => {
   return `worth ${value}, ${stats.tradedMarketCount} markets`
 })
 await check('Data /v2/oi, /v2/holders, /v2/live-volume', async () => {
-  const asked = [...ofVersion('v1').slice(0, 10), ...ofVersion('v2').slice(0, 10)]
-  const ids = asked.map(({ conditionId }) => padded(conditionId))
+  const requested = [...ofVersion('v1').slice(0, 10), ...ofVersion('v2').slice(0, 10)]
+  const ids = requested.map(({ conditionId }) => padded(conditionId))
   const interest = await data(FetchOpenInterestResponseSchema, 'oi', { condition: ids.join() })
   assert.equal(interest.length, 20)
   const [all] = await data(FetchOpenInterestResponseSchema, 'oi')
@@ -276,8 +276,8 @@ await check('Data /v2/resolutions, both kinds', async () => {
   const statuses = new Map()
   for (const version of ['v1', 'v2']) {
     const over = ofVersion(version).filter(({ state }) => state.closed)
-    const asked = [...over.slice(0, 15), ...ofVersion(version).filter(isTrading).slice(0, 5)]
-    const condition = asked.map(({ conditionId }) => padded(conditionId)).join()
+    const requested = [...over.slice(0, 15), ...ofVersion(version).filter(isTrading).slice(0, 5)]
+    const condition = requested.map(({ conditionId }) => padded(conditionId)).join()
     for (const row of await data(FetchResolutionsResponseSchema, 'resolutions', { condition })) {
       const key = `${version} ${row.status}`
       statuses.set(key, (statuses.get(key) ?? 0) + 1)

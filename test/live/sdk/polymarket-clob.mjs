@@ -27,7 +27,7 @@ async function pages(read) {
 /** Levels in millionths, best first. The venue sends the best level last. */
 const levels = (rows) => rows.map(({ price, size }) => [micros(price), micros(size)]).reverse()
 
-async function judge(name, client) {
+async function checkClient(name, client) {
   const check = (call, work) => checkRow(`${name} ${call}`, work)
 
   async function assertBook(book, real, outcomeIndex) {
@@ -115,7 +115,7 @@ async function judge(name, client) {
       for (const [position, book] of answers.entries()) {
         await assertBook(book, books[tokens[position].id], tokens[position].outcomeIndex)
       }
-      return `${answers.length} books equal the truth`
+      return `${answers.length} books equal the simulator’s state`
     }),
   )
   await check('getPrice, getMidpoint, getSpread', () =>
@@ -208,7 +208,7 @@ async function judge(name, client) {
   })
 }
 
-await judge('clob-client', new ClobClient(urls.clob, 137))
+await checkClient('clob-client', new ClobClient(urls.clob, 137))
 /** The first of these markets that charges takers a fee. */
 async function paying(rows) {
   for (const row of rows) {
@@ -218,7 +218,7 @@ async function paying(rows) {
 }
 
 const newest = new ClobClientV2({ host: urls.clob, chain: 137 })
-await judge('clob-client-v2', newest)
+await checkClient('clob-client-v2', newest)
 await checkRow('clob-client-v2 getClobMarketInfo, getFeeExponent', async () => {
   const { data } = await newest.getSamplingMarkets()
   const shown = []

@@ -91,7 +91,7 @@ await check('orders_matched rows', async () => {
     proxyWallet: payload.proxyWallet,
   }))
   assert.deepEqual(seen, expected)
-  return `${seen.length}, equal the truth`
+  return `${seen.length}, equal the simulator’s state`
 })
 await check('trades rows', async () => {
   const participants = sinceFirst().reduce((sum, { makers }) => sum + 1 + makers.length, 0)

@@ -85,7 +85,7 @@ export async function openChromium(): Promise<Chromium> {
     },
     async close() {
       const problems = [...tabs].flatMap((tab) => tab.problems)
-      for (const { page } of tabs) console.error(await whatItShows(page))
+      for (const { page } of tabs) console.error(await contentOf(page))
       await browser.close()
       assert.deepEqual(problems, [], 'what went wrong in tabs')
     },
@@ -99,7 +99,7 @@ async function tabOf(
 ): Promise<Tab> {
   context.setDefaultTimeout(WAIT_MS)
   await context.addInitScript({ content: NAMES_OF_FUNCTIONS })
-  await context.addInitScript({ content: TELL_REFUSALS })
+  await context.addInitScript({ content: LOG_VIOLATIONS })
   const page = await context.newPage()
   const problems: string[] = []
   const note = (problem: string) => {
@@ -126,7 +126,7 @@ async function tabOf(
 }
 
 /** Content of a tab that a failed test left open, for the error message. */
-async function whatItShows(page: Page): Promise<string> {
+async function contentOf(page: Page): Promise<string> {
   const text = await page.evaluate('document.body.innerText').catch(String)
   return `left open at ${page.url()}:\n${String(text).slice(0, 2_000)}`
 }
@@ -147,7 +147,7 @@ export function sessionCookie(url: string, token: string) {
 /** tsx inserts calls of this function into test functions that run in the page. */
 const NAMES_OF_FUNCTIONS = 'globalThis.__name ??= (named) => named'
 
-const TELL_REFUSALS = `
+const LOG_VIOLATIONS = `
 addEventListener('securitypolicyviolation', (event) => {
   console.error('refused by the policy: ' + [event.effectiveDirective, event.blockedURI, event.sample].join(' '))
 })`

@@ -112,7 +112,7 @@ export async function openRealDashboard(
 }
 
 /** URLs of all pages of a running service, with content: a busy market, a settled one, a wallet and others. */
-export async function pagesToSee({ origin, key }: RealDashboard): Promise<readonly string[]> {
+export async function pagesWithContent({ origin, key }: RealDashboard): Promise<readonly string[]> {
   const marketsOf = async (status: string) => {
     const { markets } = await read<{ markets: readonly ListedMarket[] }>(
       `${origin}/v1/markets?status=${status}&platform=venue_a&limit=100`,

@@ -65,7 +65,7 @@ function isTraceEvent(value: unknown): value is TraceEvent {
   return typeof value === 'object' && value !== null && 'name' in value && 'pid' in value
 }
 
-interface TabHeld {
+interface TabMemory {
   /** Size of the script heap. */
   readonly heapBytes: number
   /** Number of DOM nodes, including detached ones that scripts still reference. */
@@ -74,7 +74,7 @@ interface TabHeld {
 }
 
 /** Memory of a tab after a forced garbage collection. */
-export async function heldBy(protocol: CDPSession): Promise<TabHeld> {
+export async function memoryOf(protocol: CDPSession): Promise<TabMemory> {
   await protocol.send('HeapProfiler.enable')
   for (let round = 0; round < 3; round += 1) await protocol.send('HeapProfiler.collectGarbage')
   const { usedSize: heapBytes } = await protocol.send('Runtime.getHeapUsage')
