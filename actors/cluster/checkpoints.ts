@@ -1,5 +1,5 @@
-// Writes the hot state of the gateways into one log object, every ten seconds or when a gateway requests it. Works in
-// time slices, and uses at most a twentieth of the processor.
+// Writes checkpoints: the state that gateways need in memory, as one object of the log, every ten seconds or when a
+// gateway requests it. Works in time slices and uses at most a twentieth of the processor.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import {
@@ -31,7 +31,7 @@ interface CheckpointParts {
   readonly term: number
   readonly view: EngineView
   readonly publisher: Publisher
-  /** In order of their numbers, which break ties in lists. */
+  /** In order of their numbers, which decide the order of equal list entries. */
   readonly events: () => Iterable<EventSummary>
   readonly pairs: () => Iterable<MatchView>
   readonly opportunities: () => Iterable<Opportunity>
@@ -40,21 +40,20 @@ interface CheckpointParts {
 }
 
 const EVERY_MS = 10_000
-/** Milliseconds per time slice. */
 const SLICE_MS = 2
-/** Rests this many times as long as it worked. */
+/** After each slice it rests this many times as long as the slice took. */
 const REST_TIMES = 20
 export class Checkpoints {
   readonly #parts: CheckpointParts
   readonly #abort = new AbortController()
-  /** The checkpoint in progress. The next one waits for it. */
+  /** The running checkpoint. */
   #making: Promise<void> | null = null
   #next: Promise<void> | null = null
   #stopTimer: StopTimer = () => undefined
   #restMs = EVERY_MS
-  /** Announced losses of earlier runs, which are final; null: not read yet. */
+  /** Announced losses of earlier runs, which no longer change; null: not read yet. */
   #earlierLosses: readonly AnnouncedLoss[] | null = null
-  /** Bytes of the newest stored checkpoint; 0: none. */
+  /** Size of the newest stored checkpoint; 0: none. */
   #bytes = 0
 
   constructor(parts: CheckpointParts) {
@@ -63,16 +62,13 @@ export class Checkpoints {
     parts.metrics.gauge('cluster_checkpoint_bytes', help, () => this.#bytes)
   }
 
-  /** Makes the first checkpoint. Resolves when the log has stored or refused it. */
+  /** Makes the first checkpoint. Resolves when the log has stored or rejected it. */
   async start(): Promise<void> {
     await this.#try()
     this.#plan()
   }
 
-  /**
-   * Resolves when the log has a checkpoint of this run, whenever it was begun. Rejects with LogError if the log cannot
-   * store it.
-   */
+  /** Resolves when the log has a checkpoint of this run. Rejects with LogError if the log cannot store it. */
   async first(): Promise<void> {
     if (this.#bytes === 0) await (this.#making ?? this.make())
   }
@@ -82,7 +78,7 @@ export class Checkpoints {
     this.#stopTimer()
   }
 
-  /** Makes a checkpoint that begins after this call. Rejects with LogError if the log cannot store it. */
+  /** Makes a checkpoint that contains the state after this call. Rejects with LogError if the log cannot store it. */
   make(): Promise<void> {
     if (this.#making === null) {
       this.#making = this.#make().finally(() => {
@@ -176,7 +172,8 @@ export class Checkpoints {
     yield* inBlocks(eventItems([...events()], feeder))
     const markets = [...view.catalog.markets(null)]
     yield* feeder.packedTexts.blocks(markets)
-    // A row cached from an earlier checkpoint has old figures. The states after the rows have the current ones.
+    // A row cached from an earlier checkpoint has old figures. The states, which follow the rows, have the current
+    // ones.
     yield* feeder.packedRows.blocks(markets)
     yield* inBlocks(stateItems(markets, this.#parts))
     for (const { a, b, pairScore, matchedAtMs } of [...pairs()]) {
@@ -187,7 +184,7 @@ export class Checkpoints {
     yield* feeder.otherState()
   }
 
-  /** As a stream publishes it, with the newest stamp of its first market. No subscriber relies on that stamp. */
+  /** Has the form of a stream update, with the newest stamp of its first market. No subscriber uses this stamp. */
   #opened(opportunity: Opportunity): LogItem {
     const { publisher, clock } = this.#parts
     const [first] = opportunity.legs
@@ -221,7 +218,7 @@ function* stateItems(
   { view, publisher }: Pick<CheckpointParts, 'view' | 'publisher'>,
 ): Iterable<LogItem> {
   for (const market of markets) {
-    // Removed while the checkpoint was being made.
+    // The market was removed while the checkpoint was being made.
     if (view.catalog.byNumber(market.ref.number) !== market) continue
     yield { kind: 'state', state: stateOf(market, publisher) }
   }

@@ -1,27 +1,27 @@
-// Writes changed market descriptions into the log. The engine stores them on disk; gateways hold them in memory.
+// Writes changed market descriptions into the log, from which gateways read them.
 
 import { crc32 } from 'node:zlib'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TextItem } from '../../storage/records/log-items.ts'
 import type { MarketView } from '../views.ts'
 
-/** Characters per item: a batch has room for twice as many bytes. */
+/** Characters per item, so that an item fits a batch, which has room for twice as many bytes. */
 const PART_CHARACTERS = 65_536
 
 export class DescriptionWriter {
-  /** CRC-32 of the last written text of each market. Bounded by the markets. */
+  /** CRC-32 of the last written text of each market. */
   readonly #writtenChecksums = new Map<MarketNumber, number>()
 
   remove(market: MarketView): void {
     this.#writtenChecksums.delete(market.ref.number)
   }
 
-  /** Returns the text of a listed market in parts, or nothing if it is unchanged. */
+  /** Returns the items with a listed market's text; none if the text is unchanged. */
   *changedParts(market: MarketView): Iterable<TextItem> {
     const { number } = market.ref
     const text = textOf(market)
     const sum = crc32(text)
-    // A text that this run has not written is written once, even if a checkpoint contains it.
+    // A text that this run has not written is written again, even if an old checkpoint contains it.
     if (this.#writtenChecksums.get(number) === sum) return
     this.#writtenChecksums.set(number, sum)
     let from = 0
@@ -33,16 +33,16 @@ export class DescriptionWriter {
   }
 }
 
-/** An empty text means none. */
+/** An empty text states that the market has no description. */
 const textOf = (market: MarketView): string => market.details().description ?? ''
 
-/** The complete text of a market, for a checkpoint. */
+/** Returns the items with the complete text of a market, for a checkpoint. */
 export function* completeText(market: MarketView): Iterable<TextItem> {
   const text = textOf(market)
   if (text !== '') yield { kind: 'text', market: market.ref.number, from: 0, text }
 }
 
-/** Does not split a surrogate pair. */
+/** Does not split surrogate pairs. */
 function partOf(text: string, from: number): string {
   const part = text.slice(from, from + PART_CHARACTERS)
   const isCut = from + part.length < text.length && /[\uD800-\uDBFF]$/.test(part)

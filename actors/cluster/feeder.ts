@@ -1,5 +1,5 @@
-// Writes the log of the leading engine: every update, every changed catalogue row and every stored pair. Once a second
-// it writes the status of each venue and the markets whose past trades were loaded.
+// Writes the log of the leading engine: updates, changed catalogue rows and stored pairs. Once a second it also writes
+// the status of each venue.
 
 import { marketShards, type ShardName } from '../../engine/cluster/cluster-log.ts'
 import type { ItemPosition } from '../../engine/cluster/writer.ts'
@@ -29,7 +29,7 @@ interface FeederParts {
   readonly figures: () => EngineFigures
 }
 
-/** Updates that are retained for minutes. */
+/** Updates that the writer retains for minutes. */
 const BOOKS: ReadonlySet<Update['kind']> = new Set([
   'book',
   'bookReplaced',
@@ -43,21 +43,20 @@ const PAST_MARKETS_MAX = 10_000
 export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
   readonly #parts: FeederParts
-  /** The last written row of each market. Bounded by the markets. */
+  /** The last written row of each market. */
   readonly #writtenSummaries = new Map<MarketNumber, MarketSummary>()
-  /** Markets whose past trades were loaded since the last beat. */
+  /** Markets whose past trades were loaded since the last beat (see `beat`). */
   readonly #past = new Set<MarketNumber>()
-  /** Markets whose figures changed since the last beat. */
   readonly #moved = new Set<MarketView>()
   readonly #writtenEvents = new WeakSet<EventSummary>()
   readonly #texts = new DescriptionWriter()
-  /** Descriptions and rows of markets in checkpoint blocks. */
+  /** Descriptions and rows of markets in blocks, as checkpoints contain them. */
   readonly packedTexts: CachedBlocks<MarketView>
   readonly packedRows: CachedBlocks<MarketView>
   readonly teams = new Teams()
   /** Version of the newest row. */
   version = 0
-  /** The feeder writes nothing while it is false, because the first checkpoint contains all earlier changes. */
+  /** False until the first checkpoint, which contains all changes up to then. Nothing is written before. */
   isOpen = false
 
   constructor(parts: FeederParts) {
@@ -78,12 +77,12 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, position)
   }
 
-  /** A venue's history arrives in pages: the next beat writes its markets. */
+  /** Past trades arrive page by page, so their markets are written with the next beat. */
   onPastTrade({ number }: MarketRef, { isBlock }: Trade): void {
     if (this.isOpen && !isBlock) this.#past.add(number)
   }
 
-  /** The update only states that the book was replaced; the market has its levels. */
+  /** The update states only that the book was replaced. The levels are read from the market. */
   #bookOf(update: Update) {
     if (update.kind !== 'bookReplaced') return null
     return this.#parts.catalog.byNumber(update.market.number)?.levels(bookLevelsMax) ?? null
@@ -111,7 +110,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (this.isOpen) this.#moved.add(market)
   }
 
-  /** An event is read before its first market is known: it is written with that market. */
+  /** An event is read before its markets are listed, so it is written with its first market. */
   #writeEventOf({ ref, summary }: MarketView): void {
     if (summary.event === null) return
     const event = this.#parts.catalog.event(ref.venue, summary.event)
@@ -138,7 +137,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (this.isOpen && first !== undefined) this.#writeEventOf(first)
   }
 
-  /** Wraps the table of pairs, so that its changes are written. */
+  /** Wraps the table of pairs so that changes of pairs are written to the log. */
   tap(table: MatchTable): MatchTable {
     return {
       all: () => table.all(),
@@ -154,8 +153,8 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 
   /**
-   * Writes the status of the venues and the database. Called every second: a reader that receives nothing knows that no
-   * engine writes.
+   * Writes the status of the venues and the database. Called every second, so that readers notice when no engine
+   * writes.
    */
   beat(): void {
     for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
@@ -172,19 +171,19 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /** Takes a venue's list of teams. */
+  /** Writes the teams of a venue that are new. */
   learnTeams(listings: readonly TeamListing[]): void {
     for (const item of this.teams.take(listings)) if (this.isOpen) this.#put('trades', item)
   }
 
-  /** Checkpoint items other than rows and states. */
+  /** Items of a checkpoint other than rows and states. */
   *otherState(): Iterable<LogItem> {
     yield* this.teams.items()
     for (const feed of this.#parts.venues()) yield { kind: 'feed', feed }
     yield { kind: 'figures', figures: this.#parts.figures() }
   }
 
-  /** Writes nothing for a removed market: its removal ends the pair. */
+  /** Writes nothing for a removed market, because its removal also ends the pair. */
   #writePair(market: MarketNumber, item: LogItem): void {
     const isListed = this.#parts.catalog.byNumber(market) !== null
     if (this.isOpen && isListed) this.#put('trades', item)
@@ -199,7 +198,6 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 }
 
-/** The current row of a market. */
 export function listedItem(market: MarketView, publisher: Publisher, version: number): LogItem {
   const quoted = quotedOf(market, publisher)
   const { summary, ref } = market
@@ -216,7 +214,7 @@ function quotedOf(market: MarketView, publisher: Publisher): Quoted {
   }
 }
 
-/** The state of a market without its listing and its history. */
+/** The state of a market without its listing and past trades. */
 export function stateOf(market: MarketView, publisher: Publisher): MarketState {
   const { number } = market.ref
   return {

@@ -1,5 +1,5 @@
-// Deflated blocks of checkpoint items of neighbouring markets. A block is cached for the next checkpoint until one of
-// its markets changes, because most markets do not change within ten seconds.
+// Deflated blocks of checkpoint items of neighbouring markets. A block is reused in the next checkpoint until one of
+// its markets changes. Most markets do not change within ten seconds.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -15,12 +15,12 @@ import {
 } from '../../storage/records/log-items.ts'
 import type { MarketView } from '../views.ts'
 
-/** Items or markets per block. Building and deflating one takes about 3 ms; reading it takes as long. */
+/** Items or markets per block. Building or reading a block of this size takes about 3 ms. */
 const BLOCK_ITEMS = 128
 const FASTEST = { level: 1 }
-/** A larger block is damaged. Most are inflated in one step. */
+/** Maximum inflated size. A larger block is treated as damaged. */
 const INFLATED = { maxOutputLength: 64 * 1_024 * 1_024, chunkSize: 131_072 }
-/** Maximum time for taking blocks without yielding to the event loop. */
+/** After this time of taking blocks it yields to the event loop. */
 const SLICE_MS = 8
 
 function packedOf(items: Iterable<LogItem>, texts: PackedItem['texts'] = null): PackedItem {
@@ -40,15 +40,15 @@ export function* inBlocks(items: Iterable<LogItem>): Iterable<LogItem> {
   if (block.length > 0) yield packedOf(block)
 }
 
-/** Checkpoint items of each market, in blocks that are cached until one of their markets changes. */
+/** The checkpoint items of all markets in blocks, which are cached until one of their markets changes. */
 export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
   readonly #market: (number: MarketNumber) => Market | null
   readonly #itemsOf: (market: Market) => Iterable<LogItem>
   readonly #isOfTexts: boolean
-  /** By block number; a changed block is absent. */
+  /** By block number. Changed blocks are absent. */
   readonly #blocks = new Map<number, LogItem>()
 
-  /** `isOfTexts`: the items are texts only. */
+  /** `isOfTexts`: whether the items are descriptions. */
   constructor(
     market: (number: MarketNumber) => Market | null,
     itemsOf: (market: Market) => Iterable<LogItem>,
@@ -59,12 +59,12 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
     this.#isOfTexts = isOfTexts
   }
 
-  /** Drops the market's block, so that the next checkpoint builds it again. */
+  /** Drops the block of a changed market. The next checkpoint builds it again. */
   touch({ ref }: Pick<MarketView, 'ref'>): void {
     this.#blocks.delete(blockOf(ref.number))
   }
 
-  /** The items of all these markets. */
+  /** Returns the items of all markets, as blocks. */
   *blocks(markets: Iterable<Pick<MarketView, 'ref'>>): Iterable<LogItem> {
     const blocks = new Set<number>()
     for (const { ref } of markets) blocks.add(blockOf(ref.number))
@@ -92,8 +92,8 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
 const blockOf = (number: MarketNumber): number => Math.floor(number / BLOCK_ITEMS)
 
 /**
- * Takes all items of a checkpoint in order, in slices of a few milliseconds. Passes blocks of texts unopened to
- * `onTexts` if it is given. Rejects with an Error for an unreadable block.
+ * Reads all items of a checkpoint in order and in time slices. If `onTexts` is given, blocks of descriptions are passed
+ * to it unopened. Rejects with an Error for an unreadable block.
  */
 export async function takeBlocks(
   items: readonly RawItem[],
@@ -113,14 +113,14 @@ export async function takeBlocks(
   }
 }
 
-/** Texts of the markets from `from` to before `to`, as stored in a checkpoint. */
+/** A deflated block with the descriptions of the markets from `from` to before `to`. */
 export interface PackedTexts {
   readonly from: MarketNumber
   readonly to: MarketNumber
   readonly packed: Uint8Array
 }
 
-/** The items of a block. Throws an Error for an unreadable block. */
+/** Returns the items of a block. Throws an Error for an unreadable block. */
 export function itemsIn(packed: Uint8Array): readonly RawItem[] {
   const bytes = inflateRawSync(packed, INFLATED)
   const values = bytes.length === 0 ? [] : unpackAll(bytes)

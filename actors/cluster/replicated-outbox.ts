@@ -1,5 +1,5 @@
-// Replicates the outbox of the leading engine to standbys, so that the next leader resends unacknowledged
-// deliveries with the same `webhook-id`. Last sent prices and finished deliveries are not replicated.
+// Replicates the outbox of the leading engine to standbys, so that the next leader sends unfinished deliveries with the
+// same `webhook-id`. Price bases and finished deliveries are not replicated.
 
 import type { Delivery, WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../storage/contract/storage.ts'
@@ -35,7 +35,7 @@ export class OutboxReplication implements OutboxWatcher {
     if (id !== null) this.#parts.publish({ kind: 'posted', webhook: id, ...delivery })
   }
 
-  /** Writes everything pending to the log, for standbys that began later. Awaits `pause` after every few hundred. */
+  /** Writes all pending deliveries to the log, for new standbys. Awaits `pause` after every few hundred. */
   async publishPending(
     webhooks: Iterable<WebhookNumber>,
     pause: () => Promise<void>,

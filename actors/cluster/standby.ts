@@ -1,6 +1,5 @@
-// Replicates the leading engine's log to the disk of a standby: markets, trades with their bars, whales, pairs, losses,
-// and webhook deliveries. A standby numbers markets itself and maps them by the venues' ids. Replay is idempotent: the
-// read position of each shard is stored beside the rows.
+// Replicates the leading engine's log to the disk of a standby. A standby numbers markets itself and finds them by the
+// venues' ids. Reading items again changes nothing, because the read position of each shard is stored with the rows.
 
 import { type Clock, nextTick, pause } from '../../engine/clock.ts'
 import { type Batch, decodeBatch, type RawItem } from '../../engine/cluster/batch.ts'
@@ -41,9 +40,9 @@ interface StandbyParts {
 }
 
 const RETRY_MS = 250
-/** Minimum time between two requests for the engine's rows, after an item of an unlisted market. */
+/** Minimum time between two reads of the checkpoint's rows, which an item of an unknown market triggers. */
 const LEARN_EVERY_MS = 10_000
-/** Maximum wait for the rest of the log when this engine becomes leader. */
+/** Maximum wait for the rest of the log while this engine becomes leader. */
 const CATCH_UP_MS_MAX = 3_000
 const PAGE_ROWS = 4_096
 /** Greater than the offset of every trade of a run. */
@@ -57,11 +56,14 @@ interface ReadPosition {
   epoch: string | null
   term: number
   batch: number
-  /** While true, the stored time from which a new leader queries the venues does not advance. */
+  /**
+   * While true, the stored time up to which all trades are known does not advance. A new leader queries the venues from
+   * that time on.
+   */
   isMarkHeld: boolean
 }
 
-/** The leading engine's market numbers, for the markets that it has listed. */
+/** Markets by their numbers in the leading engine. */
 interface Numbers {
   readonly term: number
   readonly markets: Map<MarketNumber, MarketRef>
@@ -82,9 +84,9 @@ export class Standby {
   #knownRuns: Checkpoint['runs'] = []
   #isEnding = false
   #lagMs = 0
-  /** Time of the newest trade of each venue. */
+  /** Time of each venue's newest trade. */
   readonly #newestMs = new Map<VenueKey, TimeMs>()
-  /** Venues that may lack trades before the next one. That trade then stores a loss for clients that resume. */
+  /** Venues that may lack trades. With a venue's next trade a loss is stored, for clients that resume there. */
   readonly #venuesWithGaps = new Set<VenueKey>()
 
   constructor(parts: StandbyParts) {
@@ -100,17 +102,17 @@ export class Standby {
     this.#positions = [position('hooks'), position('trades')]
   }
 
-  /** Known number of unread batches of the log. */
+  /** Number of unread batches of the log, as last reported. */
   get behind(): number {
     return this.#positions.reduce((sum, { behind }) => sum + behind, 0)
   }
 
-  /** Time from the leader's receipt of the newest trade to its storage here, in ms. */
+  /** Delay between the leader's receipt of the newest trade and its storage here. */
   get lagMs(): number {
     return this.#lagMs
   }
 
-  /** Reads the log from the stored positions until {@link takeOver} or {@link stop}. */
+  /** Begins to read the log at the stored positions. */
   start(): void {
     const { log, storage } = this.#parts
     for (const position of this.#positions) {
@@ -125,8 +127,8 @@ export class Standby {
   }
 
   /**
-   * Called when this engine becomes leader. Resolves when it has read the current log, or after {@link
-   * CATCH_UP_MS_MAX}. Reads nothing afterwards.
+   * Called when this engine becomes leader. Resolves when all of the log was read, or after {@link CATCH_UP_MS_MAX}.
+   * Reads nothing afterwards.
    */
   async takeOver(): Promise<void> {
     const { log, clock, logger } = this.#parts
@@ -154,12 +156,11 @@ export class Standby {
     const batch = decodeBatch(bytes)
     if (batch === null) this.#noteGap(position)
     else if (batch.term >= position.term) await this.#takeBatch(position, batch)
-    // After the rows, so that a waiter for this sequence finds them.
+    // Set after the rows, because callers that wait for this sequence read the rows.
     this.#pass(position, { sequence, behind })
     while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, RETRY_MS)
   }
 
-  /** Marks the log as read up to this sequence. */
   #pass(
     position: ReadPosition,
     { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>,
@@ -171,7 +172,7 @@ export class Standby {
   async #takeBatch(position: ReadPosition, batch: Batch): Promise<void> {
     const { epoch, term } = batch
     const isNext = position.epoch === epoch ? batch.batch <= position.batch + 1 : batch.batch === 1
-    // The number of the previous batch is unknown after a start.
+    // After a start, the number of the previous batch is unknown.
     if (!isNext && (position.epoch !== null || position.sequence === 0)) this.#noteGap(position)
     position.batch = position.epoch === epoch ? Math.max(position.batch, batch.batch) : batch.batch
     Object.assign(position, { epoch, term })
@@ -185,7 +186,7 @@ export class Standby {
       else if (item.kind === 'posting' || item.kind === 'posted') await this.#takeDelivery(item)
       else if (item.kind === 'missing') this.#noteGap(position)
       else if (item.kind === 'feed') this.#takeFeed(position, item)
-      // Numbers of an earlier leader are no longer mapped.
+      // Numbers of an earlier leader are not valid any more.
       else if (this.#numbers.term !== term) this.#unknownMarketItems.inc()
       else if (item.kind === 'update') this.#takeUpdate(item.update, batch)
       else this.#storeItem(item)
@@ -203,8 +204,6 @@ export class Standby {
     }
     return typeof item === 'string' ? null : item
   }
-
-  // Items of the log
 
   #storeItem(item: LogItem): void {
     const { storage } = this.#parts
@@ -237,7 +236,7 @@ export class Standby {
     this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, newestMs)
   }
 
-  /** The first crawl as leader adds the description and the venue's own record. */
+  /** Without the description and the venue's own record. The first crawl as leader adds them. */
   #list({ market, summary }: Extract<LogItem, { kind: 'listed' }>): void {
     const { storage, names } = this.#parts
     const { venue, nativeId } = summary
@@ -282,8 +281,8 @@ export class Standby {
   }
 
   /**
-   * A trade that is already stored. If another run stored it, this engine published it as leader, perhaps undelivered,
-   * or read it as history. It is missing from the current run's rows, so clients that resume there get a loss.
+   * Handles a trade that is already stored. If it was stored under another run, it is missing in the rows of the
+   * current run. Clients that resume there get a loss.
    */
   #noteDuplicate({ market, trade, offset }: TradeUpdate, run: number): void {
     const { trades, losses } = this.#parts.storage
@@ -306,7 +305,7 @@ export class Standby {
     const { webhooks, storage } = this.#parts
     const { outbox } = storage
     const webhook = await webhooks.numberOf(item.webhook)
-    // The webhook was removed with its deliveries.
+    // The webhook was removed together with its deliveries.
     if (webhook === null) return
     if (item.kind === 'posting') {
       outbox.create(webhook, item)
@@ -319,8 +318,6 @@ export class Standby {
     outbox.update(webhook, { ...stored, status, dueAtMs, attempts })
   }
 
-  // Gaps
-
   #noteGap(position: ReadPosition): void {
     this.#gaps.inc()
     if (position.shard !== 'hooks')
@@ -329,7 +326,7 @@ export class Standby {
     this.#parts.logger.warn({ shard: position.shard }, 'batches of the log are missing')
   }
 
-  /** Stores a loss for clients that resume here. As leader, this engine reads the venue's trades again. */
+  /** Stores a loss for clients that resume here. As leader, this engine reads the venue's past trades. */
   #storeLoss(
     venue: VenueKey,
     toMs: TimeMs,
@@ -341,11 +338,9 @@ export class Standby {
     this.#parts.storage.losses.put({ run, offset: Math.max(0, offset - 1), ...loss })
   }
 
-  // Runs and numbers of the leading engine
-
   /**
-   * Follows another run. Trades that this engine last published as leader, and that its successor never received, are
-   * in no stream. Clients that resume from the successor's run get a loss of that time.
+   * Follows a new leader. If this engine led before, its last trades may not have reached the new leader. Clients that
+   * resume from the new leader's run get a loss of their time.
    */
   async #begin(batch: Batch): Promise<void> {
     const { storage, clock, names } = this.#parts
@@ -380,7 +375,7 @@ export class Standby {
     }
   }
 
-  /** The number of the leader's run in the local table. */
+  /** Number of the leader's run in the local table. */
   #runOf({ epoch, term }: Batch): number {
     if (this.#run?.epoch === epoch) return this.#run.number
     const { runs, trades } = this.#parts.storage
@@ -396,7 +391,7 @@ export class Standby {
     return run.number
   }
 
-  /** Reads the rows of the newest checkpoint. Waits for one of this term or a later one. */
+  /** Reads the rows of the newest checkpoint, which must be of this term or a later one. */
   #learn(term: number, isAnew = false): Promise<void> {
     this.#learning ??= this.#learnOnce(term, isAnew).finally(() => {
       this.#learning = null

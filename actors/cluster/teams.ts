@@ -1,17 +1,17 @@
-// The teams that venues list, for gateways that look up games by ticker. Written to the log when read, and completely
-// in every checkpoint. Bounded: further teams are ignored, as in the table of teams.
+// Teams of the venues, with which gateways look up games by ticker. New teams are written to the log, and all teams to
+// each checkpoint. The number of teams is limited as in the table of teams.
 
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { LogItem } from '../../storage/records/log-items.ts'
 
 const TEAMS_MAX = 40_000
-/** Characters per item: a batch has room for twice as many bytes. */
+/** Characters per item, so that an item fits a batch, which has room for twice as many bytes. */
 const ITEM_CHARACTERS = 65_536
 
 export class Teams {
   readonly #listings = new Map<string, TeamListing>()
 
-  /** Stores a list; returns the items for entries not written before. */
+  /** Stores a list of teams. Returns the items for the new ones. */
   take(listings: readonly TeamListing[]): Iterable<LogItem> {
     const added: TeamListing[] = []
     for (const listing of listings) {

@@ -1,7 +1,5 @@
-// Bars of the current candles at a gateway, for the `candles` channel. A gateway requests them from the engine for a
-// page of markets at the first subscription, and updates them with trades of the log. This file has both sides. A bar
-// is shown completely or not at all. If the engine reads historical trades, which no update carries, the bars are
-// requested again.
+// Bars of the current candles at a gateway, for the `candles` channel. The gateway requests the bars of a page of
+// markets at the first subscription, and adds trades of the log to them. This file contains the engine's side too.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -33,16 +31,16 @@ import { TIME_END, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { BarQuery } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 
-/** Markets per request. The engine reads their bars from disk within a few milliseconds. */
+/** Markets per request. The engine reads their bars within a few milliseconds. */
 const PAGE_MARKETS = 64
-/** Retries while no engine leads. */
+/** Retries of a request, for example while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']
-/** The longest candle built from bars of each size. */
+/** The longest candle that is built from bars of each size. */
 const WIDEST_MS = { minute: widestOf('minute'), hour: widestOf('hour') }
-/** Maximum bars per size: the current candle, the previous one, and the newest if it is older. */
+/** Maximum bars per size: those of three candles (the current one, the previous one, and the newest one if it is older). */
 const BARS_MAX = {
   minute: (3 * WIDEST_MS.minute) / BAR_MS.minute,
   hour: (3 * WIDEST_MS.hour) / BAR_MS.hour,
@@ -54,13 +52,13 @@ function widestOf(size: BarSize): number {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** Ascending bars of one size from a time on. */
+/** All bars of one size from `fromMs` on, ascending. */
 interface RecentBars {
   readonly fromMs: TimeMs
   readonly bars: readonly Bar[]
 }
 
-/** Engine side: returns the bars of a page of markets. Throws for an invalid request. */
+/** Engine side: answers with the bars of a page of markets. Throws for an invalid request. */
 export function answerBars(parts: {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'bars' | 'seq'> | null }
@@ -89,30 +87,28 @@ function recentOf(market: Pick<MarketView, 'bars'>, size: BarSize, nowMs: TimeMs
   const fromMs = timeMs(Math.min(beforeMs, barStart(newest.startMs, widestMs)))
   const limit = BARS_MAX[size]
   const bars = market.bars({ ...all, fromMs, order: 'desc', limit }).toReversed()
-  // Only bars with future times can exceed the limit.
+  // Only bars with times in the future can exceed the limit.
   return { fromMs: bars.length < limit ? fromMs : (bars[0]?.startMs ?? fromMs), bars }
 }
 
-/** Bars of a market. */
 interface CachedBars {
-  /** Sequence number of the newest trade in the bars. */
+  /** Sequence number of the newest trade that the bars contain. */
   seq: number
   readonly sizes: Record<BarSize, RecentBars>
 }
 
-/** Gateway side. Bounded by the markets. */
+/** Gateway side. */
 export class MirrorBars {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #cached = new Map<MarketNumber, CachedBars | null>()
-  /** By page number: its arrival, and the trades since the request. */
+  /** Running requests by page number, with the trades that arrived since. */
   readonly #pending = new Map<number, { arrival: Promise<void>; trades: TradeUpdate[] }>()
-  /** Markets of which the engine has read trades that are not in the log. */
+  /** Markets whose bars must be requested again, because the engine has read past trades of them. */
   readonly #outdated = new Set<MarketNumber>()
-  /** The page being requested again, and the trades since. */
+  /** The page that is requested again, with the trades that arrived since. */
   #renewing: { readonly page: number; readonly trades: TradeUpdate[] } | null = null
 
-  /** `request`: sends a request to the engine, which answers with {@link answerBars}. */
   constructor(parts: {
     readonly clock: Clock
     readonly request: (body: Uint8Array) => Promise<Uint8Array>
@@ -121,7 +117,7 @@ export class MirrorBars {
     this.#request = parts.request
   }
 
-  /** Requests a market's bars. Resolves when they have arrived or will not arrive; null: they are cached. */
+  /** Requests a market's bars. Resolves when they have arrived or the request has failed. Null: they are cached. */
   arrival(market: MarketNumber): Promise<void> | null {
     if (this.#cached.has(market)) return null
     const page = pageOf(market)
@@ -140,7 +136,7 @@ export class MirrorBars {
     return (order === 'asc' ? found : found.reverse()).slice(0, limit)
   }
 
-  /** Takes a trade of the log, in order. */
+  /** Adds a trade of the log. Trades must come in order. */
   note(update: TradeUpdate): void {
     const { number } = update.market
     const cached = this.#cached.get(number)
@@ -155,8 +151,8 @@ export class MirrorBars {
   }
 
   /**
-   * The engine has read trades of these markets that no update carries. The cached bars are shown until the new ones
-   * arrive.
+   * The engine has read past trades of these markets, which the log does not contain. Requests their bars again. The
+   * cached bars are shown until then.
    */
   renew(markets: readonly MarketNumber[]): void {
     for (const number of markets) {
@@ -177,7 +173,7 @@ export class MirrorBars {
       const rows = await this.#rows(page)
       for (const number of numbers) {
         const row = rows?.get(number)
-        // Incomplete bars are not shown. Later callers request them again.
+        // Incomplete bars are not shown. The next caller requests them again.
         if (row === undefined) this.#cached.delete(number)
         else if (this.#cached.get(number)) this.#cached.set(number, row)
       }
@@ -194,13 +190,13 @@ export class MirrorBars {
     for (const update of trades) this.note(update)
     if (this.#cached.has(wanted)) return
     this.#cached.set(wanted, null)
-    // Later callers request them again.
+    // Marks the market as failed for a while. Later callers request it again.
     this.#clock.after(RETRY_MS, () => {
       if (this.#cached.get(wanted) === null) this.#cached.delete(wanted)
     })
   }
 
-  /** The engine's answer; null: none. */
+  /** Requests the bars of a page; null: the engine does not answer. */
   async #rows(page: number): Promise<ReadonlyMap<MarketNumber, CachedBars> | null> {
     const body = packr.pack(page * PAGE_MARKETS)
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
@@ -216,7 +212,7 @@ export class MirrorBars {
 
 const pageOf = (market: MarketNumber): number => Math.floor(market / PAGE_MARKETS)
 
-/** Adds a trade that is not in the bars yet. */
+/** Adds a trade unless the bars contain it. */
 function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'seq'>): void {
   if (seq <= cached.seq) return
   cached.seq = seq
@@ -226,7 +222,7 @@ function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'se
 
 function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
   const bar = barOf(size, trade)
-  // An earlier bar would be incomplete.
+  // A bar before `fromMs` would be incomplete.
   if (bar.startMs < recent.fromMs) return recent
   const at = recent.bars.findLastIndex(({ startMs }) => startMs <= bar.startMs)
   const previous = recent.bars[at]
@@ -238,8 +234,6 @@ function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
   const [, next] = bars
   return { fromMs: next?.startMs ?? recent.fromMs, bars: bars.slice(1) }
 }
-
-// Encoding
 
 const barField = record<Bar>({
   startMs: time,

@@ -1,5 +1,5 @@
-// The catalogue of another process: rows of markets and events from the log. A row comes in both shards of its venue,
-// possibly out of order: the one with the higher version is newer.
+// The catalogue of the engine at a gateway: rows of markets and events from the log. Each row comes in both shards of
+// its venue, possibly out of order. The row with the higher version is newer.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -17,7 +17,7 @@ import { MirrorMarket, type MirrorParts } from './market.ts'
 
 type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
-/** The engine alone stores details of events. */
+/** Only the engine stores details of events. */
 const NO_TABLE: EventTable = {
   put: () => undefined,
   remove: () => undefined,
@@ -30,9 +30,9 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
   readonly recordsSinceMs: TimeMs
   readonly #publisher: Publisher
   readonly #market: MirrorParts
-  /** Version of the newest row of each market and event, including removed ones. Bounded by the rows of one epoch. */
+  /** Version of the newest row of each market and event, also of removed ones. */
   readonly #versions = new Map<MarketNumber | string, number>()
-  /** Received before the rows of their markets. */
+  /** Events that were received before the rows of their markets. */
   readonly descriptions: MirrorDescriptions
 
   constructor(parts: {
@@ -55,7 +55,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     }
   }
 
-  /** The market of a number; null: not listed yet, or removed. */
+  /** The market of a number. Null: not listed yet, or removed. */
   mirrorOf(number: MarketNumber): MirrorMarket | null {
     return this.registry.get(number)?.actor ?? null
   }
@@ -64,7 +64,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return this.mirrorOf(number)?.ref ?? null
   }
 
-  /** Number of a venue's known books that are not stale themselves. */
+  /** Number of a venue's books that the engine does not mark as stale. */
   bookCount(venue: VenueKey): number {
     let count = 0
     for (const { actor } of this.registry.all()) {
@@ -73,7 +73,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return count
   }
 
-  /** Whether a row has listed this market, which may have been removed since. */
+  /** Whether a row of this market was received. The market may have been removed since. */
   hasSeen(number: MarketNumber): boolean {
     return this.#versions.has(number)
   }
@@ -98,13 +98,12 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     if (existing !== null) this.unregister(existing, this.#publisher)
   }
 
-  /** Takes an event's row. Rows of its markets may follow later. */
+  /** Takes an event's row, which may precede the rows of its markets. */
   takeEventRow({ version, event }: Item<'event'>): void {
     if (!this.#isNewer(`${event.venue}${event.nativeId}`, version)) return
     this.takeEvent({ ...event, description: null, native: {} })
   }
 
-  /** Takes the venue's figures of a market. */
   takeQuoted({ market: number, quoted }: Item<'quoted'>): void {
     const existing = this.mirrorOf(number)
     if (existing === null) return
@@ -112,7 +111,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     this.note(existing)
   }
 
-  /** A trade moved a market's volumes. */
+  /** Updates the catalogue's volumes after a trade of a market. */
   moved(market: MirrorMarket): void {
     this.note(market)
   }
@@ -122,8 +121,6 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     this.#versions.set(key, version)
     return true
   }
-
-  // Routes that need the trades of a venue are forwarded to the engine.
 
   venueTrades(): readonly never[] {
     return []

@@ -1,5 +1,5 @@
-// Descriptions of markets at a gateway. Few of a hundred thousand are ever requested, so blocks of a checkpoint stay
-// deflated until one of their texts is requested. Later texts of the log override them.
+// Descriptions of markets at a gateway. Few of them are ever requested, so the blocks of a checkpoint stay deflated
+// until one of their texts is requested. Texts that arrive later have precedence.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { readItem, type TextItem } from '../../storage/records/log-items.ts'
@@ -7,17 +7,17 @@ import { itemsIn, type PackedTexts } from '../cluster/packed.ts'
 
 export class MirrorDescriptions {
   readonly #texts = new Map<MarketNumber, string>()
-  /** Unopened blocks, in ascending order of their markets. */
+  /** Deflated blocks, in ascending order of their markets. */
   readonly #packed: PackedTexts[] = []
   readonly #onDamaged: () => void
 
-  /** `onDamaged`: called if a block of a complete checkpoint cannot be read. */
+  /** `onDamaged`: called if a block of the checkpoint cannot be read. */
   constructor(onDamaged: () => void) {
     this.#onDamaged = onDamaged
   }
 
   addBlock({ from, to, packed }: PackedTexts): void {
-    // A copy, so that the rest of the checkpoint can be garbage-collected.
+    // A copy, because a slice would keep the complete checkpoint in memory.
     this.#packed.push({ from, to, packed: Uint8Array.from(packed) })
   }
 
@@ -42,7 +42,7 @@ export class MirrorDescriptions {
     else this.#texts.set(market, complete)
   }
 
-  /** Opens the block that may contain this market's text. */
+  /** Inflates the block that may contain this market's text. */
   #open(market: MarketNumber): void {
     const index = this.#packed.findIndex(({ from, to }) => from <= market && market < to)
     const [block] = index < 0 ? [] : this.#packed.splice(index, 1)

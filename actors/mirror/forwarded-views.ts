@@ -1,4 +1,5 @@
-// Stubs of views that a gateway does not have. Every route that needs them is forwarded to the engine; a call throws.
+// Placeholders for views that a gateway does not have. Routes that need them are forwarded to the engine, so a call
+// throws.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { EngineView } from '../views.ts'

@@ -1,5 +1,5 @@
-// The newest trades and whales of the log by run, for streams that resume at this process. Missing trades are requested
-// from the engine (older-trades.ts). Missing whales are reported as lost. Bounded: the oldest are evicted first.
+// The newest trades and whales of the log by run, for streams that resume at this process. Trades that are not in
+// memory are requested from the engine (older-trades.ts). Whales that are not in memory are reported as lost.
 
 import type { TradeUpdate, WhaleUpdate } from '../../engine/events.ts'
 import { ringTradesMax, ringWhalesMax } from '../../engine/limits.ts'
@@ -18,7 +18,7 @@ interface WithOffset {
   readonly offset: number
 }
 
-/** Rows of several runs by offset. */
+/** Rows by run and offset. The rows of the oldest runs are evicted first. */
 class OffsetRows<Row extends WithOffset> {
   readonly #capacity: number
   readonly #runs = new Map<number, Row[]>()
@@ -28,7 +28,7 @@ class OffsetRows<Row extends WithOffset> {
     this.#capacity = capacity
   }
 
-  /** Adds a row; ignores an offset that exists. */
+  /** Adds a row unless its offset exists. */
   push(run: number, row: Row): void {
     const rows = this.#runs.get(run)
     if (rows === undefined) this.#runs.set(run, [row])
@@ -41,14 +41,14 @@ class OffsetRows<Row extends WithOffset> {
     if (this.#count > this.#capacity * 1.1) this.#evict()
   }
 
-  /** At most `limit` rows of a run after an offset, in order. */
+  /** Returns at most `limit` rows of a run after an offset, in order. */
   range({ run, offset, limit }: OffsetQuery): readonly Row[] {
     const rows = this.#runs.get(run) ?? []
     const at = indexAfter(rows, offset)
     return rows.slice(at, at + limit)
   }
 
-  /** Evicts a tenth at once, so that a row in a full log costs no copy. */
+  /** Evicts a tenth of the rows at once, because each removal copies the array. */
   #evict(): void {
     for (const [run, rows] of [...this.#runs].sort(([one], [other]) => one - other)) {
       const surplus = this.#count - this.#capacity
@@ -62,7 +62,7 @@ class OffsetRows<Row extends WithOffset> {
 /** Index of the first row after an offset. */
 function indexAfter(rows: readonly WithOffset[], offset: number): number {
   let [low, high] = [0, rows.length]
-  // Rows nearly always arrive in order, so the last one is checked first.
+  // Rows usually arrive in order, so the end is checked first.
   if ((rows.at(-1)?.offset ?? -1) <= offset) return high
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -79,7 +79,7 @@ export class MirrorTradeLog implements TradeLogView {
   readonly #losses: TradeLoss[] = []
   readonly #older: OlderTrades | null
 
-  /** `runs`: oldest first, the current one last. `older` null: trades that are not in the log are lost. */
+  /** `runs`: oldest first, the current one last. `older`: null if trades that are not in memory count as lost. */
   constructor(runs: readonly RunView[], present: RunView, older: OlderTrades | null) {
     this.#runs = runs
     this.present = present
@@ -109,7 +109,7 @@ export class MirrorTradeLog implements TradeLogView {
     return this.#rows.range({ run, offset, limit: 1 })[0]?.offset === offset + 1
   }
 
-  /** Up to the first gap, so that the engine is requested to fill it. */
+  /** Returns rows up to the first gap. The gap is requested from the engine with the next page. */
   #rowsAfter(query: OffsetQuery): readonly TradeRow[] {
     const rows = this.#rows.range(query)
     const { offset, limit } = query
@@ -128,10 +128,7 @@ export class MirrorTradeLog implements TradeLogView {
     }))
   }
 
-  /**
-   * Records an announced loss with its offset, for streams that resume. A loss in a checkpoint may also arrive by the
-   * log.
-   */
+  /** Records an announced loss, for streams that resume. The same loss may come in a checkpoint and in the log. */
   addLoss(loss: TradeLoss): void {
     const isDuplicate = this.#losses.some((other) => isSameLoss(other, loss))
     if (!isDuplicate && this.#losses.length < LOSSES_MAX) this.#losses.push(loss)
@@ -144,7 +141,7 @@ export class MirrorTradeLog implements TradeLogView {
 
 const LOSSES_MAX = 10_000
 
-/** Offsets count over all venues, and may differ slightly between the engine and this process. */
+/** Compares no offsets. They count trades of all venues and may differ slightly between engine and gateway. */
 const isSameLoss = (one: TradeLoss, other: TradeLoss): boolean =>
   one.run === other.run &&
   one.venue === other.venue &&
@@ -175,8 +172,6 @@ export class MirrorWhaleLog implements WhaleLogView {
   range(query: OffsetQuery): readonly WhaleRow[] {
     return this.#rows.range(query)
   }
-
-  // Routes that need older rows are forwarded to the engine.
 
   history(): readonly never[] {
     return []

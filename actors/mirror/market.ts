@@ -1,6 +1,5 @@
-// A market of another process: its book, price and figures as the cluster's log states them. It stamps nothing and
-// requests nothing from venues. Its history is limited to the current candles; routes that need more are forwarded
-// (http/request/forwarding.ts).
+// A market of the engine at a gateway: its book, price and figures as the log states them. Its history is limited to
+// the current candles. Routes that need more are forwarded (http/request/forwarding.ts).
 
 import type {
   BookConfirmed,
@@ -23,14 +22,14 @@ import type { BookState, MarketState, Quoted } from '../../storage/records/log-i
 import type { BookLevels, BookView, MarketView } from '../views.ts'
 import type { MirrorBars } from './bars.ts'
 
-/** Shared by all mirrored markets. */
+/** Parts that all mirrored markets share. */
 export interface MirrorParts {
   readonly publisher: Pick<Publisher, 'latest'>
-  /** True while the mirrored state may be stale: the engine has sent nothing for too long. */
+  /** True while the engine has sent nothing for too long, so that the state may be stale. */
   readonly isDisconnected: () => boolean
-  /** Number of changes of `isDisconnected`. */
+  /** Increases with each change of `isDisconnected`. */
   readonly disconnectCount: () => number
-  /** The description, which only the listing's details contain. */
+  /** Returns the description for the market's details. */
   readonly description: (market: MarketRef) => string | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
   /** Bars of the current candles. */
@@ -38,7 +37,7 @@ export interface MirrorParts {
 }
 
 const NOTHING: readonly never[] = []
-/** Shared by all markets without a book, which are most of a catalogue. Never changed. */
+/** The book of all markets without one, which are most of a catalogue. Must not be changed. */
 const NO_BOOK = new OrderBook()
 
 export class MirrorMarket implements MarketView {
@@ -51,7 +50,7 @@ export class MirrorMarket implements MarketView {
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
   #price: MarketPrice
-  /** Sequence numbers contained in the figures below. */
+  /** Sequence numbers of the newest updates that the figures below contain. */
   #pricesSeq = 0
   #tradesSeq = 0
   readonly #figures: MarketFigures
@@ -74,13 +73,12 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(quoted.figures)
   }
 
-  /** Takes a newer row, with the market's figures when it was written. */
+  /** Takes a newer row, and the market's figures as of its writing. */
   list(summary: MarketSummary, quoted: Quoted): void {
     this.summary = summary
     this.quote(quoted)
   }
 
-  /** Takes price and figures. */
   quote({ price, pricesSeq, tradesSeq, figures }: Quoted): void {
     this.#version += 1
     if (pricesSeq >= this.#pricesSeq) {
@@ -94,7 +92,7 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(figures)
   }
 
-  /** Takes the market's state of a checkpoint. */
+  /** Takes the market's state from a checkpoint. */
   restore({ book, price, figures, seqs }: MarketState): void {
     this.#version += 1
     this.replace(book)
@@ -104,7 +102,6 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(figures)
   }
 
-  /** Takes a full book. */
   replace({ bids, asks, isStale, venueTimeMs, receivedAtMs }: BookState): void {
     this.#version += 1
     if (bids.length + asks.length > 0) this.#ownLevels().replace(bids, asks)
@@ -115,7 +112,7 @@ export class MirrorMarket implements MarketView {
     this.#confirmedAtMs = receivedAtMs
   }
 
-  /** Takes changed levels; false if the resulting checksum differs from the engine's. */
+  /** Takes changed levels. Returns false if the checksum of the resulting book differs from the engine's. */
   change({ changes, checksum, venueTimeMs, receivedAtMs }: BookUpdate): boolean {
     this.#version += 1
     for (const change of changes) this.#ownLevels().set(change)
@@ -130,13 +127,13 @@ export class MirrorMarket implements MarketView {
     return this.#levels
   }
 
-  /** The book may be stale until it is replaced or confirmed. */
+  /** Marks the book as stale until it is replaced or confirmed. */
   markStale(): void {
     this.#version += 1
     this.#isStale = true
   }
 
-  /** The book equals the venue's. */
+  /** Confirms that the book equals the venue's. */
   confirm({ receivedAtMs }: BookConfirmed): void {
     this.#version += 1
     this.#isStale = false
@@ -190,7 +187,6 @@ export class MirrorMarket implements MarketView {
     return this.#confirmedAtMs
   }
 
-  /** Whether the engine's book is not stale. */
   get hasFreshBook(): boolean {
     return !this.#isStale
   }
@@ -235,8 +231,6 @@ export class MirrorMarket implements MarketView {
   barsArrival(): Promise<void> | null {
     return this.#parts.bars?.arrival(this.ref.number) ?? null
   }
-
-  // Routes that need the history are forwarded to the engine.
 
   priceAt(): null {
     return null

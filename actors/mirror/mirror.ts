@@ -1,7 +1,7 @@
-// A gateway's state of the engine: a checkpoint, then every later item of the log, applied as stamped and published in
-// the engine's order. Each shard is ordered by itself. Offsets, which count a channel over all markets, merge the
-// shards: an item waits for the one before it. A mirror lives for one epoch, and only while nothing is missing; then a
-// new one replaces it.
+// The engine's state at a gateway: a checkpoint and all later items of the log, published with the engine's stamps and
+// in its order. The items of one shard are in order. Offsets, which count a channel over all markets, order the shards:
+// an item waits for the item with the previous offset. A mirror ends when an item is missing, and a new mirror replaces
+// it.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { RawItem } from '../../engine/cluster/batch.ts'
@@ -37,29 +37,28 @@ import { MirrorTradeLog, MirrorWhaleLog } from './logs.ts'
 import type { MirrorMarket } from './market.ts'
 import { OlderTrades } from './older-trades.ts'
 
-/** Why a mirror cannot continue. */
 export type MirrorFault =
-  /** An item that this version cannot read. */
+  /** An item cannot be decoded. */
   | 'damaged_item'
   /** A book differs from the engine's. */
   | 'checksum'
-  /** The engine reports that it could not send an item. */
+  /** The engine reports that it could not write an item. */
   | 'said_missing'
-  /** Items wait for one that does not arrive. */
+  /** Items wait too long for the item before them. */
   | 'stalled'
 
 /** Maximum wait of items for the one before them. */
 const STALL_MS = 2_000
-/** Maximum waiting items of one shard; beyond it the reader is paused. */
+/** Maximum waiting items of one shard, beyond which its reader is paused. */
 const WAITING_ITEMS_MAX = 65_536
 
 const NO_FIGURES = { trades: 0, snapshots: 0, databaseBytes: 0, wallets: 0, coverage: {} }
 
-/** The queued items of a shard. */
+/** Items of a shard that were not applied yet. */
 class ItemQueue {
   #items: RawItem[] = []
   #next = 0
-  /** The first item after it was decoded. */
+  /** The first item, if it was decoded. */
   #head: LogItem | null = null
   #resume: (() => void) | null = null
 
@@ -71,7 +70,7 @@ class ItemQueue {
     return this.#items[this.#next]
   }
 
-  /** Resolves once there is room for more. */
+  /** Adds items. A promise is returned if there are too many; it resolves when there is room again. */
   push(items: readonly RawItem[]): void | Promise<void> {
     for (const item of items) this.#items.push(item)
     if (this.count <= WAITING_ITEMS_MAX) return
@@ -80,7 +79,7 @@ class ItemQueue {
     })
   }
 
-  /** The first item, decoded; cached until it is shifted. */
+  /** Decodes the first item. The result is cached until the item is shifted. */
   read(read: (item: RawItem) => ReturnType<typeof readItem>): ReturnType<typeof readItem> | null {
     if (this.#head !== null) return this.#head
     const raw = this.first
@@ -129,13 +128,13 @@ export class Mirror {
   #fault: MirrorFault | null = null
   #isDisconnected = false
   #disconnectCount = 0
-  /** Since when items wait without progress; null: none waits. */
+  /** Monotonic time since when items wait without progress; null: none waits. */
   #waitsSinceMs: number | null = null
   #figures: EngineFigures = NO_FIGURES
-  /** Time from the engine's receipt of the newest update to its application here, in ms. */
+  /** Delay between the engine's receipt of the newest update and its application here. */
   #lagMs = 0
 
-  /** `checkpoint` must be loaded afterwards. Throws if its venues differ from `names` or it has no run. */
+  /** The caller must `load` the checkpoint. Throws if its venues differ from `names`, or if it lacks its own run. */
   constructor(
     checkpoint: CheckpointHeader,
     parts: {
@@ -144,9 +143,9 @@ export class Mirror {
       readonly log: Log
       readonly metrics: Metrics
       readonly index: SearchIndex
-      /** Requests trades from the engine that are not in the log, and bars. Without it such trades are lost. */
+      /** Requests older trades or bars from the engine. Without it, older trades count as lost. */
       readonly request?: (subject: 'trades' | 'bars', body: Uint8Array) => Promise<Uint8Array>
-      /** Called once; the mirror takes nothing afterwards. */
+      /** Called once. Afterwards the mirror takes no items. */
       readonly onFault: (fault: MirrorFault) => void
     },
   ) {
@@ -205,7 +204,7 @@ export class Mirror {
     this.whaleLog = new MirrorWhaleLog(present)
   }
 
-  /** Status of the venues; stale while the engine is disconnected. */
+  /** Status of the venues. While the engine is disconnected, they are stale. */
   venues(): readonly VenueView[] {
     return this.#names.keys.flatMap((key) => {
       const view = this.#venues.get(key)
@@ -213,12 +212,12 @@ export class Mirror {
     })
   }
 
-  /** Figures of the engine's database, a second old. */
+  /** Figures of the engine's database, at most some seconds old. */
   get figures(): EngineFigures {
     return this.#figures
   }
 
-  /** Number of items that wait for others. */
+  /** Number of items that wait for earlier ones. */
   get waiting(): number {
     let count = 0
     for (const { count: some } of this.#shards.values()) count += some
@@ -241,7 +240,10 @@ export class Mirror {
     for (const view of this.venues()) this.#publishStatus(view)
   }
 
-  /** Takes the items of a batch or queues them for earlier ones. A promise: too many wait. */
+  /**
+   * Applies the items of a batch, or queues those that must wait. Returns a promise if too many wait; it resolves when
+   * there is room.
+   */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void> {
     if (this.#fault !== null) return
     let waiting = this.#shards.get(shard)
@@ -254,9 +256,7 @@ export class Mirror {
     return backlog
   }
 
-  /**
-   * Records trades from before the checkpoint and of earlier runs, for streams that resume. Ignores an unknown epoch.
-   */
+  /** Records trades and whales from before the checkpoint, for streams that resume. Ignores unknown epochs. */
   recall(epoch: string, items: readonly RawItem[]): void {
     const run = this.tradeLog.runs().find((candidate) => candidate.epoch === epoch)
     if (run === undefined) return
@@ -271,7 +271,7 @@ export class Mirror {
     }
   }
 
-  /** Checks whether items wait for too long. Call it a few times a second. */
+  /** Fails the mirror if items wait for too long. Called a few times a second. */
   checkStall(): void {
     const nowMs = this.#clock.monotonicMs()
     if (this.waiting === 0) this.#waitsSinceMs = null
@@ -279,13 +279,11 @@ export class Mirror {
     if (this.#waitsSinceMs !== null && nowMs - this.#waitsSinceMs > STALL_MS) this.#fail('stalled')
   }
 
-  /** Stops taking items. */
+  /** Ends the mirror without a fault. */
   close(): void {
     this.#fault ??= 'stalled'
     for (const waiting of this.#shards.values()) waiting.release()
   }
-
-  // Checkpoint
 
   /** Takes all items of the checkpoint in time slices. Rejects with an Error for unreadable items. */
   async load({ items, offsets }: Checkpoint): Promise<void> {
@@ -324,9 +322,7 @@ export class Mirror {
     this.catalog.moved(market)
   }
 
-  // Items of the log
-
-  /** Takes all items that are next in order, from any shard. */
+  /** Applies all items of any shard that are next in order. */
   #advance(): void {
     let hasMoved = false
     for (let hasProgress = true; hasProgress && this.#fault === null; ) {
@@ -355,12 +351,12 @@ export class Mirror {
     return this.#fault === null
   }
 
-  /** The row of a pair's second market comes in another shard. */
+  /** The row of a pair's second market may come later, in another shard. */
   #areListed({ a, b }: StoredMatch): boolean {
     return this.catalog.hasSeen(a) && this.catalog.hasSeen(b)
   }
 
-  /** Whether an earlier update is still missing. */
+  /** Whether an earlier update of the same channel is missing. */
   #mustWait(update: Update): boolean {
     if (update.kind === 'status' || update.kind === 'gap') return false
     const channel = countedChannelOf(update.kind)
@@ -380,7 +376,7 @@ export class Mirror {
       case 'text':
         return this.catalog.descriptions.take(item)
       case 'packed':
-        // Only in checkpoints.
+        // These kinds occur only in checkpoints.
         return
       case 'event':
         return this.catalog.takeEventRow(item)
@@ -405,7 +401,7 @@ export class Mirror {
       case 'missing':
         return this.#fail('said_missing')
       case 'update':
-        // An open opportunity of a checkpoint: only the engine lists them.
+        // An open opportunity. Only checkpoints contain it, and only the engine lists opportunities.
         return
     }
   }
@@ -452,7 +448,7 @@ export class Mirror {
     }
     if (update.kind === 'trade') this.tradeLog.push(this.#run, update)
     if (update.kind === 'whale') this.whaleLog.push(this.#run, update)
-    // Updates that the checkpoint already contains: the engine continued while it was written.
+    // Skips updates that the checkpoint contains: the engine continued to write the log while it made the checkpoint.
     const isAlreadyApplied = update.seq <= this.publisher.latest(channel, update.market.number).seq
     const isAlreadyPublished = update.offset <= this.publisher.offset(channel)
     this.publisher.follow(channel, {

@@ -1,6 +1,5 @@
-// Requests trades from the engine's log that a gateway does not hold in memory, page by page, while the resuming stream
-// waits. A client may resume at any gateway with any position. This file has both sides. Trades that the engine does
-// not return are reported as lost.
+// Requests trades that are not in a gateway's memory from the engine, page by page, while a resuming stream waits.
+// Trades that the engine does not return either are reported as lost. This file contains the engine's side too.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import { decodeBatch, encodeBatch } from '../../engine/cluster/batch.ts'
@@ -18,23 +17,23 @@ export interface TradeRow {
   readonly trade: StoredTrade
 }
 
-/** A reader's position: after an offset of a run. */
+/** A position in the trades of a run: after an offset. */
 export interface RunOffset {
   readonly run: number
   readonly offset: number
 }
 
-/** Offsets per page: the engine reads one from disk in about 2 ms. */
+/** Offsets per page. The engine reads a page from disk in about 2 ms. */
 const PAGE_ROWS = 256
-/** About 30 MB. The least recently used page is evicted first. */
+/** Maximum cached pages, about 30 MB. The least recently used page is evicted first. */
 const PAGES_MAX = 128
-/** Retries while no engine leads. */
+/** Retries of a request, for example while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
 const positionMessage = message<RunOffset>(record<RunOffset>({ run: count, offset: count }))
 
-/** Engine side: returns the trades after a position. Throws for an invalid request. */
+/** Engine side: answers with the trades after a position. Throws for an invalid request. */
 export function answerOlderTrades({
   tradeLog,
   catalog,
@@ -67,10 +66,9 @@ export class OlderTrades {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #refOf: (market: MarketNumber) => MarketRef | null
-  /** Cached rows, or the arrival of a requested page. */
+  /** The rows of each cached page, or the promise of a requested page. */
   readonly #pages = new Map<string, readonly TradeRow[] | Promise<void>>()
 
-  /** `request`: sends a request to the engine, which answers with {@link answerOlderTrades}. */
   constructor(parts: {
     readonly clock: Clock
     readonly request: (body: Uint8Array) => Promise<Uint8Array>
@@ -81,7 +79,7 @@ export class OlderTrades {
     this.#refOf = parts.refOf
   }
 
-  /** Requests the page of a position. Resolves when it has arrived or will not arrive; null: it is cached. */
+  /** Requests the page of a position. Resolves when it has arrived or the request has failed. Null: it is cached. */
   arrival(position: RunOffset): Promise<void> | null {
     const key = keyOf(position)
     let page = this.#pages.get(key)
@@ -92,7 +90,7 @@ export class OlderTrades {
     return page instanceof Promise ? page : null
   }
 
-  /** The trades after a position within its page. */
+  /** Returns the cached trades after a position, up to the end of its page. */
   tradesAfter(position: RunOffset): readonly TradeRow[] {
     const page = this.#pages.get(keyOf(position))
     if (page === undefined || page instanceof Promise) return []
@@ -109,7 +107,7 @@ export class OlderTrades {
       }
     }
     this.#cache(key, [])
-    // Later callers request it again.
+    // A later caller requests the page again.
     this.#clock.after(RETRY_MS, () => this.#pages.delete(key))
   }
 
@@ -139,7 +137,7 @@ export class OlderTrades {
   }
 }
 
-/** Pages begin at fixed offsets, so that many streams share one. */
+/** Pages begin at fixed offsets, so that streams share them. */
 function startOf({ offset }: RunOffset): number {
   return offset - (offset % PAGE_ROWS)
 }

@@ -1,10 +1,10 @@
-// Minute quotas of accounts over several gateways. The engine counts requests and grants each gateway a share that it
-// may still admit. A gateway reports its admitted requests and its remaining share every 100 ms. Counted requests and
-// all shares together stay within the quota, also across the end of a window. Only first shares exceed it, until they
-// are reported.
-// Each gateway also has a reserve for the current window, which it uses only when the engine does not answer. In each
-// later window without an answer it admits the limit divided by the last known number of gateways. The engine holds
-// that amount back for a gateway without reports.
+// Minute quotas of accounts over several gateways. The engine counts requests and grants each gateway a share of
+// requests that it may admit. Every 100 ms a gateway reports its admitted requests and its remaining share. Counted
+// requests and shares together stay within the quota. Only first shares (see FIRST_SHARE) may exceed it until they are
+// reported.
+// A gateway also has a reserve, which it uses while the engine does not answer. The reserve is valid for the current
+// window. In later windows without an answer the gateway admits the limit divided by the last known number of gateways.
+// The engine holds that amount back for each gateway that sends no reports.
 
 import { Packr } from 'msgpackr'
 import { WINDOW_MS } from '../../engine/accounts/account.ts'
@@ -29,34 +29,40 @@ import type { Quota } from '../views.ts'
 
 /** Interval of reports of admitted requests. */
 const REPORT_MS = 100
-/** Interval of keep-alive reports, with which a gateway also returns unused shares. */
+/** Interval of reports when nothing was admitted. With them a gateway also returns unused shares. */
 const IDLE_MS = 1_000
-/** A gateway without an answer for this long is isolated. The engine assumes so somewhat sooner. */
+/**
+ * A gateway that got no answer for ALONE_MS is isolated. The engine treats a gateway as isolated after MISSED_MS
+ * without a report.
+ */
 const ALONE_MS = 10_000
 const MISSED_MS = 8_000
-/** The engine drops a gateway without reports for this long: it has most likely crashed. */
+/** After this time without reports the engine forgets a gateway, which has most likely crashed. */
 const EXPIRE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
-/** First share of a gateway, and what it retains when idle. Four gateways' first shares are 5% of the limit. */
+/**
+ * Divisor of the limit. The quotient is the share of a gateway before its first answer and when idle. For four gateways
+ * that is 5% of the limit.
+ */
 const FIRST_SHARE = 80
-/** Maximum accounts stored per gateway, on the engine. */
+/** Maximum accounts per gateway that the engine stores. */
 const ACCOUNTS_MAX = 100_000
 const GATEWAYS_MAX = 1_000
 
-/** Answer row with the number of gateways and the answer number. */
+/** Name of the answer row that has the number of gateways and the answer number. */
 const GATEWAYS_ROW = 'gateways'
-/** Answer row that replaces a reserve. */
+/** Name of answer rows that replace a reserve. */
 const RESERVE_ROW = 'reserve'
-/** Maximum part of a window's remaining requests in all reserves of an account: in use, and idle. */
+/** Maximum part of a window's remaining requests that all reserves of an account take: while it is used, and while idle. */
 const RESERVED_PART = 0.25
 const RESERVED_PART_IDLE = 0.5
-/** A gateway without an answer for this long uses its reserve and returns nothing. */
+/** After this time without an answer a gateway uses its reserve and returns no shares. */
 const UNANSWERED_MS = 2_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
 /**
- * A gateway's report: requests admitted since the last report, its remaining share, whether it wants more, and the
- * window as last reported to it (remaining requests, end).
+ * A gateway's report on one account. `used`: requests admitted since the last report. `retained`: its remaining share.
+ * `remaining` and `resetSeconds`: the window as the last answer stated it.
  */
 interface Report {
   readonly kind: QuotaKind
@@ -66,17 +72,16 @@ interface Report {
   readonly isWanting: boolean
   readonly remaining: number
   readonly resetSeconds: number
-  /** What it may admit when the engine does not answer; null: it needs no reserve. */
+  /** The reserve that it holds; null: it needs none. */
   readonly reserve: number | null
 }
 
-/** The reports of a gateway. */
 interface Reports {
   readonly gateway: string
   readonly reports: readonly Report[]
-  /** The gateway stops and returns all shares. */
+  /** The gateway stops, so all its shares are free again. */
   readonly isLeaving: boolean
-  /** Number of the last answer that it received; null: none. */
+  /** Number of the last answer that arrived; null: none. */
   readonly lastAnswer: number | null
 }
 
@@ -102,21 +107,21 @@ const reportsMessage = message<Reports>(
   }),
 )
 
-/** What a gateway may admit of an account's window: now, and when the engine does not answer. */
+/** Requests of an account's window that a gateway may admit: with answers of the engine, and without. */
 interface Held {
   share: number
   reserve: number
 }
 
-/** The engine's state of a gateway. */
+/** What the engine stores of a gateway. */
 interface Gateway {
   lastSeenAtMs: number
   readonly held: Map<string, Held>
   /** Number of the last answer. */
   answerNumber: number
-  /** Reserves of the last answer. They replace those in `held` once the gateway confirms the answer. */
+  /** Reserves of the last answer. They are effective once the gateway confirms that answer. */
   answered: Map<string, number>
-  /** Reserves that are too large by now. */
+  /** Accounts whose reserve at this gateway exceeds the current maximum. */
   readonly outdated: Set<string>
 }
 
@@ -125,10 +130,13 @@ export class QuotaServer {
   readonly #accounts: Pick<Accounts, 'countRequests'>
   readonly #clock: Clock
   readonly #gateways = new Map<string, Gateway>()
-  /** Requests that the previous engine counted in windows that it began. All of these end within the first minute. */
+  /**
+   * Requests of windows that began under the previous engine, as gateways reported them. All these windows end within a
+   * minute.
+   */
   readonly #before = new Map<string, { used: number; endsSeconds: number }>()
   readonly #firstEndSeconds: number
-  /** The largest reserve of a gateway, by account. Cleared when full; missing entries count as 0. */
+  /** Maximum reserve of a gateway by account; a missing entry means 0. Cleared when full. */
   readonly #reserves = new Map<string, number>()
 
   constructor(accounts: Pick<Accounts, 'countRequests'>, clock: Clock) {
@@ -137,7 +145,7 @@ export class QuotaServer {
     this.#firstEndSeconds = Math.floor((clock.nowMs() + WINDOW_MS) / 1_000)
   }
 
-  /** Answers a gateway's reports. Throws for invalid bytes. */
+  /** Counts a gateway's reports and returns the answer. Throws for invalid bytes. */
   readonly answer = async (body: Uint8Array): Promise<Uint8Array> => {
     const decoded = reportsMessage.decode(body)
     if (decoded === null) throw new Error('the reports of quotas cannot be read')
@@ -156,7 +164,7 @@ export class QuotaServer {
     return packr.pack([...granted, ...reserves, ends])
   }
 
-  /** Answer rows for reserves of a gateway that are too large by now and have no other row. */
+  /** Answer rows that reduce outdated reserves for which the answer has no other row. */
   #smallerReserves(gateway: Gateway): readonly unknown[] {
     const rows: unknown[] = []
     for (const key of gateway.outdated) {
@@ -199,7 +207,7 @@ export class QuotaServer {
       remaining: remaining - lost,
     })
     const share = isWanting ? Math.ceil((free - reserve) / (users + 1)) : retained
-    // A smaller share or reserve counts in full until the gateway confirms the answer.
+    // The gateway may still use its old share and reserve, so the larger values count until it confirms the answer.
     const most = {
       share: Math.max(share, retained),
       reserve: Math.max(reserve, report.reserve ?? 0),
@@ -209,7 +217,7 @@ export class QuotaServer {
     return [kind, account, share, remaining, quota.resetSeconds, reserve]
   }
 
-  /** Returns the gateway's reserve. Marks larger reserves of other gateways as outdated. */
+  /** Returns the gateway's reserve. Marks other gateways' reserves that are too large as outdated. */
   #reserveOf(
     gateway: Gateway,
     { retained, reserve, isWanting }: Report,
@@ -233,7 +241,7 @@ export class QuotaServer {
     return own
   }
 
-  /** Requests of a window that the previous engine began, as last reported to a gateway. */
+  /** Requests that the previous engine counted in the current window, as last reported to a gateway. */
   #usedBefore(key: string, limit: number, { remaining, resetSeconds }: Report): number {
     const nowSeconds = this.#clock.nowMs() / 1_000
     if (nowSeconds >= this.#firstEndSeconds) {
@@ -241,7 +249,7 @@ export class QuotaServer {
       return 0
     }
     const before = this.#before.get(key)
-    // A window of this engine ends later than all windows begun before it.
+    // A window that began under this engine ends after all windows that began before.
     if (nowSeconds < resetSeconds && resetSeconds < this.#firstEndSeconds) {
       const used = Math.max(limit - remaining, before?.used ?? 0)
       this.#before.set(key, { used, endsSeconds: resetSeconds })
@@ -258,7 +266,7 @@ export class QuotaServer {
       return existing
     }
     if (this.#gateways.size >= GATEWAYS_MAX) throw new Error('too many gateways')
-    // Does not start at 0, so that it differs from the answer numbers of an earlier engine.
+    // Starts at the time instead of 0, so that it differs from the answer numbers of an earlier engine.
     const answerNumber = this.#clock.nowMs()
     const changes = { answered: new Map<string, number>(), outdated: new Set<string>() }
     const gateway: Gateway = { lastSeenAtMs, held: new Map(), answerNumber, ...changes }
@@ -276,32 +284,31 @@ export class QuotaServer {
 
 const NONE: Held = { share: 0, reserve: 0 }
 
-/** Sets what a gateway holds; deletes an empty entry. */
 function hold(held: Map<string, Held>, key: string, change: Partial<Held>): void {
   const next = { ...(held.get(key) ?? NONE), ...change }
   if (next.share + next.reserve > 0) held.set(key, next)
   else held.delete(key)
 }
 
-/** What an isolated gateway admits of a window. */
+/** Requests of a window that an isolated gateway may admit. */
 const aloneShare = (limit: number, gateways: number): number => Math.floor(limit / gateways)
 
-/** A gateway's state of an account's quota. */
+/** What a gateway stores of an account's quota. */
 interface AccountShare {
   readonly kind: QuotaKind
   readonly account: AccountId
-  /** What may still be admitted, and the share of the last answer. */
+  /** Requests that may still be admitted, and the share that the last answer granted. */
   share: number
   granted: number
-  /** Share retained when idle. */
+  /** Share that it retains when idle. */
   first: number
-  /** What it may admit of the current window when the engine does not answer; null: no longer needed. */
+  /** Requests of the current window that it may admit without an answer of the engine; null: no longer needed. */
   reserve: number | null
-  /** Admitted and unreported; reported and unanswered. */
+  /** Admitted requests that were not reported yet, and those whose report was not answered yet. */
   unreported: number
   underWay: number
   usedAtMs: number
-  /** As of the last answer. */
+  /** As the last answer stated it. */
   remaining: number
   resetSeconds: number
 }
@@ -315,16 +322,16 @@ export class QuotaShares {
   readonly #due = new Set<string>()
   #pendingReport: Promise<void> | null = null
   #isPlanned = false
-  /** Send time of the last report that was answered. */
+  /** Time at which the last answered report was sent. */
   #answeredAtMs: number
   #reportedAtMs = Number.NEGATIVE_INFINITY
-  /** Number of the last answer; null: none. */
+  /** Number of the last answer; null: there was none. */
   #lastAnswer: number | null = null
-  /** Number of gateways in the last answer; an overestimate before the first. */
+  /** Number of gateways as of the last answer. Before the first answer it is deliberately too large. */
   #gateways = FIRST_SHARE
   readonly #stopTimer: () => void
 
-  /** `name`: of this gateway. `request`: sends a report to the engine's `answer`. */
+  /** `name`: unique name of this gateway. `request`: sends a report to {@link QuotaServer}. */
   constructor(parts: {
     clock: Clock
     name: string
@@ -337,7 +344,7 @@ export class QuotaShares {
     this.#stopTimer = parts.clock.every(REPORT_MS, () => this.#tick())
   }
 
-  /** Returns all shares, unless the engine does not answer. */
+  /** Reports all requests and returns all shares. */
   async stop(): Promise<void> {
     this.#stopTimer()
     for (const [key, entry] of this.#entries) {
@@ -358,8 +365,8 @@ export class QuotaShares {
   }
 
   /**
-   * Returns whether the engine holds back this gateway's part of a window that begins at or after this second. Other
-   * gateways may have used up earlier windows. An unknown account starts a new window.
+   * Whether the engine holds back this gateway's part of the window that begins at `seconds`. Of earlier windows other
+   * gateways may have used everything. 0: the account is new, so its window begins now.
    */
   #isHeldBackFrom(seconds: number): boolean {
     if (!this.#isAlone) return false
@@ -367,7 +374,7 @@ export class QuotaShares {
     return seconds === 0 || seconds * 1_000 >= this.#clock.nowMs() - unansweredMs + MISSED_MS
   }
 
-  /** The quotas of one kind. */
+  /** Returns the quotas of one kind. */
   of(kind: QuotaKind): AccountQuotas {
     return {
       take: (account, limit, amount = 1) => this.#take(kind, account, { limit, amount }),
@@ -390,7 +397,7 @@ export class QuotaShares {
       entry.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
       if (isHeldBack) {
         entry.share = Math.max(entry.first, aloneShare(limit, this.#gateways))
-        // Requests admitted in an ended window no longer count.
+        // These requests were admitted in a window that has ended.
         entry.unreported = 0
         entry.reserve = 0
       }
@@ -408,7 +415,7 @@ export class QuotaShares {
         entry.share -= amount
       }
       this.#due.add(key)
-      // The first requests, and those that use up half of a share, are reported without waiting for the timer.
+      // An account's first requests, and the use of half of a share, are reported at once.
       if (fresh || (entry.granted > 0 && entry.share * 2 <= entry.granted)) this.#soon()
     }
     const left = Math.max(0, entry.remaining - entry.unreported - entry.underWay)
@@ -434,7 +441,7 @@ export class QuotaShares {
     if (isTime || this.#due.size > 0) void this.#report()
   }
 
-  /** Returns shares above the first share after a second without use, and everything after an unused window. */
+  /** Returns what exceeds the first share after a second without use, and everything after a window without use. */
   #giveBack(nowMs: number): void {
     for (const [key, entry] of this.#entries) {
       const idleMs = nowMs - entry.usedAtMs
@@ -490,7 +497,7 @@ export class QuotaShares {
         this.#answeredAtMs = sentAtMs
       }
     } catch {
-      // No answer: the requests are reported again, and until then nothing beyond the share is admitted.
+      // The requests are reported again with the next report. Until then the share does not grow.
       for (const [key, { entry }] of sent) {
         entry.unreported += entry.underWay
         this.#due.add(key)
@@ -524,7 +531,7 @@ export class QuotaShares {
       if (report === undefined) continue
       if (!isCount(share) || !isCount(remaining) || !isCount(resetSeconds)) continue
       const { entry, retained } = report
-      // Requests admitted since the report were taken from the retained share.
+      // Requests admitted since the report have reduced the retained share.
       entry.share = share < retained ? Math.min(entry.share, share) : entry.share + share - retained
       Object.assign(entry, { granted: share, remaining, resetSeconds })
       if (entry.reserve !== null) entry.reserve = isCount(reserve) ? reserve : 0

@@ -1,19 +1,19 @@
-// Counts the open streams of each account over all gateways. Each gateway broadcasts its changed counts, and all counts
-// to a new gateway. So a gateway can check for a free slot synchronously in a handshake, even without a leading engine.
-// Two gateways may admit a stream at the same moment; then the one with the later name closes its newest.
+// Counts the open streams of each account over all gateways. Gateways broadcast their counts, so that a handshake can
+// be decided at once and without the engine. If two gateways admit the last stream at the same moment, the gateway
+// whose name is later in order closes its newest stream.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { as, boolean, count, list, message, nested, record, text } from '../../engine/codec.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slots.ts'
 
-/** Interval of keep-alive messages. */
+/** Interval of messages without a change. */
 const BEAT_MS = 1_000
-/** A gateway that is silent for this long counts as having no streams: its clients reconnect to other gateways. */
+/** A gateway without messages for this long counts as stopped. Its clients reconnect to other gateways. */
 const EXPIRE_MS = 3_000
-/** Number of beats between broadcasts of all counts, for gateways that missed a change. */
+/** All counts are broadcast every this many beats, for gateways that missed a change. */
 const ALL_BEATS = 10
-/** Maximum accounts per message, about 400 KB. */
+/** Maximum accounts per message (about 400 KB). */
 const ROWS_MAX = 10_000
 const GATEWAYS_MAX = 1_000
 
@@ -22,7 +22,7 @@ interface OpenStreams {
   readonly open: number
 }
 
-/** Counts of one gateway. `isAll`: accounts without a row have no open stream. */
+/** Counts of one gateway. `isAll`: an account without a row has no open stream there. */
 interface Counts {
   readonly gateway: string
   readonly isAll: boolean
@@ -48,17 +48,17 @@ export class SharedConnectionSlots extends ConnectionSlots {
   readonly #announce: (body: Uint8Array) => void
   readonly #onExcess: (account: AccountId, most: number) => void
   readonly #others = new Map<string, OtherGateway>()
-  /** Limit of each account with a stream here, as of its newest handshake. */
+  /** Limit of each account that has a stream here, as its newest handshake stated it. */
   readonly #limits = new Map<AccountId, number>()
   readonly #changed = new Set<AccountId>()
   #isPlanned = false
   #beats = 0
   readonly #stopTimer: StopTimer
 
-  /** `onExcess`: an account has more streams at this gateway than the `most` it may have. */
+  /** `onExcess`: the account has more streams here than the `most` that are left for this gateway. */
   constructor(parts: {
     readonly clock: Clock
-    /** Name of this gateway; unique. */
+    /** Unique name of this gateway. */
     readonly name: string
     readonly announce: (body: Uint8Array) => void
     readonly onExcess: (account: AccountId, most: number) => void
@@ -87,7 +87,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Takes the counts of another gateway; ignores anything else. */
+  /** Takes the counts of another gateway. Ignores invalid and own messages. */
   receive(body: Uint8Array): void {
     const counts = countsMessage.decode(body)
     if (counts === null || counts.gateway === this.#name) return
@@ -106,7 +106,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Reports that no stream is open here. */
+  /** Broadcasts that no stream is open here. */
   stop(): void {
     this.#stopTimer()
     this.#announceCounts([], true)
@@ -119,7 +119,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     if (this.count(account) > left) this.#onExcess(account, left)
   }
 
-  /** Counts streams at other gateways; with `before`, only at those with an earlier name. */
+  /** Counts streams at other gateways. `before`: only those whose name precedes it. */
   #countAtOthers(account: AccountId, before: string | null = null): number {
     let count = 0
     for (const [name, { open }] of this.#others) {
@@ -132,7 +132,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     this.#changed.add(account)
     if (this.#isPlanned) return
     this.#isPlanned = true
-    // Handshakes of one tick are broadcast together.
+    // Handshakes of one tick are broadcast in one message.
     this.#clock.soon(() => {
       this.#isPlanned = false
       this.#announceChanged()

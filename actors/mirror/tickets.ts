@@ -1,4 +1,4 @@
-// Wire format of ticket messages between gateways.
+// Encoding of the messages with which gateways share stream tickets.
 
 import { KEY_SCOPES, TIER_NAMES } from '../../engine/accounts/account.ts'
 import {
@@ -19,7 +19,7 @@ import { accountId, keyId } from '../../engine/ids.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { Caller } from '../views.ts'
 
-/** A ticket was issued or used; `id` is its hash. */
+/** A ticket was issued or used. `id` is the ticket's hash. */
 export type TicketMessage =
   | {
       readonly kind: 'issued'

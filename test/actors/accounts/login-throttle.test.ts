@@ -24,8 +24,8 @@ async function openAnnAndBob() {
 }
 
 /**
- * Guesses at one e-mail, one every `everyMs`, from `addresses` addresses in turn. Returns how many were compared with
- * the password.
+ * Guesses the password of one e-mail every `everyMs`, from `addresses` addresses in turn. Returns the number of guesses
+ * that were verified.
  */
 async function guess(
   opened: Awaited<ReturnType<typeof openAnnAndBob>>,

@@ -86,7 +86,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
 
 const kindOf = (item: LogItem) => (item.kind === 'update' ? item.update.kind : item.kind)
 
-test('writes each update to the shard of its market and kind, and each market row once to both shards', () => {
+test('writes an update to the shard of its market and kind, and a market’s row once to both shards of its venue', () => {
   const { publisher, market, feeder, published } = rig()
   const { ref, summary } = market
   feeder.isOpen = true
@@ -139,7 +139,7 @@ test('writes each update to the shard of its market and kind, and each market ro
   assert.deepEqual(complete.book?.bids, market.book().bids)
 })
 
-test('writes a market’s text before its row and again when it changes, in parts that split no character', () => {
+test('writes a market’s text before its row and again when the text changes, in parts that split no character', () => {
   const { feeder, published, market } = rig()
   const long = 'rules 😀'.repeat(30_000)
   const texts = [long, long, 'shorter', '']
@@ -166,7 +166,7 @@ test('writes a market’s text before its row and again when it changes, in part
   assert.equal(published.filter(({ item }) => item.kind === 'text').length, 2, 'no text twice')
 })
 
-test('writes new teams once in batch-sized items, and all teams into each checkpoint', () => {
+test('writes new teams once in items that fit a batch, and all teams to each checkpoint', () => {
   const { feeder, published } = rig([VENUE])
   const teams = Array.from({ length: 3_000 }, (_, index) => ({
     ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
@@ -193,7 +193,7 @@ test('writes new teams once in batch-sized items, and all teams into each checkp
   assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
 })
 
-test('writes the markets with newly read past trades at most once a second, ignoring block trades', () => {
+test('writes the markets whose past trades were read once a second, but not for block trades', () => {
   const { feeder, publisher, published, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },
@@ -215,7 +215,7 @@ test('writes the markets with newly read past trades at most once a second, igno
   assert.deepEqual(past(), [['trades', [7, 8]]])
 })
 
-test('writes a pair when the pair is stored and when it ends, and nothing before the feeder opens', () => {
+test('writes a pair when it is stored and when it ends, and nothing before the feeder is open', () => {
   const { market, feeder, published } = rig()
   const { matches } = openMemoryStorage()
   const table = feeder.tap(matches)

@@ -8,7 +8,7 @@ import { countTicks } from '../../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 
-/** Encodes and decodes the items, as a checkpoint does. */
+/** Encodes and decodes the items like a checkpoint. */
 const raw = (items: Iterable<LogItem>) =>
   [...items].flatMap((item) =>
     (unpackAll(encoded((to) => writeItem(to, item))) ?? []).filter(isItem),
@@ -25,7 +25,7 @@ async function taken(items: readonly RawItem[], onItem = () => {}): Promise<read
 
 const textOf = (market: number, text: string): LogItem => ({ kind: 'text', market, from: 0, text })
 
-test('reads items and blocks in order and refuses a damaged block', async () => {
+test('reads items and blocks in order and rejects on a damaged block', async () => {
   const items = Array.from({ length: 1_000 }, (_, number) => textOf(number, `rules ${number}`))
   const last: LogItem = { kind: 'unmatched', market: 7 }
   const blocks = [...inBlocks(items)]
@@ -36,7 +36,7 @@ test('reads items and blocks in order and refuses a damaged block', async () => 
   }
 })
 
-test('rebuilds a checkpoint block only after one of its markets changed, and omits removed markets', async () => {
+test('rebuilds a block only after a change of one of its markets, and omits removed markets', async () => {
   const markets = new Map(
     Array.from({ length: 300 }, (_, number) => [number, { ref: marketRef(`m${number}`, number) }]),
   )
@@ -75,11 +75,11 @@ test('rebuilds a checkpoint block only after one of its markets changed, and omi
   assert.ok(requested.includes(2) && !requested.includes(200) && requested.includes(298))
 })
 
-test('yields to the event loop while it writes a long checkpoint', async () => {
+test('yields to the event loop while it builds the blocks of a long checkpoint', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
   const loop = countTicks()
-  // The clock advances by one millisecond for each item.
+  // Each item advances the clock by one millisecond.
   await takeBlocks(items, clock, () => clock.advance(1))
   loop.stop()
   assert.ok(loop.count() >= items.length - 1, `${loop.count()} turns`)

@@ -1,4 +1,4 @@
-// Compares the disk of a standby with the leader's tables. The log between them injects seeded faults.
+// Compares the disk of a standby with the leader's tables. The log between them has seeded faults.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,6 @@ import { NAMES, trade } from '../../support/worlds/builders.ts'
 const SEEDS = process.env.TEST_LONG === '1' ? 40 : 3
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
 
-/** A standby with an empty data folder. */
 async function stand({ server, clock, settle }: RecordedWorld) {
   const log = server.connect()
   const storage: Storage = openMemoryStorage()
@@ -30,11 +29,10 @@ async function stand({ server, clock, settle }: RecordedWorld) {
   return { standby, storage }
 }
 
-/** The venues' ids of markets, by number. */
 const idsOf = (storage: Storage) =>
   new Map([...storage.markets.all()].map(({ number, summary }) => [number, summary.nativeId]))
 
-/** Trades of all venues with their stamps, by native id. */
+/** Trades of all venues by native id, with their stamps. */
 function tradesOf(storage: Storage) {
   const ids = idsOf(storage)
   const rows = NAMES.keys.flatMap((venue) => storage.trades.rangeOfVenue({ venue, ...ALL }))
@@ -57,7 +55,7 @@ function barsOf(storage: Storage) {
 }
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`receives every trade and bar over a faulty log, ignores a deposed leader, and reports missing data as a loss (seed ${seed})`, async (t) => {
+  test(`stores every trade and bar despite a faulty log, ignores a deposed leader, and stores losses for missing data (seed ${seed})`, async (t) => {
     const world = await openRecordedWorld(`standby ${seed}`)
     const { server, settle, play, until, clock, engine, markets } = world
     t.after(() => settle(engine.stop()))
@@ -75,7 +73,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     assert.deepEqual(tradesOf(storage), led)
     assert.deepEqual(barsOf(storage), barsOf(engine.storage))
 
-    // A second engine becomes leader with other market numbers. The first one has not noticed it yet.
+    // A second engine, with other market numbers, becomes leader. The first engine has not noticed it yet.
     const next = new RecordedEngine({ clock, markets: markets.toReversed(), epoch: 'e2', term: 2 })
     t.after(() => settle(next.stop()))
     server.faults = NO_FAULTS
@@ -103,7 +101,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     assert.ok(await until(() => count() >= both.size), `${count()} of ${both.size} trades`)
     assert.deepEqual(tradesOf(storage), both)
 
-    // These batches never arrive.
+    // These batches do not arrive.
     server.faults = { ...faults, holes: 0.2 }
     await play(60, next)
     server.faults = NO_FAULTS
@@ -130,7 +128,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
   })
 }
 
-test('reports a loss to resuming clients when the leader publishes a trade that the standby already stored under its own run', async (t) => {
+test('stores a loss when the leader publishes a trade that the standby had stored under its own run', async (t) => {
   const world = await openRecordedWorld('known')
   const { settle, play, until, engine, clock } = world
   t.after(() => settle(engine.stop()))
@@ -152,7 +150,7 @@ test('reports a loss to resuming clients when the leader publishes a trade that 
   const update = published()
   assert.ok(update !== undefined)
   assert.equal(update.trade.nativeId, 'known')
-  // The standby stored this trade under an earlier run before the log delivers it.
+  // The standby has this trade already, from the run in which it was leader.
   const forwarded = { run: own.number + 1_000, offset: 7, seq: 7, receivedAtMs: clock.nowMs() }
   storage.trades.put({ number: first.number, venue }, { ...update.trade, ...forwarded })
   assert.deepEqual(storage.losses.range({ run: own.number, offset: 0 }), [])
@@ -165,7 +163,7 @@ test('reports a loss to resuming clients when the leader publishes a trade that 
   assert.ok(fromMs <= update.trade.timeMs && update.trade.timeMs <= toMs)
 })
 
-test('reports a loss to the next leader’s clients for trades of its own former run that the leader never received', async (t) => {
+test('stores a loss when trades of its own time as leader did not reach the next leader', async (t) => {
   const world = await openRecordedWorld('unheard')
   const { settle, play, until, engine, clock, server } = world
   t.after(() => settle(engine.stop()))
@@ -173,7 +171,7 @@ test('reports a loss to the next leader’s clients for trades of its own former
   await settle(engine.checkpoint())
   const log = server.connect()
   const storage: Storage = openMemoryStorage()
-  // This engine led before. Its last trade of that time did not reach the log.
+  // This engine was leader before. Its last trade did not reach the log.
   const own = storage.runs.begin('own', clock.nowMs())
   const [first] = [...engine.storage.markets.all()]
   assert.ok(first !== undefined)

@@ -31,7 +31,7 @@ const MARKETS = 100
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, order: 'asc', limit: 1_000 } as const
 
-/** An engine's market with the bars of all trades. */
+/** A market of the engine, with the bars of all its trades. */
 class Traded {
   readonly #bars = { minute: new Map<number, Bar>(), hour: new Map<number, Bar>() }
   #seq = 0
@@ -57,7 +57,7 @@ class Traded {
   }
 }
 
-/** An engine, a gateway that receives its trades with a delay, and seeded trades. */
+/** An engine, a gateway that receives the engine's trades late, and seeded trades. */
 class Rig {
   readonly clock = new ManualClock(NOON)
   readonly engine = Array.from({ length: MARKETS }, () => new Traded())
@@ -66,26 +66,26 @@ class Rig {
     clock: this.clock,
     catalog: { byNumber: (number) => this.engine[number] ?? null },
   })
-  readonly bars = new MirrorBars({ clock: this.clock, request: (body) => this.#asked(body) })
-  /** Trades that the engine published and the gateway has not received yet. */
-  readonly #unheard: TradeUpdate[] = []
+  readonly bars = new MirrorBars({ clock: this.clock, request: (body) => this.#request(body) })
+  /** Trades that the gateway has not received yet. */
+  readonly #undelivered: TradeUpdate[] = []
   #offset = 0
-  askCount = 0
+  requestCount = 0
   isLeading = true
-  /** Called between a request and its answer. */
-  onAsk = (): void => undefined
+  /** Called between the engine's reading of a request and its answer. */
+  onRequest = (): void => undefined
 
-  async #asked(body: Uint8Array): Promise<Uint8Array> {
-    this.askCount += 1
-    if (!this.isLeading) throw new Error('nobody answers')
+  async #request(body: Uint8Array): Promise<Uint8Array> {
+    this.requestCount += 1
+    if (!this.isLeading) throw new Error('no engine leads')
     await nextTurn()
     const answer = await this.#answer(body)
-    this.onAsk()
+    this.onRequest()
     await nextTurn()
     return answer
   }
 
-  /** A trade of the last two days, most often of the current time. */
+  /** A trade of the last two days, most often of the current minute. */
   trade(): void {
     const number = this.#random.below(MARKETS)
     const market = this.engine[number]
@@ -93,10 +93,10 @@ class Rig {
     const isLate = this.#random.next() < 0.2
     const update = this.#updateOf(number, market, isLate ? 30 * HOUR_MS : 1)
     market.take(update)
-    this.#unheard.push(update)
+    this.#undelivered.push(update)
   }
 
-  /** A trade of at most this age. */
+  /** A trade that is at most this old. */
   #updateOf(number: number, market: Traded, agoMs: number): TradeUpdate {
     this.#offset += 1
     const atMs = this.clock.nowMs() - this.#random.below(agoMs)
@@ -116,7 +116,7 @@ class Rig {
     }
   }
 
-  /** Adds past trades, which no update carries, to some markets. Returns the markets. */
+  /** Adds past trades, of which there is no update, to some markets. Returns these markets. */
   history(count: number): readonly number[] {
     const numbers = new Set<number>()
     for (let left = count; left > 0; left -= 1) {
@@ -129,9 +129,9 @@ class Rig {
     return [...numbers]
   }
 
-  /** Delivers the oldest pending trades to the gateway. */
+  /** Delivers the oldest undelivered trades to the gateway. */
   hear(count = Number.POSITIVE_INFINITY): void {
-    for (const update of this.#unheard.splice(0, count)) this.bars.note(update)
+    for (const update of this.#undelivered.splice(0, count)) this.bars.note(update)
   }
 
   async arrived(number: number): Promise<void> {
@@ -146,7 +146,7 @@ class Rig {
     }
   }
 
-  /** Checks that the gateway has the engine's bars of the current candle and of the newest one. */
+  /** Checks that the gateway's bars of the current candle and of the newest candle equal the engine's. */
   assertSame(): void {
     for (const [number, market] of this.engine.entries()) {
       for (const size of SIZES) {
@@ -172,20 +172,20 @@ class Rig {
   }
 }
 
-test('returns the engine’s bars for current candles while trades arrive before and after the request', async () => {
+test('returns the engine’s bars for current candles, with trades before and after the request', async () => {
   const rig = new Rig()
   for (let hour = 0; hour < 60; hour += 1) {
     for (let left = 10; left > 0; left -= 1) rig.trade()
     rig.clock.advance(HOUR_MS)
   }
-  // The gateway has received all but the newest of the trades before the request.
+  // At the request, the gateway has received all trades but the newest.
   rig.hear(590)
-  rig.onAsk = () => {
+  rig.onRequest = () => {
     for (let left = 20; left > 0; left -= 1) rig.trade()
     rig.hear(15)
   }
   for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
-  assert.equal(rig.askCount, 2, 'for many markets at once')
+  assert.equal(rig.requestCount, 2, 'for many markets at once')
   rig.hear()
   rig.assertSame()
   for (let hour = 0; hour < 100; hour += 1) {
@@ -194,10 +194,10 @@ test('returns the engine’s bars for current candles while trades arrive before
     rig.hear()
   }
   rig.assertSame()
-  assert.equal(rig.askCount, 2)
+  assert.equal(rig.requestCount, 2)
 })
 
-test('hides bars that it could not fetch from the engine, including those of later trades, and requests them again', async () => {
+test('returns no bars while the engine does not answer, and requests them again later', async () => {
   const rig = new Rig()
   for (let left = 200; left > 0; left -= 1) rig.trade()
   rig.hear()
@@ -214,7 +214,7 @@ test('hides bars that it could not fetch from the engine, including those of lat
   assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
 })
 
-test('renews bars from the engine after the engine reads past trades, and hides bars it could not fetch', async () => {
+test('requests bars again after the engine reads past trades, and hides bars when that fails', async () => {
   const rig = new Rig()
   const trades = (count: number) => {
     for (let left = count; left > 0; left -= 1) rig.trade()
@@ -226,17 +226,17 @@ test('renews bars from the engine after the engine reads past trades, and hides 
     }
   }
   trades(400)
-  // No bars were requested, so none are renewed.
+  // No bars were requested before, so none are requested again.
   rig.bars.renew(rig.history(50))
-  assert.equal(rig.askCount, 0)
-  // Trades arrive between request and answer, some at once and some later.
+  assert.equal(rig.requestCount, 0)
+  // Trades are published between request and answer. Some of them are delivered later.
   let published: readonly number[] = []
-  rig.onAsk = () => {
+  rig.onRequest = () => {
     rig.bars.renew(rig.history(20))
     published = rig.history(20)
     trades(20)
     rig.hear(10)
-    rig.onAsk = () => trades(5)
+    rig.onRequest = () => trades(5)
   }
   for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
   rig.bars.renew(published)

@@ -17,7 +17,7 @@ import {
 } from '../../support/worlds/builders.ts'
 import { tradeUpdate } from '../../support/worlds/webhook-world.ts'
 
-/** A mirrored market `m` whose engine has published five trades. */
+/** A mirrored market `m`, of which the engine has published five trades. */
 function open() {
   const { publisher } = recordingPublisher()
   const actor = storedMarket({ publisher, storage: openMemoryStorage() }).open()
@@ -37,7 +37,7 @@ function open() {
   return { mirror, market: actor.ref }
 }
 
-test('counts a trade once in its volumes, however often the trade arrives', () => {
+test('counts a trade once in its volumes, even if the trade arrives twice', () => {
   const { mirror, market } = open()
   const before = [mirror.volume24h, mirror.volumeTotal ?? 0]
   for (const seq of [5, 6, 6, 7, 6, 7]) {
@@ -50,7 +50,7 @@ test('counts a trade once in its volumes, however often the trade arrives', () =
   )
 })
 
-test('rejects a book change when the resulting book does not match the engine’s checksum', () => {
+test('rejects changed levels when the checksum of the resulting book differs from the engine’s', () => {
   const { mirror, market } = open()
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const [bids, asks] = [[level(0.4, 10)], [level(0.42, 5)]]

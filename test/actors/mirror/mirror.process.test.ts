@@ -1,4 +1,4 @@
-// Compares a mirror with the views of its engine. The log between them injects seeded faults.
+// Compares a mirror with the views of its engine. The log between them has seeded faults.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -25,7 +25,7 @@ const NO_INDEX = {
 const world = await openRecordedWorld('mirror')
 after(() => world.settle(world.engine.stop()))
 
-/** A mirror that starts from the newest checkpoint. */
+/** Opens a mirror with the newest checkpoint. */
 async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) {
   const bytes = server.objects.get('checkpoint')
   const checkpoint = bytes === undefined ? null : decodeCheckpoint(bytes)
@@ -58,7 +58,7 @@ async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) 
 
 type Following = Awaited<ReturnType<typeof follow>>
 
-/** Advances time until the mirror has received everything that was written. */
+/** Advances the time until the mirror has received everything. */
 async function caughtUp(
   { clock, engine }: RecordedWorld,
   { mirror, faults }: Following,
@@ -78,7 +78,7 @@ async function caughtUp(
   }
 }
 
-/** Checks that the mirror and the engine serve the same data. */
+/** Checks that all views of the mirror equal those of the engine. */
 function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
   const { catalog, publisher } = engine.engine
   assert.equal(mirror.catalog.marketCount, catalog.marketCount)
@@ -86,7 +86,7 @@ function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
     const mirrored = mirror.catalog.find(market.ref.id)
     assert.ok(mirrored !== null, market.ref.id)
     assert.deepEqual(mirrored.ref, market.ref)
-    // A message that changes no level changes only the engine's times. The engine does not publish it.
+    // Times of unchanged books are excluded, because the engine does not publish a message without a change.
     const [{ receivedAtMs, venueTimeMs: _, ...book }, own] = [mirrored.book(), market.book()]
     assert.deepEqual(book, withoutTimes(own), market.ref.id)
     assert.ok((receivedAtMs ?? 0) <= (own.receivedAtMs ?? 0))
@@ -105,7 +105,7 @@ function withoutTimes({ receivedAtMs: _, venueTimeMs: __, ...book }: BookView) {
   return book
 }
 
-test('serves the same data as the engine when batches arrive late, twice and out of order', async (t) => {
+test('serves the engine’s data when batches arrive late, twice and out of order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(60)
   await world.settle(world.engine.checkpoint())
@@ -119,7 +119,7 @@ test('serves the same data as the engine when batches arrive late, twice and out
   assertSame(world, following)
 })
 
-test('publishes updates of all shards once, in the engine’s order', async (t) => {
+test('publishes the updates of all shards once, in the engine’s order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(30)
   await world.settle(world.engine.checkpoint())
@@ -131,7 +131,7 @@ test('publishes updates of all shards once, in the engine’s order', async (t) 
   const expected = world.engine.published.slice(before)
   const name = (update: Update) =>
     'offset' in update ? `${update.kind} ${update.offset} ${update.seq}` : update.kind
-  // Updates of different channels and venues may be reordered. Updates of one channel may not.
+  // The order of different channels or venues may differ. The order within a channel may not.
   for (const kind of ['book', 'trade', 'price', 'bookReplaced'] as const) {
     const of = (updates: readonly Update[]) => updates.filter((one) => one.kind === kind).map(name)
     assert.deepEqual(of(following.published), of(expected), kind)
@@ -150,7 +150,7 @@ test('publishes updates of all shards once, in the engine’s order', async (t) 
   }
 })
 
-test('sends a loss announced before the mirror started, once, to streams that resume from before the loss', async (t) => {
+test('sends a loss that was announced before the mirror’s start once, to streams that resume from before it', async (t) => {
   world.server.faults = NO_FAULTS
   const { publisher, view } = world.engine.engine
   const lose = (fromMs: number) => {
@@ -160,7 +160,7 @@ test('sends a loss announced before the mirror started, once, to streams that re
   }
   lose(NOON)
   await world.play(20)
-  // The checkpoint contains the loss, and so does the log after the checkpoint's position.
+  // The loss is in the checkpoint and in the log after the checkpoint's position.
   lose(NOON + 100)
   await world.settle(world.engine.checkpoint())
   const following = await follow(t, world)
@@ -178,7 +178,7 @@ test('sends a loss announced before the mirror started, once, to streams that re
   assert.deepEqual(losses(following.mirror.tradeLog, newest), [])
 })
 
-test('requests a batch missing from the log from the engine and keeps the order of updates', async (t) => {
+test('requests a missing batch from the engine and keeps the order of updates', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -200,7 +200,7 @@ test('requests a batch missing from the log from the engine and keeps the order 
   }
 })
 
-test('fails on a batch that never arrives and does not serve later batches', async (t) => {
+test('fails when a batch does not arrive, and publishes no later batches', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -209,7 +209,7 @@ test('fails on a batch that never arrives and does not serve later batches', asy
   await caughtUp(world, following)
   world.server.faults = { ...NO_FAULTS, holes: 0.2 }
   await world.play(30)
-  // The engine no longer has it either.
+  // The engine no longer retains the batch either.
   world.engine.kept.clear()
   await caughtUp(world, following)
   for (let second = 0; second < 40 && following.faults.length === 0; second += 1) {
@@ -224,7 +224,7 @@ test('fails on a batch that never arrives and does not serve later batches', asy
   assert.equal(following.published.length, count, 'nothing is published after the gap')
 })
 
-test('ignores batches of a deposed engine and stops on batches of a later epoch', async (t) => {
+test('ignores batches of a deposed engine, and stops on batches of a later epoch', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())

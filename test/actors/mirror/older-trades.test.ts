@@ -1,4 +1,4 @@
-// Compares a gateway's trade log, whose memory lacks some trades, with the engine's log.
+// Compares the trades that a gateway returns with the engine's. Some of them are not in the gateway's memory.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ function storedTrade(run: number, offset: number): StoredTrade {
   return { ...own, ...position, receivedAtMs: timeMs(NOON + offset), run, offset, seq: offset }
 }
 
-/** Offset 300 of the first run has expired at the engine. */
+/** The engine no longer has offset 300 of the first run. */
 const ALL = new Map(
   RUNS.map(({ number }) => [
     number,
@@ -38,12 +38,12 @@ const ALL = new Map(
   ]),
 )
 
-/** Both sides. `asked` counts requests. The engine does not answer while `answers` is false. */
+/** An engine and a gateway. While `answers` is false the engine does not answer. */
 function open() {
   const [first, present] = RUNS
   assert.ok(first !== undefined && present !== undefined)
   const clock = new ManualClock(NOON)
-  const state = { answers: true, asked: 0 }
+  const state = { answers: true, requestCount: 0 }
   const engine = answerOlderTrades({
     tradeLog: {
       present,
@@ -59,7 +59,7 @@ function open() {
     catalog: { byNumber: () => ({ ref: MARKET }) },
   })
   const request = (body: Uint8Array) => {
-    state.asked += 1
+    state.requestCount += 1
     return state.answers ? engine(body) : Promise.reject(new Error('nobody leads'))
   }
   const older = new OlderTrades({ clock, request, refOf: () => MARKET })
@@ -71,7 +71,7 @@ function open() {
     const stamps = { offset, seq: offset, receivedAtMs, venueTimeMs: own.timeMs }
     log.push(run, { kind: 'trade', market: MARKET, ...stamps, trade: own })
   }
-  /** Reads the log in the way a stream does. */
+  /** Reads the trades page by page like a resuming stream. */
   const readAll = async (run: number, from: number): Promise<number[]> => {
     const offsets: number[] = []
     for (let offset = from; ; ) {
@@ -95,7 +95,7 @@ function open() {
 const offsetsOf = (run: number, from: number) =>
   (ALL.get(run) ?? []).flatMap(({ offset }) => (offset !== null && offset > from ? offset : []))
 
-test('reads all the engine’s trades in order, whichever trades of two runs the gateway holds', async () => {
+test('returns all trades of the engine in order, whichever trades of two runs the gateway has in memory', async () => {
   const random = seededRandom('older trades')
   for (const share of [0, 0.3, 0.97, 1]) {
     const { hold, readAll } = open()
@@ -110,18 +110,18 @@ test('reads all the engine’s trades in order, whichever trades of two runs the
   }
 })
 
-test('does not request trades from the engine when the gateway holds them without a gap', async () => {
+test('requests no trades from the engine when the gateway has them without a gap', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(5, 0)) hold(5, offset)
   assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
-  // No trade follows the newest one, so no request is needed.
-  assert.ok(state.asked <= 1)
+  // The newest trade is in memory, so nothing is requested.
+  assert.ok(state.requestCount <= 1)
 })
 
-test('continues with local trades when the engine does not answer within seconds', async () => {
+test('continues with its own trades when the engine does not answer within seconds', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(4, 600)) hold(4, offset)
   state.answers = false
   assert.deepEqual(await readAll(4, 0), offsetsOf(4, 600))
-  assert.equal(state.asked, 10)
+  assert.equal(state.requestCount, 10)
 })

@@ -1,4 +1,4 @@
-// Quotas of four gateways and one engine in this process, with delays, an unreachable engine or an isolated gateway.
+// Quotas of four gateways and one engine, with delays, without the engine, and with an isolated gateway.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,19 +14,19 @@ const STEP_MS = 20
 const WINDOW_STEPS = 60_000 / STEP_MS
 const ACCOUNT = accountId('acc_quota')
 
-/** Four gateways and an engine. Admitted requests are counted by window. */
+/** Four gateways and an engine. Counts the admitted requests of each window. */
 class Rig {
   readonly clock = new ManualClock()
-  /** Requests admitted in each window of the engine: past, current and next. */
+  /** Admitted requests by window of the engine. The last one is the current window. */
   readonly windows: number[] = [0]
   readonly cut = new Set<number>()
   readonly gateways: readonly QuotaShares[]
   #endsAtMs = Number.POSITIVE_INFINITY
-  #owner: QuotaServer
+  #engine: QuotaServer
 
   constructor(delayMs: () => number) {
     const { clock } = this
-    this.#owner = this.#openOwner()
+    this.#engine = this.#openEngine()
     const pass = () => new Promise<void>((resolve) => clock.after(delayMs(), resolve))
     this.gateways = [0, 1, 2, 3].map(
       (position) =>
@@ -35,8 +35,8 @@ class Rig {
           name: `gateway ${position}`,
           request: async (body) => {
             await pass()
-            if (this.cut.has(position)) throw new Error('not heard')
-            const answer = await this.#owner.answer(body)
+            if (this.cut.has(position)) throw new Error('unreachable')
+            const answer = await this.#engine.answer(body)
             await pass()
             return answer
           },
@@ -44,12 +44,12 @@ class Rig {
     )
   }
 
-  /** Replaces the engine by another one that has counted nothing. */
-  replaceOwner(): void {
-    this.#owner = this.#openOwner()
+  /** Replaces the engine by a new leader, which has counted nothing. */
+  replaceEngine(): void {
+    this.#engine = this.#openEngine()
   }
 
-  #openOwner(): QuotaServer {
+  #openEngine(): QuotaServer {
     const { clock } = this
     const quotas = new Quotas<AccountId>(clock)
     return new QuotaServer(
@@ -64,7 +64,7 @@ class Rig {
     )
   }
 
-  /** Sends this many requests. Returns how many were admitted. */
+  /** Sends `times` requests to a gateway. Returns the number of admitted ones. */
   take(position: number, times: number): number {
     if (this.clock.monotonicMs() >= this.#endsAtMs) {
       this.windows.push(0)
@@ -90,7 +90,7 @@ class Rig {
 }
 
 for (const fault of ['none', 'gateway', 'engine'] as const) {
-  test(`admits 95 % to 105 % of the requested limit in each window over four gateways (gone: ${fault})`, async () => {
+  test(`admits between 95 % and 105 % of the limit in each window over four gateways (unreachable: ${fault})`, async () => {
     for (const seed of [1, 2, 5, 6]) {
       const source = seededRandom('quotas', fault, seed)
       const random = () => source.next()
@@ -98,7 +98,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
       let busy = [true, true, true, true]
       for (let step = 0; step < WINDOW_STEPS * 3.5; step += 1) {
         if (step % 200 === 0) busy = busy.map(() => random() < 0.5)
-        // A client always uses the first gateway, which is never the isolated one.
+        // One client always uses the first gateway, which is never isolated.
         busy[0] = true
         const isRemoved = step > WINDOW_STEPS * 1.1 && step < WINDOW_STEPS * 1.6
         rig.cut.clear()
@@ -120,7 +120,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
   })
 }
 
-test('keeps the request counts of the previous leader', async () => {
+test('counts the requests that the previous leader counted', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (let step = 0; step < 1_000; step += 1) {
@@ -130,14 +130,14 @@ test('keeps the request counts of the previous leader', async () => {
   assert.equal(passed, 1_000)
   for (const position of [0, 1, 2, 3]) rig.cut.add(position)
   for (let step = 0; step < 300; step += 1) await rig.step()
-  rig.replaceOwner()
+  rig.replaceEngine()
   rig.cut.clear()
   for (let step = 0; step < 1_000; step += 1) {
     for (const position of [0, 1, 2, 3]) passed += rig.take(position, 1)
     await rig.step()
   }
   assert.ok(passed <= LIMIT * 1.05 && passed >= LIMIT * 0.95, String(passed))
-  // The window that the previous leader began is over.
+  // The window of the previous leader ends meanwhile.
   for (let step = 0; step < 1_500; step += 1) {
     passed += rig.take(0, 1)
     await rig.step()
@@ -146,7 +146,7 @@ test('keeps the request counts of the previous leader', async () => {
   assert.ok(passed > LIMIT * 1.2, String(passed))
 })
 
-test('redistributes a gateway’s unused share within two seconds', async () => {
+test('gives a gateway’s unused share to another gateway within two seconds', async () => {
   const rig = new Rig(() => 2)
   rig.take(0, 1)
   for (let step = 0; step < 150; step += 1) await rig.step()
@@ -159,7 +159,7 @@ test('redistributes a gateway’s unused share within two seconds', async () => 
   assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
 })
 
-test('limits a gateway without the engine to its share, then to the limit divided by the number of gateways', async () => {
+test('limits an isolated gateway to its share, then to the limit divided by the number of gateways', async () => {
   const rig = new Rig(() => 2)
   for (const position of [0, 1, 2, 3]) rig.take(position, 1)
   for (let step = 0; step < 100; step += 1) await rig.step()
@@ -171,7 +171,7 @@ test('limits a gateway without the engine to its share, then to the limit divide
     await rig.step()
   }
   assert.ok(passed <= LIMIT / 2, String(passed))
-  // Windows of the isolated gateway and of the engine end at the same time, within a second.
+  // The windows of the isolated gateway and of the engine end within a second of each other.
   for (let step = 0; step < 200; step += 1) await rig.step()
   const [alone, others] = [rig.take(0, LIMIT), [0, 0, 0, 0]]
   for (let step = 0; step < 400; step += 1) {
@@ -188,7 +188,7 @@ test('limits a gateway without the engine to its share, then to the limit divide
   rig.stop()
 })
 
-test('releases the remaining share of a stopped gateway at once', async () => {
+test('gives the share of a stopped gateway to others at once', async () => {
   const rig = new Rig(() => 2)
   for (let step = 0; step < 100; step += 1) {
     for (const position of [0, 1, 2, 3]) rig.take(position, 1)
@@ -204,7 +204,7 @@ test('releases the remaining share of a stopped gateway at once', async () => {
   assert.ok(passed >= LIMIT * 0.98 && passed <= LIMIT * 1.05, String(passed))
 })
 
-test('keeps the total within the quota when all gateways use their shares at once', async () => {
+test('admits no more than the quota when all gateways use their shares at once', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (const position of [0, 1, 2, 3]) {
@@ -216,7 +216,7 @@ test('keeps the total within the quota when all gateways use their shares at onc
   assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
 })
 
-test('reports 0 remaining requests when it refuses a request', async () => {
+test('states 0 remaining requests when it refuses a request', async () => {
   const rig = new Rig(() => 2)
   rig.cut.add(0)
   const quotas = rig.gateways[0]?.of('account')
@@ -228,14 +228,14 @@ test('reports 0 remaining requests when it refuses a request', async () => {
   rig.stop()
 })
 
-test('admits clients far below their quota when no gateway reaches the engine', async () => {
+test('admits a client that uses a quarter of its quota while no gateway reaches the engine', async () => {
   for (const locations of [[0], [0, 1, 2, 3]]) {
     const rig = new Rig(() => 2)
     let requested = 0
     let passed = 0
     for (let step = 0; step < WINDOW_STEPS - 10; step += 1) {
       if (step === 800) for (const position of [0, 1, 2, 3]) rig.cut.add(position)
-      // A client uses a quarter of its quota: one request every 1.4 s, at each gateway in turn.
+      // Seven requests every 1.4 s are a quarter of the limit. They are sent to the gateways in turn.
       const position = locations[(step / 70) % locations.length]
       if (position !== undefined) {
         requested += 7
@@ -248,7 +248,7 @@ test('admits clients far below their quota when no gateway reaches the engine', 
   }
 })
 
-test('admits clients far below their quota at the only gateway cut off from the engine, without exceeding the quota', async () => {
+test('admits a client with few requests at an isolated gateway while other clients use up the rest of the quota', async () => {
   const rig = new Rig(() => 2)
   let requested = 0
   let passed = 0
@@ -258,7 +258,7 @@ test('admits clients far below their quota at the only gateway cut off from the 
       requested += 10
       passed += rig.take(0, 10)
     }
-    // Clients at the other gateways request more than the quota.
+    // Clients at another gateway request more than the limit.
     if (step >= 800) rig.take(1, 5)
     await rig.step()
   }

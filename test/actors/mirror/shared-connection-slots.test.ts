@@ -1,5 +1,4 @@
-// Streams and tickets of accounts over several gateways in this process. Announcements are delayed, and a gateway may
-// crash.
+// Streams and tickets of accounts over several gateways. Broadcasts arrive late, and a gateway may crash.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,13 +19,13 @@ const NAMES = ['g1', 'g2', 'g3', 'g4']
 const MOST = 3
 const ACCOUNTS = ['acc_one', 'acc_two'].map(accountId)
 
-/** Gateways whose announcements arrive with a delay. */
+/** Gateways between which broadcasts arrive late. */
 class Rig {
   readonly clock = new ManualClock()
   readonly dead = new Set<string>()
   readonly gateways = new Map<string, SharedConnectionSlots>()
   readonly #due = new Map<string, number>()
-  /** Open slots by gateway and account, oldest first. The newest is ended first. */
+  /** Open slots by gateway and account, oldest first. */
   readonly #open = new Map<string, ConnectionSlot[]>()
 
   constructor(delayMs: () => number, names: readonly string[] = NAMES) {
@@ -38,7 +37,7 @@ class Rig {
     const notify = (body: Uint8Array) => {
       if (this.dead.has(name)) return
       for (const [other, locations] of this.gateways) {
-        // Announcements of one gateway arrive in order.
+        // Broadcasts of one gateway arrive in order.
         const link = `${name} ${other}`
         const dueMs = Math.max(clock.monotonicMs() + delayMs(), this.#due.get(link) ?? 0)
         this.#due.set(link, dueMs)
@@ -90,7 +89,7 @@ class Rig {
 
 const [account = accountId('none'), second = accountId('none')] = ACCOUNTS
 
-test('limits an account’s streams across all gateways and releases slots on every gateway', async () => {
+test('limits an account’s streams over all gateways, and frees slots at every gateway', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g2', 'g3']) {
     assert.equal(rig.open(name, account), true, name)
@@ -103,7 +102,7 @@ test('limits an account’s streams across all gateways and releases slots on ev
   assert.equal(rig.open('g4', account), true)
   await rig.pass(10)
   for (const name of NAMES) assert.equal(rig.open(name, account), false, name)
-  // A new gateway receives the counts a moment later.
+  // A new gateway receives the counts of the others a moment later.
   rig.add('g5', () => 2)
   await rig.pass(10)
   assert.equal(rig.open('g5', account), false)
@@ -126,7 +125,7 @@ test('ends only the streams beyond the limit when gateways admit several at once
     await rig.pass(300)
     for (const each of ACCOUNTS) {
       assert.ok(rig.total(each) <= MOST, `seed ${seed}: ${rig.total(each)}`)
-      // Refused clients retry.
+      // The refused clients try again.
       for (const name of NAMES) {
         rig.open(name, each)
         await rig.pass(50)
@@ -137,7 +136,7 @@ test('ends only the streams beyond the limit when gateways admit several at once
   }
 })
 
-test('frees a stopped gateway’s slots at once and a crashed gateway’s after seconds, and skips unreadable messages', async () => {
+test('frees the slots of a stopped gateway at once and those of a crashed gateway after seconds', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g1', 'g2']) rig.open(name, account)
   await rig.pass(10)
@@ -164,7 +163,7 @@ const CALLER: Caller = {
   scopes: ['read'],
 }
 
-test('accepts a ticket once at any gateway within a minute, and replicates the ticket without its value', async () => {
+test('accepts a ticket once at any gateway within a minute, and broadcasts the ticket’s hash only', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
   const good: AccountsView = Object.assign(Object.create(accounts), { isValid: () => true })

@@ -1,5 +1,3 @@
-// Hanging and failing endpoints delay no others. A long backlog of one webhook slows neither the start nor a tick.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
@@ -41,7 +39,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   return { world, caller, openMax: () => openMax }
 }
 
-test('delays no first attempt of healthy endpoints by a second when 100 of 1,000 endpoints hang', async () => {
+test('delays no first attempt of a healthy endpoint by a second while 100 of 1,000 endpoints hang', async () => {
   const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
   const madeAtMs = new Map<string, number>()
   for (let round = 0; round < 12; round += 1) {
@@ -62,10 +60,10 @@ test('delays no first attempt of healthy endpoints by a second when 100 of 1,000
   world.webhooks.stop()
 })
 
-test('reserves a quarter of the attempt slots for failing endpoints and gives them no more', async () => {
+test('runs attempts of failing endpoints in at most a quarter of the attempt slots, and attempts each of them', async () => {
   const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
   for (let count = 0; count < 3; count += 1) world.trade()
-  // The first posts show which endpoints hang.
+  // Attempts of the first three trades time out, which marks the hanging endpoints as failing.
   for (let second = 0; second < 40; second += 1) await passASecond(world)
   const isOpen = () => caller.openCount
   assert.ok(isOpen() <= attemptsOfFailingMax, `${isOpen()} open`)
@@ -94,7 +92,7 @@ async function passASecond({ clock }: WebhookWorld): Promise<void> {
   await settle()
 }
 
-/** An outbox with many pending rows of one webhook. Counts the rows that are read. */
+/** An outbox with many pending deliveries of one webhook. Counts the rows that are read. */
 class LongOutbox extends MemoryOutbox {
   readonly pendingCount: number
   readonly nowMs: TimeMs
@@ -151,7 +149,7 @@ class LongOutbox extends MemoryOutbox {
   }
 }
 
-test('reads only a bounded window of 100,000 pending deliveries, at start and in every tick', async () => {
+test('reads few of 100,000 pending deliveries at the start and with each attempt', async () => {
   const clock = new ManualClock()
   const outbox = new LongOutbox(100_000, clock.nowMs())
   const webhooks = new MemoryWebhooks()
@@ -196,7 +194,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
   return (await made.create(ALICE, request())).webhook
 }
 
-test('keeps a delivery window in order when deliveries are inserted before, within or after the window', async () => {
+test('keeps a delivery window in order when deliveries are added before, within or after the window', async () => {
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('window', seed)
@@ -222,7 +220,7 @@ test('keeps a delivery window in order when deliveries are inserted before, with
       assert.deepEqual(head, first ?? null)
       if (head === null) continue
       window.shift()
-      // Some entries stay in the table during their attempt, and are read again.
+      // Entries stay in the table during their attempt, so `read` returns them again.
       taken.set(head.number, true)
       if (taken.size < 4) continue
       for (const number of taken.keys()) variant.delete(number)

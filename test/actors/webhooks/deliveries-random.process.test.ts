@@ -1,5 +1,5 @@
-// Compares deliveries with a reference implementation (naive/deliveries.ts) over random events, outcomes, owner requests,
-// crashes with and without the last writes, and clock jumps.
+// Compares deliveries with a reference implementation (naive/deliveries.ts) through random events, outcomes, requests
+// of the owner, clock jumps, and crashes that may lose the last writes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,13 +34,13 @@ class RandomRun {
     caller.post = (request) => {
       const reference = this.#begin(request)
       const posted = post(request)
-      // Registered before the dispatcher’s own timer, so it runs right before it.
+      // Runs just before the callback of the deliveries, which is registered later.
       posted.then((outcome) => this.#guard(() => reference?.(outcome)))
       return posted
     }
   }
 
-  /** Reports a post to the reference implementation. Returns a function that reports its outcome. */
+  /** Reports a post to the reference implementation. Returns a function that reports the post's outcome. */
   #begin(request: PostRequest): ((outcome: PostOutcome) => void) | null {
     const { world, twins: references, bodies } = this
     return this.#guard(() => {
@@ -58,7 +58,7 @@ class RandomRun {
     })
   }
 
-  /** An error inside the dispatcher fails the test instead of the delivery. */
+  /** Records an error for the end of the test. Inside the deliveries it would count as a failed attempt. */
   #guard<Result>(check: () => Result): Result | null {
     try {
       return check()
@@ -144,7 +144,6 @@ class RandomRun {
     const { world } = this
     const outboxAtCrash = world.outbox
     const began = world.crash(isLossy)
-    // Before the first tick of the new process.
     for (const { view, naive } of this.present()) {
       const number = world.numberOf(view.id)
       const left = isLossy ? outboxAtCrash.crash() : outboxAtCrash
@@ -173,7 +172,7 @@ class RandomRun {
     }
   }
 
-  /** All receivers answer 200: nothing stays pending, and removed webhooks leave no rows. */
+  /** From now on all receivers answer 200. At the end no delivery is pending, and removed webhooks have no rows. */
   async finish(): Promise<void> {
     const { world } = this
     this.isWell = true
@@ -198,7 +197,7 @@ function withDelay(answer: Answer, afterMs: number): Exclude<Answer, 'hang'> {
   return { ...answer, afterMs }
 }
 
-test(`keeps created = delivered + pending + exhausted + dropped in every step of ${SEEDS} random runs, with rows equal to the reference implementation`, async () => {
+test(`keeps created = delivered + pending + exhausted + dropped in each step of ${SEEDS} random runs, with rows equal to the reference implementation`, async () => {
   let posts = 0
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const run = new RandomRun(seed)

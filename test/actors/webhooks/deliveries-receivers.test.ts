@@ -1,4 +1,4 @@
-// How deliveries end for receivers with different errors: counts, attempts and equal bytes at each attempt.
+// How a delivery ends, by the receiver's answers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const failed = (reason: 'refused' | 'timeout' | 'network' | 'tls', afterMs = 0):
   return { outcome, afterMs }
 }
 
-/** Name, answers, final status of each delivery, and number of attempts. */
+/** Name, answers, final status of each delivery, and number of attempts of each. */
 const RECEIVERS: readonly (readonly [
   name: string,
   answer: (post: Post, nth: number) => Answer,
@@ -52,7 +52,7 @@ for (const [name, answer, ends, attempts] of RECEIVERS) {
         await world.pass(1_000)
       }
       await world.pass(2 * DAY)
-      // 410 disables the webhook at the first delivery.
+      // After the first 410 the webhook is disabled.
       const created = name === '410' ? 1 : 3
       const counts = { created, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
       assert.deepEqual(world.counts(view.id), { ...counts, [ends]: created })

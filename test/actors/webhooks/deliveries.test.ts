@@ -55,13 +55,13 @@ test('sends an event only after its commit, and then at once', async () => {
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('waits for a separate commit for the events of each tick', async () => {
+test('commits the events of each tick separately', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
   await settle()
   world.trade()
-  // The commit of the first tick resolves. The commit of the second tick is not requested yet.
+  // Commits the first tick. The commit of the second tick is not requested yet.
   world.commit()
   await settle()
   assert.equal(world.caller.posts.length, 1)
@@ -71,7 +71,7 @@ test('waits for a separate commit for the events of each tick', async () => {
   assert.equal(world.counts(view.id).delivered, 2)
 })
 
-test('sends a manual test only after its commit, even if a manual retry wakes the webhook', async () => {
+test('sends a requested test only after its commit, even if a manual retry wakes the webhook', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -103,7 +103,7 @@ test('ignores a manual retry while an attempt of the delivery is running', async
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('never sends an event that a crash before the commit loses', async () => {
+test('never sends an event that was lost in a crash before its commit', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -114,7 +114,7 @@ test('never sends an event that a crash before the commit loses', async () => {
   assert.equal(world.counts(view.id).created, 0)
 })
 
-test('sends every attempt with the same bytes and id, but with its own time and signature', async (t) => {
+test('sends the same bytes and id with each attempt, but a new time and signature', async (t) => {
   const world = new WebhookWorld()
   // The reference library compares with the system time.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
@@ -134,7 +134,7 @@ test('sends every attempt with the same bytes and id, but with its own time and 
   }
 })
 
-test('accepts only a 2xx as success, and lengthens but never shortens the wait according to Retry-After', async () => {
+test('treats only 2xx as success, and waits at least as long as Retry-After states', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
     { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
@@ -153,7 +153,7 @@ test('accepts only a 2xx as success, and lengthens but never shortens the wait a
   }
 })
 
-test('disables the webhook at once with a reason on 410 and exhausts the delivery', async () => {
+test('disables a webhook with the reason `gone` and exhausts the delivery when the receiver answers 410', async () => {
   const { world, view } = await oneWebhook(() => answered(410))
   world.trade()
   await settle()
@@ -173,13 +173,13 @@ test('disables the webhook at once with a reason on 410 and exhausts the deliver
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('drops and counts a price that is over 15 minutes old at its attempt, except on a manual retry', async () => {
+test('drops a price that is over 15 minutes old at its attempt, except on a manual retry', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   world.caller.answer = () => answered(500)
   for (const price of [400_000, 500_000]) publishPrice(world, price)
   await world.pass(DAY)
-  // Attempts at once, after 5 s, 30 s, 2 min and 10 min. The sixth would be over an hour late.
+  // Attempts are made at once and after 5 s, 30 s, 2 min and 10 min. The sixth would be made more than an hour later.
   assert.equal(world.caller.posts.length, 5)
   const counts = { created: 1, delivered: 0, exhausted: 0, dropped: 1, pending: 0 }
   assert.deepEqual(world.counts(view.id), counts)
@@ -220,7 +220,7 @@ test('resumes pending deliveries after a crash', async () => {
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('repeats a successful delivery with the same id and bytes when the success was not recorded', async () => {
+test('repeats a successful delivery with the same id and bytes when a crash lost the success', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -235,7 +235,7 @@ test('repeats a successful delivery with the same id and bytes when the success 
   assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
 })
 
-test('delivers one at a time to a failing webhook, alternating new events and due retries', async () => {
+test('runs one attempt at a time for a failing webhook, alternating new events and due retries', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   for (let count = 0; count < 20; count += 1) world.trade()
   await settle()
@@ -259,7 +259,7 @@ test('delivers one at a time to a failing webhook, alternating new events and du
   assert.ok(world.caller.posts.length > retried + 30)
 })
 
-test('runs at most 16 attempts at once for a healthy webhook, and four while half of all slots are busy', async () => {
+test('runs at most 16 attempts of a webhook at once, and at most four while half of all slots are in use', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   for (let count = 0; count < 40; count += 1) world.trade()
@@ -273,7 +273,7 @@ test('runs at most 16 attempts at once for a healthy webhook, and four while hal
   }
   assert.equal(openMax, 16)
   assert.equal(world.caller.posts.length, 40)
-  // 32 webhooks of 32 hanging hosts use half of all slots. A later webhook then gets four.
+  // 32 webhooks on 32 hanging hosts take half of all slots.
   const crowd = new WebhookWorld()
   for (let nth = 0; nth < 32; nth += 1) {
     const url = `https://host-${nth}.example.com/`
@@ -291,7 +291,7 @@ test('runs at most 16 attempts at once for a healthy webhook, and four while hal
 
 const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
-test('drops and counts the oldest pending deliveries beyond the limit', async () => {
+test('drops the oldest pending deliveries of a webhook beyond its limit', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < 25; count += 1) {
     world.trade()
@@ -306,7 +306,7 @@ test('drops and counts the oldest pending deliveries beyond the limit', async ()
   assert.deepEqual(world.counts(view.id), { ...counts, delivered: 10, pending: 0 })
 })
 
-test('keeps a delivery that is dropped during its attempt as dropped, and counts it once', async () => {
+test('does not change a dropped delivery when its running attempt succeeds', async () => {
   const { world, view } = await oneWebhook(undefined, { pendingMax: 1 })
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   world.trade()
@@ -332,7 +332,7 @@ test('drops deliveries of an inactive webhook after 72 hours', async () => {
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('disables a webhook with a reason after five days of failures, and resets that period on success', async () => {
+test('disables a webhook with a reason after five days of failures, unless an attempt succeeds meanwhile', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   const failAFor = async (days: number) => {
     for (let hours = 0; hours < days * 24; hours += 12) {
@@ -363,7 +363,7 @@ test('disables a webhook with a reason after five days of failures, and resets t
   assert.equal(world.counts(view.id).pending, 0)
 })
 
-test('records a failed attempt with the reason when the secret cannot be decrypted', async () => {
+test('records a failed attempt with a reason when the webhook’s secret cannot be decrypted', async () => {
   const { world, view } = await oneWebhook()
   const [stored] = world.table.all()
   assert.ok(stored !== undefined)
@@ -384,7 +384,7 @@ test('records a failed attempt with the reason when the secret cannot be decrypt
   assert.equal(world.counts(view.id).delivered, 1, 'delivered after the rotation')
 })
 
-test('signs with the current secret when a previous secret cannot be decrypted', async () => {
+test('signs with the current secret alone when a previous secret cannot be decrypted', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.rotateSecret(ALICE, view.id, null)
   const [stored] = world.table.all()
@@ -400,7 +400,7 @@ test('signs with the current secret when a previous secret cannot be decrypted',
   assert.equal(signatures?.length, 2)
 })
 
-test('records a failed attempt when the HTTP caller throws, and continues with the next delivery', async () => {
+test('records a failed attempt when the HTTP caller throws, and sends the next delivery', async () => {
   const { world, view } = await oneWebhook()
   const { caller } = world
   const post = caller.post.bind(caller)
@@ -429,7 +429,7 @@ test('aborts running attempts on stop, keeps their deliveries pending and leaves
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('removes finished deliveries beyond the newest thousand or older than a week', async () => {
+test('deletes finished deliveries that are older than a week or not among the newest thousand', async () => {
   const { world, view } = await oneWebhook()
   for (let count = 0; count < finishedRetainedMax + 150; count += 1) {
     world.trade()
@@ -457,9 +457,7 @@ test('counts deliveries and attempts in metrics by type and outcome, without web
   assert.ok(!text.includes('wh_'))
 })
 
-// A full disk
-
-test('sends an event whose commit failed once a commit succeeds, without waiting for another event', async () => {
+test('sends an event when a later commit succeeds, even if no other event arrives', async () => {
   const { world } = await oneWebhook()
   world.isDiskFull = true
   world.trade()
@@ -470,7 +468,7 @@ test('sends an event whose commit failed once a commit succeeds, without waiting
   assert.equal(world.caller.posts.length, 1)
 })
 
-/** Refuses changes while `isFull`. */
+/** An outbox that refuses changes while `isFull`. */
 class FullOutbox extends CrashingOutbox {
   isFull = false
 
@@ -483,7 +481,7 @@ class FullOutbox extends CrashingOutbox {
   }
 }
 
-test('does not count events that the outbox refused, and rejects tests and retries that it refused', async () => {
+test('does not count events that the outbox refused, and rejects tests and retries when the outbox refuses them', async () => {
   const outbox = new FullOutbox()
   const { world, view } = await oneWebhook(() => answered(500), { outbox })
   world.trade()
@@ -504,7 +502,7 @@ test('does not count events that the outbox refused, and rejects tests and retri
   await settle()
 })
 
-test('shares the total limit of pending deliveries between webhooks and drops nothing of a webhook below its share', async () => {
+test('limits each webhook to its share when all webhooks together have too many pending deliveries', async () => {
   const world = new WebhookWorld({ pendingTotalMax: 100 })
   const quiet = { ...NO_FILTERS, marketIds: ['venue_a_quiet'] }
   const greedy = await world.create({ url: 'https://example.com/greedy' })
@@ -520,7 +518,7 @@ test('shares the total limit of pending deliveries between webhooks and drops no
   assert.equal(world.counts(modest.id).pending, 20)
 })
 
-test('limits a webhook’s finished deliveries, however fast they arrive', async () => {
+test('limits a webhook’s finished deliveries, however fast they finish', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < finishedRetainedMax + 200; count += 1) world.trade()
   await settle()
@@ -528,8 +526,6 @@ test('limits a webhook’s finished deliveries, however fast they arrive', async
   assert.ok(rows < finishedRetainedMax + 30, `${rows} rows`)
   assert.equal(world.counts(view.id).created, finishedRetainedMax + 200)
 })
-
-// With LMDB
 
 const EVENT_COUNT = 300
 
@@ -545,7 +541,7 @@ function openOn(storage: Storage, caller: FakeCaller): Webhooks {
   return webhooks
 }
 
-test('delivers pending events of the previous run from the real tables', async () => {
+test('delivers pending events of the previous process from LMDB', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = noonClock.nowMs()
   const notify = (webhooks: Webhooks) => {

@@ -1,5 +1,3 @@
-// The order in which webhooks of several accounts and hosts send.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DeliveryRotation } from '../../../actors/webhooks/delivery-rotation.ts'
@@ -12,7 +10,7 @@ import { webhook } from '../../support/worlds/stored-webhooks.ts'
 
 const outbox = new MemoryOutbox()
 
-/** A webhook such as `a1x`: account, number, host. */
+/** A queue named account, number and host, such as `a1x`. */
 function queueOf(name: string): DeliveryQueue {
   const [account = '', number = '', host = ''] = name
   const url = `https://${host}.example.com/${name}`
@@ -37,13 +35,13 @@ const all = (rotation: DeliveryRotation) => {
   return names
 }
 
-test('rotates over accounts, then an account’s hosts, then its webhooks on a host', () => {
+test('takes turns over accounts, then an account’s hosts, then its webhooks on a host', () => {
   const rotation = new DeliveryRotation(new FakeCapacity())
   for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) rotation.add(queueOf(name))
   assert.deepEqual(all(rotation), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
-test('skips a full host and gives the host’s next attempts to the accounts in rotation', () => {
+test('skips a host at its attempt limit and gives its next attempts to the accounts in turn', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const host = queueOf('a1x').host
@@ -61,7 +59,7 @@ test('skips a full host and gives the host’s next attempts to the accounts in 
   assert.deepEqual(order, ['a1x', 'b1x', 'c1x', 'a2x'])
 })
 
-test('gives a host’s free attempt to another account when the next account is at its attempt limit', () => {
+test('gives a host’s free attempt to another account when the next account is at its own limit', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const first = queueOf('a1x')
@@ -76,7 +74,7 @@ test('gives a host’s free attempt to another account when the next account is 
   assert.equal(nameOf(rotation.take(true)), 'a1x')
 })
 
-test('selects a webhook whenever the reference implementation does, whatever is full, added or removed', () => {
+test('returns a webhook whenever the reference implementation does, with random limits, additions and removals', () => {
   const names = ['a', 'b', 'c'].flatMap((account) =>
     ['1x', '2x', '3y', '4z'].map((rest) => `${account}${rest}`),
   )

@@ -1,4 +1,4 @@
-// Which updates create events for which webhooks, their ages, and comparisons with the last delivered price.
+// Which updates create events for which webhooks.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -64,7 +64,7 @@ function lifeUpdate(
   }
 }
 
-test('encodes a body once for all matching webhooks, and never when no webhook matches', async () => {
+test('writes a body once for all matching webhooks, and none when no webhook matches', async () => {
   const world = new WebhookWorld()
   world.trade()
   assert.equal(world.bodies.count, 0)
@@ -80,7 +80,7 @@ test('encodes a body once for all matching webhooks, and never when no webhook m
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('matches filters against trade, market and catalogue data, ignoring the case of ids', async () => {
+test('matches filters by data of the trade, its market and the catalogue, ignoring the case of ids', async () => {
   const world = new WebhookWorld()
   world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
   const published = async (filters: Partial<typeof NO_FILTERS>) => {
@@ -104,7 +104,7 @@ test('matches filters against trade, market and catalogue data, ignoring the cas
   assert.equal(await published({ side: 'sell' }), false)
 })
 
-test('creates no second event when the same trade or update arrives again, also after a restart', async () => {
+test('creates no second event when the same update arrives again, also after a restart', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['trade.created', 'market.resolved'] as const
   const view = await world.create({ eventTypes })
@@ -123,7 +123,7 @@ test('creates no second event when the same trade or update arrives again, also 
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('counts but does not deliver trades and whales older than 15 minutes', async () => {
+test('counts trades and whales older than 15 minutes instead of delivering them', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['trade.created', 'whale.alert'] })
   world.trade({ ageMs: 15 * MINUTE })
@@ -139,7 +139,7 @@ test('counts but does not deliver trades and whales older than 15 minutes', asyn
   )
 })
 
-test('compares a price with the last delivered price, and stores the first price without delivering it', async () => {
+test('compares a price with the last price that the webhook got, and only stores the first price', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -166,7 +166,7 @@ test('compares a price with the last delivered price, and stores the first price
     '40 44',
     '44 45',
   ])
-  // Each market has its own base price. An update without price data is ignored.
+  // Each market has its own base. An update without a price is ignored.
   await notify(90, { market: OTHER })
   await notify(50, { source: 'none' })
   assert.equal(world.counts(usual.id).created, 3)
@@ -174,7 +174,7 @@ test('compares a price with the last delivered price, and stores the first price
   assert.equal(world.counts(usual.id).created, 4)
 })
 
-test('sends each price change when several share a millisecond', async () => {
+test('sends each change when a price changes several times within a millisecond', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   for (const price of [40, 50, 40, 50, 40, 50])
@@ -186,7 +186,7 @@ test('sends each price change when several share a millisecond', async () => {
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 5)
 })
 
-test('sends a trade once to each webhook that filters by one of the wallets that become known later', async () => {
+test('sends a trade once to each webhook that filters by a wallet of it, also if the wallet becomes known later', async () => {
   const world = new WebhookWorld()
   const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
     world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
@@ -241,7 +241,7 @@ test('sends a trade whose taker becomes known later to webhooks that filter by t
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('shares a price body between webhooks with the same base price, and starts a new base when a market is removed', async () => {
+test('shares a body between webhooks with the same base price, and drops the base of a removed market', async () => {
   const world = new WebhookWorld()
   for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })
   const { watcher } = world.webhooks
@@ -254,7 +254,7 @@ test('shares a price body between webhooks with the same base price, and starts 
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('sends one event for each settlement of a market', async () => {
+test('sends one event per settlement of a market', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['market.resolved'] })
   const { watcher } = world.webhooks
@@ -267,7 +267,7 @@ test('sends one event for each settlement of a market', async () => {
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('sends one event for a pair to every webhook that matches either market', async () => {
+test('sends one event for a pair to each webhook that matches either market', async () => {
   const world = new WebhookWorld()
   const of = (id: string) =>
     world.create({
@@ -287,7 +287,7 @@ test('sends one event for a pair to every webhook that matches either market', a
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('delivers whales from 5,000 dollars or the webhook’s own minimum', async () => {
+test('delivers whales from 5,000 dollars, or from the webhook’s own minimum', async () => {
   const world = new WebhookWorld()
   const usual = await world.create({ eventTypes: ['whale.alert'] })
   const rich = { ...NO_FILTERS, minUsd: usdMicros(10_000_000_000), categories: ['Politics'] }
@@ -299,7 +299,7 @@ test('delivers whales from 5,000 dollars or the webhook’s own minimum', async 
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('sends a whale once to each webhook whose minimum it reaches, also below the stream’s minimum or after growing', async () => {
+test('sends a whale once to each webhook when it reaches the webhook’s minimum, even below the stream’s minimum', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({
@@ -323,7 +323,7 @@ test('sends a whale once to each webhook whose minimum it reaches, also below th
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('sends an opportunity when it reaches a webhook’s minimums, and its end to the same webhooks, for filters on any leg', async () => {
+test('sends an opportunity when it reaches a webhook’s minimums, and later its end to the same webhooks', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['arbitrage.opened', 'arbitrage.closed'] as const
   const of = (filters: Partial<typeof NO_FILTERS>) =>
@@ -345,7 +345,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and its end t
       .join()
   const { watcher } = world.webhooks
   let before: ArbitrageRefresh['previousPeak'] = null
-  /** Publishes the opportunity at `ageMs` after its opening with a profit of `dollars`. */
+  /** Publishes the opportunity `ageMs` after its opening with a profit of `dollars`. */
   const notify = (ageMs: number, dollars: number, event: ArbitrageRefresh['event'] | 'lasting') => {
     const profit = usdMicros(dollars * 1_000_000)
     const one = opportunity([M, OTHER], { profit })
@@ -373,7 +373,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and its end t
   notify(999, 1, 'closed')
   assert.equal(counts(), 'any 2,first 2,second 2,venue 2,edge 2')
   await settle()
-  // Two events, each with one id for all webhooks. A repeated update creates no further event.
+  // There are two events, each with one id for all webhooks.
   const ids = () => new Set(world.caller.posts.map(({ headers }) => headers['webhook-id']))
   assert.equal(world.caller.posts.length, 10)
   assert.equal(ids().size, 2)
@@ -383,7 +383,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and its end t
   assert.equal(world.caller.posts.length, 10)
 })
 
-test('measures a whale’s latency from the time its group closes', async () => {
+test('measures a whale’s latency from the end of its group', async () => {
   const world = new WebhookWorld()
   await world.create({ eventTypes: ['whale.alert'] })
   world.caller.answer = () => answered(200)

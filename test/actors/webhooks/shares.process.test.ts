@@ -1,4 +1,5 @@
-// Accounts that exceed their share of deliveries, and a bystander whose deliveries are not delayed.
+// Accounts that exceed their share of deliveries (attackers), and another account that must not be delayed (the
+// bystander).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +22,7 @@ const SECONDS = process.env.TEST_LONG === '1' ? 40 : 20
 const BYSTANDER = 'https://bystander.example.com/'
 const attacker = (nth: number): AccountId => accountId(`acc_attacker_${nth}`)
 
-/** Twelve accounts with 25 webhooks each for all trades, and a bystander. */
+/** Twelve attackers with 25 webhooks each that match all trades, and a bystander. */
 async function attackedWorld(urlOf: (account: number, nth: number) => string) {
   const world = new WebhookWorld()
   for (let account = 0; account < ATTACKERS; account += 1) {
@@ -33,7 +34,7 @@ async function attackedWorld(urlOf: (account: number, nth: number) => string) {
   return { world, bystander }
 }
 
-/** Publishes trades at a rate. Returns the time of each trade by its id. */
+/** Publishes trades at a constant rate. Returns the time of each trade by id. */
 async function trades(world: WebhookWorld, { perSecond, seconds }: Record<string, number>) {
   const madeAtMs = new Map<string, number>()
   const stepMs = 1_000 / (perSecond ?? 1)
@@ -57,7 +58,7 @@ for (const [name, urlOf] of [
       `https://tarpit.example.com:${2_000 + account * 25 + nth}/hook`,
   ],
 ] as const) {
-  test(`delivers to other accounts at once while 300 webhooks of ${name} respond after 14 s`, async () => {
+  test(`delivers to another account at once while 300 webhooks on ${name} answer after 14 s`, async () => {
     const { world } = await attackedWorld(urlOf)
     world.caller.answer = ({ url }) =>
       url === BYSTANDER ? answered(200) : { outcome: OK, afterMs: 14_000 }
@@ -76,7 +77,7 @@ for (const [name, urlOf] of [
   })
 }
 
-test('leaves attempt slots to other accounts while several accounts use a separate slow host for each webhook', async () => {
+test('leaves attempt slots to another account while each of 300 webhooks has a slow host of its own', async () => {
   const { world } = await attackedWorld(
     (account, nth) => `https://slow-${account}-${nth}.example.com/`,
   )
@@ -107,7 +108,7 @@ test('leaves attempt slots to other accounts while several accounts use a separa
   world.webhooks.stop()
 })
 
-/** Webhooks of accounts of tier free, created before `trade.created` required a filter. */
+/** Twelve accounts of the tier free, whose webhooks were created before `trade.created` required a filter. */
 async function freeWorld() {
   const { world, bystander } = await attackedWorld(
     (account, nth) => `https://victim.example.com/${account}/${nth}`,
@@ -136,7 +137,7 @@ function totals(world: WebhookWorld, account: AccountId) {
   return sum
 }
 
-test('limits twelve free accounts with 25 webhooks each at 50 trades a second, and delivers to another account at once', async () => {
+test('limits twelve free accounts at 50 trades a second, and delivers to another account at once', async () => {
   const { world, bystander } = await freeWorld()
   world.caller.answer = () => ({ outcome: OK, afterMs: 20 })
   const seconds = 30
@@ -158,7 +159,7 @@ test('limits twelve free accounts with 25 webhooks each at 50 trades a second, a
     const { created, throttled, dropped, delivered, pending } = totals(world, attacker(nth))
     assert.equal(created, 25 * 50 * seconds)
     assert.equal(dropped, throttled)
-    // The deliveries of one minute at once, then the rate.
+    // A burst of one minute, then the rate.
     assert.ok(created - throttled <= rate * (60 + seconds), `${created - throttled} rows`)
     assert.ok(delivered <= rate * (5 + seconds) + 1, `${delivered} delivered`)
     assert.ok(delivered >= rate * seconds)
@@ -166,7 +167,7 @@ test('limits twelve free accounts with 25 webhooks each at 50 trades a second, a
   }
   const victim = world.caller.posts.filter(({ url }) => url !== BYSTANDER)
   assert.ok(victim.length <= ATTACKERS * (rate * (5 + seconds) + 1))
-  // The pending deliveries are sent within a minute after the last trade.
+  // The deliveries still pending are sent within a minute.
   for (let step = 0; step < 650; step += 1) {
     world.clock.advance(100)
     await settle()
@@ -187,7 +188,7 @@ for (const isLossy of [false, true]) {
     await settle()
     world.outbox.commit()
     for (let count = 0; count < 500; count += 1) world.trade()
-    // Counts are stored within a second.
+    // Throttle counts are stored within a second.
     if (!isLossy) world.clock.advance(1_000)
     await settle()
     await world.crash(isLossy)
@@ -208,7 +209,7 @@ for (const isLossy of [false, true]) {
   })
 }
 
-test('stores the counts of throttled events within a second, without a row or a body for each event', async () => {
+test('stores the counts of throttled events within a second, and neither rows nor bodies of them', async () => {
   const { world, view } = await oneWebhook()
   world.tiers.set(ALICE, 'free')
   for (let count = 0; count < 400; count += 1) world.trade()
@@ -236,7 +237,7 @@ test('does not throttle a quiet webhook when another webhook of its account exce
   world.webhooks.stop()
 })
 
-test('limits an account’s pending deliveries in count and bytes, and spares its healthy webhooks', async () => {
+test('limits an account’s pending deliveries by count and by bytes, without affecting its healthy webhooks', async () => {
   const bytesOf = (world: WebhookWorld, id: string) =>
     world.outbox.state(world.numberOf(id)).pendingBytes
   for (const [bound, set] of [
@@ -262,7 +263,7 @@ test('limits an account’s pending deliveries in count and bytes, and spares it
   }
 })
 
-test('gives an account the rate of its new tier at once', async () => {
+test('applies the rate of an account’s new tier at once', async () => {
   const { world, view } = await oneWebhook()
   world.tiers.set(ALICE, 'free')
   for (let count = 0; count < 300; count += 1) world.trade()

@@ -13,7 +13,6 @@ import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 import { ALICE } from '../../support/worlds/webhook-world.ts'
 
 const MARKETS = ['m1', 'm2', 'm3', 'm4']
-/** Types that an update causes: all except webhook.test. */
 const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
 const PUBLISHED_TYPES = EVENT_TYPES.filter((type) => type !== 'webhook.test')
 const WALLETS = ['0xa', '0xb', '0xc']
@@ -60,7 +59,7 @@ const randomFacts = (random: Random): EventFacts => ({
   category: random.pick(['x', 'y', null]),
 })
 
-test('finds each webhook that matches an event once, and each awaited minimum age, after any webhook changes', () => {
+test('finds each webhook that may match an event once, and each minimum age between two ages', () => {
   const random = seededRandom('index')
   for (let round = 0; round < 100; round += 1) {
     const index = new WebhookIndex()
@@ -98,7 +97,7 @@ test('finds each webhook that matches an event once, and each awaited minimum ag
   }
 })
 
-test('skips webhooks for other markets or wallets and returns none for a type without webhooks', () => {
+test('omits webhooks for other markets or wallets, and returns null for a type without webhooks', () => {
   const index = new WebhookIndex()
   const random = seededRandom('few')
   const plain = { ...randomWebhook(random, 1), eventTypes: ['trade.created'] as const }

@@ -19,14 +19,14 @@ import {
 
 /** Whether the reference library creates the same signature with this secret. */
 function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
-  // The library’s `verify` compares with the system time, so its signature for the post’s time is compared instead.
+  // `verify` of the library compares with the system time, so a signature for the post's time is compared instead.
   const sent = (headers['webhook-signature'] ?? '').split(' ')
   return sent.includes(
     new ReferenceWebhook(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body),
   )
 }
 
-test('shows a webhook only to its account and lists webhooks in order of creation', async () => {
+test('shows a webhook only to its own account, and lists webhooks in order of creation', async () => {
   const { webhooks } = new WebhookWorld()
   const first = (await webhooks.create(ALICE, request())).webhook
   const second = (await webhooks.create(ALICE, request({ url: 'https://example.com/2' }))).webhook
@@ -45,7 +45,7 @@ test('shows a webhook only to its account and lists webhooks in order of creatio
   assert.deepEqual(webhooks.get(ALICE, first.id), first)
 })
 
-test('limits an account to 25 webhooks, even for concurrent requests', async () => {
+test('limits an account to 25 webhooks, even if they are created concurrently', async () => {
   const { webhooks } = new WebhookWorld()
   const requested = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
   const results = await Promise.allSettled(requested)
@@ -59,7 +59,7 @@ test('limits an account to 25 webhooks, even for concurrent requests', async () 
   await webhooks.create(ALICE, request())
 })
 
-test('shows a secret once, stores it encrypted, and uses a secret supplied by the client', async () => {
+test('shows a secret once, stores it encrypted, and accepts a secret from the client', async () => {
   const world = new WebhookWorld()
   const made = await world.webhooks.create(ALICE, request())
   assert.ok(isSecret(made.secret))
@@ -74,7 +74,7 @@ test('shows a secret once, stores it encrypted, and uses a secret supplied by th
   assert.ok(!JSON.stringify(world.webhooks.list(ALICE)).includes('ecret"'))
 })
 
-test('signs with both secrets for 24 hours after a rotation, then only with the new secret', async () => {
+test('signs with both secrets for 24 hours after a rotation, then with the new secret alone', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   await world.pass(1_000)
@@ -98,7 +98,7 @@ test('signs with both secrets for 24 hours after a rotation, then only with the 
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('keeps each earlier secret valid for its own 24 hours after repeated rotations, up to the newest eight', async () => {
+test('signs with each of the newest eight earlier secrets for 24 hours after repeated rotations', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const secrets = [secret]
@@ -109,7 +109,7 @@ test('keeps each earlier secret valid for its own 24 hours after repeated rotati
     secrets.push(rotated.secret)
     return rotated.webhook.previousSecretUntilMs
   }
-  /** For each secret so far, whether it signs the next post. */
+  /** For each secret so far, whether it signed the next post. */
   const signing = async () => {
     world.trade()
     await settle()
@@ -124,7 +124,7 @@ test('keeps each earlier secret valid for its own 24 hours after repeated rotati
   await rotate()
   assert.equal(await rotate(), world.clock.nowMs() + rotationMs)
   assert.deepEqual(await signing(), [true, true, true])
-  // The 24 hours of the first secret end one second before those of the second.
+  // The first secret ends one second before the second.
   await world.pass(rotationMs - 1_000)
   assert.deepEqual(await signing(), [false, true, true])
   await world.pass(1_000)
@@ -134,7 +134,7 @@ test('keeps each earlier secret valid for its own 24 hours after repeated rotati
   assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
 })
 
-test('rolls back a change that could not be stored and returns a server error', async () => {
+test('reverts a change that could not be stored, and rejects', async () => {
   const { world, view } = await oneWebhook()
   const full = () => Promise.reject(new Error('disk full'))
   const { table } = world
@@ -153,7 +153,7 @@ test('rolls back a change that could not be stored and returns a server error', 
   assert.equal(await world.webhooks.remove(ALICE, view.id), true)
 })
 
-test('aborts attempts of a removed webhook and deletes its retries and rows', async () => {
+test('aborts attempts of a removed webhook and deletes its rows', async () => {
   const { world, view } = await oneWebhook()
   const number = world.numberOf(view.id)
   world.caller.answer = () => answered(500)
@@ -174,7 +174,7 @@ test('aborts attempts of a removed webhook and deletes its retries and rows', as
   assert.equal(world.outbox.get(number, 1), null)
 })
 
-test('sends nothing to a removed webhook after a crash and deletes its rows', async () => {
+test('deletes the rows of a webhook that was removed before a crash, and sends nothing to it', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -185,7 +185,7 @@ test('sends nothing to a removed webhook after a crash and deletes its rows', as
   assert.deepEqual([...world.outbox.webhooks()], [])
 })
 
-test('delivers manual tests and retries like every other delivery', async () => {
+test('delivers requested tests and retries like other deliveries', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const tested = await world.webhooks.test(ALICE, webhook.id)
@@ -209,7 +209,7 @@ test('delivers manual tests and retries like every other delivery', async () => 
   assert.equal(await world.webhooks.retry(ALICE, webhook.id, 99), null)
 })
 
-test('makes a waiting delivery due at once on a manual retry and keeps its earlier attempts', async () => {
+test('makes a waiting delivery due at once on a manual retry, and keeps its last attempt', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(60_000)
@@ -223,7 +223,7 @@ test('makes a waiting delivery due at once on a manual retry and keeps its earli
   assert.equal(world.caller.posts.length, before + 2)
 })
 
-test('sends manual tests and retries for an inactive webhook', async () => {
+test('sends requested tests and retries also for an inactive webhook', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
   const tested = await world.webhooks.test(ALICE, view.id)
@@ -234,7 +234,7 @@ test('sends manual tests and retries for an inactive webhook', async () => {
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('queues no new events for an inactive webhook and holds pending deliveries until the webhook is active', async () => {
+test('creates no events for an inactive webhook, and holds its pending deliveries until it is active again', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -251,7 +251,7 @@ test('queues no new events for an inactive webhook and holds pending deliveries 
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('applies a webhook change from the next event on, also after a restart', async () => {
+test('applies a change of a webhook from the next event on, also after a restart', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['whale.alert'] })
   world.trade()
@@ -270,7 +270,7 @@ test('applies a webhook change from the next event on, also after a restart', as
   assert.deepEqual([disabledReason, description, isActive], [null, null, true])
 })
 
-test('pauses a disabled account’s webhooks until the account is enabled, also after a restart, and removes a deleted account’s webhooks', async () => {
+test('pauses a disabled account’s webhooks, also after a restart, and removes those of a deleted account', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -304,7 +304,7 @@ test('pauses a disabled account’s webhooks until the account is enabled, also 
   assert.equal(world.caller.posts.length, sent + 1, 'only the delivery of the other account')
 })
 
-test('removes a webhook that is being created when its account is deleted', async () => {
+test('removes a webhook whose account is deleted while the webhook is being stored', async () => {
   const world = new WebhookWorld()
   const making = world.webhooks.create(ALICE, request())
   world.silentAccounts.add(ALICE)
@@ -312,7 +312,7 @@ test('removes a webhook that is being created when its account is deleted', asyn
   await assert.rejects(making, { code: 'UNAUTHORIZED' })
   assert.deepEqual([...world.table.all()], [])
   assert.deepEqual(world.webhooks.list(ALICE), [])
-  // A webhook created for a disabled account stays, without deliveries.
+  // A webhook created for a disabled account stays, but gets no deliveries.
   const other = world.webhooks.create(BOB, request())
   world.silentAccounts.add(BOB)
   world.webhooks.onAccountDeactivated(BOB, 'disabled')
@@ -327,7 +327,7 @@ test('removes a webhook that is being created when its account is deleted', asyn
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('allows trade.created without a filter only from tier pro upwards, and keeps webhooks created earlier unchanged', async () => {
+test('allows trade.created without a filter only from tier pro upwards, and leaves older webhooks unchanged', async () => {
   const world = new WebhookWorld()
   const { webhooks, tiers } = world
   tiers.set(ALICE, 'pro')
@@ -364,7 +364,7 @@ test('allows trade.created without a filter only from tier pro upwards, and keep
   await assert.rejects(webhooks.change(ALICE, before.id, filters({})), refused)
 })
 
-test('sends no event to a host before the host answers the account’s webhook test with a 2xx', async () => {
+test('sends no event to a host before that host answered a test of the account with a 2xx', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   world.caller.answer = () => answered(500)
   const types = () => world.caller.posts.map(({ body }) => JSON.parse(body).type)
@@ -388,7 +388,7 @@ test('sends no event to a host before the host answers the account’s webhook t
   world.trade()
   await settle()
   assert.equal(types().filter((type) => type === 'trade.created').length, 2)
-  // Another account must verify the host itself. Another webhook of this account need not.
+  // Another account must verify the host again. Another webhook of this account need not.
   const [other, third] = [
     await world.create({ url: view.url }, BOB),
     await world.create({ url: view.url }),
@@ -398,7 +398,7 @@ test('sends no event to a host before the host answers the account’s webhook t
   assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
 })
 
-test('verifies a webhook’s new host again, and ignores test responses from the old host', async () => {
+test('requires a test of a webhook’s new host, and ignores answers of the old host', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   const view = await world.create({ url: 'https://one.example.com/' })
   await settle()
