@@ -1,4 +1,4 @@
-// Runs every bench in small mode with TEST_LONG=1, otherwise `end-to-end` only.
+// Runs every bench in small mode if TEST_LONG=1, otherwise only `end-to-end`.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -8,7 +8,7 @@ import { smallState } from '../support/rigs/small-bench.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 
-describe('benches, small', () => {
+describe('benches in small mode', () => {
   for (const bench of BENCHES.filter(({ name }) => isLong || name === 'end-to-end')) {
     const skip = bench.name === 'cluster' && !hasNats() ? GET_NATS : false
     it(`runs ${bench.name} to a checked end state with a hash, without printing`, {

@@ -12,7 +12,7 @@ import { smallState } from '../support/rigs/small-bench.ts'
 const FOLDER = new URL('../../bench/', import.meta.url)
 const SUFFIX = '.bench.ts'
 
-test('lists each bench file under its own name, with a question and exclusions', () => {
+test('lists each bench under the name of its file, with a question and exclusions', () => {
   const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   const names = all.filter((file) => file.endsWith(SUFFIX)).map((file) => basename(file, SUFFIX))
   assert.deepEqual(BENCHES.map(({ name }) => name).sort(), names.sort())
@@ -33,7 +33,7 @@ test('reports times as histogram percentiles, never as a mean', () => {
   assert.doesNotMatch(text, /mean|average/i)
 })
 
-test('alternates contestants over the same operations, and excludes the warm-up from the times', () => {
+test('alternates the contestants over the same operations, and does not time the warm-up', () => {
   const seen: string[] = []
   const contestant = (name: string) => ({
     times: newTimes(),
@@ -44,7 +44,7 @@ test('alternates contestants over the same operations, and excludes the warm-up 
   timeInRotation([one, other], { operationCount: 25, batchCount: 10 })
   assert.deepEqual(
     seen,
-    // The contestants take turns to be first.
+    // The contestants are first alternately.
     ['one 0+10', 'other 0+10', 'other 10+10', 'one 10+10', 'one 20+5', 'other 20+5'].flatMap(
       (what) => [`before ${what.split(' ', 1)[0]}`, what],
     ),
@@ -53,12 +53,12 @@ test('alternates contestants over the same operations, and excludes the warm-up 
   assert.equal(other.times.totalCount, 2)
 })
 
-test('fails a bench with a wrong state instead of printing numbers', () => {
+test('fails a bench instead of printing numbers when the final state is wrong', () => {
   check(true, 'right')
   assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
 })
 
-test('reaches the same checked end state in two small runs of storage, without printing', async (t) => {
+test('reaches the same checked final state in two small runs of storage, without printing', async (t) => {
   const bench = BENCHES.find(({ name }) => name === 'storage') ?? assert.fail('no storage')
   const { hash } = await smallState(bench, t)
   assert.equal((await smallState(bench, t)).hash, hash)

@@ -1,4 +1,4 @@
-// `npm run bench` as a process: exit codes, stdout and stderr.
+// Runs `npm run bench` as a process and checks exit codes, stdout and stderr.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
@@ -8,7 +8,7 @@ import { type Ended, runToEnd } from '../support/rigs/run-to-end.ts'
 
 const runBench = (...args: readonly string[]): Promise<Ended> => runToEnd('bench/run.ts', args)
 
-/** Expects this exit code, one matching line on stderr after the progress lines, and empty stdout. */
+/** Asserts this exit code, an empty stdout, and one matching line on stderr after the progress lines. */
 function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp): void {
   const lines = stderr.split('\n').filter((one) => one !== '')
   assert.equal(code, expected, stderr)

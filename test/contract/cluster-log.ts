@@ -1,4 +1,4 @@
-// Tests for every cluster log. Run on the in-memory log and on nats-server.
+// Contract of every cluster log. It runs on the in-memory log and on nats-server.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -19,7 +19,7 @@ const text = (some: Uint8Array | null): string => new TextDecoder().decode(some 
 const failsWith = (reason: LogFailure) => (error: unknown) =>
   error instanceof LogError && error.reason === reason
 
-/** Resolves with the first `count` batches from a sequence on. */
+/** Resolves with the first `count` batches from a sequence number on. */
 async function firstOf(
   log: ClusterLog,
   from: number,
@@ -65,7 +65,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     assert.equal(read.at(-1)?.behind, 0)
   })
 
-  test(`${name}: refuses an overtaken writer and a changed record`, async (t) => {
+  test(`${name}: refuses a writer that another writer overtook, and a change to an older version of a record`, async (t) => {
     const [one, other] = await open(t)
     await publish(one, 'first', 0)
     await publish(other, 'second', 1)
@@ -92,7 +92,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const isComplete = new Promise<void>((resolve) => {
       onSnapshotEnd = resolve
     })
-    // A bucket stores only the newest value, which may replace a value that was not delivered yet.
+    // A bucket stores only the newest value. It may replace a value that the watcher has not received.
     const hasSeen = async (count: number) => {
       while (seen.length < count) {
         await new Promise<void>((resolve) => {
@@ -129,7 +129,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await watch.stop()
   })
 
-  test(`${name}: stores objects of any size completely, answers or refuses requests, and delivers announcements`, async (t) => {
+  test(`${name}: stores objects of any size, answers or refuses requests, and delivers announcements`, async (t) => {
     const [engine, gateway] = await open(t)
     assert.equal(await gateway.getObject('checkpoint'), null)
     const large = Uint8Array.from({ length: 3_000_000 }, (_, index) => index % 251)
@@ -141,7 +141,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
       if (text(body) === 'bad') throw new Error('refused')
       return bytes(`${text(body)} answered`)
     })
-    // The server has processed both subscriptions once it has answered a later request of each side.
+    // If the server answers a later request of each side, it has processed both subscriptions.
     await engine.head(SHARD)
     assert.equal(text(await gateway.request('http', bytes('this'))), 'this answered')
     await assert.rejects(gateway.request('http', bytes('bad')), failsWith('unanswered'))
@@ -151,7 +151,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const received = new Promise<string>((resolve) => {
       gateway.subscribe('revoked', (body) => resolve(text(body)))
     })
-    // The server delivers announcements only to subscriptions it has processed, so a request goes there and back first.
+    // The server delivers announcements only to processed subscriptions, so each side first waits for an answer.
     await gateway.head(SHARD)
     engine.announce('revoked', bytes('key_1'))
     assert.equal(await received, 'key_1')

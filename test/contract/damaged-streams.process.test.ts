@@ -1,6 +1,6 @@
-// Sends invented and recorded book streams through the real parser, mapper and market actor while a transport loses,
-// repeats, swaps, truncates and corrupts frames. Nothing may throw, no crossed book may be live, and FollowedMarket
-// compares a subscriber's book with the actor's after every event. Requested snapshots pass through the same transport.
+// Sends invented and recorded book streams through the real parser, mapper and market actor. A transport loses,
+// repeats, swaps, truncates and corrupts frames, including requested snapshots. Nothing may throw, and no live book may
+// be crossed. FollowedMarket compares a subscriber's book with the actor's after every event.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -23,17 +23,17 @@ import {
 } from '../support/worlds/recordings.ts'
 
 const DAMAGED_MIN = process.env.TEST_LONG === '1' ? 20_000 : 1_000
-/** Number of best prices that are compared, and the minimum number of frames sent over a transport that only loses. */
+/** Minimum number of compared best prices, and of frames that a transport which only loses frames must send. */
 const TOPS_MIN = 5_000
 const LOSSY_MIN = 7_500
-/** One in this many frames is not a book frame. */
+/** One frame in this many is not about books. */
 const ASIDE_EVERY = 40
 
 type Shape = '2025' | 'today'
 
 interface Counts {
   sent: number
-  /** Books live after a frame, and those of them that differ from the venue's. */
+  /** Number of live books after a frame, and how many of them differ from the venue's books. */
   live: number
   liveUnequal: number
   topsCompared: number
@@ -50,7 +50,7 @@ const newTally = (): Counts => ({
   resyncs: new Map(),
 })
 
-/** Replays a Polymarket capture over the transport, as a venue that answers subscriptions. */
+/** Replays a Polymarket capture over the transport. Answers subscriptions like the venue. */
 class PolymarketRun {
   readonly #capture: Capture
   readonly #shape: Shape
@@ -91,7 +91,7 @@ class PolymarketRun {
   #textsOf(frame: CapturedFrame): string[] {
     if (this.#shape === '2025') return [frame.text]
     if (frame.book !== null) return [frame.text]
-    // The current protocol reports both tokens in one message, so the second token's own message is not sent.
+    // The current protocol reports both tokens in one message, so the second token's message is skipped.
     return frame.isFirst ? [changeV1(frame, this.#capture.tokens, { book: this.#venue })] : []
   }
 
@@ -107,7 +107,7 @@ class PolymarketRun {
     if (this.#shape === 'today' && isChange && isClean) this.#compareTop(text)
   }
 
-  /** Price changes contain the best prices. A live book must equal the best prices last accepted. */
+  /** Price changes contain the best prices. A live book must have the best prices of the last accepted change. */
   #compareTop(text: string): void {
     const view = this.#path.market.actor.book()
     this.#counters.topsCompared += 1
@@ -115,7 +115,7 @@ class PolymarketRun {
     assert.equal(view.asks[0]?.price, this.#venue.levels('ask')[0]?.price, text)
   }
 
-  /** Sends both tokens' books for a stale book that was requested, over the same transport. */
+  /** Sends the books of both tokens over the same transport when a snapshot was requested for a stale book. */
   #answer(): void {
     if (this.#path.market.actor.isBookLive || this.#random.below(4) > 0) return
     this.#countResyncs()
@@ -133,7 +133,7 @@ class PolymarketRun {
     }
   }
 
-  /** Without transport faults, one snapshot corrects every book. */
+  /** If the transport has no more faults, one snapshot corrects every book. */
   #heal(): void {
     this.#countResyncs()
     this.#path.resubscribe()
@@ -148,7 +148,7 @@ class PolymarketRun {
     }
   }
 
-  /** Other messages of the market channel. */
+  /** Messages of the market channel that are not about books. */
   #aside(): string {
     const { tokens, name } = this.#capture
     const timestamp = String(this.#atMs)
@@ -228,7 +228,7 @@ testOnBoth(
   },
 )
 
-/** Replays the frames of a Kalshi stream with new sequence numbers, as a venue that answers. */
+/** Replays the frames of a Kalshi stream with new sequence numbers. Answers requests like the venue. */
 class KalshiRun {
   readonly path: KalshiPath
   readonly venue = new KalshiBooks()
@@ -265,7 +265,7 @@ class KalshiRun {
     return this.#seq
   }
 
-  /** `isOfBooks`: the frame counts as a book message and so reveals earlier losses. */
+  /** `isOfBooks`: whether the frame is a book message. Its sequence number then reveals earlier losses. */
   #send(text: string, isOfBooks: boolean): void {
     const arrived = this.#wire.send(text)
     for (const one of arrived) this.path.take(one, this.#atMs)
@@ -277,12 +277,12 @@ class KalshiRun {
       this.#counters.live += 1
       if (market.equals(this.venue.quotedForYes(market.name))) continue
       this.#counters.liveUnequal += 1
-      // A loss is only detectable at the next complete frame.
+      // A loss is detected only when the next undamaged frame arrives.
       assert.ok(!this.#isHonest, `${market.name} is wrong and live after ${text}`)
     }
   }
 
-  /** Requests a snapshot for stale books at intervals. */
+  /** Requests snapshots for stale books at intervals. */
   #answer(): void {
     if (this.#random.below(10) > 0) return
     for (const [ticker, market] of this.path.markets) {
@@ -294,7 +294,7 @@ class KalshiRun {
     }
   }
 
-  /** Sends undamaged frames until every book is live. Returns the number of snapshots needed. */
+  /** Sends undamaged frames until every book is live. Returns how many snapshots this took. */
   heal(): number {
     for (const text of this.#wire.flush()) this.path.take(text, this.#atMs)
     let count = 0
@@ -344,7 +344,7 @@ class KalshiRun {
   }
 }
 
-/** After a corrupted seq far ahead, up to 200 frames count as late before the count is reset. */
+/** After a corrupted seq that is far too high, up to 200 frames count as late. Then the count is reset. */
 const HEAL_MAX = 400
 
 testOnBoth(
@@ -383,7 +383,7 @@ testOnBoth(
   },
 )
 
-test('accepts later prices after a last price with a timestamp in the far future', () => {
+test('accepts later prices after a last price whose timestamp is far in the future', () => {
   const path = new PolymarketPath('future', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const notify = (price: string, timestamp: number) =>

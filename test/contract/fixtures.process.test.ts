@@ -1,5 +1,5 @@
-// Reads every file of venue rows and frames, invented and recorded, and compares the results with fixture-readings.json.
-// A file that is new, missing or read differently fails the test.
+// Reads every file of venue rows and frames, invented and recorded. Compares the results with fixture-readings.json.
+// Fails if a file is new, missing, or gives other results.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -40,7 +40,7 @@ const FOLDERS: Readonly<Record<Origin, readonly string[]>> = {
   ],
 }
 
-/** The reader of a file and its expected result ('': no row applies), or the reason why no reader uses it. */
+/** The reader of a file and its expected result ('': no row applies). For a file without a reader, the reason. */
 type Expected = readonly [read: Reader, becomes: string] | string
 type Table = Readonly<Record<string, Expected>>
 
@@ -53,7 +53,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   ...{ kalshiRows, polymarketExamples, polymarketFrames, polymarketOther, polymarketSession },
 }
 
-/** Invented files without cases; the expected results of the others are stored in the files. */
+/** Invented files that do not consist of cases. The expected results of other invented files are stored in them. */
 const INVENTED_FILES: Table = {
   ...Object.fromEntries(
     Object.entries(CASE_READERS).map(([path, read]) => {
@@ -68,7 +68,7 @@ const INVENTED_FILES: Table = {
   'kalshi/candles.jsonl': [kalshiRows, ''],
 }
 
-/** Recorded files, with the name of the reader and, for an answer, the path that was requested. */
+/** Recorded files with the name of their reader. For an answer, also the path that was requested. */
 const RECORDED_FILES: Table = Object.fromEntries(
   Object.entries(RECORDED_READINGS).map(([path, expected]) => {
     if (typeof expected === 'string') return [path, expected]

@@ -1,6 +1,6 @@
 // Sends invented and recorded book streams of both venues through the real parser, mapper and market actor. Compares
-// the books with the venue's next snapshots and with reference books from the same JSON. Differences are counted,
-// explained where the stream allows it, and printed.
+// the books with the venue's next snapshots and with reference books from the same JSON. Prints the number of
+// differences, and explains them where the stream allows it.
 
 import assert from 'node:assert/strict'
 import type { LevelChange } from '../../engine/events.ts'
@@ -25,10 +25,10 @@ import {
   testOnBoth,
 } from '../support/worlds/recordings.ts'
 
-/** These markets were in play: a gap of this length in a capture is probably a loss. */
+/** These markets were in play, so a pause of this length in a capture is probably a loss. */
 const HOLE_MS = 30_000
 
-/** Contents of the streams; counted by hand in the invented one. */
+/** What the streams contain. The numbers of the invented stream were counted by hand. */
 const EXPECTED = {
   invented: {
     books: 12,
@@ -55,7 +55,7 @@ function replaysOf(path: string): readonly CaptureReplay[] {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** Unexplained levels of these books. */
+/** Levels of these books that differ without an explanation. */
 const riddles = (meetings: readonly Meeting[]): number => totals(meetings).unexplained
 
 testOnBoth(
@@ -88,7 +88,7 @@ testOnBoth(
       const stale = meetings.filter((meeting) => !meeting.wasLive)
       t.diagnostic(
         `${name}: ${live.length} books met a live book: ${live.filter(isEqual).length} equal, ` +
-          `differing levels ${tell(live)}; ${stale.length} met a stale book: ${tell(stale)}`,
+          `differing levels ${countsOf(live)}; ${stale.length} met a stale book: ${countsOf(stale)}`,
       )
       for (const { examples, atMs, silentMs, wasLive } of meetings) {
         if (examples.length === 0) continue
@@ -105,17 +105,17 @@ testOnBoth(
     const others = live.filter((meeting) => meeting.silentMs < HOLE_MS)
     const puzzling = holes.filter((meeting) => riddles([meeting]) > 0)
     t.diagnostic(
-      `all: ${live.length} books met a live book, differing levels ${tell(live)}. ` +
+      `all: ${live.length} books met a live book, differing levels ${countsOf(live)}. ` +
         `${holes.length} of them came after a silence of ${HOLE_MS / 1000} s or more: ` +
         `${riddles(holes)} unexplained in ${puzzling.length} of these; in the other ` +
-        `${others.length}: ${tell(others)}`,
+        `${others.length}: ${countsOf(others)}`,
     )
     assert.deepEqual(totals(live), EXPECTED[origin].differences)
     assert.ok(riddles(others) <= 2, 'where the recording is dense two levels are unexplained')
   },
 )
 
-function tell(meetings: readonly Meeting[]): string {
+function countsOf(meetings: readonly Meeting[]): string {
   const counts = totals(meetings)
   return EXPLANATIONS.map((name) => `${name} ${counts[name]}`).join(', ')
 }
@@ -124,7 +124,7 @@ testOnBoth(
   'rebuilds the market actor’s book at every step from published updates',
   POLYMARKET_STREAM,
   (t, source) => {
-    // FollowedMarket checks after every event that seq has no gap and that every checksum matches.
+    // After every event FollowedMarket checks that seq has no gap and that every checksum matches.
     for (const { name, path } of replaysOf(source)) {
       const { updateCount, replacedCount, checksumCount } = path.market
       t.diagnostic(
@@ -154,7 +154,7 @@ testOnBoth(
         assert.equal(resyncCount, 1)
         assert.equal(ignoredCount, messageCount - 1)
       }
-      // One replacement for the first book, and one for each recovery.
+      // The first book has one replacement, and each recovery has one.
       assert.equal(path.market.replacedCount, 1 + crossings.length)
     }
     t.diagnostic(
@@ -181,7 +181,7 @@ testOnBoth(
         if (frame.book === null) continue
         const reference = firstBooks[count]
         count += 1
-        // The two books of one pair were taken 2 ms apart, with a change between them.
+        // The two books of one pair were recorded 2 ms apart, and changed in between.
         if (reference?.book == null || reference.timeMs !== frame.timeMs) continue
         compared += 1
         const { bids, asks } = reference.book
@@ -232,7 +232,7 @@ testOnBoth(
   },
 )
 
-/** The frame with the entries of the second token. */
+/** The frame with only the entries of the second token. */
 function asSecond<T extends { changes: readonly LevelChange[] }>(frame: T): T {
   const changes = frame.changes.map((change) => ({
     ...mirrored(change),

@@ -1,5 +1,6 @@
-// Tests for every implementation of storage/contract/storage.ts. `settle` runs between phases of a test and may commit,
-// or close and reopen: reads must not change. Run by test/storage/contract/storage.process.test.ts.
+// Contract of every implementation of storage/contract/storage.ts, run by
+// test/storage/contract/storage.process.test.ts. `settle` runs between the phases of a test. It may commit, or close
+// and reopen the storage, and must not change what reads return.
 
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
@@ -32,9 +33,9 @@ import { whaleContract } from './storage/whales.ts'
 export interface StorageUnderTest {
   readonly name: string
   readonly open: () => Promise<Storage>
-  /** Called between writing and reading. Returns the storage to continue with. */
+  /** Called between writes and reads. Returns the storage with which the test continues. */
   readonly settle: (storage: Storage) => Promise<Storage>
-  /** Called after each test; closes what it opened. */
+  /** Called after each test. Closes the storages that the test opened. */
   readonly close: () => Promise<void>
 }
 
@@ -59,7 +60,7 @@ export function storageContract(subject: StorageUnderTest): void {
 }
 
 function listingContract({ open, settle }: StorageUnderTest): void {
-  test('numbers markets densely from 1 and keeps the numbers', async () => {
+  test('numbers markets consecutively from 1, and keeps the numbers when markets are replaced', async () => {
     let storage = await open()
     const [one, two] = [marketListing('one'), marketListing('two', { venue: 'b' })]
     assert.equal(storage.markets.put(one), 1)
@@ -80,7 +81,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(rows[0]?.summary.question, 'Changed?')
   })
 
-  test('replaces only the summary and restores details and every field', async () => {
+  test('replaces only the summary, and restores details and every field', async () => {
     let storage = await open()
     const listing = marketListing('one')
     const number = storage.markets.put(listing)
@@ -96,7 +97,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.details(99), null)
   })
 
-  test('separates very long native ids of markets', async () => {
+  test('distinguishes markets with very long native ids', async () => {
     let storage = await open()
     const [one, other] = [`${'x'.repeat(2_000)}1`, `${'x'.repeat(2_000)}2`]
     assert.equal(storage.markets.put(marketListing(one)), 1)
@@ -120,7 +121,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(expected, 2_501)
   })
 
-  test('stores, replaces and counts events once', async () => {
+  test('stores, replaces and counts events', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
     storage.events.put(listing)
@@ -142,7 +143,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
 }
 
 function smallTablesContract({ open, settle }: StorageUnderTest): void {
-  test('replaces an hour of ticks and finds the newest at or before a time', async () => {
+  test('replaces an hour of ticks, and finds the newest tick at or before a time', async () => {
     let storage = await open()
     const hour = Math.floor(NOON_MS / 3_600_000)
     const price = checkpoint().price
@@ -213,7 +214,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.isHealthy(), true)
   })
 
-  test('restores ended tokens, scopes of keys and generations of tokens as stored', async () => {
+  test('restores revoked tokens, scopes of keys and generations of tokens as stored', async () => {
     let storage = await open()
     const ended = (tokenId: string) => {
       return { tokenId, accountId: account('one').id, expiresAtMs: timeMs(NOON_MS) }
@@ -234,7 +235,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.accounts.keys()], [key('k1', { scopes: ['read'] }), key('k2')])
   })
 
-  test('disables and removes an account and leaves its keys to the caller', async () => {
+  test('disables and removes an account, and leaves its keys to the caller', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     await storage.accounts.putAccount(account('two', { isDisabled: true }))
@@ -252,7 +253,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
 function retentionContract({ open, settle }: StorageUnderTest): void {
   const unlimited = Number.MAX_SAFE_INTEGER
 
-  test('removes old trades and ticks in batches, never accounts', async () => {
+  test('removes old trades and ticks in batches, and never removes accounts', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     storage.markets.put(marketListing('one'))
@@ -283,12 +284,12 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     assert.equal(left.at(-1)?.trade.offset, 419)
     assert.equal(storage.markets.count(), 1)
     assert.equal([...storage.accounts.accounts()].length, 1)
-    // A removed trade may be stored again, as a back-fill does.
+    // A removed trade may be stored again, which occurs when missed trades are fetched.
     storage.trades.put(traded(1), trade('6-1', { timeMs: timeMs(NOON_MS - 6 * DAY_MS) }))
     assert.equal(storage.trades.get(1, '6-1')?.ordinal, 0)
   })
 
-  test('removes the oldest remaining rows above the size bound and keeps the newest', async () => {
+  test('removes the oldest remaining rows above the size limit, and keeps the newest', async () => {
     let storage = await open()
     const id = (count: number) => `${'0'.repeat(400)}${count}`
     for (let count = 0; count < 2_000; count += 1) {

@@ -40,14 +40,14 @@ interface Kind {
 }
 
 const PLAIN: readonly Kind[] = [
-  { name: 'ended', signal: 'SIGTERM', memory: 'whole' },
-  { name: 'killed', signal: 'SIGKILL', memory: 'whole' },
+  { name: 'ended', signal: 'SIGTERM', memory: 'complete' },
+  { name: 'killed', signal: 'SIGKILL', memory: 'complete' },
 ]
 const KINDS: readonly Kind[] = [
   ...(isLong ? PLAIN : []),
-  { name: 'killed, and the venue forgot', signal: 'SIGKILL', memory: 'forgets' },
+  { name: 'killed, and the venue lost the history', signal: 'SIGKILL', memory: 'partial' },
   { name: 'ended, and the venue answers nothing', signal: 'SIGTERM', memory: 'empty' },
-  { name: 'killed, and the venue remembers', signal: 'SIGKILL', memory: 'whole' },
+  { name: 'killed, and the venue has the history', signal: 'SIGKILL', memory: 'complete' },
 ]
 
 /** An engine that restarts beside a simulated world that continues. */
@@ -135,15 +135,15 @@ test('restores wallets after every kind of restart, and reports whether the venu
       for (const { name, signal, memory } of KINDS) {
         await restarted.engine?.engine.end(signal)
         restarted.venue.memory = memory
-        restarted.venue.knowsFromS = Math.floor(Date.now() / 1_000)
-        restarted.venue.forgottenCount = 0
+        restarted.venue.historyFromS = Math.floor(Date.now() / 1_000)
+        restarted.venue.hiddenCount = 0
         await restarted.start()
         for (const address of addresses) {
           const context = `round ${round}, ${name}, ${address}`
           const due = before.get(address) ?? new Map()
           const first = await restarted.sheet(address, false)
           assert.deepEqual(differences(first, due), [], context)
-          if (memory === 'whole') {
+          if (memory === 'complete') {
             assert.deepEqual(differences(await restarted.sheet(address, true), due), [], context)
             continue
           }
@@ -155,7 +155,7 @@ test('restores wallets after every kind of restart, and reports whether the venu
             context,
           )
         }
-        if (memory !== 'whole') assert.ok(restarted.venue.forgottenCount >= addresses.length)
+        if (memory !== 'complete') assert.ok(restarted.venue.hiddenCount >= addresses.length)
       }
     }
     assert.equal(await restarted.engine?.engine.end('SIGTERM'), 0)
@@ -184,9 +184,9 @@ test('restores evicted wallets when the venue loses data between responses', asy
   }
   for (const address of all.keys()) before.set(address, (await totals(address)).figures)
   for (let round = 1; round <= 5; round += 1) {
-    for (const memory of ['whole', 'forgets', 'empty'] as const) {
+    for (const memory of ['complete', 'partial', 'empty'] as const) {
       for (const [address, events] of all) {
-        const published = { whole: events, forgets: events.slice(-1), empty: [] }[memory]
+        const published = { complete: events, partial: events.slice(-1), empty: [] }[memory]
         world.venue.events.set(address, [...published])
       }
       world.clock.advance(round % 2 === 0 ? 10_000 : HOUR_MS + MINUTE_MS)

@@ -174,7 +174,7 @@ test('neither sends nor stores webhook deliveries after their account is deleted
   const world = new WebhookWorld()
   accounts.watch({
     onAccountDeactivated: (account, reason) => {
-      world.silentAccounts.add(account)
+      world.inactiveAccounts.add(account)
       world.webhooks.onAccountDeactivated(account, reason)
     },
   })

@@ -35,7 +35,7 @@ function shown(world: WhaleWorld): string[] {
 }
 
 const tellings = (world: WhaleWorld) =>
-  world.told.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
+  world.published.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
 
 test('closes a group 150 ms after its first fill and publishes the whale once', () => {
   const world = openWorld()
@@ -106,8 +106,8 @@ test('stores the market, the outcome that the taker paid for, and the stream off
   const facts = ['No', 'Will m2 happen?', 'slug-m2', 'event-m2', 'Politics', 'taker']
   assert.deepEqual([outcome, question, slug, eventSlug, category, wallet], facts)
   assert.deepEqual([row?.whale.run, row?.whale.offset, row?.whale.seq], [1, 1, 1])
-  assert.deepEqual(world.told[0]?.whale, row?.whale)
-  assert.equal(world.told[0]?.market.number, 2)
+  assert.deepEqual(world.published[0]?.whale, row?.whale)
+  assert.equal(world.published[0]?.market.number, 2)
   const found = world.storage.whales.rangeByOffset({ run: 1, offset: 0, limit: 10 })
   assert.deepEqual(found, [row])
 })
@@ -129,7 +129,7 @@ test('closes and publishes a whale interrupted by a crash, once, at the next sta
   const third = openWorld({ storage, clock })
   clock.advance(1_000)
   assert.deepEqual(tellings(third), [])
-  assert.equal(first.told.length + second.told.length, 2)
+  assert.equal(first.published.length + second.published.length, 2)
 })
 
 test('groups fills from the last minute of the previous run in the next run', () => {
@@ -184,8 +184,8 @@ test('defers storing and publishing while messages wait, and loses nothing when 
   world.isHeld = false
   world.clock.advance(5_000)
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
-  assert.equal(world.told.length, 2_000)
-  assert.equal(new Set(world.told.map(({ whale }) => whale.nativeId)).size, 2_000)
+  assert.equal(world.published.length, 2_000)
+  assert.equal(new Set(world.published.map(({ whale }) => whale.nativeId)).size, 2_000)
 })
 
 test('computes the sum of an evicted transaction from the stored trades', () => {
@@ -199,7 +199,7 @@ test('computes the sum of an evicted transaction from the stored trades', () => 
   }
   world.clock.advance(1_000)
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
-  assert.equal(world.told.length, 10)
+  assert.equal(world.published.length, 10)
 })
 
 test('evicts transactions after 30 s, at most two for each new one, and sums them again on a later fill', async () => {
@@ -246,7 +246,7 @@ test('reloads open groups after a failed tick, and publishes all whales despite 
   world.whales.restart()
   world.deliver({ id: 'b', tx: '0x1', usd: 3_000 })
   world.clock.advance(1_000)
-  const reported = world.told.map(({ whale }) => `${whale.nativeId} $${whale.usd / 1e6}`)
+  const reported = world.published.map(({ whale }) => `${whale.nativeId} $${whale.usd / 1e6}`)
   assert.deepEqual(reported.sort(), ['a $6000', 'future $6000'])
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
 })
@@ -326,14 +326,14 @@ function inItsTime(fill: Omit<WorldFill, 'id'>): Omit<WorldFill, 'id'> {
 function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean): void {
   assert.deepEqual(foundRows(storage), naiveRows(storage, [1, 2]))
   const rows = rowsOf(storage)
-  const reported = worlds.flatMap((world) => world.told.map(({ whale }) => whale.nativeId))
+  const reported = worlds.flatMap((world) => world.published.map(({ whale }) => whale.nativeId))
   const ids = rows.filter(({ whale }) => whale.offset !== null).map(({ whale }) => whale.nativeId)
   assert.deepEqual([...new Set(reported)].sort(), ids.sort())
   if (!isLossy) assert.equal(reported.length, ids.length, 'no id is told twice')
   for (const world of worlds) {
     assert.deepEqual(
-      world.told.map(({ offset }) => offset),
-      world.told.map((_, index) => index + 1),
+      world.published.map(({ offset }) => offset),
+      world.published.map((_, index) => index + 1),
     )
   }
   const locations = rows.map(({ whale }) => `${whale.timeMs}.${whale.ordinal}`)
@@ -407,7 +407,8 @@ test('builds the same rows on LMDB after close and reopen', async () => {
 
 test('passes an unpublished live whale row to webhooks when it is created and when it grows', () => {
   const world = openWorld()
-  const unpublished = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
+  const unpublished = () =>
+    world.unpublished.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
   world.load({ id: 'h', usd: 2_000 })
   world.deliver({ id: 'a', tx: '0x1', usd: 2_000 })
   world.clock.advance(150)

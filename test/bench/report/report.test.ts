@@ -47,7 +47,7 @@ const BENCHES = [
   madeUp('last', async () => ({ rows: [], state: STATE })),
 ]
 
-test('reports a failing bench with the reason and no numbers, and still runs the remaining benches', async () => {
+test('reports the reason and no numbers when a bench fails, and still runs the remaining benches', async () => {
   const reported: string[] = []
   const seen: string[] = []
   const outcomes = await runSeries(

@@ -1,4 +1,4 @@
-// Load on a deployment: latency from the planned time, quota check, and detection of lost messages.
+// Load on a deployment: latency from the planned time, check of the quota, and detection of lost messages.
 
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
@@ -16,9 +16,9 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 const unsubscribed = (): void => undefined
 
 describe('planned requests', () => {
-  it('measures latency from the planned time, so a request due during a stall includes the stall', async () => {
+  it('measures latency from the planned time, so that it includes a stall of the server', async () => {
     const waiting: ServerResponse[] = []
-    // The server responds to all requests when the 20th arrives, which is planned 95 ms after the first.
+    // The server responds to all requests when it receives the 20th, which is planned 95 ms after the first.
     const stalling = await serve((response) => {
       waiting.push(response)
       if (waiting.length === 20) for (const one of waiting) one.end('{}')
@@ -30,12 +30,12 @@ describe('planned requests', () => {
     assert.equal(result.refusals.size, 0)
     const times = result.times.get('one')
     assert.equal(times?.totalCount, 20)
-    // The histogram has three digits, and timers may fire up to 1 ms early.
+    // The histogram has three digits of precision, and timers may fire up to 1 ms early.
     assert.ok((times?.maxValue ?? 0) >= 94_000_000)
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
 
-  it('counts a non-200 response as refused by status, without a latency', async () => {
+  it('counts a response other than 200 as refused, by status, without a latency', async () => {
     let count = 0
     const refusing = await serve((response) => {
       count += 1

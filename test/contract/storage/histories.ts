@@ -20,7 +20,7 @@ const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
 const UNLIMITED = Number.MAX_SAFE_INTEGER
 
 export function historyContract({ open, settle }: StorageUnderTest): void {
-  test('restores a bar as stored, replaces it and finds it in ranges', async () => {
+  test('restores a bar as stored, replaces it, and finds it in ranges', async () => {
     let storage = await open()
     const [price] = [trade('x').price]
     const full = bar('hour', NOON_MS, {
@@ -90,7 +90,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.pastPrices.get(2, NOON_DAY - 2), past)
   })
 
-  test('stores one snapshot a millisecond, counts them, and finds them strictly after a time', async () => {
+  test('stores one snapshot per millisecond, counts them, and finds them strictly after a time', async () => {
     let storage = await open()
     for (const second of [0, 10, 20, 30]) {
       storage.snapshots.put(1, snapshot(NOON_MS + second))
@@ -126,7 +126,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.snapshots.oldestMs(3), null)
   })
 
-  test('stores twenty levels a side of a deep book', async () => {
+  test('stores twenty levels per side of a deep book', async () => {
     let storage = await open()
     const [level] = snapshot(NOON_MS).bids
     assert.ok(level !== undefined)
@@ -144,7 +144,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(row?.asks.length, bookSnapshotLevels)
   })
 
-  test('replaces a day of past prices and restores it as stored', async () => {
+  test('replaces a day of past prices, and restores it as stored', async () => {
     let storage = await open()
     const { price } = trade('x')
     const part = pastDay([price])
@@ -167,7 +167,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.pastPrices.get(2, NOON_DAY), null)
   })
 
-  test('finds the coverage interval of a time per venue and moves its end', async () => {
+  test('finds a venue’s coverage interval that contains a time, and moves the end of an interval', async () => {
     let storage = await open()
     const at = (second: number) => timeMs(NOON_MS + second * 1_000)
     storage.coverage.put('a', at(0), at(0))
@@ -193,7 +193,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
 
   const hours = [1, 30, 60, 24 * 6, 24 * 9]
 
-  /** Rows of every kind at several ages, in hours before noon. */
+  /** Stores rows of every kind at these ages, in hours before noon. */
   function fill(storage: Storage): void {
     for (const age of hours) {
       const startMs = NOON_MS - age * HOUR_MS
@@ -240,7 +240,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
   const total = (counts: Record<string, number>) =>
     Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-  test('removes each kind at its age in bounded batches, hour bars and past prices never', async () => {
+  test('removes rows of each kind at their age limit in batches, but never hour bars and past prices', async () => {
     let storage = await open()
     fill(storage)
     storage = await settle(storage)
@@ -270,7 +270,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.snapshots.oldestMs(1), NOON_MS - 30 * HOUR_MS)
   })
 
-  test('removes the oldest of every kind above the size bound, except hour bars and coverage', async () => {
+  test('removes the oldest rows of every kind above the size limit, except hour bars and coverage', async () => {
     let storage = await open()
     fill(storage)
     storage = await settle(storage)
@@ -289,7 +289,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(left(storage), rest)
   })
 
-  test('removes past price days read first above the size bound', async () => {
+  test('removes the past price days that were read first above the size limit', async () => {
     let storage = await open()
     const { price } = trade('x')
     const row = { completeToMs: timeMs(NOON_MS), seconds: [0], prices: [price] }
@@ -327,7 +327,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** A day of past prices, read at noon. */
+/** A day of past prices that was read at noon. */
 function pastDay(prices: readonly PriceMicros[]): PastDay {
   const seconds = prices.map((_, index) => index + 1)
   return { readAtMs: timeMs(NOON_MS), completeToMs: timeMs(NOON_MS), seconds, prices }

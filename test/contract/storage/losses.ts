@@ -1,4 +1,4 @@
-// Storage contract: the end of a run, its newest trade and its announced losses. Run by ../storage.ts.
+// Storage contract: the end of a run, its newest trade, and its losses. Run by ../storage.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ function loss(run: number, offset: number, set: Partial<TradeLoss> = {}): TradeL
 }
 
 export function lossContract({ open, settle }: StorageUnderTest): void {
-  test('stores the end of a run once it is over', async () => {
+  test('stores the offset at which a run ended', async () => {
     let storage = await open()
     const first = storage.runs.begin('epoch-1', timeMs(NOON_MS))
     assert.deepEqual([first.endOffset, storage.trades.newestOffset(first.number)], [null, 0])
@@ -65,7 +65,7 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.runs.all(), [{ ...first, endOffset: 2 ** 33 }, second])
   })
 
-  test('returns losses of a run from an offset on, in order, and no others', async () => {
+  test('returns losses of a run from an offset on, in order', async () => {
     let storage = await open()
     storage.losses.put(loss(1, 7))
     storage.losses.put(loss(2, 0, { market: 5, venue: 'b' }))
@@ -87,7 +87,7 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.losses.range({ run: 3, offset: 0 }), [])
   })
 
-  test('removes losses with their run in batches and bounds those of a run', async () => {
+  test('removes losses with their run in batches, and limits the number of losses of a run', async () => {
     let storage = await open()
     for (const epoch of ['one', 'two', 'three']) storage.runs.begin(epoch, timeMs(NOON_MS))
     const position = { run: 3, offset: 1, seq: 1, timeMs: timeMs(NOON_MS + 9 * DAY_MS) }

@@ -17,7 +17,7 @@ function match(a: number, set: Partial<StoredMatch> = {}): StoredMatch {
 }
 
 export function matchContract({ open, settle }: StorageUnderTest): void {
-  test('stores a match under its market of venue a with every field, replaces and removes it', async () => {
+  test('stores every field of a match, and replaces and removes it by its market of venue a', async () => {
     let storage = await open()
     const rows = [
       match(1),
@@ -34,7 +34,7 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.matches.all()], [match(1, { b: 9 }), rows[2]])
   })
 
-  test('stores an override by both ids or two families, replaces and removes it, for any markets', async () => {
+  test('stores, replaces and removes an override of two ids or two families, even for unknown markets', async () => {
     let storage = await open()
     const term = (
       a: string,

@@ -1,4 +1,4 @@
-// Storage contract: data that remains of removed markets, events and runs.
+// Storage contract: which data remains after markets, events and runs are removed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ import {
 import type { StorageUnderTest } from '../storage.ts'
 
 export function removalContract({ open, settle }: StorageUnderTest): void {
-  test('removes a market from all tables and never reuses its number', async () => {
+  test('removes a market from all tables, and never reuses its number', async () => {
     let storage = await open()
     const [one, two, three] = [marketListing('one'), marketListing('two'), marketListing('three')]
     for (const listing of [one, two, three]) {
@@ -52,7 +52,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.count(), 1)
   })
 
-  test('matches a plain map after any order of puts and removals', async () => {
+  test('matches a plain map after puts and removals in any order', async () => {
     const random = seededRandom('removals')
     let storage = await open()
     const numbers = new Map<string, number>()
@@ -117,7 +117,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 0)
   })
 
-  test('removes an event and keeps its namesake of the other venue', async () => {
+  test('removes an event, and keeps the other venue’s event with the same id', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
     storage.events.put(listing)
@@ -141,12 +141,12 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
   const unlimited = { retentionDays: 10, sizeBytesMax: Number.MAX_SAFE_INTEGER }
   const retained = (storage: Storage) => storage.runs.all().map((run) => run.number)
 
-  test('removes runs before the oldest one that a stored trade names, never the last', async () => {
+  test('removes runs before the oldest run of a stored trade, but never the newest run', async () => {
     let storage = await open()
     for (let run = 1; run <= 6; run += 1) {
       const startedAtMs = timeMs(NOON_MS + run * 86_400_000)
       assert.equal(storage.runs.begin(`epoch-${run}`, startedAtMs).number, run)
-      // The second and the fifth run published nothing.
+      // The second and the fifth run have no trades.
       if (run === 2 || run === 5) continue
       storage.trades.put(
         traded(1),
@@ -174,7 +174,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(retained(storage), [7])
   })
 
-  test('retains the last ten thousand runs, whatever trades name', async () => {
+  test('retains only the newest ten thousand runs, even if trades of older runs are stored', async () => {
     let storage = await open()
     for (let run = 1; run <= retainedRunsMax + 5; run += 1) {
       storage.runs.begin(`epoch-${run}`, timeMs(NOON_MS))

@@ -12,7 +12,7 @@ const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
 const isLong = process.env.TEST_LONG === '1'
 
 export function tradeContract({ open, settle }: StorageUnderTest): void {
-  test('finds a trade by market and native id, at once and later', async () => {
+  test('finds a trade by market and native id, immediately and later', async () => {
     let storage = await open()
     const put = trade('t1', { maker: '0xmaker', txHash: '0xhash', run: 1, offset: 5, seq: 2 })
     const stored = storage.trades.put(traded(7), put)
@@ -29,7 +29,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 1)
   })
 
-  test('restores an id that nearly repeats the fields of its trade', async () => {
+  test('restores an id that differs slightly from the fields of its trade', async () => {
     let storage = await open()
     const fields = trade('', { txHash: '0xhash', taker: '0xtaker' })
     const { side, size, price } = fields
@@ -43,7 +43,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     for (const nativeId of ids) assert.equal(storage.trades.get(3, nativeId)?.nativeId, nativeId)
   })
 
-  test('reads the trades that retention leaves of a market, whatever form their ids have', async () => {
+  test('reads the remaining trades of a market after retention, for every form of id', async () => {
     let storage = await open()
     const taker = `0x${'c3'.repeat(20)}`
     const idsOf = {
@@ -78,7 +78,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('changes only the maker of a row when the maker becomes known', async () => {
+  test('changes only the maker of a trade when the maker becomes known', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))
     storage.trades.setMaker(1, 't1', '0xfirst')
@@ -99,7 +99,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 1)
   })
 
-  test('numbers trades of each millisecond from 0 in any order of arrival', async () => {
+  test('numbers the trades of each millisecond from 0, for any order of arrival', async () => {
     let storage = await open()
     const ordinals: number[] = []
     const put = (id: string, offsetMs: number) => {
@@ -133,7 +133,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.newestMs(2), null)
   })
 
-  test('bounds ranges exactly at both ends, in both orders, per market', async () => {
+  test('limits ranges exactly at both ends, in both orders, per market', async () => {
     let storage = await open()
     for (let count = 0; count < 10; count += 1) {
       storage.trades.put(traded(1), trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))
@@ -160,7 +160,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(range(-NOON_MS, NOON_MS, 'desc').length, 10)
   })
 
-  test('positions between rows or after a complete millisecond', async () => {
+  test('continues between two rows, or after all rows of a millisecond', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c']) storage.trades.put(traded(1), trade(id))
     storage.trades.put(traded(1), trade('before', { timeMs: timeMs(NOON_MS - 1) }))
@@ -185,7 +185,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(ids('asc', null, -1_000), ['before', 'a', 'b', 'c', 'later'])
   })
 
-  test('returns trades of a run by offset, above the requested one', async () => {
+  test('returns trades of a run with offsets above the requested one', async () => {
     let storage = await open()
     for (let offset = 0; offset < 20; offset += 1) {
       const location = { run: offset < 15 ? 1 : 2, offset, seq: offset }
@@ -208,7 +208,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(offsets(3), [])
   })
 
-  test('pages 1,000 rows of one millisecond exactly once while rows arrive', async () => {
+  test('pages through 1,000 rows of one millisecond exactly once while rows arrive', async () => {
     let storage = await open()
     for (let count = 0; count < 1_000; count += 1) {
       storage.trades.put(traded(1), trade(`t${count}`))
@@ -235,7 +235,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('pages every row exactly once for random times, limits and arrivals', async () => {
+  test('pages through every row exactly once for random times, limits and arrivals', async () => {
     let storage = await open()
     let market = 0
     let ids = 0
@@ -260,7 +260,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
           const page = pageOf(storage, { market, after, order, limit })
           seen.push(...page)
           after = positionOf(page)
-          // New rows have newer times, like live trades. They end, so that paging can end.
+          // New rows have newer times, like live trades. Their number is limited, so that paging ends.
           if (seen.length < first.length) put(6 + (arriving[seen.length % arriving.length] ?? 0))
         } while (after !== null)
         const old = seen.filter((row) => row.timeMs <= NOON_MS + 5)

@@ -18,7 +18,7 @@ const UNLIMITED = Number.MAX_SAFE_INTEGER
 const isLong = process.env.TEST_LONG === '1'
 
 export function venueTradeContract({ open, settle }: StorageUnderTest): void {
-  test('returns the trades of a venue in one order, without those of the other', async () => {
+  test('returns the trades of one venue in order of time, without trades of the other venue', async () => {
     let storage = await open()
     const [one, two, other] = [traded(1), traded(2), traded(3, 'b')]
     const put = (market: typeof one, id: string, atMs: number) =>
@@ -75,7 +75,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.oldestMs(3), null)
   })
 
-  test('shows a maker that becomes known in the venue’s trades too', async () => {
+  test('shows a maker in the venue’s trades when it becomes known', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1'))
     storage = await settle(storage)
@@ -86,7 +86,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(rows, [{ market: 1, venueOrdinal: 0, trade: expected }])
   })
 
-  test('assigns a venue ordinal once, from 0, also to late trades', async () => {
+  test('assigns a trade’s venue ordinal once, counting from 0, even if the trade is late', async () => {
     const random = seededRandom('venue ordinals')
     let storage = await open()
     const expected: { venue: 'a' | 'b'; nativeId: string; atMs: number; ordinal: number }[] = []
@@ -95,7 +95,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
       for (let count = 0; count < 12; count += 1) {
         const venue = random.below(2) === 0 ? 'a' : 'b'
         const number = random.below(4) * 2 + (venue === 'a' ? 1 : 2)
-        // Most arrive near the newest time, like live trades. Some are far behind, like back-filled trades.
+        // Most trades arrive near the newest time, like live trades. Some are much older, like trades that were missed.
         const atMs = random.below(5) === 0 ? random.below(round + 1) : round + random.below(3)
         const nativeId = `${round}-${count}`
         const ordinal = expected.filter((row) => row.venue === venue && row.atMs === atMs).length
@@ -124,7 +124,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('keeps ordinals after more milliseconds than are cached', async () => {
+  test('keeps venue ordinals after more milliseconds than the cache contains', async () => {
     let storage = await open()
     const put = (id: string, atMs: number) =>
       storage.trades.put(traded(1 + (atMs % 3)), trade(id, { timeMs: timeMs(NOON_MS + atMs) }))
@@ -144,7 +144,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(7_000), ['second 7000 #0', 'late 7000 #1'])
     assert.deepEqual(at(9_999), ['second 9999 #0', 'late 9999 #1'])
     assert.deepEqual(at(5_001), ['second 5001 #0', 'late 5001 #1'])
-    // After a trade far ahead, two trades arrive at one earlier millisecond.
+    // The first trade is far ahead. The next two arrive later for one earlier millisecond.
     for (const [id, atMs] of [
       ['far', 30_000 + 3 * 4_096],
       ['back', 30_000],
@@ -155,7 +155,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(30_000), ['back #0', 'back again #1'])
   })
 
-  test('removes trades from their venue and keeps the other ordinals', async () => {
+  test('removes trades from their venue’s list, and keeps the other ordinals', async () => {
     let storage = await open()
     const random = seededRandom('venue removals')
     for (let count = 0; count < 300; count += 1) {
@@ -180,7 +180,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assertWhole(storage, all(), before)
     assert.ok(all().length > 100 && all().length < 200, `${all().length} are left`)
     assert.deepEqual(storage.trades.extentOfVenue('a')?.oldestMs, all()[0]?.trade.timeMs)
-    // Removed trades may return, as a back-fill does.
+    // Removed trades may be stored again, which occurs when missed trades are fetched.
     storage.trades.put(traded(1), trade('again', { timeMs: timeMs(NOON_MS - 8 * DAY_MS) }))
     assert.equal(all()[0]?.trade.nativeId, 'again')
     assert.equal(all()[0]?.venueOrdinal, 0)
@@ -194,7 +194,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** The venue's rows equal the markets' rows, in order, with their original ordinals. */
+/** Asserts that the venue's rows are the rows of its markets, in order and with their first ordinals. */
 function assertWhole(
   storage: Storage,
   rows: readonly VenueTrade[],

@@ -31,7 +31,7 @@ const hourOf = (hour: number, set: Partial<HourFigures>): HourFigures => ({
   ...set,
 })
 
-/** Every field at its extremes: all unknown, and numbers of either sign and any size. */
+/** A wallet with every field at an extreme: everything unknown, and numbers of either sign and any size. */
 function rows(): readonly StoredWallet[] {
   const plain = storedWallet(ONE)
   const dollars = usdMicros(4_503_599_627_370_496)
@@ -55,7 +55,7 @@ function rows(): readonly StoredWallet[] {
 }
 
 export function walletContract({ open, settle }: StorageUnderTest): void {
-  test('restores a wallet with every field, replaces it and counts it once', async () => {
+  test('restores a wallet with every field, replaces it, and counts it once', async () => {
     let storage = await open()
     const [one, two] = rows()
     assert.ok(one !== undefined && two !== undefined)
@@ -85,7 +85,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(found, [TWO, ONE, null])
   })
 
-  test('stores blocks and PnL states as unchanged bytes until removed', async () => {
+  test('stores blocks and PnL states as unchanged bytes until they are removed', async () => {
     let storage = await open()
     const { wallets } = storage
     for (let index = 0; index < 3; index += 1) {
@@ -100,7 +100,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(blocksOf(storage), expected)
     assert.deepEqual(storage.wallets.pnlState(ONE), bytesOf(300_001, 9))
     assert.deepEqual(storage.wallets.pnlState(TWO), bytesOf(0, 9))
-    // A worker takes over the memory. A later read must return complete bytes that begin at the start of their buffer.
+    // The memory is transferred to a worker. A later read must return a new buffer that contains only these bytes.
     const taken = storage.wallets.block(ONE, 2)
     assert.equal(taken?.byteOffset, 0)
     assert.equal(taken?.buffer.byteLength, 140_000)
@@ -115,7 +115,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.wallets.block(TWO, 2), bytesOf(10, 52))
   })
 
-  test('stores markets unknown to the catalogue with all known fields', async () => {
+  test('stores all known fields of markets that are not in the catalogue', async () => {
     let storage = await open()
     const group = ['m1', 'm2', 'm3'].map(nativeMarketId)
     const retained = [

@@ -1,4 +1,5 @@
-// Storage contract: webhooks and the outbox. The outbox is compared with an array (NaiveBox) over random changes.
+// Storage contract: webhooks and the outbox. Random changes are also applied to an array (NaiveBox), and the results
+// compared.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +26,7 @@ const [ONE, TWO] = [webhookNumber(1), webhookNumber(2)]
 const LANES = ['first', 'retry'] as const
 
 export function webhookContract({ open, settle }: StorageUnderTest): void {
-  test('restores a webhook with every field, in order of creation, and replaces it', async () => {
+  test('restores webhooks with every field in order of creation, and replaces a webhook', async () => {
     let storage = await open()
     const full = webhook('full', {
       eventTypes: [...EVENT_TYPES],
@@ -52,7 +53,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.webhooks.all()], [changed, second, third])
   })
 
-  test('never reuses a number, also after the newest was removed', async () => {
+  test('never reuses a number, even after the newest webhook was removed', async () => {
     let storage = await open()
     for (let round = 1; round <= 5; round += 1) {
       const made = await storage.webhooks.create(webhook(`w${round}`))
@@ -65,7 +66,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('does not restore a removed webhook on a late change', async () => {
+  test('does not restore a removed webhook when a change arrives late', async () => {
     let storage = await open()
     const made = await storage.webhooks.create(webhook('gone'))
     await storage.webhooks.remove(made)
@@ -74,7 +75,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.webhooks.all()], [])
   })
 
-  test('creates one delivery per event and webhook, numbered from 1, with the same bytes', async () => {
+  test('creates one delivery per event and webhook, numbered from 1, with an unchanged body', async () => {
     let storage = await open()
     const body = Buffer.alloc(20_000, 'é\u0000')
     const made = storage.outbox.create(ONE, newDelivery('evt_a', { body }))
@@ -145,7 +146,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(due('retry', null), [[9, 1]])
   })
 
-  test('updates counts with the status and stores the outcome of failures', async () => {
+  test('updates counts with the status, and stores the outcome of failed attempts', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c', 'd', 'e']) storage.outbox.create(ONE, newDelivery(id))
     const last = {
@@ -175,7 +176,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     const { answer: retained, ...others } = storage.outbox.get(ONE, 4)?.last ?? {}
     assert.deepEqual(others, last)
     assert.deepEqual({ ...retained, body: Uint8Array.from(retained?.body ?? []) }, answer)
-    // A finished delivery that becomes due again is pending, with its original kind of attempt.
+    // A finished delivery that becomes due again is pending, in the queue of its previous attempts.
     change(storage, 2, { status: 'pending', attempts: 0, dueAtMs: timeMs(NOON_MS) })
     storage = await settle(storage)
     const again = { ...counts, exhausted: 0, pending: 3 }
@@ -218,7 +219,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.oldestPending(TWO), null)
   })
 
-  test('removes finished deliveries by number and age, oldest first, in batches, and keeps counts', async () => {
+  test('removes finished deliveries by number and age in batches, oldest first, and keeps the counts', async () => {
     let storage = await open()
     for (let count = 1; count <= 30; count += 1) {
       const createdAtMs = timeMs(NOON_MS + count)
@@ -258,7 +259,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.prune({ ...limits, webhook: TWO }), false)
   })
 
-  test('clears only one webhook in batches, and lists each webhook with rows', async () => {
+  test('clears only one webhook, in batches, and lists each webhook that has rows', async () => {
     let storage = await open()
     for (const number of [ONE, TWO]) {
       for (let count = 1; count <= 20; count += 1) {
@@ -291,7 +292,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.clear(webhookNumber(77), 5), false)
   })
 
-  test('counts throttled events as dropped, and the bytes of pending ones', async () => {
+  test('counts throttled events as dropped, and counts the bytes of pending deliveries', async () => {
     let storage = await open()
     assert.equal(storage.outbox.throttle(ONE, 3), true)
     const body = Buffer.alloc(700, 'x')
@@ -341,7 +342,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.state(TWO).failingSinceMs, null)
   })
 
-  test('matches a plain array after any order of changes', async () => {
+  test('matches a plain array after changes in any order', async () => {
     await fc.assert(
       fc.asyncProperty(STEPS, async (steps) => {
         let storage = await open()
@@ -383,7 +384,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** One step of the property test. Numbers are reduced to existing rows. */
+/** One step of the property test. Random numbers are reduced to the range of existing rows. */
 const STEPS = fc.array(
   fc.record({
     kind: fc.constantFrom(
@@ -428,7 +429,7 @@ function assertSame({ outbox }: Storage, naive: NaiveBox): void {
   assert.equal(outbox.oldestPending(ONE)?.number ?? null, oldest)
 }
 
-/** Changes the stored row of a number of webhook ONE. */
+/** Updates the delivery of webhook ONE with this number, which may not exist. */
 function change({ outbox }: Storage, number: number, set: Partial<Delivery>): void {
   const existing = outbox.get(ONE, number) ?? outbox.get(ONE, 1)
   assert.ok(existing !== null)

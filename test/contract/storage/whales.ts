@@ -1,4 +1,4 @@
-// Storage contract: ids, replacement, ordinals, paging and resuming of whales, and that retention keeps them.
+// Storage contract: ids, replacement, ordinals, paging and resuming of whales. Retention never removes a whale.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ function whale(id: string, changes: Partial<StoredWhale> = {}): Omit<StoredWhale
 const idsOf = (rows: readonly WhaleRow[]) => rows.map((row) => row.whale.nativeId)
 
 export function whaleContract({ open, settle }: StorageUnderTest): void {
-  test('finds a whale by market and id, and replaces it in place', async () => {
+  test('finds a whale by market and id, and replaces it without changing its position', async () => {
     let storage = await open()
     const put = whale('w1', { txHash: '0xt', maker: '0xm', category: 'Politics' })
     const stored = storage.whales.put(market(1), put)
@@ -53,7 +53,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.whales.rangeByOffset({ run: 2, offset: 6, limit: 9 }), [row])
   })
 
-  test('numbers all whales of a millisecond and returns ranges of all markets or one', async () => {
+  test('numbers all whales of a millisecond, and returns ranges of all markets or of one', async () => {
     let storage = await open()
     const put = (number: number, id: string, offsetMs: number) =>
       storage.whales.put(market(number), whale(id, { timeMs: timeMs(NOON_MS + offsetMs) })).ordinal
@@ -79,7 +79,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     assert.equal(whales.oldestMs(), NOON_MS - 5)
   })
 
-  test('pages every row once in both orders while rows arrive', async () => {
+  test('pages through every row once in both orders while rows arrive', async () => {
     const rows = fc.array(fc.record({ number: fc.integer({ min: 1, max: 3 }), atMs: fc.nat(4) }), {
       maxLength: 40,
     })
@@ -105,7 +105,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     )
   })
 
-  test('returns whales of a run by offset without unpublished ones', async () => {
+  test('returns whales of a run by offset, without unpublished ones', async () => {
     let storage = await open()
     for (let offset = 1; offset <= 9; offset += 1) {
       const position = { run: offset < 7 ? 1 : 2, offset, seq: offset }
@@ -127,7 +127,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     )
   })
 
-  test('removes no whale on retention, whatever its age and the size', async () => {
+  test('removes no whale on retention, at any age and database size', async () => {
     let storage = await open()
     const old = { timeMs: timeMs(NOON_MS - 400 * 86_400_000), run: 1, offset: 1, seq: 1 }
     storage.whales.put(market(1), whale('old', old))
@@ -159,7 +159,8 @@ function pagesOf(
     const last = rows.at(-1)
     if (last === undefined) return seen.filter((id) => id.startsWith('w'))
     after = last.whale
-    // Behind the reader: newer than all in descending order, older in ascending order.
+    // These rows precede the read position: they are newer than all others in descending order, and older in ascending
+    // order.
     const far = 1_000 + storage.whales.count()
     const atMs = timeMs(NOON_MS + (order === 'desc' ? far : -far))
     storage.whales.put(market(1), whale(`${order} ${only} ${seen.length}`, { timeMs: atMs }))

@@ -1,4 +1,4 @@
-// Builders of test data with defaults, so that a test sets only what matters.
+// Builders of test data with defaults, so that a test sets only the fields that matter to it.
 
 import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketParts } from '../../../actors/market/parts.ts'
@@ -172,7 +172,7 @@ export function recordingPublisher(): { publisher: Publisher; updates: Update[] 
   return { publisher, updates }
 }
 
-/** Dependencies of a MarketActor, which record its requests. */
+/** Dependencies of a MarketActor. They record its requests. */
 export function marketParts(
   set: Pick<MarketParts, 'publisher' | 'storage'> & Partial<MarketParts>,
 ): {
@@ -204,7 +204,7 @@ export function marketParts(
   return { parts, resyncs, ignored, losses, checks }
 }
 
-/** A stored market `m`, and a function that opens its actor, also again. */
+/** A stored market `m`, and a function that opens its actor and may be called again. */
 export function storedMarket(
   set: Pick<MarketParts, 'publisher' | 'storage'> & Partial<MarketParts>,
   changes: Parameters<typeof listing>[1] = {},

@@ -1,4 +1,4 @@
-// Sorted field names of a row of Polymarket's Data API, as recorded: both `/trades` and `/activity` begin with these.
+// Sorted field names with which a row of Polymarket's Data API begins. Both `/trades` and `/activity` rows have them.
 
 import type { WireTrade } from '../../../engine/venues/polymarket/messages.ts'
 
@@ -24,7 +24,7 @@ export const TRADE_ROW_KEYS: readonly string[] = [
   'transactionHash',
 ]
 
-/** A row of `/v2/trades` from the stream's row of the same trade. */
+/** A row of `/v2/trades`, made from the stream's row of the same trade. */
 export function dataRow(row: WireTrade): Readonly<Record<string, unknown>> {
   return {
     proxy_wallet: row.proxyWallet,

@@ -1,5 +1,5 @@
-// A MarketActor with in-memory storage and a subscriber that only receives its published snapshots and updates. Both
-// books are compared after every event.
+// A MarketActor with in-memory storage, and a subscriber that receives only its published snapshots and updates. Their
+// two books are compared after every event.
 
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
@@ -48,18 +48,19 @@ export class FollowedMarket {
     this.actor = new MarketActor(ref, marketSummary(market), watching.parts)
   }
 
-  /** Sends a message to the actor, then checks all invariants. */
+  /** Sends a message to the actor and then checks all invariants. */
   receive(message: MarketMessage, context: string): void {
     this.#context = context
     this.actor.receive(message)
-    // Marking a book as stale changes no level. One damaged frame marks every book of a connection.
+    // Marking a book as stale changes no level, so only the mark is checked. One damaged frame marks all books of a
+    // connection.
     if (message.kind === 'void') assert.ok(!this.actor.isBookLive, context)
     else this.#check()
   }
 
   #follow(update: Update): void {
     if (update.kind === 'bookReplaced') {
-      // As in the hub of streams, the snapshot is the current view and uses no sequence number.
+      // As in the stream hub, the snapshot is the current view and does not use a sequence number.
       const view = this.actor.book()
       assert.equal(update.seq, this.#seq, this.#context)
       assert.equal(view.seq, this.#seq, this.#context)
@@ -105,7 +106,7 @@ export class FollowedMarket {
   }
 }
 
-/** OrderBook.assertSound on the public levels: best first, no duplicate price, no empty level. */
+/** The checks of OrderBook.assertSound for public levels: best first, no duplicate price, no empty level. */
 function assertSide(levels: readonly Level[], sign: 1 | -1, context: string): void {
   let before = Number.POSITIVE_INFINITY
   for (const { price, size } of levels) {
@@ -125,7 +126,7 @@ function isSame(ours: readonly Level[], theirs: readonly Level[]): boolean {
   })
 }
 
-/** The checksum of a book, from its definition, independent of the engine's code. */
+/** The checksum of a book, computed from its definition without the engine's code. */
 function checksumOf(book: NaiveBook): number {
   const levels = [
     ...book.levels('bid').slice(0, CHECKSUM_LEVELS),

@@ -1,5 +1,6 @@
-// Requests of a hostile or broken client: a valid request of some route with one to four mutations. A seed and number
-// always give the same request. Some are not valid HTTP (`isBroken`): the library may reject those in its own format.
+// Requests as a hostile or broken client sends them: a valid request of a route with one to four mutations. The same
+// seed and number always give the same request. Some are not valid HTTP (`isBroken`). The HTTP library may reject those
+// in its own format.
 
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import type { Route } from '../../../http/request/route.ts'
@@ -10,21 +11,21 @@ import { SAMPLES, seedOf } from './route-seeds.ts'
 
 export interface FuzzRequest {
   readonly method: string
-  /** The target as sent. */
+  /** The request target as sent. */
   readonly target: string
   readonly bytes: Buffer
-  /** Not HTTP, or too large: any rejection or a closed connection is valid. */
+  /** The request is too large or not HTTP. Any rejection or a closed connection is valid. */
   readonly isBroken: boolean
 }
 
-/** Part of values all over the request; must not appear in a response header. */
+/** Contained in values all over the request. No response header may contain it. */
 export const MARK = 'Zq7MARK'
-/** Used as passwords; must not appear in any response. */
+/** Used as password. No response may contain it. */
 export const PASSWORD = 'pw-7c1e-never-said-again'
 
 type Pair = readonly [name: string, value: string]
 
-/** A request during mutation; names and values are as sent. */
+/** A request during its mutation. Names and values are as sent. */
 interface Draft {
   method: string
   path: string
@@ -55,7 +56,7 @@ export class FuzzRequests {
     })
   }
 
-  /** Request number `index`. */
+  /** Returns request number `index`. */
   at(index: number): FuzzRequest {
     const random = seededRandom('fuzz', this.#seed, index)
     const { route, values } = random.pick(this.#routes)
@@ -67,7 +68,7 @@ export class FuzzRequests {
       .join('&')
     const target = text === '' ? draft.path : `${draft.path}?${text}`
     const { method, headers, body } = draft
-    // The library itself rejects requests beyond these limits.
+    // The HTTP library itself rejects requests beyond these limits.
     const isLarge = target.length + JSON.stringify(headers).length > 30_000
     const isBroken = draft.isBroken || isLarge || !/^[\x21-\x7e]+$/.test(target)
     return { method, target, bytes: requestBytes({ method, target, headers, body }), isBroken }
@@ -106,7 +107,7 @@ function goodRequest(
   }
 }
 
-/** Texts that have broken parsers before, encoded for a URL. */
+/** Texts that have broken parsers in other software, encoded for a URL. */
 const NASTY: readonly string[] = [
   '%zz',
   '%',
@@ -292,7 +293,7 @@ function otherCredential(draft: Draft, random: Random): void {
 function otherHeader(draft: Draft, random: Random): void {
   const header = random.pick(HEADERS)
   draft.headers.push(header)
-  // Two hosts or an invalid upgrade: the library rejects them.
+  // The HTTP library rejects a request with two hosts or an invalid upgrade.
   if (header[0] === 'Host' || header[0] === 'Upgrade') draft.isBroken = true
 }
 
@@ -319,12 +320,12 @@ function otherBody(draft: Draft, random: Random): void {
     () => '',
   ]
   draft.body = Buffer.from(random.pick(bodies)())
-  // Rejected before it is read completely: the response may be lost with the connection.
+  // The server rejects it before it has read all of it. The response may be lost when the connection closes.
   if (draft.body.length > 16_384) draft.isBroken = true
 }
 
 function brokenHttp(draft: Draft, random: Random): void {
-  // Rarely, since the connection is closed afterwards.
+  // Rarely used, because the connection is closed afterwards.
   if (random.next() < 0.6) return otherHeader(draft, random)
   draft.isBroken = true
   const breaks: readonly (() => void)[] = [

@@ -1,4 +1,4 @@
-// Data of the golden run besides its recording: wallets, past prices, webhooks, and requests to every route.
+// Data of the golden run that is not in its recording: wallets, past prices, webhooks, and requests to every route.
 
 import { FetchError } from '../../../engine/fetch.ts'
 import { nativeMarketId, type WalletAddress } from '../../../engine/ids.ts'
@@ -7,12 +7,12 @@ import type { VenueWallets, WalletEvent } from '../../../engine/wallet.ts'
 import type { Recording, VenueAnswers } from '../rigs/replayed-service.ts'
 import { addressOf } from './stored-wallets.ts'
 
-/** Wallets that the venue knows. */
+/** Wallets that are known to the venue. */
 export const WALLETS: readonly WalletAddress[] = [1, 2, 3].map(addressOf)
 
 const KINDS = ['buy', 'buy', 'sell', 'split', 'merge', 'buy', 'redeem', 'income'] as const
 
-/** A wallet's activity in the ten hours before the recording, an event every half hour. */
+/** A wallet's activity in the ten hours before the recording, with an event every half hour. */
 function eventsOf(recording: Recording, wallet: number): readonly WalletEvent[] {
   const markets = (recording.pages.get('a') ?? []).flatMap((page) => page.markets)
   const startSeconds = Math.floor(recording.startedAtMs / 1_000)
@@ -39,7 +39,7 @@ function eventsOf(recording: Recording, wallet: number): readonly WalletEvent[] 
   })
 }
 
-/** Venue responses that the recording lacks. */
+/** Venue responses that are not in the recording. */
 export function venueAnswers(recording: Recording): VenueAnswers {
   const wallets: VenueWallets = {
     async profile(address) {
@@ -78,7 +78,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A GET route of the document with JSON responses. */
+/** A GET route of the API document with JSON responses. */
 export interface ReadRoute {
   readonly pattern: string
   readonly parameters: readonly {
@@ -88,7 +88,7 @@ export interface ReadRoute {
   }[]
 }
 
-/** GET routes in the order of the document. */
+/** The GET routes in the order of the API document. */
 export function readRoutes(document: unknown): readonly ReadRoute[] {
   const paths = isFields(document) && isFields(document.paths) ? document.paths : {}
   return Object.entries(paths).flatMap(([pattern, methods]) => {
@@ -104,7 +104,7 @@ export function readRoutes(document: unknown): readonly ReadRoute[] {
   })
 }
 
-/** Values of a parameter: those of its schema, the samples of its name, and one or two invalid ones. */
+/** Values of a parameter: those of its schema, the samples for its name, and one or two invalid ones. */
 export function valuesFor(
   { name, schema }: ReadRoute['parameters'][number],
   samples: Readonly<Record<string, readonly string[]>>,

@@ -15,12 +15,12 @@ export const LOOPBACK_V4 = DATA.loopback
 /** Other internal addresses, and IPv6 addresses that embed them. */
 export const INSIDE = DATA.inside
 
-/** Resolver results for harmless-looking names. Each list has an internal address. */
+/** Results of resolving names that look harmless. Each list contains an internal address. */
 export const NAMES_INSIDE: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(DATA.namesInside),
 )
 
-/** URLs that one parser reads as example.com and another as loopback, and odd variants. */
+/** URLs that one parser reads as example.com and another as loopback, and similar unusual URLs. */
 export function ambiguousUrls(port: number): readonly string[] {
   return DATA.ambiguousUrls.map((url) => url.replaceAll('{port}', String(port)))
 }

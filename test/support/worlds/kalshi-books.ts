@@ -1,4 +1,4 @@
-// Reference implementation of Kalshi books: two maps of bids per market, for Yes and No. Independent of our parsers.
+// Reference implementation of Kalshi books: two maps of bids per market, for Yes and No. It does not use our parsers.
 
 import type { Level } from '../../../engine/events.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
@@ -36,7 +36,7 @@ export class KalshiBooks {
     }
   }
 
-  /** A book quoted for Yes. A bid of p for No is an ask of 1 − p for Yes. */
+  /** A book with prices of Yes. A bid of p for No is an ask of 1 − p for Yes. */
   quotedForYes(ticker: string): { bids: Level[]; asks: Level[] } {
     const { yes, no } = this.#books.get(ticker) ?? { yes: new Map(), no: new Map() }
     const levels = (side: Map<number, number>, priceOf: (price: number) => number): Level[] =>

@@ -45,13 +45,13 @@ class StubMarket implements SimMarket {
     this.updatedMs = listing.openMs
   }
 
-  /** Varies with time, so that candles differ. */
+  /** The price varies with time, so that candles differ. */
   fairPrice(atMs: TimeMs): PriceMicros {
     return cents(50 + Math.round(20 * Math.sin(atMs / 7_200_000)))
   }
 }
 
-/** A world of venue b that changes only when a test calls it. */
+/** A world of venue b that changes only when a test calls its methods. */
 export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
     super(clock, 'b')
@@ -83,7 +83,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return event
   }
 
-  /** Adds a market to an event, without notifying listeners. */
+  /** Adds a market to an event. Does not notify listeners. */
   addMarket(event: SimEvent, suffix: string, fields: Partial<SimListing> = {}): StubMarket {
     const market = new StubMarket(
       {

@@ -1,9 +1,9 @@
-// A proxy to a venue’s Data API and Gamma that can hide the history of wallets: all of it, or everything before a time.
+// A proxy to a venue’s Data API and Gamma. It can hide the complete history of wallets, or everything before a time.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Memory = 'whole' | 'forgets' | 'empty'
+export type Memory = 'complete' | 'partial' | 'empty'
 
 /** Paths of the Data API that return the data of one wallet. */
 const LISTS: ReadonlySet<string> = new Set(['/v2/activity', '/v2/trades', '/v2/positions'])
@@ -13,11 +13,11 @@ const NOTHING = {
 }
 
 export class LossyVenue {
-  memory: Memory = 'whole'
-  /** With `forgets`: Unix seconds of the first event that it reports. */
-  knowsFromS = 0
-  /** Number of wallet requests with hidden data. */
-  forgottenCount = 0
+  memory: Memory = 'complete'
+  /** Unix seconds of the first event that it returns in mode `partial`. */
+  historyFromS = 0
+  /** Number of requests about wallets from whose answers it hid data. */
+  hiddenCount = 0
   readonly #servers: Server[] = []
 
   /** Resolves with the addresses of both servers. */
@@ -37,9 +37,9 @@ export class LossyVenue {
 
   async #answer(real: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', real)
-    const existing = this.memory === 'whole' ? null : this.#remembered(url)
+    const existing = this.memory === 'complete' ? null : this.#ownAnswer(url)
     if (existing !== null) {
-      this.forgottenCount += 1
+      this.hiddenCount += 1
       response.writeHead(existing.status, { 'content-type': 'application/json' })
       response.end(JSON.stringify(existing.body))
       return
@@ -50,15 +50,15 @@ export class LossyVenue {
     response.end(Buffer.from(await answer.arrayBuffer()))
   }
 
-  /** Null: the request is not about a wallet, or is forwarded with another start. */
-  #remembered(url: URL): { readonly status: number; readonly body: unknown } | null {
+  /** The answer of the proxy itself. Null: the request is forwarded to the venue. */
+  #ownAnswer(url: URL): { readonly status: number; readonly body: unknown } | null {
     if (url.pathname === '/public-profile') return { status: 404, body: { error: 'not found' } }
     if (!url.searchParams.has('user')) return null
     if (url.pathname === '/v2/user-stats') return { status: 200, body: { data: null } }
     if (!LISTS.has(url.pathname)) return null
     const isHistory = url.pathname === '/v2/activity'
     if (this.memory === 'empty' || !isHistory) return { status: 200, body: NOTHING }
-    const start = Math.max(Number(url.searchParams.get('start') ?? 0), this.knowsFromS)
+    const start = Math.max(Number(url.searchParams.get('start') ?? 0), this.historyFromS)
     url.searchParams.set('start', String(start))
     return null
   }

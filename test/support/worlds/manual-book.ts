@@ -1,4 +1,4 @@
-// Shared by the worlds that tests change (stub-world.ts, kalshi-world.ts).
+// Shared by the worlds that change only when a test calls them (stub-world.ts, kalshi-world.ts).
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { type PriceMicros, SIZE_ZERO, type SizeMicros, type TimeMs } from '../../../engine/units.ts'
@@ -51,7 +51,7 @@ export class ManualBook implements SimBook {
   }
 }
 
-/** A world of one venue that changes only when a test calls it. */
+/** A world of one venue that changes only when a test calls its methods. */
 export abstract class HandMovedWorld<Market extends SimMarket> {
   readonly seed = 1
   readonly startedMs: TimeMs

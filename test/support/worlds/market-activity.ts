@@ -1,5 +1,5 @@
-// Helpers of stream tests: markets of both venues, random changes of every kind, and waiting until a client has
-// received everything.
+// Helpers of stream tests: markets of both venues, random changes of every kind, and a function that waits until a
+// client has received everything.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { nativeEventId } from '../../../engine/ids.ts'
@@ -19,7 +19,7 @@ export function addMarkets(engine: FakeEngine, count: number, eventCount: number
   })
 }
 
-/** The client’s messages after the server has processed its commands and sent all messages. */
+/** Returns the client’s messages after the server has processed all its commands and sent all messages. */
 export async function settled(
   clock: ManualClock,
   client: StreamClient,
@@ -30,8 +30,8 @@ export async function settled(
 }
 
 /**
- * Runs event-loop ticks until the client has another message, fifty at most. Thus clock time does not run ahead of a
- * busy machine's kernel, which would make a reader seem slower.
+ * Runs event-loop ticks until the client has received another message, at most fifty. Tests call it between steps of
+ * the manual clock. On a busy machine the clock would otherwise advance faster than the kernel delivers data.
  */
 export async function received(client: StreamClient): Promise<void> {
   const { length } = client.messages

@@ -1,4 +1,4 @@
-// The simulated world as input of matching, with its known pairs and the difference of each pair. Both venues’ rows are
+// The simulated world as input of matching, with its pairs and the difference of each pair. Rows of both venues are
 // rendered and parsed as in production.
 
 import type { VenueSubjects } from '../../../engine/matching/offline/corpus-matching.ts'
@@ -21,16 +21,16 @@ import { ManualClock } from '../fakes/manual-clock.ts'
 export interface MatchingWorld {
   readonly a: VenueSubjects
   readonly b: VenueSubjects
-  /** Venue a’s id → the listing of the pair at venue b and its difference. */
+  /** Maps venue a’s id to the paired listing at venue b and its difference. */
   readonly planted: ReadonlyMap<string, { readonly other: string; readonly kind: SimPairKind }>
   /**
-   * Either venue's id → its recurring question. A trap with another date lets venue b list what venue a lists a cycle
-   * later: such a pair is the same question though not planted; other questions are not the same.
+   * Maps either venue's id to its recurring question. Under a trap with another date, venue b lists a cycle that venue
+   * a lists later. Such a pair is then the same question, although it is not in `planted`.
    */
   readonly recurring: ReadonlyMap<string, string>
 }
 
-/** A world with this number of markets per venue. */
+/** A world with this number of markets at each venue. */
 export function matchingWorld(set: { seed: number; marketsPerVenue: number }): MatchingWorld {
   const nowMs = timeMs(Date.UTC(2026, 10, 20, 17))
   const clock = new ManualClock(nowMs)
@@ -67,7 +67,7 @@ export function matchingWorld(set: { seed: number; marketsPerVenue: number }): M
   return { ...sides, planted, recurring }
 }
 
-/** The question without its cycle: "updown/BTC/20:12345:up" recurs each cycle. */
+/** The question without its cycle: "updown/BTC/20" of "updown/BTC/20:12345:up". */
 const recurringOf = (questionKey: string): string => questionKey.split(':')[0] ?? ''
 
 function emptySide(): { markets: MatchMarket[]; events: MatchEvent[] } {

@@ -1,4 +1,4 @@
-// Real market actors with in-memory storage and a manual clock, and random messages for them.
+// Market actors with in-memory storage and a manual clock, and random messages for them.
 
 import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketMessage } from '../../../actors/market/parts.ts'

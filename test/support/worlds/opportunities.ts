@@ -1,4 +1,4 @@
-// Opportunities for tests: an example with the fees of both venues.
+// Opportunities for tests, with the fees of both venues.
 
 import type { ArbitrageRefresh } from '../../../engine/events.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
@@ -50,7 +50,7 @@ export function opportunity(
   }
 }
 
-/** The published update of an opportunity. With `closed` it had reached its profit. */
+/** The published update of an opportunity. */
 export function publishedOpportunity(
   one: Opportunity,
   set: Partial<ArbitrageRefresh> = {},
@@ -66,7 +66,7 @@ export function publishedOpportunity(
   }
 }
 
-/** It ended `afterMs` after noon. */
+/** An opportunity that ended `afterMs` after noon. */
 export function pastOpportunity(
   afterMs: number,
   set: Partial<PastOpportunity> = {},

@@ -1,21 +1,21 @@
-// Values of a query or path parameter, generated from its schema: bounds with neighbours, every choice, and wrong
-// types, with the expected result of validation.
+// Values of a query or path parameter, generated from its schema: bounds and their neighbours, every choice, and wrong
+// types. Each value is known to be valid or invalid.
 
 import type { TSchema } from '@sinclair/typebox'
 
-/** Texts before percent-encoding. */
+/** Values as text before percent-encoding. */
 export interface ParameterValues {
-  /** At least one; the first is the sample, if one was given. */
+  /** Contains at least one value. The first is the sample, if there is one. */
   readonly valid: readonly string[]
   readonly invalid: readonly string[]
 }
 
-/** Throws if the schema needs a sample (a pattern) and none was given. */
+/** Throws if the schema needs a sample, because it has a pattern, and there is none. */
 export function valuesOf(name: string, schema: TSchema, sample?: string): ParameterValues {
   const made = valuesOfType(name, schema, sample)
   const valid = sample === undefined ? made.valid : [sample, ...made.valid]
   if (valid.length === 0) throw new Error(`no valid value is known for ${name}: give a sample`)
-  // An empty text means that the parameter is omitted.
+  // An empty text would mean that the parameter is omitted.
   const isGiven = (text: string) => text !== ''
   return { valid: [...new Set(valid)].filter(isGiven), invalid: made.invalid.filter(isGiven) }
 }
@@ -101,12 +101,12 @@ function texts(schema: TSchema, sample: string | undefined): ParameterValues {
   return { valid, invalid }
 }
 
-/** The first item of `sample` represents all. */
+/** Lists of values. Only the first item of `sample` is used. */
 function lists(name: string, schema: TSchema, sample: string | undefined): ParameterValues {
   const item = sample?.split(',')[0]
   const items: TSchema = schema.items
   const { valid: good, invalid: bad } = valuesOf(`an item of ${name}`, items, item)
-  // Items are trimmed, not empty and without commas: other texts do not test the item.
+  // The server trims items and splits them at commas. Other texts would not be tested as items.
   const isItem = (text: string) => text.trim() === text && text !== '' && !text.includes(',')
   const valid = good.filter(isItem)
   const invalid = bad.filter(isItem)

@@ -1,4 +1,4 @@
-// Tables of past days and of coverage as two Maps, for tests of their users.
+// In-memory tables of past days and of coverage, for tests of code that uses them.
 
 import type { VenueKey } from '../../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
@@ -7,7 +7,7 @@ import type { CoverageTable, PastDay, PastPriceTable } from '../../../storage/co
 interface PastTables {
   readonly pastPrices: PastPriceTable
   readonly coverage: CoverageTable
-  /** Every interval of a venue, in the order of their starts. */
+  /** All intervals of a venue, in order of their starts. */
   intervals(venue: VenueKey): readonly (readonly [number, number])[]
 }
 

@@ -58,7 +58,7 @@ export const ANY_EVENT: EventFilter = {
   volume24hMin: null,
 }
 
-/** Finds markets by a substring of their question; newest first, to distinguish it from other orders. */
+/** Finds markets by a substring of their question. The newest is first, which no other order of the catalogue does. */
 export class FakeIndex implements SearchIndex {
   readonly texts = new Map<MarketNumber, string>()
   finds = 0
@@ -95,7 +95,7 @@ export class RandomCatalog {
   readonly catalog = this.opened.catalog
   readonly index = this.opened.index
   readonly clock = this.opened.clock
-  /** The last listing of each event. */
+  /** The newest listing of each event. */
   readonly events = new Map<string, EventListing>()
   readonly #random: Random
   #names = 0
@@ -116,7 +116,7 @@ export class RandomCatalog {
     return this.#random.below(oneIn) === 0
   }
 
-  /** Lists a new or known market of a few events, with random properties. */
+  /** Lists a new or known market in one of a few events, with random properties. */
   #list(name = `m${this.#names++}`): void {
     const venue = Number(name.slice(1)) % 2 === 0 ? ('a' as const) : ('b' as const)
     const eventName = `E${this.#random.below(12)}`

@@ -1,5 +1,5 @@
-// Venue data for tests: synthetic data of test/fixtures, and recorded data if `SHARED_DATA` has it. Frames are read
-// with JSON and Number, independent of our parsers.
+// Venue data for tests: invented data of test/fixtures, and recorded data if `SHARED_DATA` has it. Frames are read with
+// JSON and Number, without our parsers.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,21 +10,24 @@ import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { isRecord } from '../../../engine/json-record.ts'
 import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 
-/** The folder of recordings: `SHARED_DATA`, or beside the repository. */
+/** The folder of recordings: `SHARED_DATA`, or a folder beside the repository. */
 export const RECORDED = process.env.SHARED_DATA ?? '../shared/data'
-/** The folder of synthetic data in the repository. */
+/** The folder of invented data in the repository. */
 export const INVENTED = join(import.meta.dirname, '../../fixtures')
 
 export type Origin = 'invented' | 'recorded'
-/** Two files or folders of the same form. */
+/** The path of invented data and that of recorded data, which have the same format. */
 export type Sources = Readonly<Record<Origin, string>>
 
-/** Polymarket's market channel in the form of 2025: one message per token, fills only in books. */
+/**
+ * Streams of Polymarket's market channel in the format of 2025: each message has one token, and fills are visible only
+ * in books.
+ */
 export const POLYMARKET_STREAM: Sources = {
   invented: `${INVENTED}/polymarket/book-stream-2025.jsonl`,
   recorded: `${RECORDED}/polymarket-book-stream-2025.jsonl.gz`,
 }
-/** The books of one Kalshi connection: a snapshot per market, then deltas. */
+/** The books of one Kalshi connection: one snapshot per market, then deltas. */
 export const KALSHI_STREAM: Sources = {
   invented: `${INVENTED}/kalshi/orderbook-stream.jsonl`,
   recorded: `${RECORDED}/fixtures/kalshi/ws_orderbook_stream.json`,
@@ -32,7 +35,7 @@ export const KALSHI_STREAM: Sources = {
 
 type CaseCheck = (t: TestContext, path: string, origin: Origin) => void | Promise<void>
 
-/** Runs a test with synthetic data, and with recorded data if available. */
+/** Runs a test with invented data, and with recorded data if there is any. */
 export function testOnBoth(name: string, sources: Sources, validator: CaseCheck): void {
   test(`${name}: invented`, (t) => validator(t, sources.invented, 'invented'))
   test(`${name}: recorded`, (t) => {
@@ -41,7 +44,7 @@ export function testOnBoth(name: string, sources: Sources, validator: CaseCheck)
   })
 }
 
-/** Reports absent data and skips the test; false if it is there. */
+/** Whether the data exists. If not, skips the test and prints why. */
 function isAbsent(t: TestContext, path: string): boolean {
   if (existsSync(path)) return false
   t.diagnostic(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
@@ -55,7 +58,7 @@ function textOfFile(path: string): string {
   return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
 }
 
-/** The rows of a file: its lines, its array, or its single value. */
+/** The rows of a file: its lines, the items of its array, or its single value. */
 export function rowsOfFile(path: string): readonly unknown[] {
   const text = textOfFile(path)
   if (/\.jsonl(\.gz)?$/.test(path)) {
@@ -68,18 +71,18 @@ export function rowsOfFile(path: string): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 
-/** A synthetic row, its expected outcome, and its expected parsed value (at least in part). */
+/** An invented row, its expected outcome, and parts of its expected parsed value. */
 interface Case {
   readonly name: string
   readonly row: unknown
   readonly becomes: readonly string[]
-  /** One value per part of the row; empty if nothing is parsed. */
+  /** Expected values, one for each part of the row. Empty if nothing is parsed. */
   readonly reads: readonly unknown[]
 }
 
 /**
- * The cases of an invented file. `text`: a frame that is not JSON. `but`: the first row with these fields replaced,
- * and without those in `without`.
+ * The cases of an invented file. `text` is a frame that is not JSON. `but` contains fields that replace those of the
+ * first row; `without` lists fields that are omitted.
  */
 export function casesOf(path: string): readonly Case[] {
   const written = rowsOfFile(path).filter(isRecord)
@@ -98,18 +101,18 @@ function changed(first: unknown, line: { readonly [key: string]: unknown }): unk
   return Object.fromEntries(fields.filter(([key]) => !without.includes(key)))
 }
 
-/** One message of a capture. Levels and changes are as its own token quotes them. */
+/** One message of a capture. Levels and changes have prices of the message's own token. */
 export interface CapturedFrame {
   readonly text: string
   readonly isFirst: boolean
   readonly timeMs: TimeMs
-  /** Null unless the frame is a `book`. */
+  /** Null if the frame is not a `book`. */
   readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] } | null
   /** Empty for a `book`. */
   readonly changes: readonly LevelChange[]
 }
 
-/** One captured stream: both tokens of one market, in the order of arrival. */
+/** A captured stream with both tokens of one market, in order of arrival. */
 export interface Capture {
   readonly name: string
   readonly tokens: readonly [first: string, second: string]
@@ -131,7 +134,7 @@ interface CapturedRow {
   readonly changes?: readonly (WireLevel & { readonly side: string })[]
 }
 
-/** The streams of a file of POLYMARKET_STREAM's form. */
+/** The streams of a file in the format of POLYMARKET_STREAM. */
 export function polymarketCaptures(path: string): Capture[] {
   const found = new Map<string, { tokens: string[]; frames: CapturedFrame[] }>()
   for (const text of textOfFile(path).trim().split('\n')) {
@@ -175,20 +178,20 @@ function levelsOf(wire: readonly WireLevel[]): Level[] {
   return wire.map(levelOf).filter((level) => level.size > 0)
 }
 
-/** The same level, quoted for the other token. */
+/** The level with the price of the other token. */
 export function mirrored<T extends Level>(level: T): T {
   return { ...level, price: priceMicros(1_000_000 - level.price) }
 }
 
 export const otherSide = (side: BookSide): BookSide => (side === 'bid' ? 'ask' : 'bid')
 
-/** An invented frame in the current format, the outcomes of its messages, and the book after it. */
+/** An invented frame in the current format, the outcomes of its messages, and the book after the frame. */
 interface PolymarketStep {
   readonly name: string
   readonly text: string
   readonly receivedAtMs: TimeMs
   readonly becomes: readonly string[]
-  /** Quoted for the first token, best first. */
+  /** Levels with prices of the first token, best first. */
   readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] }
 }
 
@@ -196,13 +199,13 @@ interface StepRow {
   readonly case: string
   readonly received_ms: number
   readonly frame?: unknown
-  /** In place of a frame: text that is not JSON. */
+  /** Replaces `frame`: a text that is not JSON. */
   readonly text?: string
   readonly becomes: readonly string[]
   readonly book: WrittenBook
 }
 
-/** The steps of a stream in the current format; its first frame names the market and its tokens in order. */
+/** The steps of a stream in the current format. Its first frame lists the market and its tokens in order. */
 export function polymarketSteps(path: string): {
   readonly market: string
   readonly tokens: readonly [first: string, second: string]
@@ -233,7 +236,7 @@ interface KalshiFrame {
   readonly receivedAtMs: TimeMs
   readonly text: string
   readonly frame: KalshiBody
-  /** The market's book after it; null if none is given. */
+  /** The market's book after the message. Null if the file does not state it. */
   readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] } | null
 }
 
@@ -251,7 +254,7 @@ export interface KalshiBody {
   }
 }
 
-/** A stream of KALSHI_STREAM's form: the markets that it names, and its frames in order. */
+/** A stream in the format of KALSHI_STREAM: its markets, and its frames in order. */
 export function kalshiRecording(path: string): {
   readonly tickers: readonly string[]
   readonly frames: readonly KalshiFrame[]
@@ -284,13 +287,13 @@ function kalshiRows(path: string): readonly KalshiRow[] {
     .map((line): KalshiRow => JSON.parse(line))
 }
 
-/** A book as given beside an invented frame: `[price, size]`, quoted for the first outcome. */
+/** A book as files state it: levels `[price, size]`, with prices of the first outcome. */
 interface WrittenBook {
   readonly bids: readonly (readonly [price: string, size: string])[]
   readonly asks: readonly (readonly [price: string, size: string])[]
 }
 
-/** The levels of a given book. */
+/** Parses the levels of such a book. */
 function writtenBook({ bids, asks }: WrittenBook): { bids: Level[]; asks: Level[] } {
   const levels = (side: WrittenBook['bids']) =>
     side.map(([price, size]) => levelOf({ price, size }))

@@ -1,5 +1,5 @@
-// Values for routes that their schemas cannot express: ids in the data of documented-server.ts, and requests that reach
-// a documented status. The conformance run names routes that need a row.
+// Values for routes that their schemas cannot express: ids in the data of documented-server.ts, and requests that
+// result in a documented status. A conformance test fails and lists the routes that need values here.
 
 import { EngineError } from '../../../engine/errors.ts'
 import type { AccountId } from '../../../engine/ids.ts'
@@ -12,17 +12,17 @@ import type { FakeEngine } from '../fakes/engine.ts'
 import { fakeAddress, randomWallet } from '../fakes/wallets.ts'
 import { ACCOUNT } from '../rigs/documented-server.ts'
 
-/** Whose credential a request carries. */
+/** The account whose credential a request has. */
 export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'
 
-/** A request of a route; omitted parts are those of a valid request. */
+/** A request of a route. Omitted parts are those of a valid request. */
 export interface RequestSpec {
   readonly method?: string
-  /** Values of path parameters, not encoded. */
+  /** Values of path parameters before encoding. */
   readonly path?: Readonly<Record<string, string>>
-  /** The complete query, not encoded. */
+  /** The complete query before encoding. */
   readonly query?: readonly (readonly [name: string, value: string])[]
-  /** Replaces `query`, as sent. */
+  /** The query as sent. Replaces `query`. */
   readonly rawQuery?: string
   readonly credential?: Credential
   readonly headers?: readonly (readonly [name: string, value: string])[]
@@ -30,17 +30,17 @@ export interface RequestSpec {
 }
 
 interface Seed {
-  /** Valid path parameters; created for each request. */
+  /** Returns valid path parameters for one request. */
   readonly path?: (engine: FakeEngine) => Promise<Readonly<Record<string, string>>>
-  /** Valid values of query parameters for which the samples by name do not suffice. */
+  /** Valid values of query parameters, if the samples by name are not sufficient. */
   readonly query?: Readonly<Record<string, string>>
-  /** A valid body; created for each request. */
+  /** Returns a valid body for one request. */
   readonly body?: () => Readonly<Record<string, unknown>>
-  /** Requests that reach a status. */
+  /** Requests that result in a status. */
   readonly reach?: Readonly<Record<number, RequestSpec>>
-  /** Statuses that only a request from another address reaches; the handler is called directly. */
+  /** Statuses that only requests from another address get. Tests call the handler directly for them. */
   readonly reachFrom?: Readonly<Record<number, string>>
-  /** Object and method that fail with UNAVAILABLE, and the request that then gets 503. */
+  /** Object and method that is made to fail with UNAVAILABLE, and the request that then gets 503. */
   readonly unavailable?: {
     readonly owner: (engine: FakeEngine) => object
     readonly method: string
@@ -48,7 +48,7 @@ interface Seed {
   }
 }
 
-/** Valid values by parameter name. */
+/** Valid values by name of the parameter. */
 export const SAMPLES: Readonly<Record<string, string>> = {
   address: `0x${'a1'.repeat(20)}`,
   at_time: '1795175999',
@@ -83,7 +83,7 @@ const HANDSHAKE = [
   ['Sec-WebSocket-Version', '13'],
   ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
 ] as const
-/** Header of a dashboard page on the same machine. */
+/** Header of a request from a dashboard page on the same machine. */
 const OF_PAGE = [['X-Dashboard', '1']] as const
 const SEARCH: RequestSpec = { query: [['search', 'happen']] }
 const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
@@ -103,7 +103,7 @@ const noWebhook = { 404: { path: { webhook_id: 'wh_none' } } }
 
 let signUps = 0
 
-/** A webhook of the requests' account, with a delivery. */
+/** Creates a webhook of the requesting account, with a delivery. */
 async function ownWebhook(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
   const account = ownAccount(engine)
   const existing = engine.webhooks.list(account)[0]
@@ -138,7 +138,7 @@ function ownAccount(engine: FakeEngine): AccountId {
   return account.caller.accountId
 }
 
-/** The wallet of the sample address, with more rows than a page has. */
+/** The wallet at the sample address. It has more rows than a page contains. */
 async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
   const { wallets, catalog, clock } = engine
   const requested = { proxy: fakeAddress('a1'), eventCount: 400, nowMs: clock.nowMs() }
@@ -149,16 +149,16 @@ async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, 
   return { address: requested.proxy }
 }
 
-/** A page that is not cached, so that its actor must be called. */
+/** Requests a page that is not cached, so that its actor is called. */
 const UNASKED: RequestSpec = { query: [['start_time', '1234567']] }
 
-/** For a route of one wallet. */
+/** The seed of a route about one wallet. */
 const wallet: Seed = {
   path: knownWallet,
   unavailable: { owner: (engine) => engine.wallets, method: 'open' },
 }
 
-/** By method and pattern. */
+/** Seeds by method and pattern. */
 const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
   'GET /docs/{asset}': {
@@ -309,7 +309,7 @@ export function seedOf({ method, pattern }: Route): Seed {
   return SEEDS[`${method} ${pattern}`] ?? {}
 }
 
-/** Makes a method fail until the returned function is called. */
+/** Makes a method fail. Returns a function that restores it. */
 export function withRefusal(owner: object, method: string): () => void {
   const own = Object.getOwnPropertyDescriptor(owner, method)
   const value = () => {

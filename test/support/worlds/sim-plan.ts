@@ -15,7 +15,7 @@ export interface MarketSketch {
   readonly listing?: Partial<SimListing>
 }
 
-/** One market, open for ten days around noon. */
+/** One market that is open for ten days around noon. */
 export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMarket {
   const venue = sketch.venue ?? (index % 2 === 0 ? 'a' : 'b')
   const nativeId = venue === 'a' ? `0x${String(index).padStart(64, '0')}` : `KXTEST-${index}`
@@ -28,14 +28,14 @@ export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMar
   }
 }
 
-/** An event for each market. */
+/** An event for each of these markets. */
 export function planEvent(market: PlannedMarket): PlannedEvent {
   const { venue, index: number, nativeId, question: title, createdMs, closeMs } = market.listing
   const texts = { nativeId: `event ${nativeId}`, title, createdMs, endMs: closeMs }
   return { event: eventWith({ venue, number, ...texts }), markets: [market] }
 }
 
-/** A calendar of exactly these markets; `later` ones appear at their `createdMs`. */
+/** A calendar of exactly these markets. Markets in `later` are listed at their `createdMs`. */
 export function planOf(
   markets: readonly PlannedMarket[],
   later: readonly PlannedMarket[] = [],
@@ -54,7 +54,7 @@ export function planOf(
   }
 }
 
-/** `count` markets, alternately at venue a and venue b, of different activity. */
+/** `count` markets with different activity, alternately at venue a and venue b. */
 export function planMany(count: number): PlannedMarket[] {
   const markets: PlannedMarket[] = []
   for (let index = 0; index < count; index += 1) {
@@ -63,7 +63,7 @@ export function planMany(count: number): PlannedMarket[] {
   return markets
 }
 
-/** Fields of a listing that have no default, and the day to which the default times refer. */
+/** Fields of a listing that have no default, and the time on which the default times are based. */
 type ListingFields = Partial<SimListing> &
   Pick<SimListing, 'venue' | 'index' | 'nativeId'> & { readonly aroundMs: TimeMs }
 

@@ -1,4 +1,5 @@
-// One record of each stored kind with distinct values in every field. Data of an earlier version must read equal to it.
+// One record of each stored kind, with a different value in every field. Data of older versions must decode to equal
+// records.
 
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { peakOf } from '../../../engine/opportunity.ts'
@@ -126,13 +127,13 @@ const ATTEMPT = {
   answer: { headers: [['server', 'one']] as const, body: Buffer.from('no'), isCut: true },
 }
 
-/** Records from which those of older schemas are derived. */
+/** Records from which the expected records of older schemas are derived. */
 export const STORED = {
   ...{ account: ACCOUNT, key: KEY, webhook: WEBHOOK, market: MARKET, event: EVENT, loss: LOSS },
   ...{ wallet: WALLET, walletMarket: WALLET_MARKET, whale: WHALE, whaleMarket: WHALE_MARKET },
 } as const
 
-/** Every kind, in an order in which the records can be stored. */
+/** All kinds, in an order in which the records can be stored. */
 export const STORED_KINDS: readonly StoredKind[] = [
   {
     name: 'account',

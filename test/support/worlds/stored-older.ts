@@ -1,5 +1,5 @@
-// Records of older schemas (test/fixtures/golden/older-rows.json) and their expected values: those of
-// stored-everything.ts without later fields.
+// Records of older schemas (test/fixtures/golden/older-rows.json) and their expected values. These are the records of
+// stored-everything.ts without fields that were added later.
 
 import { KEY_SCOPES } from '../../../engine/accounts/account.ts'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
@@ -10,7 +10,7 @@ import { STORED } from './stored-everything.ts'
 
 interface OlderKind {
   readonly name: string
-  /** Name in older-rows.json. */
+  /** Name of the row in older-rows.json. */
   readonly rows: string
   readonly get: (storage: Storage) => unknown
   readonly wanted: unknown

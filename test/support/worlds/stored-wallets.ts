@@ -1,4 +1,4 @@
-// Builders of stored wallet records with defaults, so that a test sets only what matters.
+// Builders of stored wallet records with defaults, so that a test sets only the fields that matter to it.
 
 import { type WalletAddress, walletAddress } from '../../../engine/ids.ts'
 import { timeMs, USD_ZERO, usdMicros } from '../../../engine/units.ts'

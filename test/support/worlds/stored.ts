@@ -1,4 +1,4 @@
-// Builders of stored records with defaults, so that a test sets only what matters.
+// Builders of stored records with defaults, so that a test sets only the fields that matter to it.
 
 import {
   accountId,
@@ -23,7 +23,7 @@ import type {
   TradedMarket,
 } from '../../../storage/contract/storage.ts'
 
-/** The common time of tests: 20 November 2026, noon UTC. */
+/** The time that most tests use: 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12)
 
 /** Fees with every field. */
@@ -155,7 +155,7 @@ export function trade(
   }
 }
 
-/** A bar of one trade; the given values need not be consistent. */
+/** A bar of one trade. The given values need not be consistent. */
 export function bar(size: BarSize, startMs: number, changes: Partial<Bar> = {}): Bar {
   const first = { ...trade('bar', { timeMs: timeMs(startMs) }), ordinal: 0 }
   return { ...barOf(size, first), ...changes }

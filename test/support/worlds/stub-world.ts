@@ -24,7 +24,7 @@ import type { ManualClock } from '../fakes/manual-clock.ts'
 import { HandMovedWorld, ManualBook } from './manual-book.ts'
 import { eventWith, listingWith } from './sim-plan.ts'
 
-/** Converts dollars or contracts to micros: `price(0.41)`. */
+/** Converts dollars or contracts to micros, as in `price(0.41)`. */
 export const price = (dollars: number): PriceMicros => priceMicros(Math.round(dollars * 1e6))
 export const size = (contracts: number): SizeMicros => sizeMicros(Math.round(contracts * 1e6))
 
@@ -34,7 +34,7 @@ export interface StubMarket extends SimMarket {
   updatedMs: TimeMs
 }
 
-/** A world of venue a that changes only when a test calls it. */
+/** A world of venue a that changes only when a test calls its methods. */
 export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
     super(clock, 'a')
@@ -68,7 +68,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return event
   }
 
-  /** Changes levels of a market's book and notifies listeners of one change. */
+  /** Changes levels of a market's book, and notifies listeners once. */
   setLevels(market: StubMarket, ...levels: readonly [BookSide, number, number][]): void {
     const changes = levels.map(([side, at, amount]) => ({
       side,
@@ -80,7 +80,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     this.tell({ kind: 'levels', market, changes, previousSizes, atMs: this.nowMs() })
   }
 
-  /** A taker's fill against the best level of a market's book. */
+  /** Fills a taker's order against the best level of a market's book. */
   trade(market: StubMarket, fields: Partial<SimTrade> & { contracts?: number } = {}): SimTrade {
     const { contracts = 5, ...rest } = fields
     const number = this.tradeList.length
@@ -156,7 +156,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   }
 }
 
-/** The stub's market at an index. */
+/** Returns the stub's market with this index. */
 export function marketAt(world: StubWorld, index: number): StubMarket {
   const market = world.markets('a')[index]
   if (market === undefined) throw new RangeError(`no market ${index}`)

@@ -1,20 +1,20 @@
-// A minimal sentence encoder written by the test: `model.onnx` maps each token to a vector (one Gather),
-// `tokenizer.json` splits at spaces. Encodes only the needed fields of onnx.proto3.
+// Writes a minimal sentence encoder. `model.onnx` maps each token to a vector (one Gather), and `tokenizer.json` splits
+// at spaces. Only the needed fields of onnx.proto3 are encoded.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Known words with their vectors; every other word is `[UNK]`. */
+/** Known words with their vectors. Every other word becomes `[UNK]`. */
 export type TinyVocabulary = Readonly<Record<string, readonly number[]>>
 
 export interface TinyModel {
-  /** Name, type and shape of the inputs; 7 is int64. */
+  /** Name, element type and shape of the inputs. Type 7 is int64. */
   readonly inputs?: readonly (readonly [string, number])[]
   readonly output?: string
 }
 
-/** Writes the folder, passes it to the test and removes it afterwards. */
+/** Writes the folder, passes it to the test, and removes it afterwards. */
 export async function withTinyEncoder(
   terms: TinyVocabulary,
   use: (folder: string, vectors: TinyVocabulary) => Promise<void> | void,
@@ -120,7 +120,7 @@ function value(name: string, type: number, shape: readonly (number | string)[]):
   ])
 }
 
-/** A protocol buffers message: numbers as varints, other fields length-delimited. */
+/** Encodes a protocol buffers message. Numbers are varints, and other fields are length-delimited. */
 function message(fields: readonly Field[]): Uint8Array {
   return Buffer.concat(
     fields.map(([field, content]) => {

@@ -1,4 +1,4 @@
-// Seeded random venue events for some markets: books, changes, trades, last prices, ends.
+// Seeded random venue events for some markets: books, changes, trades, last prices and ends of trading.
 
 import type { VenueEvent } from '../../../engine/events.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
@@ -6,7 +6,7 @@ import type { Random } from '../../../engine/random.ts'
 import { priceMicros, type TimeMs } from '../../../engine/units.ts'
 import { ask, bid, change, level, listing, snapshot, trade } from './builders.ts'
 
-/** This many open markets of each venue, `a0`, `b0`, … */
+/** Number of open markets at each venue. Their names are `a0`, `b0`, … */
 export function manyMarkets(countEach: number): readonly MarketListing[] {
   return (['a', 'b'] as const).flatMap((venue) =>
     Array.from({ length: countEach }, (_, index) => listing(`${venue}${index}`, { venue })),
@@ -23,7 +23,7 @@ export class VenueEvents {
     this.#markets = markets
   }
 
-  /** The next event of a random market, at this time. */
+  /** Returns the next event of a random market, at this time. */
   next(nowMs: TimeMs): VenueEvent {
     const { venue, nativeId } = this.#random.pick(this.#markets)
     const at = { venue, venueTimeMs: nowMs, receivedAtMs: nowMs }

@@ -1,5 +1,5 @@
-// Seeded random wallet histories. `isComplete`: the wallet never spends tokens that it did not hold, and all market
-// facts are known.
+// Seeded random wallet histories. `isComplete`: the wallet spends only tokens that it held, and all facts about its
+// markets are known.
 
 import {
   type NativeMarketId,
@@ -14,13 +14,13 @@ import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../eng
 import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
 
 export interface WalletHistory {
-  /** In order. */
+  /** Events in order of time. */
   readonly events: readonly WalletEvent[]
   readonly markets: readonly WalletMarket[]
   readonly isComplete: boolean
 }
 
-/** Shortly before all categories had fees and before fees were charged in dollars. */
+/** A time shortly before all categories had fees, and before fees were charged in dollars. */
 const STARTS_MS = [Date.UTC(2026, 2, 29, 21), Date.UTC(2026, 3, 27, 20)] as const
 const COMBOS = [outcomeId('9'), outcomeId('99')]
 
@@ -52,7 +52,7 @@ export function randomHistory(seed: number, shape?: HistoryShape): WalletHistory
   return { events: writer.events, markets, isComplete }
 }
 
-/** One single market, with or without a market to which its tokens migrate, or two to five markets of one group. */
+/** A single market, with or without a market to which its tokens migrate, or two to five markets of one group. */
 function groupOf(
   random: Random,
   {
@@ -93,7 +93,7 @@ function curveOf(rateMicros: number, exponent: number) {
   return { rateMicros, exponent, multiplierMicros: MICROS }
 }
 
-/** Tokens of protocol v2 are the market's id with the outcome in its last byte. */
+/** A protocol v2 token is the market's id with the outcome in its last byte. */
 function tokensOf(id: NativeMarketId): OutcomeId[] {
   const first = id.startsWith('0x01') ? BigInt(id) : BigInt(id) * 256n
   return [0n, 1n].map((side) => outcomeId(`${first + side}`))
@@ -104,7 +104,7 @@ class Writer {
   readonly #random: Random
   readonly #markets: readonly WalletMarket[]
   readonly #isComplete: boolean
-  /** Actual balances by token. */
+  /** Balances that the wallet really has, by token. */
   readonly #held = new Map<OutcomeId, number>()
 
   constructor(
@@ -163,7 +163,7 @@ class Writer {
       ...{ kind, token, market: market.nativeId, size: sizeMicros(size), usd: usdMicros(usd) },
       price: priceMicros(price),
       fee: usdMicros(this.#random.below(3) === 0 ? this.#random.below(900_000) : 0),
-      // A taker's fill delivers less than its size, so actual balances would need the fee rule.
+      // A taker receives less than the size of the fill. The balance would therefore depend on the fee rule.
       role: this.#isComplete ? 'maker' : this.#random.pick([null, 'maker', 'taker', 'taker']),
     })
   }
@@ -216,7 +216,7 @@ class Writer {
     })
   }
 
-  /** All or a part of one outcome; the row names its token, or states double the dollars. */
+  /** Redeems all or a part of one outcome. The row states its token, or double the dollars. */
   #redeemOne(
     { payout, nativeId, tokens }: WalletMarket,
     { token, isNamed }: { token: OutcomeId; isNamed: boolean },
@@ -224,12 +224,12 @@ class Writer {
   ): void {
     const held = this.#balance(token)
     const pays = token === tokens[0] ? (payout ?? 0) : MICROS - (payout ?? 0)
-    // If both outcomes pay, the row could be for either.
+    // If both outcomes pay, the row may be of either outcome.
     const isPart = isNamed || pays === MICROS || !this.#isComplete
     const size = isPart ? this.#part(held) : held
     if (size === 0) return
     const usd = Number((BigInt(size) * BigInt(pays)) / 1_000_000n)
-    // If an outcome pays nothing, all of it is redeemed.
+    // If an outcome pays nothing, its complete balance is redeemed.
     this.#move(token, usd > 0 ? -size : -held)
     this.#push(atMs, {
       kind: 'redeem',
@@ -308,7 +308,7 @@ class Writer {
     return 1 + Math.floor(10 ** (this.#random.next() * 12.5))
   }
 
-  /** A part of the holding, often all of it; for incomplete histories sometimes more. */
+  /** A part of the holding, often all of it. In incomplete histories it is sometimes more than the holding. */
   #part(held: number): number {
     if (!this.#isComplete && this.#random.below(5) === 0) return held + this.#size()
     const share = this.#random.below(3) === 0 ? 1 : this.#random.next()

@@ -1,5 +1,5 @@
-// The wallets actor over a fake venue. A test sets the events of wallets and advances the clock. The venue reports
-// events after `lateMs` and fails on request.
+// The wallets actor with a fake venue. A test sets the events of wallets and advances the clock. The venue reports an
+// event `lateMs` after it occurs, and can be made to fail.
 
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { Wallets, type WalletsParts } from '../../../actors/wallets/wallets.ts'
@@ -42,44 +42,44 @@ import { addressOf } from './stored-wallets.ts'
 
 export const SECOND_MS = 1_000
 
-/** Runs tasks inline, without a thread. */
+/** Runs tasks in this thread. */
 export const walletsInline = (): WalletPort => ({
   run: async (task) => runWalletTask(task),
   close: async () => undefined,
 })
 
-/** Age after which the venue’s data of a wallet is final. */
+/** Age in milliseconds after which the venue’s data about a wallet is final. */
 const SETTLED_MS = 60_000
 
 class InventedWallets implements VenueWallets {
   readonly #clock: ManualClock
   readonly profiles = new Map<WalletAddress, WalletProfile>()
-  /** Events of each wallet, in order. */
+  /** Events of each wallet, in order of time. */
   readonly events = new Map<WalletAddress, WalletEvent[]>()
-  /** The venue’s own count of positions. Null: requests fail. */
+  /** Positions as the venue itself counts them. Null: requests for them fail. */
   held: readonly VenuePosition[] | null = null
   readonly followed = new Set<WalletAddress>()
-  /** Rows younger than this are not reported yet. */
+  /** The venue does not report newer rows yet. */
   lateMs = 0
   isDown = false
-  /** Fails after this many events of a sync. */
+  /** A sync fails after this many events. */
   failsAfter = Number.POSITIVE_INFINITY
   withholds = false
-  /** The last minute of each sync is not final. */
+  /** If true, the last minute of each sync is not final. */
   isUnsure = false
-  /** Syncs and profile requests wait for it. */
+  /** Syncs and profile requests wait for this promise. */
   gate: Promise<void> = Promise.resolve()
-  /** Syncs and profile requests of single wallets also wait for these. */
+  /** Syncs and profile requests of one wallet also wait for its promise. */
   readonly gates = new Map<WalletAddress, Promise<void>>()
   profileGate: Promise<void> = Promise.resolve()
-  /** Called when the venue's own count is requested. */
+  /** Called when the venue's positions are requested. */
   onPositions: () => void = () => undefined
   pageEvents = 100
   readonly readFrom: number[] = []
   profileCount = 0
   /** The group of each market. */
   readonly groups = new Map<NativeMarketId, readonly NativeMarketId[]>()
-  /** Markets whose group was requested, in order. */
+  /** Markets whose group was requested, in order of the requests. */
   readonly groupRequests: NativeMarketId[] = []
   returnsGroups = true
 
@@ -133,7 +133,7 @@ class InventedWallets implements VenueWallets {
     }
   }
 
-  /** Events of a wallet that the venue reports now. */
+  /** Events of a wallet that the venue reports at the current time. */
   listed(address: WalletAddress): readonly WalletEvent[] {
     const untilMs = this.#clock.nowMs() - this.lateMs
     return (this.events.get(address) ?? []).filter((event) => event.timeMs <= untilMs)
@@ -160,7 +160,7 @@ class InventedWallets implements VenueWallets {
   }
 }
 
-/** Pages of whole seconds with this many events or a few more. */
+/** Pages that have at least this many events and end with a complete second. */
 function* pagesOf(events: readonly WalletEvent[], count: number): Iterable<WalletEvent[]> {
   let page: WalletEvent[] = []
   for (const event of events) {
@@ -179,10 +179,10 @@ export class WalletWorld {
   readonly storage: Storage
   readonly venue: InventedWallets
   readonly markets = new Map<NativeMarketId, FakeMarket>()
-  /** Requested markets that the catalogue does not know. */
+  /** Markets that were requested from the venue, because the catalogue does not have them. */
   readonly fetched: NativeMarketId[] = []
   readonly fetchable = new Map<NativeMarketId, MarketListing>()
-  /** The source of the venue's trades. */
+  /** Where trades of wallets come from. */
   tradesSource: TradesSource = 'activity'
   readonly #set: Partial<WalletsParts>
   wallets: Wallets
@@ -224,7 +224,7 @@ export class WalletWorld {
     return wallets
   }
 
-  /** Starts a new process on the stored data. */
+  /** Simulates a restart with the stored data. */
   async restart(): Promise<void> {
     await this.wallets.stop()
     this.wallets = this.#open()
@@ -239,7 +239,7 @@ export class WalletWorld {
     return market
   }
 
-  /** A wallet that the venue knows, with its events. */
+  /** Adds a wallet with these events to the venue. */
   wallet(number: number, events: readonly WalletEvent[] = []): WalletAddress {
     const proxy = addressOf(number)
     const name = `wallet ${number}`
@@ -253,14 +253,14 @@ export class WalletWorld {
     return this.wallets.open(address, signal)
   }
 
-  /** A wallet after all work of a request, such as syncs and comparisons, has ended. */
+  /** The view of a wallet after all work of a request has ended, such as syncs and comparisons. */
   async openSettled(address: WalletAddress): Promise<WalletView> {
     await this.open(address)
     await settled(60)
     return assertComplete(await this.open(address))
   }
 
-  /** The stream reports a fill. */
+  /** Delivers a fill as the venue's stream does. */
   stream(wallet: WalletAddress, fill: WalletEvent): void {
     const atMs = this.clock.nowMs()
     const times = { venueTimeMs: fill.timeMs, receivedAtMs: atMs }
@@ -268,7 +268,7 @@ export class WalletWorld {
   }
 }
 
-/** A fill in market `m`, of its first outcome by default. */
+/** A fill in market `m`. By default it is of the first outcome. */
 export function fillAt(
   atMs: number,
   set: Partial<WalletEvent> & { readonly name?: string; readonly outcome?: 'yes' | 'no' } = {},
@@ -285,13 +285,13 @@ export function fillAt(
   }
 }
 
-/** Fills of the last hours, one an hour. */
+/** Fills of the last hours, one per hour. */
 export function hourlyFills(world: WalletWorld, count: number): WalletEvent[] {
   const nowMs = world.clock.nowMs()
   return Array.from({ length: count }, (_, index) => fillAt(nowMs - (count - index) * HOUR_MS))
 }
 
-/** Asserts that the wallet exists; returns its view. */
+/** Asserts that the wallet exists and returns its view. */
 export function assertComplete(view: WalletView | null): WalletView {
   if (view === null) throw new TypeError('no such wallet')
   return view
@@ -308,7 +308,7 @@ export function gate(): { readonly closed: Promise<void>; readonly open: () => v
   return { closed, open }
 }
 
-/** Runs some event-loop ticks, so that everything that needs no clock time completes. */
+/** Runs some event-loop ticks, so that everything that does not wait for the clock completes. */
 export async function settled(ticks = 20): Promise<void> {
   for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }

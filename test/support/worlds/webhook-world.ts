@@ -1,5 +1,5 @@
-// Webhooks of some accounts on tables that can crash, with a manual clock and without a network. Time advances from one
-// due delivery to the next.
+// Webhooks of some accounts, with tables that can crash, a manual clock and no network. Tests advance time from one due
+// delivery to the next.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebhookRequest, WebhookView } from '../../../actors/webhooks/views.ts'
@@ -38,7 +38,7 @@ export const request = (set: Partial<WebhookRequest> = {}): WebhookRequest => ({
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
-/** Bodies that contain their source, and a count of encodings. */
+/** Writes bodies that contain the event, and counts how often a body was written. */
 export class CountingBodies implements WebhookBodies {
   readonly types: WebhookBodies['types'] = EVENTS
   count = 0
@@ -68,16 +68,16 @@ export class WebhookWorld {
   bodies = new CountingBodies()
   metrics = new Metrics()
   webhooks: Webhooks
-  /** Whether writes are committed at once; otherwise `commit` does it. */
+  /** True: writes are committed at once. False: a test calls `commit`. */
   isCommitting = true
-  /** True: commits fail as on a full disk. */
+  /** True: commits fail as they do on a full disk. */
   isDiskFull = false
   readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
   /** Accounts that are disabled or deleted. */
-  readonly silentAccounts = new Set<AccountId>()
-  /** Tiers of accounts; default: enterprise. */
+  readonly inactiveAccounts = new Set<AccountId>()
+  /** Tiers of accounts. Default: enterprise. */
   readonly tiers = new Map<AccountId, Tier>()
-  /** Shares that differ from those of the tiers. */
+  /** Shares of accounts whose share is not that of their tier. */
   readonly shares = new Map<AccountId, WebhookShare>()
   readonly #waiting: { resolve: () => void }[] = []
   readonly #seed: string | number
@@ -116,7 +116,7 @@ export class WebhookWorld {
       ...{ clock, caller, box, bodies, log: silentLog, metrics: this.metrics },
       random: seededRandom(this.#seed, clock.monotonicMs()),
       market: (number) => this.summaries.get(number) ?? null,
-      isAccountActive: (account) => !this.silentAccounts.has(account),
+      isAccountActive: (account) => !this.inactiveAccounts.has(account),
       shareOf: (account) =>
         this.shares.get(account) ??
         webhookShareOf({ tier: this.tiers.get(account) ?? 'enterprise' }),
@@ -142,10 +142,10 @@ export class WebhookWorld {
     for (const { resolve } of this.#waiting.splice(0)) resolve()
   }
 
-  /** Simulates a crash: a new process opens the remaining data, with or without the last writes. */
+  /** Simulates a crash: a new process opens the stored data. With `isLossy` the last writes are lost. */
   async crash(isLossy = !this.isCommitting): Promise<void> {
     if (!isLossy) this.outbox.commit()
-    // Aborts represent sockets that close with their process.
+    // The pending calls are dropped, as a killed process drops its sockets.
     const outbox = this.outbox.crash()
     this.webhooks.stop()
     this.#waiting.splice(0)
@@ -155,7 +155,7 @@ export class WebhookWorld {
     await settle()
   }
 
-  /** Advances time from one due delivery to the next. */
+  /** Advances the clock from one due delivery to the next. */
   async pass(ms: number): Promise<void> {
     const endMs = this.clock.monotonicMs() + ms
     await settle()
@@ -180,11 +180,11 @@ export class WebhookWorld {
         }
       }
     }
-    // Slow posts end in between.
+    // While calls are open, time advances at most a second, because slow calls end in between.
     return this.caller.openCount > 0 ? Math.min(dueMs - nowMs, 1_000) : dueMs - nowMs
   }
 
-  /** A webhook of Alice's, unless another account is given. */
+  /** Creates a webhook of Alice, or of another account. */
   async create(
     set: Partial<WebhookRequest> = {},
     account: AccountId = ALICE,
@@ -192,7 +192,7 @@ export class WebhookWorld {
     return (await this.webhooks.create(account, request(set))).webhook
   }
 
-  /** Publishes a trade, as the publisher does. */
+  /** Publishes a trade as the publisher does. */
   trade(set: Partial<TradeUpdate['trade']> & { ageMs?: number; market?: string } = {}): string {
     this.#tradeCount += 1
     const { ageMs = 0, market = 'm', ...trade } = set
@@ -211,20 +211,19 @@ export class WebhookWorld {
     throw new Error(`no webhook ${id}`)
   }
 
-  /** Every existing delivery of a webhook, oldest first. */
+  /** All existing deliveries of a webhook, oldest first. */
   deliveries(id: string): readonly Delivery[] {
     const query = { status: null, before: null, limit: 1_000_000 }
     return this.outbox.list({ webhook: this.numberOf(id), ...query }).toReversed()
   }
 
-  /** `created = delivered + exhausted + dropped + pending`, and pending ones are those of the table. */
   counts(id: string) {
     const { counts } = this.outbox.state(this.numberOf(id))
     return counts
   }
 }
 
-/** A world with one webhook of Alice's, whose receiver responds like this. */
+/** A world with one webhook of Alice, whose receiver gives this answer. */
 export async function oneWebhook(
   answer?: FakeCaller['answer'],
   set: ConstructorParameters<typeof WebhookWorld>[0] = {},
@@ -235,12 +234,12 @@ export async function oneWebhook(
   return { world, view }
 }
 
-/** Completes all ready promises. */
+/** Runs event-loop ticks until all promises that are ready have resolved. */
 export async function settle(): Promise<void> {
   for (let tick = 0; tick < 2; tick += 1) await nextTurn()
 }
 
-/** A buy of 20 dollars by default. */
+/** A purchase, by default of 20 dollars. */
 export function tradeUpdate({
   market,
   atMs,

@@ -1,4 +1,4 @@
-// Fills that are stored, stamped and published as in the engine. The world can restart on its storage. A reference
+// Fills that are stored, stamped and published as in the engine. The world can restart with its storage. A reference
 // implementation computes the expected rows.
 
 import assert from 'node:assert/strict'
@@ -26,7 +26,7 @@ import type { ManualClock } from '../fakes/manual-clock.ts'
 import { listing, marketRef, NOON } from './builders.ts'
 import { marketSummary } from './stored.ts'
 
-/** A fill as a venue reports it; default: a single buy of Yes at 0.5 now. */
+/** A fill as a venue reports it. Default: a single purchase of Yes at 0.5 now. */
 export interface WorldFill {
   readonly id: string
   readonly usd: number
@@ -46,11 +46,11 @@ export class WhaleWorld {
   readonly publisher: Publisher
   readonly whales: Whales
   readonly metrics = new Metrics()
-  readonly told: WhaleUpdate[] = []
+  readonly published: WhaleUpdate[] = []
   /** Stored rows that were not published to the stream. */
-  readonly untold: StoredWhale[] = []
+  readonly unpublished: StoredWhale[] = []
   readonly run: number
-  readonly forgotten = new Set<number>()
+  readonly unknownMarkets = new Set<number>()
   isHeld = false
 
   constructor(parts: { storage: Storage; clock: ManualClock; groupsMax?: number }) {
@@ -65,31 +65,31 @@ export class WhaleWorld {
     const { publisher, metrics } = this
     this.whales = new Whales({
       ...{ system, publisher, storage, clock, metrics, run: run.number },
-      market: (number) => (this.forgotten.has(number) ? null : viewOf(number)),
+      market: (number) => (this.unknownMarkets.has(number) ? null : viewOf(number)),
       ...(parts.groupsMax === undefined ? {} : { groupsMax: parts.groupsMax }),
     })
     publisher.watch(this.whales)
-    this.whales.watch({ onWhaleRow: (_, whale) => this.untold.push(whale) })
+    this.whales.watch({ onWhaleRow: (_, whale) => this.unpublished.push(whale) })
     publisher.watch({
       name: 'recorder',
       onUpdate: (update) => {
-        if (update.kind === 'whale') this.told.push(update)
+        if (update.kind === 'whale') this.published.push(update)
       },
     })
     this.whales.start()
   }
 
-  /** Stores and publishes a fill, or ignores it if it is known. */
+  /** Stores and publishes a fill. Ignores it if it is already stored. */
   deliver(fill: WorldFill): void {
     this.#take(fill, true)
   }
 
-  /** Stores a fill as history. */
+  /** Stores a fill without publishing it, as past trades are. */
   load(fill: WorldFill): void {
     this.#take(fill, false)
   }
 
-  /** Sets the wallet of a stored fill, as when the row of its transaction arrives. */
+  /** Sets the wallet of a stored fill, as happens when the row of its transaction arrives. */
   complete(id: string, taker: string): void {
     const { ref } = viewOf(1)
     const fill = this.storage.trades.get(ref.number, id)
@@ -120,7 +120,7 @@ export class WhaleWorld {
   }
 
   forget(market: number): void {
-    this.forgotten.add(market)
+    this.unknownMarkets.add(market)
     this.publisher.removeMarket(market)
   }
 }
@@ -158,7 +158,7 @@ function tradeOf(
   }
 }
 
-/** The expected rows of the stored fills, computed from all of them at once. */
+/** The expected rows, computed from all stored fills at once. */
 export function naiveRows(storage: Storage, markets: readonly number[]) {
   const [fromMs, toMs] = [timeMs(0), timeMs(NOON * 2)]
   const rows: unknown[] = []
@@ -172,7 +172,7 @@ export function naiveRows(storage: Storage, markets: readonly number[]) {
       groups.set(key, [...(groups.get(key) ?? []), trade])
     }
     for (const fills of groups.values()) {
-      // Exact to 10^-12 of a dollar, then truncated.
+      // The sum is exact to 10^-12 of a dollar and then truncated.
       const paid = fills.reduce((sum, { price, size, outcomeIndex }) => {
         return sum + BigInt(outcomeIndex === 0 ? price : 1_000_000 - price) * BigInt(size)
       }, 0n)
@@ -194,7 +194,7 @@ export function naiveRows(storage: Storage, markets: readonly number[]) {
   return rows.sort(byText)
 }
 
-/** The table's rows in the format of the reference implementation. */
+/** The rows of the table in the format of the reference implementation. */
 export function foundRows(storage: Storage) {
   return rowsOf(storage)
     .map(({ market, whale }) => {

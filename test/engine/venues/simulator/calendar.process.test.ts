@@ -13,7 +13,7 @@ const MARKETS_MANY = isLong ? 5_000 : 1_500
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const NOON = at('2026-11-20T12:07:31Z')
-/** Ordinary days, and the two days on which New York changes its clock. */
+/** Ordinary days, and the two days on which New York changes its clocks. */
 const MOMENTS = [
   '2026-11-20T12:07:31Z',
   '2026-11-01T05:59:59Z',
@@ -24,7 +24,7 @@ const MOMENTS = [
 ].map(at)
 const VENUES: readonly SimVenue[] = ['a', 'b']
 
-test('plans the same events in a second calendar that starts later', () => {
+test('plans the same events when the calendar starts later', () => {
   const early = byNumber(new Calendar({ seed: 7, marketsPerVenue: 400 }).eventsAt(NOON))
   const second = new Calendar({ seed: 7, marketsPerVenue: 400 })
   for (const laterMs of [HOUR_MS, DAY_MS, 7 * DAY_MS]) {
@@ -39,7 +39,7 @@ test('plans the same events in a second calendar that starts later', () => {
   }
 })
 
-test('keeps a market’s times in order and determines results minutes after the close', () => {
+test('keeps the times of a market in order, and determines its result minutes after the close', () => {
   for (const moment of MOMENTS) {
     for (const { listing } of marketsOf(
       new Calendar({ seed: 3, marketsPerVenue: 800 }).eventsAt(moment),
@@ -134,7 +134,7 @@ test('plans the requested number of markets per venue at every size and time', (
   }
 })
 
-test('lists a third of the questions on both venues, and a quarter of these with a difference', () => {
+test('lists a third of the questions on both venues, and makes a quarter of these traps', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -159,14 +159,14 @@ test('lists a third of the questions on both venues, and a quarter of these with
   }
 })
 
-test('links both members of a pair to each other', () => {
+test('links both listings of a pair to each other', () => {
   const events = plannedAt(2000)
   const byNative = new Map(marketsOf(events).map(({ listing }) => [listing.nativeId, listing]))
   let checked = 0
   for (const listing of byNative.values()) {
     if (listing.pair === null) continue
     const other = byNative.get(listing.pair.otherNativeId)
-    // One of the two listings may leave its venue some minutes before the other.
+    // One of the two listings may be removed from its venue some minutes before the other.
     if (other === undefined) continue
     assert.notEqual(other.venue, listing.venue)
     assert.equal(other.questionKey, listing.questionKey)
@@ -176,7 +176,7 @@ test('links both members of a pair to each other', () => {
   assert.ok(checked > 1500)
 })
 
-test('plans the same events with eventsAt as with createdBetween', () => {
+test('plans the same events in eventsAt and createdBetween', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
   const matchedMarket = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON

@@ -86,7 +86,7 @@ test('applies the faults of REST, but never under /sim/', async () => {
   }
 })
 
-test('grants the capacity of a token bucket at once, then its rate', () => {
+test('grants the capacity of a token bucket at once, then only its rate', () => {
   const clock = new ManualClock()
   const bucket = new SimTokenBucket({ clock, capacity: 3, perSecond: 2 })
   const granted = (tries: number) =>

@@ -51,7 +51,7 @@ test('rejects and leaves no listener when a port is in use', async () => {
   assert.ok(typeof address === 'object' && address !== null)
   const clock = new ManualClock()
   try {
-    // Occupies the port of Kalshi’s server, so that Polymarket’s four servers start before the failure.
+    // Occupies the port of Kalshi’s server, so that Polymarket’s four servers start before the error.
     const options = optionsWith(clock, address.port - 10)
     await assert.rejects(startSimulator(options), /EADDRINUSE|in use/i)
     assert.equal(clock.timerCount, 0)

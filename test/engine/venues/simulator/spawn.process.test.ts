@@ -32,7 +32,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('serves as a spawned process and exits on stop', async () => {
+test('runs as a child process and exits on stop', async () => {
   const simulator = await spawnSimulator(OPTIONS)
   const answer = await fetch(`${simulator.urls.gamma}/sim/state`).catch(() => null)
   assert.ok(isRunning(simulator.pid))

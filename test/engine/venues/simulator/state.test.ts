@@ -27,90 +27,90 @@ function makeWorld() {
       world.step()
     }
   }
-  const ask = (query: string) =>
+  const getState = (query: string) =>
     JSON.parse(JSON.stringify(worldState({ world, wallets }, new URLSearchParams(query))))
-  return { world, run, ask }
+  return { world, run, getState }
 }
 
 test('counts markets by status, trades, and pairs by kind', () => {
-  const { world, run, ask } = makeWorld()
+  const { world, run, getState } = makeWorld()
   run()
-  const summary = ask('')
-  assert.deepEqual(summary, ask('view=summary'))
+  const summary = getState('')
+  assert.deepEqual(summary, getState('view=summary'))
   assert.deepEqual(summary.venues.a.statuses, { open: 4 })
   assert.equal(summary.venues.b.markets, 4)
   assert.equal(summary.venues.a.trades, world.trades('a').length)
   assert.deepEqual(summary.pairs, { other_date: 1 })
-  assert.equal(ask('view=pairs').pairs[0].b, 'KXTEST-1')
+  assert.equal(getState('view=pairs').pairs[0].b, 'KXTEST-1')
 })
 
 test('returns created books in micros, best level first', () => {
-  const { world, ask } = makeWorld()
-  assert.deepEqual(ask('view=books&venue=a').books, {})
+  const { world, getState } = makeWorld()
+  assert.deepEqual(getState('view=books&venue=a').books, {})
   const market = world.markets('a')[1]
   assert.ok(market !== undefined)
   const { bids, asks } = market.book
   const rows = (levels: typeof bids) => levels.map(({ price, size }) => [price, size])
-  assert.deepEqual(ask('view=books&venue=a').books, {
+  assert.deepEqual(getState('view=books&venue=a').books, {
     [market.listing.nativeId]: { bids: rows(bids), asks: rows(asks), tick: market.tickMicros },
   })
 })
 
 test('pages trades by their index within the run', () => {
-  const { world, run, ask } = makeWorld()
+  const { world, run, getState } = makeWorld()
   run()
-  const all = ask('view=trades&venue=b')
+  const all = getState('view=trades&venue=b')
   assert.equal(all.total, world.trades('b').length)
   assert.equal(all.trades.length, all.total)
-  const rest = ask('view=trades&venue=b&from_index=5')
+  const rest = getState('view=trades&venue=b&from_index=5')
   assert.deepEqual(rest.trades, all.trades.slice(5))
   assert.equal(rest.next_index, all.total)
   assert.equal(all.trades[0].id, world.trades('b')[0]?.id)
 })
 
-test('adds the requested number of messages within a second when a burst is requested', () => {
+test('sends the requested number of additional messages within a second when a burst is requested', () => {
   const counted = (action: string) => {
-    const { world, run, ask } = makeWorld()
+    const { world, run, getState } = makeWorld()
     let messages = 0
     world.onChange((change) => {
       messages += messageCost(change)
     })
-    ask(action)
+    getState(action)
     run()
     return messages
   }
   const usual = counted('')
   const more = counted('action=burst&messages=5000') - usual
   assert.ok(Math.abs(more - 5_000) < 50, `${more} messages more than ${usual}`)
-  const { ask } = makeWorld()
+  const { getState } = makeWorld()
   for (const messages of ['0', '1.5', '-3', '1000001', 'many']) {
-    assert.match(ask(`action=burst&messages=${messages}`).error, /1 to 1000000/)
+    assert.match(getState(`action=burst&messages=${messages}`).error, /1 to 1000000/)
   }
 })
 
 test('lists the accepted values when a query is invalid', () => {
-  const { ask } = makeWorld()
+  const { getState } = makeWorld()
   assert.match(
-    ask('view=weather&venue=a').error,
+    getState('view=weather&venue=a').error,
     /summary, books, trades, pairs, gaps, wallets, wallet/,
   )
-  assert.match(ask('view=books').error, /venue accepts a, b/)
-  assert.match(ask('action=explode').error, /pause, resume, burst/)
-  assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)
+  assert.match(getState('view=books').error, /venue accepts a, b/)
+  assert.match(getState('action=explode').error, /pause, resume, burst/)
+  assert.match(getState('view=trades&venue=a&from_index=-1').error, /from 0/)
 })
 
-test('pages the events of a wallet, with cash and balances, by the wallet’s or owner’s address', () => {
-  const { run, ask } = makeWorld()
+test('pages the events of a wallet, with cash and balances, by the wallet’s or its owner’s address', () => {
+  const { run, getState } = makeWorld()
   run()
-  const { wallets } = ask('view=wallets')
+  const { wallets } = getState('view=wallets')
   assert.ok(wallets.length > 20)
   const busiest = wallets.toSorted(
     (one: { events: number }, other: { events: number }) => other.events - one.events,
   )[0]
-  const complete = ask(`view=wallet&address=${busiest.address}`)
-  assert.deepEqual(ask(`view=wallet&address=${busiest.eoa.toUpperCase()}`), complete)
+  const complete = getState(`view=wallet&address=${busiest.address}`)
+  assert.deepEqual(getState(`view=wallet&address=${busiest.eoa.toUpperCase()}`), complete)
   assert.equal(complete.rows.length, busiest.events)
-  const rest = ask(`view=wallet&address=${busiest.address}&from_index=3`)
+  const rest = getState(`view=wallet&address=${busiest.address}&from_index=3`)
   assert.deepEqual(rest.rows, complete.rows.slice(3))
   const fills = complete.rows.filter((row: { kind: string }) => row.kind === 'TRADE')
   const paid = (row: { side?: string; kind: string; usd_micros: number }) =>
@@ -122,6 +122,6 @@ test('pages the events of a wallet, with cash and balances, by the wallet’s or
   )
   assert.equal(complete.cash_micros, cash)
   assert.ok(fills.length > 0 && complete.balances.length > 0)
-  assert.match(ask('view=wallet&address=0x0').error, /view=wallets/)
-  assert.match(ask(`view=wallet&address=${busiest.address}&from_index=x`).error, /from 0/)
+  assert.match(getState('view=wallet&address=0x0').error, /view=wallets/)
+  assert.match(getState(`view=wallet&address=${busiest.address}&from_index=x`).error, /from 0/)
 })

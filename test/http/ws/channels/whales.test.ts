@@ -31,7 +31,7 @@ test('replays whale trades of every run as published, including those of removed
     const entries = table.range({ run: index + 1, offset: 0, markets: null })
     assert.deepEqual(
       entries.map(({ update }) => update),
-      world.told,
+      world.published,
     )
     assert.deepEqual(table.range({ run: index + 1, offset: 1, markets: null }), entries.slice(1))
   }

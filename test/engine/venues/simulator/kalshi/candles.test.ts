@@ -24,27 +24,27 @@ async function setUp(t: TestContext) {
     ['bid', 44, 10],
     ['ask', 46, 3],
   ])
-  const ask = async (path: string, range: { from: number; to: number; period: number }) => {
+  const getCandles = async (path: string, range: { from: number; to: number; period: number }) => {
     const seconds = `start_ts=${Math.floor(range.from / 1000)}&end_ts=${Math.floor(range.to / 1000)}`
     const mark = path.includes('?') ? '&' : '?'
     return venue.get(`${path}${mark}${seconds}&period_interval=${range.period}`)
   }
   const path = `/series/KXTEST/markets/${market.listing.nativeId}/candlesticks`
-  return { clock, world, venue, market, other, ask, path }
+  return { clock, world, venue, market, other, getCandles, path }
 }
 
-test('builds minute candles from exactly the trades of this run, and includes a trade at the end of the range', async (t) => {
-  const { clock, world, market, ask, path } = await setUp(t)
+test('builds minute candles from exactly the trades of this run, including a trade at the end of the range', async (t) => {
+  const { clock, world, market, getCandles, path } = await setUp(t)
   const random = seededRandom('candles')
   const startMs = world.nowMs()
   for (let index = 0; index < 200; index += 1) {
-    // Every tenth trade falls on a whole minute, which closes its candle.
+    // Every tenth trade is exactly at the end of a minute and therefore belongs to the candle that ends there.
     const toMinute = MINUTE_MS - (world.nowMs() % MINUTE_MS)
     clock.advance(index % 10 === 0 ? toMinute : 1 + random.below(20_000))
     world.print(market, { cents: 30 + random.below(40), contracts: 1 + random.below(50) })
   }
   const range = { from: startMs, to: world.nowMs() + MINUTE_MS, period: 1 }
-  const candles = records((await ask(path, range)).body.candlesticks)
+  const candles = records((await getCandles(path, range)).body.candlesticks)
   const expected = new Map<number, { prices: number[]; contracts: number }>()
   for (const trade of market.trades) {
     const end = Math.ceil(trade.atMs / MINUTE_MS) * 60
@@ -84,9 +84,9 @@ test('builds minute candles from exactly the trades of this run, and includes a 
 })
 
 test('ends daily candles at midnight in New York and omits candles outside trading hours', async (t) => {
-  const { world, market, ask, path } = await setUp(t)
+  const { world, market, getCandles, path } = await setUp(t)
   const range = { from: 0, to: world.nowMs() + 10 * 24 * HOUR_MS, period: 1440 }
-  const candles = records((await ask(path, range)).body.candlesticks)
+  const candles = records((await getCandles(path, range)).body.candlesticks)
   const ends = candles.map((candle) => new Date(Number(candle.end_period_ts) * 1000).toISOString())
   assert.deepEqual(ends, [
     '2026-11-17T05:00:00.000Z',
@@ -99,37 +99,37 @@ test('ends daily candles at midnight in New York and omits candles outside tradi
 })
 
 test('returns equal candles from all three endpoints, and names an invalid parameter in the error', async (t) => {
-  const { world, market, other, ask, path } = await setUp(t)
+  const { world, market, other, getCandles, path } = await setUp(t)
   world.print(market, { cents: 45 })
   const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs() + MINUTE_MS, period: 1 }
-  const single = (await ask(path, range)).body
+  const single = (await getCandles(path, range)).body
   assert.equal(single.ticker, market.listing.nativeId)
   const tickers = `${market.listing.nativeId},${other.listing.nativeId},KXNONE`
-  const batch = (await ask(`/markets/candlesticks?market_tickers=${tickers}`, range)).body
+  const batch = (await getCandles(`/markets/candlesticks?market_tickers=${tickers}`, range)).body
   const markets = records(batch.markets)
   assert.deepEqual(
     markets.map(({ market_ticker }) => market_ticker),
     [market.listing.nativeId, other.listing.nativeId],
   )
   assert.deepEqual(timeless(markets[0]?.candlesticks), timeless(single.candlesticks))
-  const byEvent = (await ask('/series/KXTEST/events/KXTEST-26/candlesticks', range)).body
+  const byEvent = (await getCandles('/series/KXTEST/events/KXTEST-26/candlesticks', range)).body
   assert.deepEqual(byEvent.market_tickers, [market.listing.nativeId, other.listing.nativeId])
   const lists = byEvent.market_candlesticks
   assert.deepEqual(timeless(Array.isArray(lists) ? lists[0] : null), timeless(single.candlesticks))
   assert.equal(byEvent.adjusted_end_ts, Math.floor(range.to / 1000))
   const long = { ...range, from: range.from - 8 * 24 * HOUR_MS }
-  const cut = (await ask('/series/KXTEST/events/KXTEST-26/candlesticks', long)).body
+  const cut = (await getCandles('/series/KXTEST/events/KXTEST-26/candlesticks', long)).body
   assert.equal(cut.adjusted_end_ts, Math.floor(market.listing.openMs / 1000) + 2_499 * 60)
   const openMs = timeMs(long.from)
   const old = world.addMarket(world.addEvent('KXOLD-26'), 'A', { openMs })
   const oldPath = `/series/KXOLD/markets/${old.listing.nativeId}/candlesticks`
-  assert.equal((await ask(oldPath, long)).status, 400)
-  assert.equal((await ask(oldPath, { ...long, period: 60 })).status, 200)
-  assert.equal((await ask('/markets/candlesticks', range)).status, 400)
-  assert.equal((await ask(path, { ...range, period: 5 })).status, 400)
-  assert.equal((await ask(path, { ...range, to: range.from - 1_000 })).status, 400)
+  assert.equal((await getCandles(oldPath, long)).status, 400)
+  assert.equal((await getCandles(oldPath, { ...long, period: 60 })).status, 200)
+  assert.equal((await getCandles('/markets/candlesticks', range)).status, 400)
+  assert.equal((await getCandles(path, { ...range, period: 5 })).status, 400)
+  assert.equal((await getCandles(path, { ...range, to: range.from - 1_000 })).status, 400)
   const wrongSeries = path.replace('/series/KXTEST/', '/series/KXELSE/')
-  assert.equal((await ask(wrongSeries, range)).status, 404)
+  assert.equal((await getCandles(wrongSeries, range)).status, 404)
 })
 
 test('builds a candle with the recorded fields and JSON types', async (t) => {
@@ -139,10 +139,10 @@ test('builds a candle with the recorded fields and JSON types', async (t) => {
     t.skip('the recorded fixtures are not here (SHARED_DATA)')
     return
   }
-  const { world, market, ask, path } = await setUp(t)
+  const { world, market, getCandles, path } = await setUp(t)
   world.print(market, { cents: 45 })
   const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs() + MINUTE_MS, period: 1 }
-  const ours = records((await ask(path, range)).body.candlesticks)
+  const ours = records((await getCandles(path, range)).body.candlesticks)
   const recorded = Object.values(record(record(JSON.parse(readFileSync(file, 'utf8'))).markets))
   const theirs = recorded.flatMap((entry) => records(record(entry).candlesticks))
   const shape = (candle: unknown): string =>
@@ -158,7 +158,7 @@ test('builds a candle with the recorded fields and JSON types', async (t) => {
   assert.equal(new Set(ours.map(shape)).size, 2, 'with trades and without')
 })
 
-/** Removes open interest, which depends on the time of the request. */
+/** Removes the open interest, because it depends on the time of the request. */
 function timeless(candles: unknown): Record<string, unknown>[] {
   return records(candles).map((candle) => ({ ...candle, open_interest_fp: null }))
 }

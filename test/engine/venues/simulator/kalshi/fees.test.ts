@@ -13,7 +13,7 @@ import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 
 const EVENTS = 128
 
-/** A world with each event in its own series, and the connector’s fees read from the same pages. */
+/** A world in which each event has its own series, and the fees that the connector reads from its pages. */
 async function openWorld(t: TestContext) {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -51,7 +51,7 @@ async function rowsOf({ venue }: Opened) {
   })
 }
 
-/** The fee multiplier of every event according to the connector. Without `hasRows` it gets no overrides from event rows. */
+/** The fee multiplier of every event as the connector computes it. Without `hasRows` it sees no overrides in event rows. */
 function readAll(
   { fees, clock }: Opened,
   rows: Awaited<ReturnType<typeof rowsOf>>,
@@ -111,13 +111,13 @@ test('lists past fee changes only when they are requested', async (t) => {
   assert.equal((await venue.get('/events/fee_changes?cursor=x')).status, 400)
 })
 
-test('sends an event’s fee change on the stream once at its scheduled minute', async (t) => {
+test('sends an event’s fee change once, at its scheduled minute', async (t) => {
   const { venue, clock } = await openWorld(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'] })
   await client.drain()
   const received: Record<string, unknown>[] = []
-  // Advances in short steps, so that the client’s pongs keep the socket open.
+  // The clock advances in short steps, so that the client’s pongs arrive in time.
   for (let second = 0; second < HOUR_MS / 1_000; second += 9) {
     clock.advance(9_000)
     for (const message of await client.drain()) {

@@ -9,7 +9,7 @@ import { cents } from '../../../../support/worlds/kalshi-world.ts'
 const GONE = ['liquidity_dollars', 'available_on_brokers', 'response_price_units']
 const FIXTURES = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
 
-test('renders listed and single markets with every recorded field and JSON type', async (t) => {
+test('renders markets in lists and alone with every recorded field and JSON type', async (t) => {
   const { venue, det } = await gameDay(t)
   const single = await venue.get(`/markets/${det.listing.nativeId}`)
   const listed = records((await venue.get('/markets')).body.markets)[0]
@@ -88,7 +88,7 @@ test('renders dollars with at least four decimals and counts with two', async (t
   assert.deepEqual(market.price_ranges, [{ start: '0.0000', end: '1.0000', step: '0.0001' }])
 })
 
-/** A recorded answer. Null: the file is missing and the test is marked as skipped. */
+/** A recorded answer. Null: the file is missing. The test is then marked as skipped. */
 function fixture(t: TestContext, name: string): unknown {
   const path = join(FIXTURES, name)
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'))
@@ -100,7 +100,7 @@ function fixture(t: TestContext, name: string): unknown {
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
 
-/** Asserts that each field of the recorded object exists with the same JSON type, except those in `absent`. */
+/** Asserts that each recorded field exists with the same JSON type, except for the fields in `absent`. */
 function assertShape(
   ours: Record<string, unknown>,
   recorded: Record<string, unknown>,
@@ -112,7 +112,7 @@ function assertShape(
   }
 }
 
-/** Asserts that no field has integer cents or numeric counts. The venue removed those fields in March 2026. */
+/** Asserts that no field has integer cents or a number of contracts as a JSON number. The venue removed such fields. */
 function assertNoCents(text: string): void {
   assert.doesNotMatch(
     text,

@@ -28,7 +28,7 @@ test('drops, repeats or swaps numbered deltas under the faults lost_delta, silen
   assert.deepEqual(await seqs('reorder'), [2, 4, 3, 5])
 })
 
-test('closes the socket when the fault disconnect strikes', async (t) => {
+test('closes the socket when the fault disconnect occurs', async (t) => {
   const faults = new ScriptedFaults('disconnect')
   const { venue, clock } = await twoMarkets(t, faults)
   const client = await venue.connect()
@@ -51,7 +51,7 @@ test('disconnects a client with 64 MiB of unread data', async (t) => {
   for (let round = 0; round < 40; round += 1) {
     client.send('update_subscription', { sid: 1, action: 'get_snapshot', market_tickers: tickers })
   }
-  // The round trips of another client give the server time to process the commands.
+  // The server has processed these commands after another client got answers to its requests.
   const other = await venue.connect()
   for (let round = 0; round < 100; round += 1) await other.drain()
   client.socket.resume()

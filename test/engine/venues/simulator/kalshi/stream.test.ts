@@ -5,7 +5,7 @@ import { hourOf, hourStart } from '../../../../../engine/venues/simulator/kalshi
 import { record, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('numbers trades but not tickers, and sends both for all markets when no market is named', async (t) => {
+test('numbers trades but not tickers, and sends both for all markets when the subscription names none', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['trade', 'ticker'] })

@@ -30,7 +30,7 @@ test('uses several price structures for one tick, each of which accepts every mu
   assert.equal(names.size, 7)
 })
 
-test('states the shard of a market, and omits fields that the venue removed', async (t) => {
+test('reports the shard of a market, and omits fields that the venue removed', async (t) => {
   const { venue, game, combo, det, cin } = await gameDay(t)
   const status = (await venue.get('/exchange/status')).body
   const shards = records(status.exchange_index_statuses)
@@ -51,7 +51,7 @@ test('states the shard of a market, and omits fields that the venue removed', as
   assert.equal(det.listing.nativeId.startsWith('KXNFLGAME'), true)
 })
 
-test('marks some trades as block trades, and adds a trade of a combination beside some others', async (t) => {
+test('marks some trades as block trades, and adds a trade of a combination to some others', async (t) => {
   const { world, det, venue } = await gameDay(t)
   const trade = world.print(det, { cents: 30 })
   assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])

@@ -30,7 +30,7 @@ test('returns 401 for a handshake without a valid signature', async (t) => {
   assert.equal(world.listenerCount, 0)
 })
 
-test('pings every 10 s and closes the socket when pongs are missing', async (t) => {
+test('pings every 10 s, and closes the socket when pongs are missing', async (t) => {
   const { venue, clock } = await twoMarkets(t)
   const client = await venue.connect()
   const pinged = once(client.socket, 'ping')

@@ -157,7 +157,7 @@ test('returns a market by condition id and by token', async () => {
   assert.equal((await get('/time')).text, String(venue.clock.nowMs() / 1000))
 })
 
-test('returns one price per step: of the last trade in the step, else the fair price', async () => {
+test('returns one price per step: that of the last trade in the step, or the fair price', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const trade = venue.world.trade(marketAt(venue.world, 0), { price: price(0.42) })
   const range = `startTs=${nowS - 7_200}&endTs=${nowS}&fidelity=60`

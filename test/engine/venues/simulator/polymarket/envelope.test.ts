@@ -10,7 +10,7 @@ import { marketAt, size } from '../../../../support/worlds/stub-world.ts'
 const ANN: SimWallet = { address: `0x${'a1'.repeat(20)}`, name: '', pseudonym: 'Calm-Otter' }
 const BOB: SimWallet = { address: `0x${'b2'.repeat(20)}`, name: '', pseudonym: 'Idle-Raven' }
 
-test('refuses a cursor of another path or with changes, and serves old first pages under stale_cache', async (t) => {
+test('refuses a changed cursor or one of another path, and serves old first pages under stale_cache', async (t) => {
   const venue = await startStubVenue({ faults: ['stale_cache'] })
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -67,7 +67,7 @@ test('refuses a cursor of another path or with changes, and serves old first pag
   assert.deepEqual(await count('trades'), [7, '299'])
 })
 
-test('returns 404 for paths of Data API v1, or 410 when the fault v1_retired is on', async (t) => {
+test('returns 404 for paths of Data API v1, or 410 when the fault v1_retired is enabled', async (t) => {
   for (const [faults, status, body] of [
     [[], 404, /not found/],
     [['v1_retired'], 410, /retired/],
@@ -89,7 +89,7 @@ const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polyma
 const lacksDocument = existsSync(RECORDED) ? false : 'NO DOCUMENT OF DATA API V2 HERE (SHARED_DATA)'
 const recordedOf = (name: string) => JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
 
-/** An event with a resolved market. Ann bought in two fills in two markets and sold a part. */
+/** An event with a resolved market. Ann bought in two fills in each of two markets, and sold a part. */
 async function startTraded(): Promise<StubVenue> {
   const venue = await startStubVenue()
   venue.world.addEvent(3)
@@ -107,7 +107,7 @@ async function startTraded(): Promise<StubVenue> {
   return venue
 }
 
-test('answers as the venue’s OpenAPI document states, including cache times and refusals', {
+test('answers as the venue’s OpenAPI document specifies, including cache times and errors', {
   skip: lacksDocument,
 }, async (t) => {
   const venue = await startTraded()
@@ -170,7 +170,7 @@ test('answers as the venue’s OpenAPI document states, including cache times an
   }
   assert.ok(Object.values(rows).every((count) => count > 0))
   t.diagnostic(`rows by path: ${JSON.stringify(rows)}`)
-  // The document lacks the holders. Their recorded answer replaces it.
+  // The document does not contain the holders, so a recorded answer replaces it.
   const [theirs] = records(recordedOf('holders').data)
   const answer = await request(`${venue.data}/v2/holders?condition=${open.nativeId}`)
   for (const group of records(record(answer.body).data)) {

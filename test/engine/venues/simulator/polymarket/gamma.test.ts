@@ -6,7 +6,7 @@ import { marketAt } from '../../../../support/worlds/stub-world.ts'
 
 let venue: StubVenue
 
-// Seven events with 1 to 7 markets each: 28 markets. Market 3 is resolved and market 5 is not open yet.
+// Seven events have 1 to 7 markets each, 28 in total. Market 3 is resolved, and market 5 is not open yet.
 before(async () => {
   venue = await startStubVenue()
   for (let count = 1; count <= 7; count += 1) {
@@ -39,7 +39,7 @@ async function crawl(path: string, key: 'markets' | 'events') {
   throw new Error('the list does not end')
 }
 
-test('returns every row once over keyset pages and ends without a cursor', async () => {
+test('returns every row once over all keyset pages, and no cursor on the last page', async () => {
   const active = venue.world.markets('a').filter((market) => market.status !== 'unopened')
   const ids = active.map((market) => String(market.listing.number))
   for (const limit of [1, 9, 27, 100]) {

@@ -26,7 +26,7 @@ async function start(faults: readonly (typeof FAULTS)[number][] = []) {
   no = market.listing.tokens[1]
 }
 
-/** Subscribes and reads the first books. */
+/** Subscribes and waits for the first books. */
 async function follow(tokens: readonly string[], more = {}): Promise<FrameReader> {
   const reader = await venue.market()
   reader.send({ assets_ids: tokens, type: 'market', ...more })
@@ -34,7 +34,7 @@ async function follow(tokens: readonly string[], more = {}): Promise<FrameReader
   return reader
 }
 
-/** The event types of all frames until now. */
+/** The event types of all frames received so far. */
 async function kinds(reader: FrameReader): Promise<readonly unknown[]> {
   return (await reader.drain()).map((frame) => record(JSON.parse(frame)).event_type)
 }
@@ -214,7 +214,7 @@ describe('market channel', () => {
     assert.equal(checks, 0)
   })
 
-  test('skips a change under lost_delta and repeats a message under duplicate', async () => {
+  test('drops a change under lost_delta, and repeats a message under duplicate', async () => {
     await venue.stop()
     await start(['lost_delta'])
     const lossy = await follow([yes])

@@ -28,7 +28,7 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Keys of the recorded object that are missing in ours or have another JSON type. */
+/** Keys of the recorded object that ours lacks or that have another JSON type. */
 function differences(
   ours: Readonly<Record<string, unknown>>,
   recorded: Readonly<Record<string, unknown>>,
@@ -69,7 +69,7 @@ test('renders a Gamma event with every recorded key and JSON type', (t) => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const ours = gammaEvent(world.addEvent(3, { isMutuallyExclusive: true }), clock.nowMs())
-  // Fields for the venue’s own pages, which the simulator does not have.
+  // These fields are for the venue’s own web pages. The simulator does not send them.
   const without = ['sortBy', 'deployingTimestamp', 'gmpChartMode', 'electionType', 'countryName']
   const found = differences(ours, theirs).filter(
     (each) => !without.includes(each.split(':')[0] ?? ''),
@@ -97,7 +97,7 @@ test('renders lists and volumes as text, and omits the price of an empty side', 
   assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
 })
 
-test('shows disputes in a few open markets, half of them only in the list of resolution steps', () => {
+test('shows disputes in a few open markets, in half of them only in the list of resolution steps', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   world.addEvent(200)
@@ -188,7 +188,7 @@ test('renders a CLOB market with the recorded keys, and marks the winner once th
 
 const winners = (row: Record<string, unknown>) => records(row.tokens).map((token) => token.winner)
 
-// Copies a market to a plain object, so that a test can replace its listing.
+// Copies a market to a plain object, whose listing a test can replace.
 function viewOf(market: ReturnType<typeof marketAt>) {
   return { ...market, fairPrice: () => price(0.4) }
 }

@@ -87,7 +87,7 @@ describe('real-time data stream', () => {
     assert.deepEqual(await slugs(), [])
   })
 
-  test('keeps a client without pongs, ignores text pings, and answers invalid frames with an error', async () => {
+  test('keeps a client that sends no pongs, ignores text pings, and answers invalid frames with an error', async () => {
     await start()
     const mute = await venue.rtds({ autoPong: false })
     subscribe(mute, subscription('orders_matched'))

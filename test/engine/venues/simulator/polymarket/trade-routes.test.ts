@@ -38,7 +38,7 @@ const V2_KEYS = TRADE_ROW_KEYS.map((key) =>
   key === 'asset' ? 'token_id' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
-test('returns trades newest first, and only rows of takers by default', async () => {
+test('returns trades newest first, with only the takers’ rows by default', async () => {
   const all = await rows('')
   assert.equal(all.length, 60)
   assert.deepEqual(

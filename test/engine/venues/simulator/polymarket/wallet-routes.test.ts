@@ -36,7 +36,7 @@ async function page(path: string) {
 
 const rows = async (path: string): Promise<readonly Row[]> => (await page(path)).rows
 
-/** The `data` field of an answer without pages. */
+/** The `data` field of an answer that has no pages. */
 async function one(path: string): Promise<Row> {
   return record(record((await request(`${venue.data}/v2/${path}`)).body).data)
 }
@@ -53,7 +53,7 @@ async function pages(path: string, limit: number): Promise<readonly Row[]> {
   return all
 }
 
-/** The values of a row for these keys. */
+/** The values of these keys in a row. */
 function part(row: Row | undefined, keys: readonly string[]) {
   return keys.map((key) => row?.[key])
 }
@@ -84,7 +84,7 @@ function deal(made: Deal): void {
   venue.world.trade(marketAt(venue.world, market), fields)
 }
 
-describe('a few wallets', () => {
+describe('with a few wallets', () => {
   // Advances the clock by one second after each fill.
   const dealt = (made: Deal) => {
     deal(made)
@@ -95,7 +95,7 @@ describe('a few wallets', () => {
     venue = await startStubVenue()
     venue.world.addEvent(2)
     venue.world.addEvent(1, { topic: 'sports', isMutuallyExclusive: true })
-    // Large asks, so that each market’s price stays at 0.41.
+    // Asks are so large that each market’s price stays at 0.41.
     for (const index of [0, 1, 2]) {
       venue.world.setLevels(marketAt(venue.world, index), ['ask', 0.42, 1_000_000])
     }
@@ -111,14 +111,14 @@ describe('a few wallets', () => {
   })
   after(() => venue.stop())
 
-  /** The owner’s address, from separate ledgers over the same trades. */
+  /** The owner’s address of a wallet, from another ledger over the same trades. */
   const ownerOf = (wallet: SimWallet): string => {
     const ledgers = new WalletLedgers({ world: venue.world })
     ledgers.stop()
     return ledgers.wallet(wallet.address)?.eoa ?? ''
   }
 
-  test('returns rows of trades, and placeholder values in the fields of other rows', async () => {
+  test('returns rows of trades, with placeholder values in the fields of other rows', async () => {
     const all = await rows(`activity?user=${ANN.address}&type=TRADE&sort_direction=ASC`)
     assert.deepEqual(
       all.map((row) => part(row, ['side', 'size', 'price', 'usdc_size', 'outcome_index'])),
@@ -163,7 +163,7 @@ describe('a few wallets', () => {
 
   test('returns open positions with the venue’s figures, and closed positions with realized profit', async () => {
     const open = await rows(`positions?user=${ANN.address}`)
-    // 150 contracts were bought at 0.42 and 30 of them sold at 0.50. The price is 0.41.
+    // 150 contracts were bought at 0.42. 30 of them were sold at 0.50. The price is 0.41.
     const keys = ['current_size', 'avg_price', 'total_size', 'realized_pnl', 'current_price']
     assert.deepEqual(
       open.map((row) => part(row, keys)),
@@ -237,7 +237,7 @@ describe('a few wallets', () => {
       assert.ok(complete.length > limit, path)
       assert.deepEqual(await pages(path, limit), complete)
     }
-    // A match of one fill has one row for its taker. All rows together are therefore the rows of each wallet.
+    // A transaction with one fill has one row for its taker. Each wallet’s rows are therefore a part of all rows.
     const everyone = await rows('trades?taker_only=false&limit=1000')
     for (const { address } of [ANN, BOB, CARL]) {
       const own = everyone.filter(({ proxy_wallet }) => proxy_wallet === address)
@@ -268,8 +268,8 @@ describe('a few wallets', () => {
 
 const MARKETS = 60
 
-describe('sixty markets', () => {
-  // Ann buys ten contracts of each market and sells those of all but five markets. Two markets resolve.
+describe('with sixty markets', () => {
+  // Ann buys ten contracts in each market, and sells them in all but five markets. Two markets resolve.
   before(async () => {
     venue = await startStubVenue()
     venue.world.addEvent(MARKETS)

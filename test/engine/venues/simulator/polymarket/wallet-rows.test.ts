@@ -19,7 +19,7 @@ const LACKING = 'NO RECORDED WALLETS HERE (SHARED_DATA): the rows were not held 
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Recorded rows of API v2, and rows of v1 with the field names of v2. */
+/** Recorded rows of API v2. Rows of v1 have the field names of v2. */
 function recorded(t: TestContext, names: { v2: readonly string[]; v1?: readonly string[] }) {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(SHARED, name), 'utf8'))
   const v2 = names.v2.map((name) => `fixtures/polymarket-data-v2/${name}`)
@@ -34,13 +34,13 @@ function recorded(t: TestContext, names: { v2: readonly string[]; v1?: readonly 
   ]
 }
 
-/** Keys that only one of the rows has, or that have different JSON types. */
+/** Keys that only one of the rows has, or whose JSON types differ. */
 function differences(ours: Row, theirs: Row): readonly string[] {
   const keys = new Set([...Object.keys(ours), ...Object.keys(theirs)])
   return [...keys].filter((key) => typeof ours[key] !== typeof theirs[key])
 }
 
-/** Six hundred buyers and their makers in a market that resolves an hour later. */
+/** A market with six hundred buyers and their makers. It resolves an hour later. */
 function settledWorld() {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -81,9 +81,9 @@ test('renders activity rows with the recorded keys and JSON types of each kind',
     const ours = rows.filter(({ type }) => type === kind)
     assert.ok(theirRow !== undefined && ours.length > 0, kind)
     for (const row of ours) assert.deepEqual(differences(row, theirRow), [], kind)
-    // Fields that are empty in recorded rows of a kind are empty in ours.
+    // A field that is empty in all recorded rows of a kind must be empty in ours.
     for (const [key, value] of Object.entries(theirRow)) {
-      // Since 10 August 2026 about every other redemption names its token. A trade always does.
+      // About half of the redemptions name their token. A trade always does.
       const isFree = kind === 'REDEEM' || kind === 'TRADE'
       const isSentinel = key === 'condition_id' || (!isFree && SENTINELS.has(key))
       if (isSentinel && (value === '' || value === 999)) {

@@ -7,7 +7,7 @@ import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/wor
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
 
-/** One market without order flow, and one fault that strikes once. */
+/** One market without order flow, and one fault that occurs once. */
 function makeFaulty(fault: SimFault, index = 0) {
   const clock = new ManualClock(NOON)
   let strikes = 1
@@ -70,7 +70,7 @@ test('empties one side of a book and restores it after ten seconds', () => {
   assert.deepEqual(market.book.asks, before.asks)
 })
 
-test('reports a tick change before the quotes that move to the new tick', () => {
+test('reports a tick change before the quotes move to the new tick', () => {
   const { market, published, strike } = makeFaulty('tick_size')
   const oldTick = market.tickMicros
   strike()
@@ -81,7 +81,7 @@ test('reports a tick change before the quotes that move to the new tick', () => 
   }
 })
 
-test('merges quotes away from the middle when the tick becomes coarser', () => {
+test('moves quotes away from the middle and merges them when the tick becomes coarser', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
     const { market, before, published, strike } = makeFaulty('tick_size', index)

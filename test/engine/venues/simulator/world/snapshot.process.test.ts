@@ -21,7 +21,7 @@ import { NOON, planEvent, planMarket } from '../../../../support/worlds/sim-plan
 
 const SECOND_MS = 1_000
 
-/** An event with five markets that ends after 40 s, a void market, and one lasting market at each venue. */
+/** An event with five markets that ends after 40 s, a void market, and one market at each venue that does not end. */
 function plan(): Plan {
   const endMs = timeMs(NOON + 40 * SECOND_MS)
   const ends = { closeMs: endMs, determineMs: endMs, resolveMs: timeMs(endMs + 10 * SECOND_MS) }
@@ -81,7 +81,7 @@ function ledgersOf(wallets: Simulator['wallets']): unknown {
   }))
 }
 
-/** Answers of both venues about the past, by path. */
+/** Answers of both venues about past data, by path. */
 async function answersOf({
   urls,
   wallets,
@@ -120,13 +120,13 @@ async function answersOf({
   for (const path of paths) {
     const response = await fetch(path)
     assert.equal(response.status, 200, path)
-    // Removes the port, which differs between runs.
+    // Removes the port number, which differs between runs.
     answers.set(path.replace(/^http:\/\/[^/]+/, ''), pastOf(await response.json()))
   }
   return answers
 }
 
-/** Removes fields that depend on the current book, which is not persisted. */
+/** Removes fields that depend on the current book, because books are not persisted. */
 function pastOf(answer: unknown): unknown {
   const present =
     /^(yes|no)_(bid|ask)|^updated_time$|^current_(price|value)|^(unrealized|total)_pnl|^percent|^value$/
@@ -145,12 +145,12 @@ test('serves the same past after a stop, and the last saved past after a kill', 
     run(clock, 6)
     run(clock, 240, 20 * SECOND_MS)
     await fetch(`${simulator.urls.gamma}/sim/state?action=pause`)
-    // The simulator saves the world every minute.
+    // The simulator saves the world once a minute.
     clock.advance(60 * SECOND_MS)
     const before = { ledgers: ledgersOf(simulator.wallets), answers: await answersOf(simulator) }
     const trades = simulator.world.trades('a').map(({ id }) => id)
     assert.equal(new Set(trades).size, trades.length, 'no id comes twice')
-    // Restores the file, because a killed process would not write at the end.
+    // Restores the old file, because a killed process does not write one at its end.
     const saved = readdirSync(folder).map((name) => join(folder, name))
     const texts = saved.map((path) => readFileSync(path))
     await simulator.stop()
@@ -196,7 +196,7 @@ test('keeps wallets across runs and never repeats ids, even when the clock is se
   assert.equal(ids.size, count)
 })
 
-test('starts a new world when the file is invalid', async (t) => {
+test('creates a new world when the file is invalid', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -216,7 +216,7 @@ test('starts a new world when the file is invalid', async (t) => {
   }
 })
 
-test('restores a world that dropped its oldest trades and events, as it was when its state was copied', (t) => {
+test('restores a world without its oldest trades and events, as it was when its state was copied', (t) => {
   const file = join(tempFolder(t), 'world.json')
   let clock = new ManualClock(NOON)
   const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 1_500, countMax: 400 })
@@ -280,7 +280,7 @@ test('restores activity in markets that were unlisted between two runs', (t) => 
   }
 })
 
-/** Saves the state of now while the world continues to step. */
+/** Saves the current state while the world continues to step. */
 function save(
   clock: ManualClock,
   file: string,
@@ -297,7 +297,7 @@ function save(
   }
 }
 
-/** A world and its wallets from the file, or a new world with a past. */
+/** A world and its wallets from the file. If the file does not exist, a new world with a past. */
 function opened(
   clock: ManualClock,
   file: string,

@@ -20,7 +20,7 @@ const SECOND_MS = 1_000
 const CLOSES_MS = 40 * SECOND_MS
 const RESOLVES_MS = 50 * SECOND_MS
 
-/** An event with five markets, of which the third wins, a void market, and a market that stays open. */
+/** An event with five markets of which the third wins, a void market, and a market that stays open. */
 function plan(): Plan {
   const ends = {
     closeMs: timeMs(NOON + CLOSES_MS),
@@ -49,7 +49,7 @@ function plan(): Plan {
   }
 }
 
-/** Runs a world for `seconds` in steps of 20 ms, then for `minutes` in steps of 20 s. */
+/** Runs a world for `seconds` in steps of 20 ms. Then runs it for `minutes` in steps of 20 s. */
 function runWorld(options: { seconds?: number; minutes?: number; countMax?: number } = {}) {
   const { seconds = 52, minutes = 20, countMax } = options
   const clock = new ManualClock(NOON)
@@ -75,7 +75,7 @@ function runWorld(options: { seconds?: number; minutes?: number; countMax?: numb
 
 const SHORT = { seconds: 15, minutes: 0 }
 
-/** Shared by tests that do not change it. */
+/** Tests that do not change the world share this one. */
 const { world, ledgers } = runWorld()
 
 function eventsOf(
@@ -88,7 +88,7 @@ function eventsOf(
     )
 }
 
-/** Changes of Yes and No balances in each market. The caller adds the tokens that a conversion returns. */
+/** Changes of the Yes and No balances by an event, per market. Excludes the tokens that a conversion returns. */
 function tokenMoves(
   event: SimWalletEvent,
   held: (market: SimMarket) => readonly [number, number],
@@ -113,7 +113,7 @@ function tokenMoves(
     const isFirst = event.outcomeIndex === 0
     const isWinner =
       (isFirst ? market.listing.payout : PRICE_ONE - market.listing.payout) === PRICE_ONE
-    // A winner may redeem in parts. Each contract pays one dollar.
+    // A winner may redeem in several parts, each at one dollar per contract.
     const size = isWinner ? event.usd : isFirst ? yes : no
     return [isFirst ? [market, -size, 0] : [market, 0, -size]]
   }
@@ -127,7 +127,7 @@ function tokenMoves(
   return kind === 'CONVERSION' ? [[market, 0, -size]] : []
 }
 
-/** Balances computed from a wallet’s events. Fails if one is ever negative. */
+/** Balances computed from the events of a wallet. Fails if a balance is ever negative. */
 function balances(
   ledger: WalletAccount,
   events: readonly SimWalletEvent[] = ledger.events,
@@ -217,16 +217,16 @@ test('keeps cash equal to all payments, and the sum of all cash and holdings at 
       worth += (yes * payout + no * (PRICE_ONE - payout)) / PRICE_ONE
     }
   }
-  // Each fill has equal amounts paid and received, except for rounding of prices off the tick.
+  // In each fill the amounts paid and received are equal, except that prices off the tick are rounded.
   const fillCount = eventsOf('TRADE').length
   assert.ok(Math.abs(dust) <= fillCount, `${dust}`)
-  // The cash of all wallets is the negative worth of all holdings.
+  // All wallets together paid for what they hold, so the sum of cash and worth is zero.
   const cash = sum(ledgers.all().map((ledger) => ledger.cash))
   assert.ok(Math.abs(cash + worth - dust) <= fillCount / 1_000, `${cash} ${worth} ${dust}`)
   assert.ok(worth > 0)
 })
 
-test('splits immediately before a sale without enough tokens, and sometimes merges both outcomes', () => {
+test('splits immediately before a sale when tokens are missing, and sometimes merges both outcomes', () => {
   let splits = 0
   for (const { events } of ledgers.all()) {
     events.forEach((event, index) => {
@@ -247,7 +247,7 @@ test('splits immediately before a sale without enough tokens, and sometimes merg
   assert.ok([...eventsOf('REWARD')].every(([, { market, usd }]) => market === null && usd > 0))
 })
 
-test('redeems most winners at the payout, some losers for nothing, and leaves the rest', () => {
+test('redeems most winning tokens at the payout and some losing ones for nothing, and leaves the rest', () => {
   const redeems = eventsOf('REDEEM')
   for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
@@ -272,7 +272,7 @@ test('redeems most winners at the payout, some losers for nothing, and leaves th
   assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
 })
 
-test('writes one row per converted market with a shared hash, and the dollars in the first row', () => {
+test('writes one row per converted market with the same hash, and the dollars in the first row', () => {
   const byHash = new Map<string, SimWalletEvent[]>()
   for (const [, event] of eventsOf('CONVERSION')) {
     const rows = byHash.get(event.txHash) ?? []
@@ -291,7 +291,7 @@ test('writes one row per converted market with a shared hash, and the dollars in
   }
 })
 
-test('drops the oldest events above the limit and counts them for each wallet', () => {
+test('drops the oldest events above the limit, and counts them for each wallet', () => {
   const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
   const large = runWorld(SHORT).ledgers
   const stored = sum(small.all().map(({ events }) => events.length))
@@ -309,7 +309,7 @@ test('drops the oldest events above the limit and counts them for each wallet', 
   }
 })
 
-test('migrates one outcome to protocol v2 at its cost and redeems it there', () => {
+test('migrates one outcome to protocol v2 at its cost, and redeems it there', () => {
   const moved = eventsOf('MIGRATION')
   assert.ok(moved.length > 10, `${moved.length}`)
   for (const [, { market, outcomeIndex, size, usd }] of moved) {

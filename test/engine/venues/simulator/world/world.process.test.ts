@@ -42,7 +42,7 @@ function makeWorld(
   return { clock, world, run }
 }
 
-/** Reference implementation of a book: two maps of sizes. */
+/** Reference implementation of a book, with two maps of sizes. */
 class TwinBook {
   readonly bid = new Map<number, number>()
   readonly ask = new Map<number, number>()
@@ -216,7 +216,7 @@ test('reports every status change when the clock jumps over several', () => {
   assert.deepEqual(published, ['closed', 'determined', 'resolved'])
 })
 
-test('reports nothing while paused, and nothing of the pause after it resumes', () => {
+test('reports nothing while paused, and does not catch up after it resumes', () => {
   const { world, run } = makeWorld()
   let changes = 0
   world.onChange(() => {
