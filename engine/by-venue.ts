@@ -17,7 +17,6 @@ export class ByVenue<Thing> {
     return created
   }
 
-  /** The instances created so far. */
   values(): Iterable<Thing> {
     return this.#things.values()
   }

@@ -1,5 +1,5 @@
-// Describes a record once: its fields in their stored order. The description writes a value as a list of MessagePack
-// values, and reads and checks such a list.
+// Describes a record once, as a list of its fields in their stored order. The description encodes a value as a list of
+// MessagePack values, and decodes and validates such a list.
 
 import { Packr } from 'msgpackr'
 import type { JsonRecord, MarketNumber, MarketRef } from './market/market.ts'
@@ -9,7 +9,7 @@ import { priceMicros, sizeMicros, timeMs, usdMicros } from './units.ts'
 export interface Field<Value> {
   /** Appends the value. */
   put(to: unknown[], value: Value): void
-  /** Throws an Error if the next values are not of this field. */
+  /** Throws an Error if the next values do not belong to this field. */
   take(from: FieldReader): Value
 }
 
@@ -19,9 +19,9 @@ export interface Single<Value> extends Field<Value> {
   decode(value: unknown, context: ReadContext): Value
 }
 
-/** What a record does not contain. */
+/** Data that a record needs for decoding and does not contain. */
 export interface ReadContext {
-  /** The schema under which it was written. */
+  /** Number of the schema that the record was written with. */
   readonly schema: number
   readonly key: Buffer
   /** Throws if the market is unknown. */
@@ -58,7 +58,7 @@ export class FieldReader {
   }
 }
 
-/** The list of a value's fields, exactly. Throws for anything else. */
+/** Decodes a list that contains exactly the field's values. Throws an Error for any other value. */
 export function readExactly<Value>(
   field: Field<Value>,
   fields: unknown,
@@ -76,7 +76,7 @@ export function fieldsOf<Value>(field: Field<Value>, value: Value): unknown[] {
   return fields
 }
 
-/** A single value; `encode` is the identity if it is stored as it is. */
+/** A field of one value. Without `encode` the value is stored unchanged. */
 export function single<Value>(
   decode: (value: unknown, context: ReadContext) => Value,
   encode: (value: Value) => unknown = (value) => value,
@@ -105,7 +105,7 @@ function isJsonRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A value of a unit or an id, which is stored as its base. */
+/** A field of a branded type, which is stored as its base type. */
 export function as<Base, Value extends Base>(
   base: Single<Base>,
   brand: (value: Base) => Value,
@@ -113,7 +113,7 @@ export function as<Base, Value extends Base>(
   return single((value, context) => brand(base.decode(value, context)), base.encode)
 }
 
-/** An integer from 0. */
+/** A non-negative integer. */
 export const count = single((value) => (isCount(value) ? value : wrong('a count')))
 
 export function isCount(value: unknown): value is number {
@@ -126,7 +126,7 @@ export const price = as(number, priceMicros)
 export const size = as(number, sizeMicros)
 export const usd = as(number, usdMicros)
 
-/** A market by its number. */
+/** A market, stored as its number. */
 export const marketRef: Single<MarketRef> = single(
   (value, context) => context.marketOf(number.decode(value, context)),
   ({ number: market }) => market,
@@ -196,7 +196,7 @@ export function lastOrNull<Value>(item: Field<Value>): Field<Value | null> {
   }
 }
 
-/** A field that records have since a schema; `missing` is its value in older ones. */
+/** A field that exists since a schema. Records of older schemas read as `missing`. */
 export function since<Value>(schema: number, field: Field<Value>, missing: Value): Field<Value> {
   return {
     put: field.put,
@@ -204,7 +204,7 @@ export function since<Value>(schema: number, field: Field<Value>, missing: Value
   }
 }
 
-/** A value that the record does not contain. */
+/** A value that is taken from the read context instead of the record. */
 export function stated<Value>(take: (context: ReadContext) => Value): Field<Value> {
   return { put: () => undefined, take: ({ context }) => take(context) }
 }
@@ -213,7 +213,7 @@ export function constant<const Value>(value: Value): Field<Value> {
   return stated(() => value)
 }
 
-/** A value stored in the form of another. */
+/** A field whose value is stored in another form. */
 export function mapped<Stored, Value>(
   field: Field<Stored>,
   toStored: (value: Value) => Stored,
@@ -227,12 +227,13 @@ export function mapped<Stored, Value>(
 
 export type Fields<Value> = { readonly [Name in keyof Value]-?: Field<Value[Name]> }
 
-/** An object by the fields of its properties, stored in their order. No field may read `undefined`. */
+/** An object, stored as the fields of its properties in the order of `fields`. No field may decode to `undefined`. */
 export function record<Value extends object>(fields: Fields<Value>): Field<Value> {
   const names = Object.keys(fields)
   const forEach = (toSource: (name: string, index: number) => string) =>
     names.map(toSource).join('')
-  // One object literal gives all values the same hidden class. The names are constants of this program.
+  // An object literal in generated code gives all values the same hidden class. The names are constants of this
+  // program.
   const source = `
     ${forEach((name, index) => `const field${index} = fields[${JSON.stringify(name)}];\n`)}
     return {
@@ -242,7 +243,7 @@ export function record<Value extends object>(fields: Fields<Value>): Field<Value
   return new Function('fields', source)(fields)
 }
 
-/** A value of this kind that also satisfies a condition. */
+/** A field whose values must also satisfy a condition. */
 export function where<Value>(of: Single<Value>, holds: (value: Value) => boolean): Single<Value> {
   return single((value, context) => {
     const found = of.decode(value, context)
@@ -255,7 +256,7 @@ const packr = new Packr({ useRecords: false, variableMapSize: true })
 /** A message between processes: the list of a value's fields. */
 export interface Message<Value> {
   encode(value: Value): Uint8Array
-  /** Null unless the bytes are exactly such a message. */
+  /** Returns null unless the bytes are exactly one such message. */
   decode(bytes: Uint8Array): Value | null
 }
 

@@ -1,5 +1,5 @@
-// Every environment variable: name, type, default and meaning. Values are read and validated once, then
-// frozen. Components receive plain values. An error names the variable, its value, and the accepted values.
+// Every environment variable: name, type, default and meaning. Values are read and validated once, then frozen.
+// Components receive plain values. An error states the variable, its value and the accepted values.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -55,7 +55,7 @@ export class ConfigError extends Error {
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const BYTES_PER_GB = 2 ** 30
-/** Values of HOST that no other machine can reach. */
+/** Values of HOST that other machines cannot reach. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
 /** The values of all variables. variables.json has their meanings. Null: not set. */
@@ -71,7 +71,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
   const config = {
     role,
     nats: readNats(read, role),
-    /** Seals the messages between processes of a cluster. Null only with `ROLE=all`. */
+    /** Encrypts the messages between processes of a cluster. Null only with `ROLE=all`. */
     clusterKey: readClusterKey(read, role),
     host,
     port: read.integer('PORT', 0, 65_535),
@@ -89,7 +89,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
       activityEndsS: read.integer('SIM_RTDS_END_S', 0, 86_400) || null,
       port: read.integer('SIM_PORT', 1, 65_500),
     },
-    /** Null: the simulator's own URL. */
+    /** Null: the URL of the built-in simulator. */
     polymarket: {
       gamma: read.url('POLYMARKET_GAMMA_URL', 'https:', 'http:'),
       clob: read.url('POLYMARKET_CLOB_URL', 'https:', 'http:'),
@@ -113,7 +113,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     hasDemoKey,
     isSignUpOpen: read.isOn('SIGNUP'),
     signUpsPerHour: read.integer('SIGNUPS_PER_HOUR', 1, 1_000_000),
-    /** Requests through a proxy on this machine seem to come from it, so a dashboard needs a password then. */
+    /** Requests that arrive through a proxy on this machine seem to be local, so a dashboard then needs a password. */
     opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
     metricsHosts: readHosts(read, 'METRICS_HOSTS'),
@@ -212,7 +212,7 @@ function readKalshi(read: EnvironmentReader) {
   }
 }
 
-/** `*` or exact origins. Other values would never match, so they are rejected. */
+/** Accepts `*` or exact origins. Other values are rejected, because they would never match. */
 function readOrigins(read: EnvironmentReader): readonly string[] {
   const origins = read
     .text('CORS_ORIGINS')

@@ -24,7 +24,7 @@ export class DueList<Item> {
     this.#orders += 1
   }
 
-  /** Removes the items that do not pass. */
+  /** Removes the items for which `passes` returns false. */
   filter(passes: (item: Item) => boolean): void {
     const all = this.#heap
     this.#heap = []
@@ -44,7 +44,7 @@ export class DueList<Item> {
     this.#heap[hole] = due
   }
 
-  /** Removes the earliest item that is due by `nowMs`. Null: none. */
+  /** Removes and returns the earliest item that is due by `nowMs`. Null if none is due. */
   takeDue(nowMs: number): Item | null {
     const top = this.#heap[0]
     if (top === undefined || top.dueMs > nowMs) return null
@@ -53,7 +53,7 @@ export class DueList<Item> {
     return top.item
   }
 
-  /** Replaces the top with `due` and sifts it down. */
+  /** Puts `due` at the top of the heap and moves it down to its position. */
   #sink(due: Due<Item>): void {
     let hole = 0
     for (;;) {

@@ -1,5 +1,5 @@
-// Error codes that a caller can receive: code → HTTP status, whether to retry, and meaning. Clients depend
-// on codes, never on texts. A code is never reused.
+// Error codes of the API, each with its HTTP status, whether a retry may help, and its meaning. Clients depend on
+// codes, never on texts. A code is never reused for another meaning.
 
 const CATALOGUE = {
   BAD_REQUEST: { status: 400, retry: false, means: 'each part is valid but not together' },
@@ -29,11 +29,11 @@ export const errorCatalogue: Readonly<
   Record<ErrorCode, { readonly status: number; readonly retry: boolean; readonly means: string }>
 > = CATALOGUE
 
-/** The only error class that crosses packages or threads. `detail` is fit for a user. */
+/** The only error class that crosses packages or threads. `detail` is a text for users. */
 export class EngineError extends Error {
   readonly code: ErrorCode
   readonly detail: string
-  /** Seconds until a retry makes sense, an integer. Null when the code does not define it. */
+  /** Integer seconds after which a retry may succeed. Null if the code does not define it. */
   readonly retryAfterSeconds: number | null
 
   constructor(

@@ -1,6 +1,6 @@
-// The types that packages exchange: VenueEvent arrives from a venue, Update goes to watchers. Beyond a
-// venue's map.ts only the field `venue` identifies the venue. Each event has two times: the venue's, and
-// the time of its arrival here, stamped once.
+// The types that packages exchange. A VenueEvent arrives from a venue, and an Update is sent to watchers. Outside a
+// venue's map.ts only the field `venue` identifies the venue. Each event has two times: the venue's time and the time
+// of its arrival here.
 
 import { assert } from './errors.ts'
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
@@ -12,13 +12,13 @@ import type { WalletEvent } from './wallet.ts'
 export type BookSide = 'bid' | 'ask'
 export type TradeSide = 'buy' | 'sell'
 
-/** One price level. `size` is above zero. */
+/** A price level. `size` is above zero. */
 export interface Level {
   readonly price: PriceMicros
   readonly size: SizeMicros
 }
 
-/** A level's new size (absolute, 0 removes), or the signed difference where the event says so. */
+/** A level's new absolute size (0 removes the level), or the signed difference if the event's `mode` is 'difference'. */
 export interface LevelChange {
   readonly side: BookSide
   readonly price: PriceMicros
@@ -54,14 +54,14 @@ export interface BookSnapshotEvent extends FromVenue {
 export interface BookChangeEvent extends FromVenue {
   readonly kind: 'bookChange'
   readonly outcome: OutcomeId
-  /** 'absolute': `size` is the level's new total. 'difference': `size` is added to it. */
+  /** 'absolute': `size` is the level's new total. 'difference': `size` is added to the level. */
   readonly mode: 'absolute' | 'difference'
   readonly changes: readonly LevelChange[]
   /** Null when the venue does not report it. */
   readonly top: TopOfBook | null
 }
 
-/** One fill, in the token traded. `nativeId` is the same from the stream and from a back-fill. */
+/** One fill, in the traded token. `nativeId` is the same in the stream and in a back-fill. */
 export interface TradeEvent extends FromVenue {
   readonly kind: 'trade'
   readonly outcome: OutcomeId
@@ -77,16 +77,15 @@ export interface TradeEvent extends FromVenue {
   /** A block trade: agreed between its parties off the book. It does not reflect the market's price. */
   readonly isBlock: boolean
   /**
-   * Contracts that the taker traded of this outcome and on this side in the whole transaction, as far as
-   * the source shows. Absent: the size of this trade. If some trades of the transaction are stored already,
-   * only the remainder is new.
+   * Contracts of this outcome and side that the taker traded in the whole transaction, as far as the source shows.
+   * Absent: the size of this trade. If other trades of the transaction are stored already, only the remainder is new.
    */
   readonly rowSize?: SizeMicros
   /** 'stream': live. 'backfill': fetched after a gap. 'history': older than the first contact with the venue. */
   readonly source: 'stream' | 'backfill' | 'history'
 }
 
-/** One more wallet took part in a transaction (venue a's `trades` rows complete the makers). */
+/** A further wallet that took part in a transaction. Only venue a reports it, to complete the makers of its trades. */
 export interface TradeParticipantEvent extends FromVenue {
   readonly kind: 'tradeParticipant'
   readonly outcome: OutcomeId
@@ -94,7 +93,7 @@ export interface TradeParticipantEvent extends FromVenue {
   readonly wallet: string
 }
 
-/** A fill of a followed wallet, as taker or maker. The Data API reports it again, with its fee. */
+/** A fill of a followed wallet, as taker or maker. The wallet's history later contains the same fill with its fee. */
 export interface WalletFillEvent extends FromVenue {
   readonly kind: 'walletFill'
   readonly wallet: WalletAddress
@@ -150,7 +149,7 @@ export interface MarketSeenEvent extends FromVenue {
   readonly market: NativeMarketId
 }
 
-/** A connection is up, was lost, or missed messages. `outcomes` are those it serves. */
+/** A connection was opened, lost, or missed messages. `outcomes` are the outcomes that it serves. */
 export interface FeedEvent extends FromVenue {
   readonly kind: 'feedUp' | 'feedDown' | 'feedGap'
   /** Which stream of the venue: books per connection, or its trades. */
@@ -175,7 +174,7 @@ export type VenueEvent =
   | MarketSeenEvent
   | FeedEvent
 
-/** The publisher's counters at one message: see engine/publisher.ts. */
+/** The publisher's counters at one message. See engine/publisher.ts. */
 export interface Stamp {
   readonly offset: number
   readonly seq: number
@@ -201,11 +200,11 @@ interface Outgoing extends Stamp {
 export interface BookUpdate extends Outgoing {
   readonly kind: 'book'
   readonly changes: readonly LevelChange[]
-  /** CRC-32 of the top ten levels after the change, on every 50th seq. Null on the others. */
+  /** CRC-32 of the top ten levels after the change, in every 50th update. Null in all others. */
   readonly checksum: number | null
 }
 
-/** The whole book was replaced (`resync`, then a snapshot). Consumes no offset or seq. */
+/** The whole book was replaced, published as `resync` and a snapshot. Uses no offset or seq. */
 export interface BookReplaced extends Outgoing {
   readonly kind: 'bookReplaced'
   readonly reason: 'venue_gap' | 'first' | 'restart' | 'delayed'
@@ -236,23 +235,23 @@ export const STALE_REASONS = [
 ] as const
 export type StaleReason = (typeof STALE_REASONS)[number]
 
-/** A live book became stale, until `bookReplaced` or `bookConfirmed`. Consumes no offset or seq. */
+/** A live book became stale. It remains stale until `bookReplaced` or `bookConfirmed`. Uses no offset or seq. */
 export interface BookStale extends Outgoing {
   readonly kind: 'bookStale'
   readonly reason: StaleReason
-  /** When the book was last known to be correct. */
+  /** Last time at which the book was known to be correct. */
   readonly sinceMs: TimeMs
-  /** A `status` of the venue announces it together with other books. */
+  /** Whether a `status` of the venue announces this together with other books. */
   readonly isOfVenue: boolean
 }
 
-/** The book was confirmed unchanged. Consumes no offset or seq. */
+/** The book was confirmed unchanged. Uses no offset or seq. */
 export interface BookConfirmed extends Outgoing {
   readonly kind: 'bookConfirmed'
   readonly wasStale: boolean
 }
 
-/** One trade as published: price and side are of the first outcome. */
+/** A published trade. Price and side are of the first outcome. */
 export interface TradeUpdate extends Outgoing {
   readonly kind: 'trade'
   readonly trade: Trade
@@ -264,10 +263,7 @@ export interface PriceUpdate extends Outgoing {
   readonly price: MarketPrice
 }
 
-/**
- * What happened to a market. `settled`: the market was resolved before, and its settlement price became
- * known or changed.
- */
+/** What happened to a market. `settled`: the settlement price of a resolved market became known or changed. */
 export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
 export const LIFECYCLE_EVENTS = [
   'opened',
@@ -282,9 +278,9 @@ export const LIFECYCLE_EVENTS = [
 export interface LifecycleUpdate extends Outgoing {
   readonly kind: 'lifecycle'
   readonly event: LifecycleEvent
-  /** The market right after the event. The object is immutable, so a replay sends the same. */
+  /** The market after the event. The object is immutable, so that a replay sends the same data. */
   readonly facts: MarketFacts
-  /** The matched market, for `matched` and `unmatched`. */
+  /** The other market, for `matched` and `unmatched`. */
   readonly matchedMarket: MarketRef | null
 }
 
@@ -307,13 +303,13 @@ export const TRADES_SOURCES = ['activity', 'last_trade_price'] as const
 export interface ArbitrageUpdate extends Outgoing {
   readonly kind: 'arbitrage'
   readonly event: 'opened' | 'changed' | 'closed'
-  /** Its current state. For `closed`: its last state. */
+  /** The current state. For `closed`: the last state. */
   readonly opportunity: Opportunity
-  /** For `closed`, else null. */
+  /** Null unless the event is `closed`. */
   readonly reason: CloseReason | null
-  /** Its peak so far. For `closed`: the peak of the updates published before. */
+  /** The maxima so far. For `closed`: those of the previous update. */
   readonly peak: OpportunityPeak
-  /** The peak before this update. Null: this is the first update. */
+  /** The maxima of the previous update. Null in the first update. */
   readonly previousPeak: OpportunityPeak | null
 }
 
@@ -330,15 +326,15 @@ export interface FeedStatus {
   /** The longest time that a message waited within this process during the last two seconds, in milliseconds. */
   readonly delayMs: number
   /**
-   * All trades of the venue up to this time have been published, except those that a `gap` announced. Null:
-   * this run has never lost the stream of trades, and followed no other run.
+   * All trades of the venue up to this time were published, except those that a `gap` announced. Null: this run never
+   * lost the stream of trades, and no earlier run is stored.
    */
   readonly completeToMs: TimeMs | null
   /** Null: the venue has only one source of trades. */
   readonly tradesSource: TradesSource | null
-  /** Why the feed is not live. Null while it is. */
+  /** Why the feed is not live. Null if it is live. */
   readonly reason: StaleReason | null
-  /** Books that became stale and are not live again. */
+  /** Number of books that were live and are stale now. */
   readonly staleBooks: number
 }
 
@@ -373,9 +369,9 @@ export type Update =
   | GapUpdate
 
 /**
- * The channels with an own offset (over all markets) and seq (per market), each with the kind of update that consumes
- * them. Everything that handles all counted channels derives its list from this table. The cluster log stores the
- * channels in this order.
+ * The channels with their own offset (over all markets) and seq (per market), each with the kind of update that uses
+ * them. Code that handles all counted channels derives its list from this table. The cluster log stores the channels in
+ * this order.
  */
 const COUNTED_UPDATES = {
   orderbook: 'book',
@@ -396,11 +392,11 @@ const CHANNEL_OF_KIND = new Map<Update['kind'], CountedChannel>(
   COUNTED_CHANNELS.map((channel) => [COUNTED_UPDATES[channel], channel]),
 )
 
-/** The channel whose offset and seq an update of this kind consumes; null: none. */
+/** The channel whose offset and seq an update of this kind uses. Null if it uses none. */
 export const countedChannelOf = (kind: Update['kind']): CountedChannel | null =>
   CHANNEL_OF_KIND.get(kind) ?? null
 
-/** One value for each counted channel, in the order of {@link COUNTED_CHANNELS}. */
+/** Creates one value for each counted channel, in the order of {@link COUNTED_CHANNELS}. */
 export function perChannel<Value>(
   make: (channel: CountedChannel) => Value,
 ): Readonly<Record<CountedChannel, Value>> {
@@ -421,14 +417,14 @@ export type FeedState = 'live' | 'stale' | 'down'
 export interface Trade {
   readonly nativeId: string
   readonly timeMs: TimeMs
-  /** Position among the market's trades of the same millisecond, from 0. Never changes. */
+  /** Position among the trades of this market and millisecond, from 0. Never changes. */
   readonly ordinal: number
   readonly price: PriceMicros
   readonly size: SizeMicros
   readonly side: TradeSide
   /** Index of the traded outcome. */
   readonly outcomeIndex: number
-  /** The amount paid for that outcome. */
+  /** Amount paid for the traded outcome. */
   readonly usd: UsdMicros
   readonly maker: string | null
   readonly taker: string | null
@@ -437,7 +433,7 @@ export interface Trade {
   readonly isBlock: boolean
 }
 
-/** Fills of one transaction by one taker in one token. Its trade fields are the sums. */
+/** The fills of one transaction by one taker in one token. The trade fields contain their sums. */
 export interface Whale extends Trade {
   /** Label of the traded outcome. */
   readonly outcome: string | null

@@ -1,6 +1,6 @@
 /**
- * Names that a piece of work is charged to: an account, an address, or both. Each name has its own share,
- * so neither many accounts of one address nor many addresses of one account get more.
+ * The names that work is charged to: an account, an address, or both. Each name has its own share. Many addresses of
+ * one account therefore get no more than one address, and many accounts of one address no more than one account.
  */
 export type Requester = readonly string[]
 
@@ -9,11 +9,11 @@ export const SYSTEM: Requester = ['system']
 
 interface Entry<Item> {
   readonly item: Item
-  /** Increases with every item. */
+  /** Sequence number of the item. */
   readonly number: number
   /**
-   * Lower bound of the requester's last turn. It keeps items of new requesters from overtaking this one for
-   * ever.
+   * Lower bound for the time at which the requester was last served. It prevents items of new requesters from
+   * overtaking this one forever.
    */
   readonly servedMin: number
 }
@@ -25,13 +25,13 @@ interface Group<Item> {
 }
 
 /**
- * A bounded queue that serves requesters in turn. When full, it drops the newest item of the requester with
- * the most waiting items.
+ * A bounded queue that serves requesters in rotation. If it is full, it drops the newest item of the requester with the
+ * most waiting items.
  */
 export class FairQueue<Item> {
   readonly #waitingMax: number
   readonly #groups = new Map<string, Group<Item>>()
-  /** The number of each name's last turn, for as many turns as items may wait. Oldest first. */
+  /** When each name was last served, as a counter, oldest first. Contains as many entries as items may wait. */
   readonly #served = new Map<string, number>()
   #size = 0
   #added = 0
@@ -66,14 +66,14 @@ export class FairQueue<Item> {
   }
 
   /**
-   * The next item: of the requester with the lowest `load`, then of the one served longest ago. Null: the
-   * queue is empty, or every load is infinite.
+   * The next item: that of the requester with the lowest `load`, and among equal loads of the one served longest ago.
+   * Null if the queue is empty or every load is infinite.
    */
   peek(load: (requester: Requester) => number = () => 0): Item | null {
     return this.#first(load)?.entries[0].item ?? null
   }
 
-  /** Removes that item and returns it. */
+  /** Removes and returns the item that `peek` returns. */
   next(load: (requester: Requester) => number = () => 0): Item | null {
     const first = this.#first(load)
     if (first === null) return null
@@ -81,7 +81,7 @@ export class FairQueue<Item> {
     return this.#takeOut(first, 0)
   }
 
-  /** Counts a turn of a requester that did not have to wait. */
+  /** Records that a requester was served without waiting. */
   note(requester: Requester): void {
     this.#turns += 1
     for (const name of requester) {
@@ -94,7 +94,7 @@ export class FairQueue<Item> {
     }
   }
 
-  /** Removes an item before its turn. False: it is not in the queue. */
+  /** Removes an item. Returns false if it is not in the queue. */
   remove(item: Item): boolean {
     for (const group of this.#groups.values()) {
       const index = group.entries.findIndex((entry) => entry.item === item)
@@ -143,8 +143,8 @@ export class FairQueue<Item> {
   }
 
   /**
-   * The group whose newest item must be dropped to add one of this requester. 'none': there is room. Null:
-   * drop the new item.
+   * The group whose newest item must be dropped to add an item of this requester. 'none': the queue is not full. Null:
+   * the new item must be dropped.
    */
   #surplus(requester: Requester): Group<Item> | 'none' | null {
     if (this.#size < this.#waitingMax) return 'none'

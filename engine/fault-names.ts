@@ -1,5 +1,5 @@
-// Names of the simulated venues' faults. They are not in the simulator because the configuration validates
-// them and may not import a subfolder. Their effects: simulator/faults.ts.
+// Names of the simulated venues' faults. They are not in the simulator, because the configuration validates them and
+// may not import a subfolder. simulator/faults.ts implements them.
 
 export const FAULT_NAMES = [
   'lost_delta',
@@ -25,7 +25,7 @@ export const FAULT_NAMES = [
 
 export type FaultName = (typeof FAULT_NAMES)[number]
 
-/** Invented, unannounced changes of the protocols. Their effects: simulator/changes.ts. */
+/** Names of simulated, unannounced changes of the venues' protocols. simulator/changes.ts implements them. */
 export const CHANGE_NAMES = [
   'question_gone',
   'condition_id_renamed',

@@ -20,10 +20,10 @@ import { yieldToEventLoop } from './time-slices.ts'
 /**
  * Why a call failed, after its retries.
  * - 'status': the response was not 2xx.
- * - 'timeout': it took too long.
+ * - 'timeout': the time limit passed.
  * - 'network': no complete response arrived.
- * - 'body': it was not JSON, or too long.
- * - 'aborted': the caller or `stop()` ended it, or the queue of waiting calls was full.
+ * - 'body': the body was not JSON, or too long.
+ * - 'aborted': the caller or `stop()` ended the call, or too many calls were waiting.
  */
 type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
 
@@ -50,7 +50,7 @@ export class FetchError extends Error {
   }
 }
 
-/** Limits the request rate. Each attempt takes one token. */
+/** Limits the request rate. Each attempt of a call uses one token. */
 export interface RequestLimiter {
   take(signal?: AbortSignal): Promise<void>
 }
@@ -61,11 +61,11 @@ export type Query = Readonly<
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** Statuses that the caller handles, such as 404 for an unknown profile. They are not reported to `odd`. */
+  /** Statuses that the caller handles, such as 404 for an unknown profile. `odd` is not called for them. */
   readonly expected?: readonly number[]
   /** Receives the status and headers of each response, before its body. */
   readonly onHead?: (status: number, headers: IncomingHttpHeaders) => void
-  /** Whether unexpected responses are reported to `odd`. Default true. */
+  /** Whether `odd` is called for unexpected responses. Default true. */
   readonly isWatched?: boolean
   readonly retries?: number
 }
@@ -106,7 +106,7 @@ const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 30_000
 const SOCKETS_MAX = 16
-/** A larger body is parsed in a separate event-loop tick, and the caller resumes in another tick. */
+/** A body above this size is parsed in a separate event-loop tick. */
 const INLINE_PARSE_BYTES_MAX = 16_384
 
 interface Attempt {
@@ -124,7 +124,7 @@ export class HttpClient {
   readonly #stopping = new AbortController()
   readonly #requests: Count
   readonly #retried: Count
-  /** All calls wait until this time after a 429 or 503, because the host limits the client and not a single call. */
+  /** No call starts before this time. Set after a 429 or 503, because the host limits the client and not a single call. */
   #heldUntilMonotonicMs = 0
 
   constructor(options: HttpClientOptions) {
@@ -170,7 +170,8 @@ export class HttpClient {
     const ending = new AbortController()
     const end = () => ending.abort()
     const given = attempt.options.signal
-    // AbortSignal.any is unsuitable: its result stays registered with the caller's signal for as long as that exists.
+    // AbortSignal.any is unsuitable, because its result remains registered with the caller's signal as long as that
+    // signal exists.
     const ignore = [given, this.#stopping.signal].map((signal) =>
       signal === undefined ? null : onAbort(signal, end),
     )
@@ -295,7 +296,8 @@ export class HttpClient {
     }
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest
     const request = start(url, { method, agent: this.#agent, headers, signal })
-    // Prevents an uncaught exception. An error after the headers also ends the response, whose reader throws it.
+    // Prevents an uncaught exception. An error after the headers also ends the response, and its reader throws the
+    // error.
     request.on('error', () => undefined)
     request.end(body ?? undefined)
     const [response] = await once(request, 'response')
@@ -318,7 +320,7 @@ export class HttpClient {
     const chunks: Buffer[] = []
     let byteCount = 0
     try {
-      // The loop throws the errors of both streams.
+      // `for await` throws the errors of both streams.
       for await (const chunk of decoder === null
         ? response
         : pipeline(response, decoder, () => {})) {
@@ -349,12 +351,12 @@ export class HttpClient {
         break
       }
     } catch {
-      // The status is sufficient without the body.
+      // An error while reading the body is ignored. The status is sufficient.
     }
     stopTimer()
     const hasWait = retryAfterMs !== null || busyWaitMs !== undefined
     const what = oddityOfStatus(status, bodyText, hasWait)
-    // An HTML page comes from a proxy and not from the API, so its status does not concern the requested resource.
+    // An HTML page comes from a proxy and not from the API. Its status is then unrelated to the requested resource.
     const isExpected = options.expected?.includes(status) === true && !isMarkup(bodyText)
     if (isExpected) watch?.expected?.(url.pathname, true)
     else if (what !== null) watch?.odd(url.pathname, what, location ?? bodyText)
@@ -425,13 +427,13 @@ function oddityOfBody(text: string): string {
 
 const isMarkup = (text: string): boolean => text.trimStart().startsWith('<')
 
-/** The reason that the venue's JSON states for a refusal, with a colon before it. Empty if there is none. */
+/** The reason in the venue's JSON error, after a colon. Empty if there is none. */
 function reasonIn(bodyText: string): string {
   const reason = /"(?:error|message|code)"\s*:\s*"([^"]{1,120})"/.exec(bodyText)?.[1]
   return reason === undefined ? '' : `: ${reason}`
 }
 
-/** Accepts seconds only. The venues send no dates, and a date would require synchronised clocks. */
+/** Parses seconds. Dates are ignored, because the venues send none and they would require synchronised clocks. */
 function parseRetryAfter(header: string | undefined): number | null {
   if (header === undefined || !/^\d{1,9}(\.\d+)?$/.test(header)) return null
   return Math.ceil(Number(header) * 1_000)

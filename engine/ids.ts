@@ -4,8 +4,8 @@ declare const kind: unique symbol
 type Branded<Name extends string> = string & { readonly [kind]: Name }
 
 /**
- * Key of a venue: a letter from a to z, one byte in keys and records of the storage. The table of venues
- * assigns the letters, in ascending order.
+ * Key of a venue: a letter from a to z, stored as one byte in keys and records. The table of venues assigns the letters
+ * in ascending order.
  */
 export type VenueKey =
   | 'a'
@@ -23,7 +23,7 @@ export type VenueKey =
   | 'm'
   | Later
 type Later = 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
-/** Every letter that a venue may have, ascending. */
+/** All letters that the venue table may assign, ascending. */
 export const VENUE_KEYS: readonly VenueKey[] = [
   ...(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'] as const),
   ...(['n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'] as const),
@@ -36,7 +36,7 @@ export const VENUE_KEYS: readonly VenueKey[] = [
  */
 export type HandleForm = 'slug' | 'ticker'
 
-/** Whether the first venue precedes the second in the table. This defines the order of a pair's sides. */
+/** Whether the first venue precedes the second in the venue table. Determines the order of the two markets of a pair. */
 export function isBefore(one: VenueKey, other: VenueKey): boolean {
   return one < other
 }

@@ -6,10 +6,10 @@ import { microsFromDecimal } from './units.ts'
 
 export type Row = { readonly [key: string]: unknown }
 
-/** Texts are cut to this length, so that a huge description costs no more. Characters. */
+/** Maximum characters of a text, to limit the cost of huge descriptions. */
 const TEXT_CHARACTERS_MAX = 6_000
 
-/** The first of the fields that contains a text or a number. '' when none does. */
+/** The text or number in the first of the fields that has one. '' if none has. */
 export function textOf(row: Row, ...names: readonly string[]): string {
   for (const name of names) {
     const value = row[name]
@@ -19,7 +19,7 @@ export function textOf(row: Row, ...names: readonly string[]): string {
   return ''
 }
 
-/** Like `textOf`, but null when there is none. */
+/** Like `textOf`, but returns null instead of ''. */
 export function maybeText(row: Row, ...names: readonly string[]): string | null {
   return textOf(row, ...names) || null
 }
@@ -33,7 +33,7 @@ export function numberOf(row: Row, name: string): number | null {
   return Number.isFinite(read) ? read : null
 }
 
-/** A plain decimal or its text, in millionths. Null unless it is exact in them. */
+/** A decimal number or text, in millionths. Null if it has more than six decimals. */
 export function microsOf(row: Row, name: string): number | null {
   const value = row[name]
   return typeof value === 'number' || typeof value === 'string'
@@ -41,13 +41,13 @@ export function microsOf(row: Row, name: string): number | null {
     : null
 }
 
-/** A boolean. Null where it is missing or of another type. */
+/** A boolean. Null if it is missing or of another type. */
 export function flagOf(row: Row, name: string): boolean | null {
   const value = row[name]
   return typeof value === 'boolean' ? value : null
 }
 
-/** Milliseconds since 1970 of the first field that contains a time ("2026-05-09 20:00:00+00" included). */
+/** Milliseconds since 1970, from the first of the fields that contains a time, such as "2026-05-09 20:00:00+00". */
 export function timeOf(row: Row, ...names: readonly string[]): number | null {
   for (const name of names) {
     const value = row[name]
@@ -61,7 +61,7 @@ export function timeOf(row: Row, ...names: readonly string[]): number | null {
   return null
 }
 
-/** Texts of an array, or of a JSON array in a string. Objects contribute their field `key`. */
+/** Texts of an array, or of a JSON array in a string. For an object in the array, the text of its field `key`. */
 export function textsOf(value: unknown, key = 'label'): readonly string[] {
   let list: unknown = value
   if (typeof value === 'string' && value.startsWith('[')) {
@@ -78,7 +78,7 @@ export function textsOf(value: unknown, key = 'label'): readonly string[] {
   })
 }
 
-/** The objects of an array. Other items are left out. */
+/** The objects of an array. Other items are omitted. */
 export function rowsOf(value: unknown): readonly Row[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }

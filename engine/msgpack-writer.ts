@@ -3,30 +3,30 @@
 // (github.com/msgpack/msgpack/blob/master/spec.md).
 
 const BLOCK_BYTES = 16_384
-/** A longer message gets a view of its own. Books of a hundred levels are shorter. */
+/** Maximum length of a message whose view is cached. Books of a hundred levels are shorter. */
 const CACHED_VIEW_BYTES_MAX = 4_096
-/** UTF-8 bytes of a UTF-16 unit, at most. */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const UNIT_BYTES_MAX = 3
-/** Bytes of any head or number, at most. */
+/** Maximum bytes of a head or a number. */
 const HEAD_BYTES_MAX = 9
 const HIGH = 2 ** 32
 const INT64_END = 2 ** 63
 
-/** The bytes that `write` produces, for repeated use ({@link MsgpackWriter.bytes}). */
+/** Returns the bytes that `write` produces, for repeated use with {@link MsgpackWriter.bytes}. */
 export function encoded(write: (writer: MsgpackWriter) => void): Uint8Array {
   const writer = new MsgpackWriter()
   write(writer)
   return Uint8Array.from(writer.end())
 }
 
-/** Writes one message at a time: {@link begin}, its values in order, {@link end}. */
+/** Writes one message at a time: {@link begin}, then its values in order, then {@link end}. */
 export class MsgpackWriter {
   #block = Buffer.from(new ArrayBuffer(BLOCK_BYTES))
   #view = new DataView(this.#block.buffer)
   #at = 0
   /**
-   * Cached views of the block's start, by length, at most one per length. Publishing a view that the
-   * library has seen before costs half as much.
+   * Views of the beginning of the block by length, created at first use. Publishing a view that the WebSocket library
+   * has seen before costs half as much.
    */
   #beginnings: (Uint8Array | undefined)[] = []
 
@@ -35,12 +35,11 @@ export class MsgpackWriter {
     this.#at = 0
   }
 
-  /** Bytes of the message so far. */
   get length(): number {
     return this.#at
   }
 
-  /** The message. Its bytes are valid until the next message begins, so send or copy them before. */
+  /** Returns the message. Its bytes are valid only until the next message begins. */
   end(): Uint8Array {
     const length = this.#at
     if (length > CACHED_VIEW_BYTES_MAX) return this.#block.subarray(0, length)
@@ -57,7 +56,7 @@ export class MsgpackWriter {
     this.#ensureCapacity(length)
     const block = this.#block
     const at = this.#at
-    // For short arrays a loop is faster than a call of `set`.
+    // For short arrays a loop is faster than `set`.
     for (let index = 0; index < length; index += 1) block[at + index] = some[index] ?? 0
     this.#at = at + length
   }
@@ -122,13 +121,13 @@ export class MsgpackWriter {
     this.#byte(value ? 0xc3 : 0xc2)
   }
 
-  /** A quantity: an integer if it fits 32 bits, otherwise a float. */
+  /** An integer if the value fits 32 bits, otherwise a float. */
   number(value: number): void {
     if (value >>> 0 === value || value >> 0 === value) this.#small(value)
     else this.#float(value)
   }
 
-  /** A time or counter: an integer if it fits 64 bits, otherwise a float. */
+  /** An integer if the value fits 64 bits, otherwise a float. For times and counters. */
   integer(value: number): void {
     if (value >>> 0 === value || value >> 0 === value) this.#small(value)
     else if (!Number.isInteger(value) || Math.abs(value) >= INT64_END) this.#float(value)
@@ -168,7 +167,7 @@ export class MsgpackWriter {
     this.#at = at + 9
   }
 
-  /** From -2^31 to 2^32 - 1. */
+  /** An integer from -2^31 to 2^32 - 1. */
   #small(value: number): void {
     if (value >= 0) {
       if (value < 0x80) this.#byte(value)
@@ -181,7 +180,7 @@ export class MsgpackWriter {
     else this.#thirtyTwo(0xd2, value)
   }
 
-  /** `head` for a count of 16 bits, the next head for one of 32. */
+  /** Writes `head` with a 16-bit count, or the next higher head with a 32-bit count. */
   #counted(head: number, count: number): void {
     if (count < 0x1_0000) this.#sixteen(head, count)
     else this.#thirtyTwo(head + 1, count)
@@ -214,7 +213,7 @@ export class MsgpackWriter {
     this.#at += 5
   }
 
-  /** Grows the block to the longest message. It does not shrink: messages are bounded by books and titles. */
+  /** Grows the block for a longer message. It never shrinks, because books and titles limit the length of messages. */
   #ensureCapacity(count: number): void {
     if (this.#at + count <= this.#block.length) return
     const length = Math.max(2 * this.#block.length, this.#at + count)
@@ -226,7 +225,7 @@ export class MsgpackWriter {
   }
 }
 
-/** Any JSON value, and bytes. Whole numbers become integers, undefined fields are left out. */
+/** Writes any JSON value or bytes. Whole numbers become integers, and undefined fields are omitted. */
 export function writeValue(to: MsgpackWriter, value: unknown): void {
   if (typeof value === 'string') to.text(value)
   else if (typeof value === 'number') to.integer(value)

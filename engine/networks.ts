@@ -1,4 +1,5 @@
-// Address prefixes by which clients are counted. IPv6 addresses have eight groups without leading zeros.
+// Network prefixes of client addresses, for limits per network. IPv6 addresses must have eight groups without leading
+// zeros.
 
 /**
  * The /64 of an IPv6 address (`2001:db8:0:0::/64`), the network of one host. IPv4 addresses are returned

@@ -1,12 +1,11 @@
-// Registers a single listener per signal for any number of callbacks. Signals live as long as their
-// component, while callbacks come and go.
+// Registers a single listener per signal for any number of callbacks. A signal may live as long as the process, while
+// callbacks are added and removed.
 
-/** Callbacks by signal. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls `action` once when `signal` aborts, or at once if it has aborted already. The returned function
- * unregisters it without a trace. `action` must not throw.
+ * Calls `action` when `signal` aborts, or at once if it has aborted already. The returned function removes the
+ * callback. `action` must not throw.
  */
 export function onAbort(signal: AbortSignal, action: () => void): () => void {
   if (signal.aborted) {
@@ -14,7 +13,7 @@ export function onAbort(signal: AbortSignal, action: () => void): () => void {
     return () => undefined
   }
   const actions = waiting.get(signal) ?? listen(signal)
-  // Makes each registration unique: the same function may be passed twice.
+  // A new function makes each registration unique, because the same action may be registered twice.
   const call = () => action()
   actions.add(call)
   return () => void actions.delete(call)

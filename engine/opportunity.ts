@@ -20,8 +20,8 @@ export type OpportunityKind = (typeof OPPORTUNITY_KINDS)[number]
  * - `stale`: a book may be out of date.
  * - `market_closed`: a market no longer trades.
  * - `match_changed`: the match of its markets ended.
- * - `stopped`: the service was stopped while it was open.
- * - `restarted`: it was open when the last run ended, in whatever way.
+ * - `stopped`: the service was stopped.
+ * - `restarted`: it was open when the last run ended.
  */
 export const CLOSE_REASONS = [
   'prices',
@@ -33,7 +33,7 @@ export const CLOSE_REASONS = [
 ] as const
 export type CloseReason = (typeof CLOSE_REASONS)[number]
 
-/** A number of contracts of every leg, at one price each. */
+/** A number of contracts of every leg, at one price per leg. */
 export interface BasketStep {
   readonly contracts: SizeMicros
   /** One per leg, in the order of the legs. */
@@ -48,7 +48,7 @@ export interface BoughtLeg {
   readonly fee: UsdMicros
 }
 
-/** One outcome to buy. */
+/** One outcome of a basket. */
 export interface OpportunityLeg extends BoughtLeg {
   readonly market: MarketRef
   readonly question: string
@@ -57,15 +57,15 @@ export interface OpportunityLeg extends BoughtLeg {
   readonly isFirst: boolean
   /** Sequence number in the market's `orderbook` channel. */
   readonly bookSeq: number
-  /** Time since the book was last known to be correct, in milliseconds. */
+  /** Time since the last change or confirmation of the book, in milliseconds. */
   readonly bookAgeMs: number
 }
 
 export interface Opportunity {
-  /** Identifies this opening. The same basket gets a new id when it opens again. */
+  /** A basket gets a new id each time it opens. */
   readonly id: string
   readonly kind: OpportunityKind
-  /** 80 to 100. Null within one venue. */
+  /** From 80 to 100. Null for a basket of one venue. */
   readonly matchScore: number | null
   readonly legs: readonly OpportunityLeg[]
   readonly contracts: SizeMicros
@@ -79,24 +79,24 @@ export interface Opportunity {
   readonly steps: readonly BasketStep[]
   readonly openedAtMs: TimeMs
   readonly updatedAtMs: TimeMs
-  /** When the last of its markets closes. Null when a close is unknown. */
+  /** Latest close of its markets. Null if a close is unknown. */
   readonly closesAtMs: TimeMs | null
-  /** The question of the first leg's market. Within one venue: the title of the event. */
+  /** The question of the first leg's market, or the title of the event for a basket of one venue. */
   readonly question: string
   readonly category: string | null
-  /** One sentence on why the markets belong together. */
+  /** One sentence that states why the outcomes form a basket. */
   readonly explanation: string
-  /** Cases in which a venue may pay an outcome other than 0 or 1. Null: none is known. */
+  /** When a venue may pay something other than 0 or 1. Null if no such case is known. */
   readonly payoutNote: string | null
 }
 
 /**
- * The maxima of an opportunity over the updates published so far. They never decrease, so that a filter by
- * minimum matches every update from one moment on, the end included.
+ * Maxima of an opportunity over all updates so far. They never decrease, so an update that passes a minimum filter is
+ * followed only by updates that pass it too.
  */
 export interface OpportunityPeak {
   readonly profit: UsdMicros
-  /** Dollars a contract. */
+  /** Dollars per contract. */
   readonly edge: number
   readonly ageMs: number
 }
@@ -107,7 +107,7 @@ export interface OpportunityState {
   readonly profit: UsdMicros
 }
 
-/** One outcome of a past opportunity. The venue's own id identifies it, because internal numbers may not last. */
+/** One outcome of a past opportunity. Identified by the venue's own id, because internal numbers may be removed. */
 export interface PastLeg {
   readonly venue: VenueKey
   readonly market: NativeMarketId
@@ -123,26 +123,26 @@ export interface PastOpportunity {
   readonly category: string | null
   readonly closesAtMs: TimeMs | null
   readonly opened: OpportunityState
-  /** The state at the largest profit. */
+  /** The state when the profit was largest. */
   readonly best: OpportunityState
   readonly last: OpportunityState
   readonly closedAtMs: TimeMs
   readonly reason: CloseReason
 }
 
-/** An opportunity that was published as open, as it is stored until it ends. */
+/** A published open opportunity, as stored until it ends. */
 export interface OpenOpportunity {
   readonly opened: OpportunityState
   readonly best: OpportunityState
   readonly last: Opportunity
   readonly peak: OpportunityPeak
-  /** Its end is stored as well. Only the end's message to subscribers of the stream is missing. */
+  /** Whether its end is already stored. The end is then only published to the stream. */
   readonly isEnded: boolean
 }
 
 /**
- * A fraction rounded down to millionths, with integers: the displayed value is really earned, and a filter
- * by that value matches.
+ * Rounds a fraction down to millionths, in integers. The displayed value is never above the real one, and a filter by
+ * that value matches.
  */
 function downToMicros(numerator: bigint, denominator: bigint): number {
   const scaled = numerator * BigInt(MICROS)
@@ -165,8 +165,8 @@ export function returnOf({
 }
 
 /**
- * Yearly return without compounding, if the money is tied up until the last close, rounded down to
- * millionths. Null: no close is known.
+ * Simple yearly return if the money is tied up until the last close, rounded down to millionths. Null if no close is
+ * known.
  */
 export function annualisedOf(
   { profit, cost, fees, closesAtMs }: Pick<Opportunity, 'profit' | 'cost' | 'fees' | 'closesAtMs'>,

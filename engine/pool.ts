@@ -1,5 +1,5 @@
-// Worker pools on piscina, with a bounded queue, a time limit, and typed tasks and errors. Threads run the
-// same code form (built or source) as this one. A full queue rejects tasks.
+// Worker pools on piscina, with a bounded queue, a time limit, and typed tasks and errors. Threads run built or source
+// code like this process. A full queue rejects tasks.
 
 import { Piscina } from 'piscina'
 import { EngineError } from './errors.ts'
@@ -7,26 +7,26 @@ import { programOf } from './process/program.ts'
 
 /** A pool of threads that turn a Task into a Result. */
 export interface Pool<Task, Result> {
-  /** Rejects with EngineError: UNAVAILABLE when the queue is full, TIMED_OUT, INTERNAL. */
+  /** Rejects with EngineError UNAVAILABLE if the queue is full, with TIMED_OUT, or with INTERNAL. */
   run(task: Task): Promise<Result>
   /** Waits for running tasks, then ends the threads. */
   close(): Promise<void>
 }
 
 interface PoolOptions<Task, Result> {
-  /** The thread's entry point, a module whose default export takes a Task. */
+  /** Entry module of the thread. Its default export takes a Task. */
   readonly worker: URL
   readonly threads: number
-  /** Whether threads start at once and stay, because they have state. Otherwise they end when idle. */
+  /** Whether the threads start at once and never end, because they hold state. Otherwise idle threads end. */
   readonly isPersistent?: boolean
-  /** Waiting tasks besides the running ones. Further tasks are rejected. */
+  /** Maximum waiting tasks. Further tasks are rejected. */
   readonly queueMax: number
   readonly timeoutMs: number
-  /** Validates a Result, because a thread's answer is untyped. */
+  /** Validates the result of a thread, which is untyped. */
   readonly isResult: (value: unknown) => value is Result
   /**
-   * Buffers of a task that are transferred without a copy. The caller can no longer use them. Default: all
-   * data is copied.
+   * Buffers of a task that are transferred without a copy. The caller can no longer use them. By default all data is
+   * copied.
    */
   readonly buffersOf?: (task: Task) => ArrayBuffer[]
 }
@@ -44,7 +44,7 @@ export function openPool<Task, Result>(options: PoolOptions<Task, Result>): Pool
     maxThreads: options.threads,
     maxQueue: options.queueMax,
     idleTimeout: 30_000,
-    // Its two histograms of 350 KB are not used.
+    // Saves the memory of two unused histograms of 350 KB.
     recordTiming: false,
     execArgv: [...flags],
   })

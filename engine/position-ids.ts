@@ -16,8 +16,8 @@ const MARKET_DIGITS = 64
 const OUTCOMES = 256n
 
 /**
- * The last digits of the id of the v1 market whose tokens may have migrated to `id`. Null: `id` is no
- * binary v2 market.
+ * The last digits of the id of the v1 market whose tokens may have migrated to `id`. Null unless `id` is a binary v2
+ * market.
  */
 export function legacyEnding(id: NativeMarketId): string | null {
   return BINARY_MARKET.exec(id)?.[1] ?? null

@@ -1,6 +1,6 @@
-// The only way for an update to leave an actor: assigns epoch, offset and seq, and calls an ordered list of
-// watchers. The counters are here and not in the actors, so that they survive an actor's restart and sleep.
-// An error of one watcher is counted and logged, and does not affect the others.
+// Publishes all updates: assigns epoch, offset and seq, and calls the watchers in a fixed order. The counters are not
+// in the actors, so that they survive the restart of an actor. An error of one watcher is counted and logged, and does
+// not affect the others.
 
 import {
   type ArbitrageRefresh,
@@ -15,28 +15,28 @@ import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import type { TimeMs } from './units.ts'
 
-/** Receives every update, synchronously, in publishing order. Must return at once. */
+/** Receives every update synchronously, in publishing order. */
 export interface Watcher {
   readonly name: string
   onUpdate(update: Update): void
-  /** A historical trade, from before the first contact with the venue, was stored. No stream carries it. */
+  /** Called when a historical trade, from before the first contact with the venue, was stored. It is not published. */
   onPastTrade?(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void
-  /** A wallet of a stored trade became known. No stream carries that. */
+  /** Called when a wallet of a stored trade became known. This is not published. */
   onCompletedTrade?(market: MarketRef, trade: Trade, completion: TradeCompletion): void
-  /** An open opportunity still exists. No stream carries that. */
+  /** Called for an open opportunity that has not changed. This is not published. */
   onArbitrageRefresh?(update: ArbitrageRefresh): void
-  /** A market was removed for good. Data under its number can be deleted. */
+  /** Called when a market was removed permanently. Its data can be deleted. */
   onMarketRemoved?(market: MarketNumber): void
 }
 
 export interface TradeCompletion {
   /**
-   * `maker`: the wallet is one of the makers of the transaction. `maker` of the trade is set if it is the
+   * `maker`: the wallet is one of the makers of the transaction. The trade's `maker` field is set only if it is the
    * only one.
    */
   readonly role: 'maker' | 'taker'
   readonly wallet: string
-  /** Wallets of the trade that were known before. */
+  /** Other known wallets of the transaction. */
   readonly previousWallets: readonly string[]
 }
 
@@ -46,7 +46,7 @@ class ChannelCounters {
 }
 
 export class Publisher {
-  /** Identifies this run in every message. */
+  /** Identifier of this run, which every message contains. */
   readonly epoch: string
   readonly #counters = perChannel(() => new ChannelCounters())
   readonly #watchers: Watcher[] = []
@@ -65,7 +65,7 @@ export class Publisher {
     this.#watchers.push(watcher)
   }
 
-  /** Consumes and returns the next offset and seq of a channel and market. */
+  /** Increments and returns the offset and seq of a channel and market. */
   stamp(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     counters.offset += 1
@@ -74,16 +74,13 @@ export class Publisher {
     return { offset: counters.offset, seq }
   }
 
-  /** Returns the newest offset and seq of a channel and market. Unlike `stamp`, does not advance them. */
+  /** Returns the newest offset and seq of a channel and market without incrementing them. */
   latest(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     return { offset: counters.offset, seq: counters.seqs.get(market) ?? 0 }
   }
 
-  /**
-   * Sets a channel's counters to those of another process's publisher. For a mirror, which stamps nothing
-   * itself.
-   */
+  /** Sets a channel's counters to those of another process's publisher. Called by a mirror, which never calls `stamp`. */
   follow(channel: CountedChannel, to: { offset: number; market: MarketNumber; seq: number }): void {
     const counters = this.#counters[channel]
     if (to.offset > counters.offset) counters.offset = to.offset

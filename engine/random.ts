@@ -1,5 +1,5 @@
-// Seeded random numbers for the simulator, jitter and ids in tests. Nothing else may call Math.random. Not
-// for secrets: keys and tokens come from node:crypto.
+// Seeded random numbers for the simulator, jitter and test ids. No other file may call Math.random. Not for secrets:
+// keys and tokens come from node:crypto.
 
 /** A sequence of numbers determined by its seed. */
 export interface Random {
@@ -26,7 +26,7 @@ export function hash32(...parts: readonly (string | number)[]): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** Math.random, for jitter. A test passes a seeded source instead. */
+/** Math.random, for jitter. Tests use a seeded source instead. */
 export function systemRandom(): Random {
   return {
     next: () => Math.random(),

@@ -1,11 +1,11 @@
-// The input of market matching: a market or an event of any venue reduced to texts, codes and times, and
-// the interface that derives it from a venue's rows.
+// The input of market matching: a market or an event of any venue as texts, codes and times. `SubjectReader` derives it
+// from a venue's rows.
 
 import type { HandleForm, VenueKey } from './ids.ts'
 import type { Row } from './json-fields.ts'
 import type { EventListing, MarketListing } from './market/market.ts'
 
-/** The bound of a numeric question, as a separate field of the venue. */
+/** The threshold of a numeric question, if the venue states it in fields of its own. */
 export interface Strike {
   /** greater, greater_or_equal, less, less_or_equal, between, …; '' unknown. */
   readonly kind: string
@@ -13,21 +13,21 @@ export interface Strike {
   readonly cap: number | null
 }
 
-/** One market. Texts are as the venue sent them, '' where it sent none. */
+/** One market. Texts are unchanged, or '' if the venue sent none. */
 export interface MatchMarket {
   readonly venue: VenueKey
   readonly handles: HandleForm
-  /** The market's own id at its venue. In labelled pairs: its slug or question. */
+  /** The market's id at its venue. In labelled pairs: its slug or question. */
   readonly key: string
   readonly title: string
   /** What Yes stands for, in a few words. */
   readonly subtitle: string
-  /** Labels in the venue's order, empty where unknown. Yes means the first. */
+  /** Labels in the venue's order, empty if unknown. Yes means the first outcome. */
   readonly outcomes: readonly string[]
   readonly rules: string
-  /** The slug or ticker. '' where unknown. */
+  /** The slug or ticker; '' if unknown. */
   readonly handle: string
-  /** The event's slug or ticker. Null where unknown. */
+  /** The event's slug or ticker. Null if unknown. */
   readonly eventKey: string | null
   readonly eventTitle: string
   /** The event's short title ("On May 10, 2026", "CIN at PHI (Aug 7)"). */
@@ -35,12 +35,12 @@ export interface MatchMarket {
   readonly series: string | null
   readonly category: string | null
   readonly tags: readonly string[]
-  /** Start of the event in question, such as a game. Milliseconds since 1970. */
+  /** Start of the game or other occasion that the question is about. Milliseconds since 1970. */
   readonly startMs: number | null
-  /** When trading closes or the venue expects to settle. */
+  /** Close of trading, or the settlement time that the venue expects. */
   readonly closeMs: number | null
   readonly strike: Strike | null
-  /** The kind of bet and its line, as separate fields of the venue. */
+  /** The kind of bet and its line, if the venue states them in fields of their own. */
   readonly betType: string
   readonly line: number | null
 }
@@ -53,7 +53,7 @@ export interface MatchEvent {
   readonly title: string
   readonly subtitle: string
   readonly rules: string
-  /** The event's slug or ticker. '' where unknown. */
+  /** The event's slug or ticker; '' if unknown. */
   readonly handle: string
   readonly series: string | null
   readonly category: string | null
@@ -65,17 +65,17 @@ export interface MatchEvent {
   readonly markets: readonly MatchMarket[]
 }
 
-/** Derives subjects from a venue's rows, complete or reduced. Missing fields read as absent. */
+/** Derives subjects from a venue's rows. Missing fields read as absent. */
 export interface SubjectReader {
-  /** The event's row adds its fields. Null: they come from the market's row, as far as it has them. */
+  /** Subject of a market's row. The event's row adds fields; without it they come from the market's row, if it has them. */
   readonly market: (row: Row, event: Row | null) => MatchMarket
-  /** With its markets, or with titles of some. */
+  /** Subject of an event's row, with its markets or with the titles of some. */
   readonly event: (row: Row) => MatchEvent
-  /** Whether a row that lists no markets is an event. */
+  /** Whether a row without a list of markets is an event. */
   readonly isEvent: (row: Row) => boolean
 }
 
-/** The subject of a market's catalogue entry. The event's entry adds title, series and tags where it is known. */
+/** The subject of a listed market. The event's listing adds title, series and tags. */
 export function marketOfListing(
   { market }: Pick<SubjectReader, 'market'>,
   listing: MarketListing,

@@ -1,5 +1,5 @@
-// Long work in time slices: a generator yields wherever the event loop may run, every few tenths of a
-// millisecond. The caller decides how long one slice is.
+// Long work in time slices. A generator yields every few tenths of a millisecond, wherever the event loop may run. The
+// caller determines the length of a slice.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts'
 /** Work with a result that can pause at each `yield`. */
 export type SlicedWork<Result> = Generator<void, Result, void>
 
-/** Processes each item, with a `yield` after each. */
+/** Processes each item and yields after it. */
 export function* forEachSliced<Item>(
   items: Iterable<Item>,
   act: (item: Item) => void,
@@ -18,14 +18,14 @@ export function* forEachSliced<Item>(
   }
 }
 
-/** Milliseconds of one slice. One more step may begin within it. */
+/** Milliseconds of one slice. The last step of a slice may end later. */
 const SLICE_MS = 1
 
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Resolves in an event-loop tick that no other caller gets. Concurrent works share the loop, and their
- * slices never add up in one tick.
+ * Resolves in an event-loop tick that no other caller gets. Concurrent tasks therefore never run two slices in one
+ * tick.
  */
 export function yieldToEventLoop(): Promise<void> {
   const tick = last.then(() => nextTurn())
@@ -33,7 +33,7 @@ export function yieldToEventLoop(): Promise<void> {
   return tick
 }
 
-/** Runs all of it synchronously. */
+/** Runs the work to its end synchronously. */
 export function runToEnd<Result>(work: SlicedWork<Result>): Result {
   for (;;) {
     const { done, value } = work.next()
@@ -41,7 +41,7 @@ export function runToEnd<Result>(work: SlicedWork<Result>): Result {
   }
 }
 
-/** Runs one slice. Null while work remains. */
+/** Runs one slice. Returns null while work remains. */
 export function runSlice<Result>(
   clock: Pick<Clock, 'monotonicMs'>,
   work: SlicedWork<Result>,

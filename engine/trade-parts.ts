@@ -1,6 +1,6 @@
-// Ids of trades that arrived without a wallet: `<tx hash>-part-<n>`, where n counts such rows of the
-// transaction from 0. A later row of the same transaction that has the wallet finds them by these ids, also
-// after a restart, and completes them (actors/market/trades.ts).
+// Ids of trades that arrived without a wallet: `<tx hash>-part-<n>`, where n counts such trades of the transaction from
+// 0. A later trade of the transaction that has the wallet finds and completes them by these ids, also after a restart
+// (actors/market/trades.ts).
 
 import { PRICE_ONE, type PriceMicros, priceMicros, type SizeMicros } from './units.ts'
 
@@ -8,7 +8,10 @@ export function partId(txHash: string, n: number): string {
   return `${txHash}-part-${n}`
 }
 
-/** Whether a trade was stored as a part of its transaction. It remains a part when its wallet becomes known. */
+/**
+ * Whether a trade was stored without a wallet as a part of its transaction. Its id stays the same when the wallet
+ * becomes known.
+ */
 export function isPart(nativeId: string): boolean {
   return /-part-\d+$/.test(nativeId)
 }
@@ -20,12 +23,12 @@ interface Priced {
 
 /** A tenth of a cent. Most prices are multiples of it. */
 const TICK = 1_000
-/** Half a cent. If the remainder's price is less certain, it has none. */
+/** Half a cent. The remainder has no price if the uncertainty of its price is larger. */
 const NOISE_MAX = 5_000
 
 /**
- * The price of the remainder of a transaction: its total at the average price, less the known parts. Null
- * where no price gives that sum, and where the remainder is too small. All are of one outcome.
+ * The price of the remainder of a transaction: its total at the average price, minus the known parts. Null if no price
+ * gives that sum or if the remainder is too small. All trades are of one outcome.
  */
 export function restPrice(total: Priced, parts: readonly Priced[]): PriceMicros | null {
   let size: number = total.size
@@ -35,7 +38,7 @@ export function restPrice(total: Priced, parts: readonly Priced[]): PriceMicros 
     value -= part.price * part.size
   }
   const price = Math.round(value / size)
-  // The average is rounded, and the whole rounding error falls on the remainder.
+  // The average price is rounded, and the remainder has the whole rounding error.
   const noise = total.size / size
   if (!(size > 0 && noise <= NOISE_MAX && price >= 0 && price <= PRICE_ONE)) return null
   const onTick = Math.round(price / TICK) * TICK

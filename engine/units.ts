@@ -1,6 +1,6 @@
-// Quantities as integers: the branded types, and the only conversions between them. All use one scale, the
-// millionth ("micro"). A price of 0.415 dollars is 415,000 micros, 100 contracts are 100,000,000
-// micro-contracts. Internally, money is never a float.
+// Quantities as integers: the branded types and the only conversions between them. All use one scale, the millionth
+// ("micro"). A price of 0.415 dollars is 415,000 micros, 100 contracts are 100,000,000 micro-contracts. Money is never
+// stored as a float.
 
 declare const unit: unique symbol
 type Branded<Name extends string> = number & { readonly [unit]: Name }
@@ -23,7 +23,7 @@ export const TIME_ZERO = 0 as TimeMs
 /** Later than every valid time. */
 export const TIME_END = Number.MAX_SAFE_INTEGER as TimeMs
 
-/** Durations in milliseconds. A day is a UTC day, always 24 hours. */
+/** Durations in milliseconds. A day is a UTC day of 24 hours. */
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS

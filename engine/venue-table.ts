@@ -1,5 +1,5 @@
-// Differences between venues as data, for everything outside a venue's folder, and the table of venues with
-// their public names.
+// Differences between venues as data, for all code outside a venue's folder, and the table of venues with their public
+// names.
 
 import {
   type HandleForm,
@@ -12,10 +12,7 @@ import type { MarketListing } from './market/market.ts'
 import type { SubjectReader } from './subject.ts'
 import type { UsdMicros } from './units.ts'
 
-/**
- * The fields of a market's row that trading changes, in the venue's own unit. Null: the row does not
- * contain the value.
- */
+/** The fields of a market's row that trades change, in the venue's unit. Null: the row does not contain the value. */
 export interface RowFigures
   extends Pick<MarketListing, 'lastPrice' | 'previousPrice' | 'volumeTotal' | 'openInterest'> {
   readonly volume24h: UsdMicros | null
@@ -28,22 +25,22 @@ export type VolumeUnit = (typeof VOLUME_UNITS)[number]
 /** Everything that differs between venues and is used outside a venue's folder. */
 export interface VenueFacts {
   readonly key: VenueKey
-  /** The wire protocol: the folder under engine/venues/, and the argument of `npm run record`. */
+  /** Name of the wire protocol: the folder under engine/venues/ and the argument of `npm run record`. */
   readonly protocol: string
   /** Public name in ids, paths and `platform`, unless the configuration overrides it. */
   readonly name: string
   readonly handles: HandleForm
-  /** The venue's own field names for the id of a market, and for that of its event where it is not the slug. */
+  /** The venue's field names for a market's id and for the id of its event. `event` is null if the slug is the id. */
   readonly idFields: { readonly market: string; readonly event: string | null }
   /** The canonical form of a market's id. Ids of another kind are returned unchanged. */
   readonly idOf: (text: string) => NativeMarketId
-  /** A market id for examples in the documentation. Null: the documentation uses another venue's. */
+  /** A market id for examples in the documentation. Null: the examples use another venue. */
   readonly exampleMarket: string | null
   /** Derives matching subjects from the venue's rows. */
   readonly subjects: SubjectReader
   /** The unit of the venue's volumes: see {@link VolumeUnit}. */
   readonly volumeUnit: VolumeUnit
-  /** Whether the venue's trades name wallets. The service's wallets are those of this venue. */
+  /** Whether the venue's trades contain wallets. At most one venue has this, and the service's wallets are its wallets. */
   readonly hasWallets: boolean
 }
 
@@ -107,7 +104,7 @@ export class VenueTable {
     return this.#byKey.has(venue)
   }
 
-  /** The `platform` value of a venue. For a venue that has left the table, a name derived from its letter. */
+  /** The `platform` value of a venue. For a venue that is no longer in the table, a name derived from its letter. */
   platform(venue: VenueKey): string {
     return this.#byKey.get(venue)?.name ?? `venue_${venue}`
   }
@@ -122,9 +119,8 @@ export class VenueTable {
   }
 
   /**
-   * Splits a public id at the configured prefix, never at the first underscore. Case-insensitive. Null when
-   * no prefix matches. When one name begins with another, the longer one wins. `native` is in the canonical
-   * form.
+   * Splits a public id after the configured venue name. Case-insensitive. Null if no name matches. If one name begins
+   * with another, the longer one wins. `native` is in the canonical form.
    */
   split(id: string): { venue: VenueKey; native: NativeMarketId } | null {
     const lower = id.toLowerCase()

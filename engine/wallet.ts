@@ -35,14 +35,14 @@ export function isComboKind(kind: WalletEventKind): kind is ComboEventKind {
 /** The wallet's side of a fill. Null: unknown, or not a fill. */
 export type WalletRole = 'taker' | 'maker' | null
 
-/** One action of a wallet. Ordered by time, then transaction, then the venue's order. */
+/** One action of a wallet. Events are ordered by time, then by transaction, then in the venue's order. */
 export interface WalletEvent {
   readonly kind: WalletEventKind
-  /** Whole seconds, the venue's resolution. */
+  /** Always whole seconds, which is the venue's resolution. */
   readonly timeMs: TimeMs
-  /** Lower case. '' where the venue gives none. */
+  /** In lower case; '' if the venue states none. */
   readonly txHash: string
-  /** '' for income of the whole account. For a conversion, the first of `converted`. */
+  /** '' for income of the whole account. The first of `converted` for a conversion. */
   readonly market: NativeMarketId
   /**
    * The token bought, sold, redeemed (null: the row names none) or received by a migration. Null for other
@@ -66,21 +66,18 @@ export interface WalletEvent {
    */
   readonly fee: UsdMicros
   readonly role: WalletRole
-  /** For a conversion: the markets whose No was given, in the venue's order. Empty for other kinds. */
+  /** For a conversion: the markets whose No tokens were converted, in the venue's order. Empty for other kinds. */
   readonly converted: readonly NativeMarketId[]
 }
 
-/**
- * Compares by time and transaction. Events of one transaction in one second compare equal and stay in the
- * venue's order.
- */
+/** Compares by time and transaction. Events of one transaction and second compare equal and keep the venue's order. */
 export function compareEvents(one: WalletEvent, other: WalletEvent): number {
   if (one.timeMs !== other.timeMs) return one.timeMs - other.timeMs
   if (one.txHash === other.txHash) return 0
   return one.txHash < other.txHash ? -1 : 1
 }
 
-/** Data of a market that the PnL rules need, and its public names. */
+/** A market's data for the PnL rules, and its public names. */
 export interface WalletMarket {
   readonly nativeId: NativeMarketId
   /** All three are null if unknown. */
@@ -91,37 +88,37 @@ export interface WalletMarket {
   readonly labels: readonly string[]
   /** Tokens in outcome order. Empty: unknown. */
   readonly tokens: readonly OutcomeId[]
-  /** Payout of the first outcome. The second's is one dollar less that. Null: not resolved, or unknown. */
+  /**
+   * Payout of the first outcome in micros. The second outcome pays the rest of one dollar. Null: not resolved, or
+   * unknown.
+   */
   readonly payout: PriceMicros | null
-  /** When it was resolved. Null exactly when `payout` is. */
+  /** Time of the resolution. Null exactly if `payout` is null. */
   readonly resolvedAtMs: TimeMs | null
   /** The taker fee. Null: unknown. */
   readonly takerFee: FeeCurve | null
   /**
-   * The markets of its neg-risk event, itself included, in the event's order. Null: it is in none, or
-   * unknown. A conversion gives No of some markets and receives Yes of the others.
+   * The markets of its neg-risk event, including itself, in the event's order. Null: it has no such event, or this is
+   * unknown. A conversion turns No tokens of some markets into Yes tokens of the others.
    */
   readonly group: readonly NativeMarketId[] | null
 }
 
-/** Null: unknown. Events of such a market count as far as they can be interpreted without it. */
+/** Null: unknown. Events of an unknown market count as far as they can be interpreted. */
 export type FindWalletMarket = (id: NativeMarketId) => WalletMarket | null
 
 /** The profile of a wallet, as the venue returns it. */
 export interface WalletProfile {
-  /** The address that trades. All other requests use it. */
+  /** The address that trades. All other requests require it. */
   readonly proxy: WalletAddress
-  /** The owner's (EOA) address, where the venue returns it. */
+  /** The owner's (EOA) address. Null if the venue does not return it. */
   readonly eoa: WalletAddress | null
   readonly handle: string | null
   readonly pseudonym: string | null
   readonly image: string | null
 }
 
-/**
- * The venue's own figures of a position, for comparison with the local ones. Never displayed as local
- * figures.
- */
+/** A position in the venue's own figures. Used only to verify the local figures, never displayed. */
 export interface VenuePosition {
   readonly token: OutcomeId
   readonly market: NativeMarketId
@@ -138,16 +135,15 @@ export interface VenuePosition {
 /** How much of a wallet's history is known. */
 export interface HistoryCoverage {
   /**
-   * Everything before this is known and final. The venue may still change its list of events of later
-   * seconds. It never exceeds what the responses prove: a response that lacks known events does not move
-   * it.
+   * All events before this time are known and final. The venue may still change its list of later events. A response
+   * that lacks known events does not advance it.
    */
   readonly settledToMs: TimeMs
-  /** False: the venue permanently withheld a part before `settledToMs` (caps, unreadable rows). */
+  /** False: the venue permanently withholds some events before `settledToMs`, or they cannot be parsed. */
   readonly isComplete: boolean
   /** False: data from `settledToMs` on may be missing or uncertain. The next sync requests it again. */
   readonly isTailComplete: boolean
-  /** False: the response lacks the last known event, so the whole response was discarded. */
+  /** False: the response lacked the last known event and was discarded. */
   readonly isLastListed: boolean
 }
 
@@ -156,9 +152,9 @@ export interface VenueWallets {
   /** The profile of a proxy's or an owner's address. Null: the venue does not know it. */
   profile(address: WalletAddress, signal: AbortSignal): Promise<WalletProfile | null>
   /**
-   * Every event of a wallet at or after `fromMs` (a whole second), oldest first. All events of one second
-   * come in one batch. `onEvents` is awaited. Duplicate rows are removed. `lastMs` is the second of the
-   * last known event: a response that lacks it proves nothing.
+   * Passes every event of a wallet since `fromMs` (a whole second) to `onEvents`, oldest first, without duplicates. All
+   * events of one second are in one batch. `onEvents` is awaited. `lastMs` is the second of the last known event; a
+   * response that lacks that event is discarded.
    */
   history(
     query: {
@@ -172,11 +168,11 @@ export interface VenueWallets {
   /** Open and closed positions in the venue's own figures. */
   positions(address: WalletAddress, signal: AbortSignal): Promise<readonly VenuePosition[]>
   /**
-   * All markets of a market's neg-risk event, itself and those long closed included, in the event's order.
+   * All markets of a market's neg-risk event in the event's order, including the market itself and closed markets.
    * Null: the venue knows no such event.
    */
   group(market: NativeMarketId, signal: AbortSignal): Promise<readonly NativeMarketId[] | null>
-  /** From now on, every fill of the wallet on the stream is emitted as `walletFill`. */
+  /** Starts emitting every fill of the wallet on the stream as `walletFill`. */
   follow(address: WalletAddress): void
   unfollow(address: WalletAddress): void
 }

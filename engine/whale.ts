@@ -1,7 +1,6 @@
-// Whales: the sum of the fills of one transaction by one taker in one token. A fill without a hash or a
-// taker (all of venue b's) is a whale by itself, except for parts of a transaction (trade-parts.ts). The
-// first fill determines the row's id. It depends on the fills alone, so a restart that reads them again
-// gets the same id.
+// Whales: the sum of the fills of one transaction by one taker in one token. A fill without a hash or a taker (all
+// fills of venue b) is a whale of its own, except for parts of a transaction (trade-parts.ts). The first fill
+// determines the row's id. The id depends only on the fills, so it is the same after a restart.
 
 import type { Trade, Whale } from './events.ts'
 import { isPart } from './trade-parts.ts'
@@ -26,7 +25,7 @@ export interface WhaleFill {
   readonly offset: number | null
 }
 
-/** Market data of a whale row. */
+/** Market fields of a whale row. */
 interface WhaleFacts {
   readonly outcome: string | null
   readonly question: string
@@ -35,36 +34,35 @@ interface WhaleFacts {
   readonly category: string | null
 }
 
-/** The id and time of a row. Later fills do not change them. */
+/** Id and time of a row, which later fills do not change. */
 type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
 
 /**
- * Grouping key: equal for all fills of a whale within a market. Null: the fill is a whale by itself. Parts
- * of a transaction, which arrived without their wallet, form one whale. They remain one when the wallet
- * becomes known.
+ * Grouping key: equal for all fills of a whale within a market. Null: the fill is a whale of its own. The parts of a
+ * transaction form one whale, also after their wallet becomes known.
  */
 export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade): string | null {
-  // Includes the side, because a row has one side. An order on both sides does not exist.
+  // The key contains the side, because a row has only one side.
   if (txHash !== null && isPart(nativeId)) return `${txHash} part ${outcomeIndex} ${side}`
   // `join` instead of a template: V8 would retain a template's pieces (a rope string) for thousands of
   // groups.
   return txHash === null || taker === null ? null : [txHash, taker, outcomeIndex, side].join(' ')
 }
 
-/** The sums of fills with one key. The order of adding does not matter. */
+/** Sum of the fills with one key. Does not depend on the order of `add`. */
 export class FillSum {
-  /** The fill that was published first. Unpublished fills come after published ones, the oldest first. */
+  /** The fill that was published first. If none was published, the oldest fill. */
   first: WhaleFill
   count = 1
   /** Dollars of all fills, in millionths: the exact sum, rounded down once. */
   usd: number
-  /** Whether any of them was published as a trade. Historical trades were not. */
+  /** Whether at least one of the fills was published as a trade. Historical trades are not published. */
   isPublished: boolean
   oldestMs: TimeMs
   newestMs: TimeMs
   #size: number
   #maker: string | null
-  /** The exact sums, from the second fill on. Most whales have one fill. */
+  /** Exact sums; null for a single fill, which most whales have. */
   #weights: Weights | null = null
 
   constructor(fill: WhaleFill) {

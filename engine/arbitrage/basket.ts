@@ -1,5 +1,6 @@
-// The profit from buying one contract of each of several outcomes of which a fixed number must win: two legs of a match
-// with one winner, or n outcomes of an exclusive event with one winner, or their other sides with n − 1 winners.
+// Computes the profit from buying one contract of each of several outcomes of which a fixed number wins. A matched pair
+// has two legs and one winner. An exclusive event has n outcomes and one winner, or their n opposites and n − 1
+// winners.
 
 import type { Level } from '../events.ts'
 import { exceedsFees, type FeeModel, type Fill, feeOfOrder } from '../market/fees.ts'
@@ -19,9 +20,9 @@ import { CONTRACT_STEP, downToStep, type OrderRule, upToStep } from './order-rul
 /** Minimum profit of an opportunity: one cent. */
 export const PROFIT_MIN = usdMicros(10_000)
 
-/** One outcome to buy as a taker. */
+/** One outcome of the basket. */
 export interface Leg {
-  /** Its offers, cheapest first. Read only as far as they are bought. */
+  /** Offers, cheapest first. The iterator is read only as far as needed. */
   readonly asks: Iterable<Level>
   readonly fees: FeeModel
   readonly order: OrderRule
@@ -33,13 +34,13 @@ export interface Basket {
   /** The smallest size that every venue accepts at these offers. */
   readonly minContracts: SizeMicros
   readonly legs: readonly BoughtLeg[]
-  /** The levels that are taken, best first. */
+  /** The bought levels, best first. */
   readonly steps: readonly BasketStep[]
   /** Total payout of the winning legs. */
   readonly payout: UsdMicros
   /** Payout less cost and fees. Negative only if a size was requested. */
   readonly profit: UsdMicros
-  /** Per leg, the price at which buying ended. A change of a more expensive offer does not affect the basket. */
+  /** For each leg, the price at which buying ended. A change of a more expensive offer does not affect the basket. */
   readonly worstPrices: readonly PriceMicros[]
 }
 
@@ -54,9 +55,9 @@ export type NoBasket = 'no_depth' | 'fee_unknown' | 'no_profit' | 'below_minimum
 
 export interface BasketOrder {
   readonly legs: readonly Leg[]
-  /** The number of legs that win in every case. */
+  /** Number of legs that win, whatever the result. */
   readonly winners: number
-  /** The requested size, whether it earns or not. Null: buy as long as the next contract earns. */
+  /** The requested size, profitable or not. Null: buy as long as the next contract is profitable. */
   readonly contracts: SizeMicros | null
 }
 
@@ -73,8 +74,8 @@ export function asksOf(
 }
 
 /**
- * Buys from the best levels. A level's size counts in whole hundredths. Exact fees decide whether the next
- * contract earns, so the size does not depend on rounding. The profit is after rounding.
+ * Buys from the best levels. Sizes are rounded down to hundredths of a contract. Exact fees decide whether the next
+ * contract is profitable, so the size does not depend on rounding. The returned profit is after rounding.
  */
 export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Basket | NoBasket {
   if (legs.some(({ fees }) => fees.taker === null || fees.rounding === null)) return 'fee_unknown'
@@ -90,7 +91,7 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   const earning = walk.bought
   if (earning < CONTRACT_STEP) return walk.isExhausted ? 'no_depth' : 'no_profit'
   const minContracts = walk.minimum()
-  // Each contract beyond `earning` loses, so only the adjacent accepted sizes can be the most profitable.
+  // Contracts up to `earning` are profitable and further ones are not. The best accepted size is therefore next to it.
   const amounts = [walk.downToStep(earning), Math.max(walk.upToStep(earning), minContracts)]
   let best: Basket | null = null
   for (const amount of new Set(amounts)) {
@@ -105,7 +106,7 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   return earning < minContracts ? 'below_minimum' : 'no_profit'
 }
 
-/** The smallest size that every venue accepts at these offers. It may exceed the offered size. */
+/** Smallest size that every venue accepts at these offers. It may exceed the offered size. */
 export function minimumOf(legs: readonly Leg[]): SizeMicros {
   return new Walk(legs).minimum()
 }
@@ -158,10 +159,7 @@ function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   return fills
 }
 
-/**
- * Rounded up: a price finer than a hundredth of a cent times hundredths of a contract is not a whole
- * micro-dollar.
- */
+/** Rounds up to whole micro-dollars. A fine price times hundredths of a contract may give a fraction. */
 function costOf(fills: readonly Fill[]): UsdMicros {
   let cost = 0n
   for (const { price, size } of fills) cost += BigInt(price) * BigInt(size)
@@ -169,7 +167,7 @@ function costOf(fills: readonly Fill[]): UsdMicros {
   return usdMicros(Number((cost + scale - 1n) / scale))
 }
 
-/** Takes the offers of a basket's books, the same size of each. */
+/** Takes offers from the books of a basket, the same size from each. */
 class Walk {
   readonly #legs: readonly Leg[]
   readonly #rules: readonly OrderRule[]
@@ -183,7 +181,7 @@ class Walk {
     this.#books = legs.map(({ asks }) => new BookCursor(asks))
   }
 
-  /** Whether a book has no more offers. */
+  /** Whether a book has no offers left. */
   get isExhausted(): boolean {
     return this.#books.some(({ left }) => left <= 0)
   }
@@ -241,12 +239,12 @@ class Walk {
     return contracts
   }
 
-  /** Per leg, the price at which taking ended. */
+  /** For each leg, the price at which taking ended. */
   worstPrices(): readonly PriceMicros[] {
     return this.#books.map(({ left, price }) => (left > 0 ? price : PRICE_ONE))
   }
 
-  /** Takes up to this many contracts at the current prices. False: a book has no more offers. */
+  /** Takes up to `contractsMax` contracts at the current prices. Returns false if a book has no offers left. */
   #takeStep(contractsMax: number): boolean {
     if (this.isExhausted) return false
     const contracts = Math.min(contractsMax, ...this.#books.map(({ left }) => left))

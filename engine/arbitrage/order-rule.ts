@@ -1,4 +1,4 @@
-// Which orders a venue accepts in a market.
+// The rules by which a venue accepts orders in a market.
 
 import type { VenueKey } from '../ids.ts'
 import type { MarketListing } from '../market/market.ts'
@@ -30,10 +30,10 @@ const POLYMARKET_ORDER: OrderRule = {
   costMin: usdMicros(MICROS),
 }
 
-/** Defaults where the market states no minimum. */
+/** Rules of venues for markets that state no minimum. */
 const USUAL: Readonly<Partial<Record<VenueKey, OrderRule>>> = { a: POLYMARKET_ORDER }
 
-/** The rule of a market. Kalshi's minimum is one step, a whole contract where the market trades no fractions. */
+/** The rule of a market. Kalshi's minimum is one step, which is a whole contract if the market does not trade fractions. */
 export function orderRuleOf({
   venue,
   orderSizeMin: sizeMin,
@@ -55,6 +55,6 @@ export function downToStep(size: number, rules: readonly OrderRule[]): SizeMicro
   return sizeMicros(size - (size % stepOf(rules)))
 }
 
-/** The largest step. Each step is a multiple of every smaller one. */
+/** The largest step. It is a multiple of every other step. */
 const stepOf = (rules: readonly OrderRule[]): number =>
   rules.reduce((largest, { step }) => Math.max(largest, step), 0)

@@ -1,5 +1,5 @@
-// Candles: adding a trade, joining short bars into long ones, and inverting a bar for the second outcome.
-// Pure. The result does not depend on the order of arrival.
+// Candles: adding a trade, joining short bars into long ones, and inverting a bar for the second outcome. The result
+// does not depend on the order of the trades.
 
 import type { Trade } from '../events.ts'
 import {
@@ -31,29 +31,29 @@ export const CANDLE_MS = {
 } as const
 export type CandleInterval = keyof typeof CANDLE_MS
 
-/** The largest bar size that divides this interval. */
+/** The largest bar size that divides the interval. */
 export function barSizeOf(lengthMs: number): BarSize {
   return lengthMs < BAR_MS.hour ? 'minute' : 'hour'
 }
 
-/** The sums of a bar's trades, quoted for the first outcome. At least one trade. */
+/** Sums over the trades of a bar, at least one. Prices are of the first outcome. */
 export interface Bar {
   /** A multiple of the bar's length, UTC. */
   readonly startMs: TimeMs
-  /** Price and position (time, ordinal) of the earliest trade. */
+  /** Price, time and ordinal of the earliest trade. */
   readonly open: PriceMicros
   readonly openMs: TimeMs
   readonly openOrdinal: number
   readonly high: PriceMicros
   readonly low: PriceMicros
-  /** Price and position of the latest trade. */
+  /** Price, time and ordinal of the latest trade. */
   readonly close: PriceMicros
   readonly closeMs: TimeMs
   readonly closeOrdinal: number
-  /** The amount paid, in the outcomes actually traded. */
+  /** Amount paid, in the outcomes that were traded. */
   readonly usd: UsdMicros
   readonly count: number
-  /** Σ size in millionths, and Σ price × size in millionths squared. Floats, used for the vwap only. */
+  /** Σ size in millionths, and Σ price × size in millionths squared. Floats, because only the average price uses them. */
   readonly size: number
   readonly weighted: number
 }
@@ -95,7 +95,7 @@ export function joined(one: Bar, other: Bar): Bar {
     close: last.close,
     closeMs: last.closeMs,
     closeOrdinal: last.closeOrdinal,
-    // A sum beyond the safe integers is clamped, so that the order of adding does not matter.
+    // A sum beyond the safe integers is clamped, so that the order of addition does not matter.
     usd: usdMicros(Math.min(one.usd + other.usd, Number.MAX_SAFE_INTEGER)),
     count: one.count + other.count,
     size: one.size + other.size,
@@ -103,7 +103,7 @@ export function joined(one: Bar, other: Bar): Bar {
   }
 }
 
-/** The bar quoted for the second outcome. Prices are complements, so high and low are swapped. */
+/** The bar in prices of the second outcome. They are complements, so high and low are exchanged. */
 export function invertedBar(bar: Bar): Bar {
   return {
     ...bar,
@@ -115,12 +115,12 @@ export function invertedBar(bar: Bar): Bar {
   }
 }
 
-/** The bar aligned to the bar of `lengthMs` that contains it. */
+/** The bar with the start of the bar of `lengthMs` that contains it. */
 export function lengthened(bar: Bar, lengthMs: number): Bar {
   return { ...bar, startMs: barStart(bar.startMs, lengthMs) }
 }
 
-/** A bar without trades, at the last price before it. */
+/** A bar without trades. All its prices are the last price before it. */
 export function flatBar(startMs: TimeMs, close: PriceMicros): Bar {
   return {
     startMs,
@@ -140,8 +140,8 @@ export function flatBar(startMs: TimeMs, close: PriceMicros): Bar {
 }
 
 /**
- * Bars from prices only, in time order, where trades are unknown. Each opens at the price before it. The
- * prices must ascend in time.
+ * Bars from prices without trades. Each bar opens at the price before it. The prices must be in ascending order of
+ * time.
  */
 export function quotedBars(
   prices: readonly { readonly timeMs: TimeMs; readonly price: PriceMicros }[],
@@ -160,10 +160,10 @@ export function quotedBars(
   return bars
 }
 
-/** Mean price of the traded contracts, to the nearest micro. The close if nothing was traded. */
+/** Volume-weighted average price, rounded to micros. The close if nothing was traded. */
 export function vwapOf({ weighted, size, low, high, close }: Bar): PriceMicros {
   if (size <= 0) return close
-  // Sums of large trades are rounded. The clamp keeps the mean within the range of the prices.
+  // Large sums are rounded floats. The clamp keeps the average between low and high.
   return priceMicros(Math.min(Math.max(Math.round(weighted / size), low), high))
 }
 

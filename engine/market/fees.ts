@@ -1,5 +1,5 @@
-// Trading fees: the fee model per side of a trade, as the venue states it, and an upper bound of an order's
-// fee in whole micro-dollars. A fee that the venue does not state is unknown, never zero.
+// Trading fees: the fee models of takers and makers as the venue states them, and an upper bound of an order's fee in
+// whole micro-dollars. A fee that the venue does not state is unknown, never zero.
 
 import {
   MICROS,
@@ -16,17 +16,17 @@ export type FeeRole = 'taker' | 'maker'
 
 /**
  * Kind of a fee.
- * - `quadratic`: by a curve.
- * - `flat`: the venue names a fee without a formula.
+ * - `quadratic`: computed from a curve.
+ * - `flat`: the venue states a fee without a formula.
  * - `none`: the venue states that there is no fee.
  * - `unknown`: the venue states nothing, or nothing that can be parsed.
  */
 export type FeeKind = 'quadratic' | 'flat' | 'none' | 'unknown'
 export const FEE_KINDS: readonly FeeKind[] = ['quadratic', 'flat', 'none', 'unknown']
 
-/** Dollars a contract at price p, before rounding: multiplier × rate × (p × (1 − p))^exponent. */
+/** Fee in dollars per contract at price p, before rounding: multiplier × rate × (p × (1 − p))^exponent. */
 export interface FeeCurve {
-  /** Millionths of a dollar: 70,000 is 0.07. 0: this side pays nothing. */
+  /** Millionths of a dollar: 70,000 is 0.07. With 0 there is no fee. */
   readonly rateMicros: number
   /** An integer from 0 to EXPONENT_MAX. */
   readonly exponent: number
@@ -39,11 +39,14 @@ export interface FeeRounding {
   readonly fillStepMicros: number
   /** The venue's rounding direction for a fill. The bound is rounded up in either case. */
   readonly direction: 'up' | 'unknown'
-  /** Micro-dollars: an order's cash moves in multiples of this, against the trader. Null: no such rule. */
+  /**
+   * Micro-dollars: the cash of an order is rounded to multiples of this, to the trader's disadvantage. Null: no such
+   * rule.
+   */
   readonly orderStepMicros: number | null
 }
 
-/** The fee model that is valid from one moment on. */
+/** The fees that apply from one time on. */
 export interface FeeModel {
   readonly kind: FeeKind
   /** Null: unknown. */
@@ -57,21 +60,18 @@ export interface FeeModel {
    * part of a bound.
    */
   readonly rebateMicros: number | null
-  /** The venue's statement that it comes from. Null: none. */
+  /** Field of the venue that the model was parsed from. Null: none. */
   readonly source: string | null
-  /** Since when it is valid. Null: the venue does not state it. */
+  /** Time from which the model applies. Null: the venue does not state it. */
   readonly sinceMs: TimeMs | null
 }
 
-/** The known fees of a market: the current model, and the one that the venue has announced. */
+/** The known fees of a market: the current model and the announced one. */
 export interface MarketFees {
   readonly now: FeeModel
-  /** The next announced change. Its `sinceMs` is when it takes effect. */
+  /** The next announced model. It applies from its `sinceMs`. */
   readonly next: FeeModel | null
-  /**
-   * The venue waives fees until then. Bounds ignore it, because the venue does not state which fees it
-   * waives.
-   */
+  /** The venue waives some fees until this time. Bounds ignore the waiver, because the venue does not state which fees. */
   readonly waivedUntilMs: TimeMs | null
 }
 
@@ -81,7 +81,7 @@ export interface Fill {
   readonly size: SizeMicros
 }
 
-/** No venue has an exponent above 2. Beyond 8 every fee of a contract is below a hundredth of a micro. */
+/** No venue has an exponent above 2. Above 8 every fee of a contract is below a hundredth of a micro-dollar. */
 export const EXPONENT_MAX = 8
 export const MODEL_UNKNOWN: FeeModel = {
   kind: 'unknown',
@@ -93,14 +93,14 @@ export const MODEL_UNKNOWN: FeeModel = {
   sinceMs: null,
 }
 export const FEES_UNKNOWN: MarketFees = { now: MODEL_UNKNOWN, next: null, waivedUntilMs: null }
-/** The curve of a side that pays nothing. */
+/** The curve without a fee. */
 export const CURVE_ZERO: FeeCurve = { rateMicros: 0, exponent: 1, multiplierMicros: MICROS }
 /** Denominator of a squared price, and so of every power of p(1 − p). */
 const SQUARE = BigInt(MICROS) * BigInt(MICROS)
 
 /**
- * A curve, or null for invalid numbers: not an integer, negative, an exponent above EXPONENT_MAX, or a fee
- * above a dollar a contract. Such a fee is a misread unit (basis points, cents).
+ * Creates a curve. Null if a number is not an integer, negative or above EXPONENT_MAX, or if the fee exceeds a dollar
+ * per contract. Such a fee is in the wrong unit, such as basis points or cents.
  */
 export function feeCurve(
   rateMicros: number,
@@ -116,12 +116,12 @@ export function feeCurve(
   return dearest.numerator > dearest.denominator ? null : curve
 }
 
-/** The model that is valid at a moment, announced changes included. */
+/** The model that applies at a time, including announced changes. */
 export function feesAt({ now, next }: MarketFees, atMs: number): FeeModel {
   return next !== null && next.sinceMs !== null && next.sinceMs <= atMs ? next : now
 }
 
-/** The bound of feeOfOrder for one fill. */
+/** Like `feeOfOrder`, for one fill. */
 export function feeOf(model: FeeModel, role: FeeRole, fill: Fill): UsdMicros | null {
   return feeOfOrder(model, role, [fill])
 }
@@ -161,8 +161,8 @@ export function feeOfOrder(
 }
 
 /**
- * Fee of a contract in micro-dollars before rounding, within APPROXIMATION_ERROR_MAX. Cheap enough for
- * every change of a book.
+ * Approximate fee of a contract in micro-dollars before rounding, within APPROXIMATION_ERROR_MAX. Fast enough for every
+ * change of a book.
  */
 export function approximateFee(
   { rateMicros, exponent, multiplierMicros }: FeeCurve,
@@ -179,8 +179,8 @@ export function approximateFee(
 export const APPROXIMATION_ERROR_MAX = 0.001
 
 /**
- * Whether a gain (micro-dollars a contract) exceeds the exact, unrounded fees of one contract of each leg
- * at its price. False if a curve is unknown.
+ * Whether `gainMicros` (micro-dollars per contract) exceeds the exact, unrounded fees of one contract of each leg.
+ * False if a curve is unknown.
  */
 export function exceedsFees(
   gainMicros: number,
@@ -212,7 +212,7 @@ function feeOfFill(curve: FeeCurve, rounding: FeeRounding, { price, size }: Fill
   return divideUp(numerator * BigInt(MICROS), denominator * step) * step
 }
 
-/** The exact value of the curve in dollars, as a fraction. */
+/** The exact fee of the curve in dollars, as a fraction. */
 function dollarsOf(
   { rateMicros, exponent, multiplierMicros }: FeeCurve,
   { priceMicros, sizeMicros }: { readonly priceMicros: number; readonly sizeMicros: number },
@@ -238,7 +238,7 @@ export function isEqualFees(one: MarketFees, other: MarketFees): boolean {
   return one === other || feesKey(one) === feesKey(other)
 }
 
-/** Bound on the number of different fees that are shared. */
+/** Maximum number of distinct fees that are shared. */
 const SHARED_MAX = 10_000
 const shared = new Map<string, MarketFees>()
 

@@ -4,7 +4,7 @@ import type { MarketId, NativeEventId, NativeMarketId, OutcomeId, VenueKey } fro
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../units.ts'
 import type { MarketFees } from './fees.ts'
 
-/** A small dense integer from 1 that storage assigns to each market, for compact keys. */
+/** Number that storage assigns to each market, from 1, for compact keys. */
 export type MarketNumber = number
 
 export type MarketStatus = 'open' | 'closed' | 'resolved'
@@ -25,7 +25,7 @@ export const RESOLUTION_STATUSES: readonly ResolutionStatus[] = [
   'resolved',
 ]
 
-/** Identity of a market in every part of the engine. Created once, shared by reference. */
+/** Identity of a market in every part of the engine. There is one object per market. */
 export interface MarketRef {
   readonly id: MarketId
   readonly number: MarketNumber
@@ -41,22 +41,21 @@ export interface OutcomeListing {
 }
 
 /**
- * What an outcome pays, other than 0 or 1, when the question stays undecided (a cancelled game): `half`
- * 0.50, `venue` a price that the venue sets. Null in a listing: neither its rules nor its category name
- * one.
+ * The payout of an outcome if the question stays undecided, such as a cancelled game: `half` is 0.50, `venue` a price
+ * that the venue sets. Null in a listing if neither its rules nor its category state such a payout.
  */
 export type OtherPayout = 'half' | 'venue'
 export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']
 
-/** JSON as a venue sent it, for the native views. */
+/** JSON as received from a venue, for the native endpoints. */
 export type JsonRecord = { readonly [key: string]: unknown }
 
-/** Schema number of stored market records. A new field raises it. */
+/** Number of the schema of stored market records. Each new field increments it. */
 export const MARKET_SCHEMA = 5
 
 /**
- * One market of a venue's catalogue, normalized. All prices are of the first outcome. `description` and
- * `native` are stored, not held in memory.
+ * One market of a venue's catalogue, normalized. All prices are of the first outcome. `description` and `native` are
+ * only on disk.
  */
 export interface MarketListing {
   readonly venue: VenueKey
@@ -65,12 +64,12 @@ export interface MarketListing {
   readonly question: string
   readonly description: string | null
   readonly status: MarketStatus
-  /** Known to the venue but not yet trading (Kalshi's `initialized`). Listed only on request. */
+  /** Whether the market exists but does not trade yet (Kalshi's `initialized`). Listed only on request. */
   readonly isUnopened: boolean
   /** At least two for a binary market, in the venue's order. The book is quoted for the first. */
   readonly outcomes: readonly OutcomeListing[]
   readonly event: NativeEventId | null
-  /** The public form: venue a's own slug, venue b's ticker in lower case. */
+  /** Public form of the event's id: venue a's slug, or venue b's ticker in lower case. */
   readonly eventSlug: string | null
   readonly category: string | null
   readonly tags: readonly string[]
@@ -83,26 +82,23 @@ export interface MarketListing {
   readonly lastPrice: PriceMicros | null
   readonly bestBid: PriceMicros | null
   readonly bestAsk: PriceMicros | null
-  /** Price of the first outcome a day ago. Null where the venue does not state it. */
+  /** Price of the first outcome a day ago. Null if the venue does not state it. */
   readonly previousPrice: PriceMicros | null
-  /** The venue's own figures in its own unit: VenueFacts.volumeUnit. The total is cumulative. */
+  /** The venue's own figures, in the unit VenueFacts.volumeUnit. `volumeTotal` is cumulative. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
   readonly openInterest: SizeMicros | null
-  /** When the venue's figures were read. They contain the trades up to then. Null: unknown. */
+  /** Time at which the venue's figures were read. They contain all earlier trades. Null: unknown. */
   readonly figuresAtMs: TimeMs | null
-  /** The same for the daily figures `volume24h` and `previousPrice`, which a stream may not carry. */
+  /** Like `figuresAtMs`, for `volume24h` and `previousPrice`, which a stream may not contain. */
   readonly dayFiguresAtMs: TimeMs | null
   /** Null: the venue does not state it. */
   readonly resolutionStatus: ResolutionStatus | null
-  /**
-   * Payout of the first outcome: final once resolved, as determined so far while `resolutionStatus` is
-   * `proposed`.
-   */
+  /** Payout of the first outcome. Final once the market is resolved, preliminary while `resolutionStatus` is `proposed`. */
   readonly settlementPrice: PriceMicros | null
-  /** When the market was settled. Null before, and where the venue does not state it. */
+  /** Time of the settlement. Null before it, or if the venue does not state it. */
   readonly settledAtMs: TimeMs | null
-  /** Its trading fees, as far as the responses that listed it state them. */
+  /** Trading fees, as far as the responses of the catalogue state them. */
   readonly fees: MarketFees
   /** Minimum size of an order, in contracts. Null: the venue does not state it. */
   readonly orderSizeMin: SizeMicros | null
@@ -111,10 +107,10 @@ export interface MarketListing {
 }
 
 export interface ReadListing extends MarketListing {
-  /** When the venue last changed it. Absent or null where it does not state that. */
+  /** Time of the venue's last change of the market. Absent or null if the venue does not state it. */
   readonly changedAtMs?: TimeMs | null
   /**
-   * The response named no event of the market. Question, category, tags, image and close come from the
+   * Whether the response contained no event of the market. Question, category, tags, image and close then come from the
    * market alone.
    */
   readonly lacksEvent?: boolean
@@ -133,14 +129,14 @@ export type MarketFacts = Pick<
   | 'fees'
 >
 
-/** One event (group of markets) of a venue's catalogue. `description` and `native` are stored only. */
+/** One event, a group of markets, of a venue's catalogue. `description` and `native` are only on disk. */
 export interface EventListing {
   readonly venue: VenueKey
   readonly nativeId: NativeEventId
   readonly slug: string
   readonly title: string
   readonly description: string | null
-  /** Venue b's series ticker, venue a's series slug. */
+  /** Venue b's series ticker or venue a's series slug. */
   readonly series: string | null
   readonly category: string | null
   readonly tags: readonly string[]
@@ -148,19 +144,22 @@ export interface EventListing {
   readonly startAtMs: TimeMs | null
   readonly endAtMs: TimeMs | null
   readonly isMutuallyExclusive: boolean
-  /** Exactly one of this many markets wins, by the venue's own rules. Null: the venue does not state it. */
+  /** Number of markets of which exactly one wins by the venue's rules. Null: the venue does not state this. */
   readonly winnerAmong: number | null
   readonly native: JsonRecord
 }
 
-/** An event as one response of a venue contained it. See ReadListing. */
+/** An event from one response of a venue. See ReadListing. */
 export interface ReadEvent extends EventListing {
-  /** The response did not list the event's markets, so `winnerAmong` is meaningless. */
+  /** Whether the response did not list the event's markets. `winnerAmong` is then meaningless. */
   readonly lacksMarkets?: boolean
   readonly changedAtMs?: TimeMs | null
 }
 
-/** Open → closed → resolved, and closed → open when a venue reopens. Never back from resolved. */
+/**
+ * Whether a status may follow another: open → closed → resolved, or closed → open if the venue reopens it. Resolved is
+ * final.
+ */
 export function mayFollow(from: MarketStatus, to: MarketStatus): boolean {
   return from !== 'resolved' || to === 'resolved'
 }
@@ -171,9 +170,9 @@ export type Resolution = Pick<
 >
 
 /**
- * Merges the venue's new statement `now`. A result stays when later statements lack it. Before the market
- * is resolved, a dispute or continued trading retracts it. If the market no longer trades, a statement that
- * there is no result may be late and changes nothing.
+ * Merges the venue's new statement `now`. A known result remains if a later statement lacks it. Before the resolution,
+ * a dispute or continued trading removes it. A statement without a result about a market that no longer trades may be
+ * outdated and changes nothing.
  */
 export function resolutionAfter(before: Resolution, now: Resolution): Resolution {
   const { status } = now

@@ -23,12 +23,12 @@ const CHECKSUM_LEVELS = 10
  */
 type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
-/** Shared by every empty side and never modified: most markets of a catalogue have no book. */
+/** Shared by all empty sides and never modified, because most markets of a catalogue have no book. */
 const NO_LEVELS: number[] = []
 const WIDTH = 2
-/** Levels that are searched linearly from the best, before a binary search. Most changes are near the best. */
+/** Number of levels that are searched linearly from the best before a binary search. Most changes are near the best. */
 const NEAR_LEVELS = 16
-/** Below this, levels are moved one by one, because `splice` allocates. */
+/** Fewer levels than this are moved one by one, because `splice` allocates. */
 const MOVED_LEVELS = 48
 
 export class OrderBook {
@@ -47,7 +47,7 @@ export class OrderBook {
     return countOf(this.#bids) + countOf(this.#asks)
   }
 
-  /** True when the best bid is at or above the best ask, which means that an update was missed. */
+  /** Whether the best bid is at or above the best ask, which means that an update is missing. */
   get isCrossed(): boolean {
     const bid = this.bestBid
     const ask = this.bestAsk
@@ -111,14 +111,14 @@ export class OrderBook {
     return sum < 0 ? 'negative' : 'applied'
   }
 
-  /** Replaces the whole book. Zero sizes are left out. Of duplicate prices the last counts. */
+  /** Replaces the whole book. Levels of size zero are omitted. The last of several levels with one price wins. */
   replace(bids: readonly Level[], asks: readonly Level[]): void {
     this.clear()
     for (const { price, size } of bids) this.set({ side: 'bid', price, size })
     for (const { price, size } of asks) this.set({ side: 'ask', price, size })
   }
 
-  /** The changes that turn this book into `bids` and `asks`. Empty when it is equal already. */
+  /** The changes that turn this book into `bids` and `asks`. Empty if the books are equal. */
   differences(bids: readonly Level[], asks: readonly Level[]): LevelChange[] {
     const changes: LevelChange[] = []
     this.#compare('bid', bids, changes)
@@ -138,8 +138,8 @@ export class OrderBook {
   }
 
   /**
-   * CRC-32 of `price:size` of the ten best bids, then the ten best asks, best first, all joined by `:`, as
-   * integers in millionths. Includes only levels that exist (the stream protocol's checksum).
+   * CRC-32 of `price:size` of the ten best bids, then of the ten best asks, best first. All numbers are integers in
+   * millionths and joined by `:`. Part of the stream protocol.
    */
   checksum(): number {
     const best = [...this.levels('bid', CHECKSUM_LEVELS), ...this.levels('ask', CHECKSUM_LEVELS)]
@@ -157,7 +157,7 @@ export class OrderBook {
     this.#asks = trimmed(this.#asks)
   }
 
-  /** Throws when a side is unsorted or contains an empty level, which indicates a bug. */
+  /** Throws if a side is unsorted or contains an empty level. */
   assertSound(): void {
     assert(isSound(this.#bids) && isSound(this.#asks), 'a book side is ordered and not empty')
   }
@@ -172,7 +172,7 @@ function keyAt(levels: readonly number[], rank: number): number {
   return levels[levels.length - (rank + 1) * WIDTH] ?? 0
 }
 
-/** Array index behind the last level whose key is not above `key`. 0 when there is none. */
+/** Array index after the last level whose key is at most `key`. 0 if there is none. */
 function seek(levels: readonly number[], key: number): number {
   let behind = levels.length
   const near = behind > NEAR_LEVELS * WIDTH ? behind - NEAR_LEVELS * WIDTH : 0
@@ -187,7 +187,7 @@ function seek(levels: readonly number[], key: number): number {
   return low * WIDTH
 }
 
-/** Whether the level before that index has this key. */
+/** Whether the level before index `behind` has this key. */
 function isAt(levels: readonly number[], behind: number, key: number): boolean {
   return behind > 0 && levels[behind - WIDTH] === key
 }

@@ -1,11 +1,11 @@
-// The price of a market and its source: the one rule behind /price, outcomes, the `prices` channel, ticks
-// and conversions. Pure.
+// Computes the price of a market and its source. This rule applies to /price, outcomes, the `prices` channel, ticks and
+// conversions.
 
 import type { PriceSource } from '../events.ts'
 import { midPrice, PRICE_HALF, type PriceMicros, priceMicros } from '../units.ts'
 import type { MarketStatus } from './market.ts'
 
-/** A midpoint counts only when bid and ask are at most this far apart (0.10). */
+/** Maximum spread (0.10) at which the midpoint is used as the price. */
 export const SPREAD_MAX = priceMicros(100_000)
 
 /** Inputs of the price rule. Null: unknown, or that side is empty. */

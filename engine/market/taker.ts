@@ -1,4 +1,4 @@
-// A trade seen from the outcome that its taker traded. Stored trades quote the market's first outcome.
+// A trade in terms of the outcome that its taker traded. Stored trades are in terms of the market's first outcome.
 
 import type { Trade, TradeSide } from '../events.ts'
 import { complement, type PriceMicros } from '../units.ts'
@@ -8,7 +8,7 @@ export function takerSide({ side, outcomeIndex }: Pick<Trade, 'side' | 'outcomeI
   return (outcomeIndex === 0) === (side === 'buy') ? 'buy' : 'sell'
 }
 
-/** Price of the outcome at `outcomeIndex`. Multiplied by the size, it is the trade's `usd`. */
+/** Price of the traded outcome. Multiplied by the size, it is the trade's `usd`. */
 export function takerPrice({
   price,
   outcomeIndex,

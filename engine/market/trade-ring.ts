@@ -1,13 +1,12 @@
-// Ring of the newest trades of one market in memory, by time and ordinal. A newer trade evicts the oldest.
-// A trade older than all of a full ring is ignored. Rows are the stored and published objects, so serving a
-// page copies nothing.
+// Ring buffer of the newest trades of one market, sorted by time and ordinal. A newer trade evicts the oldest. A trade
+// older than all of a full ring is ignored. Rows are the stored objects, so reading a page copies nothing.
 
 import type { Trade } from '../events.ts'
 
-/** At most `capacity` trades, always the newest of those pushed. */
+/** Contains at most `capacity` trades. */
 export class TradeRing<Row extends Trade> {
   readonly #capacity: number
-  /** Oldest first. Trades arrive almost in order, so a push searches from the end. */
+  /** Oldest first. Trades arrive almost in order, so `push` searches from the end. */
   readonly #rows: Row[] = []
 
   constructor(capacity: number) {

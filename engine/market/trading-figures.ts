@@ -1,4 +1,4 @@
-// A market's volumes, open interest and last price: the venue's figures plus the trades that they do not
+// A market's volumes, open interest and last price: the venue's figures plus the recorded trades that they do not
 // contain yet.
 
 import {
@@ -24,20 +24,20 @@ export type Figures = Pick<
   | 'dayFiguresAtMs'
 >
 
-/** Figures with the data that a copy in another process needs. */
+/** Figures with the additional data that a copy in another process needs. */
 export interface FiguresState extends Figures {
   /**
-   * How much `volumeTotal` exceeds the venue's figure plus the local trades since. New trades reduce it
-   * first.
+   * Amount by which `volumeTotal` exceeds the venue's figure plus the trades recorded since. New trades reduce it
+   * before they increase the total.
    */
   readonly excess: number
-  /** Venue time of the trade that `lastPrice` is of. Null: unknown. */
+  /** Venue time of the trade with `lastPrice`. Null: unknown. */
   readonly lastPriceAtMs: TimeMs | null
 }
 
 /** Figures that the venue returned at `atMs`. Null: not stated. */
 export interface FiguresRead {
-  /** The figures contain every trade up to this time. */
+  /** The figures contain all trades up to this time. */
   readonly atMs: TimeMs
   readonly lastPrice: PriceMicros | null
   readonly lastPriceAtMs: TimeMs
@@ -55,7 +55,7 @@ interface CountedTrade {
   readonly isBlock: boolean
 }
 
-/** A total below the venue's own earlier one is from an outdated response, unless it arrives this much later. */
+/** A total below the venue's earlier one is outdated, unless it arrives at least this much later. */
 const LOWER_AFTER_MS = 600_000
 /** The last price in a REST response may be this much older than the response. */
 const ANSWER_MS_MAX = 15_000
@@ -88,7 +88,7 @@ export class MarketFigures implements FiguresState {
     this.#unit = unit
   }
 
-  /** Applies the venue's figures. False when they are older than the current ones. */
+  /** Applies the venue's figures. Returns false if they are older than the current ones. */
   take(read: FiguresRead): boolean {
     if (this.#isOlder(read)) return false
     const { atMs, volumeTotal, volume24h, openInterest, previousPrice } = read
@@ -111,7 +111,7 @@ export class MarketFigures implements FiguresState {
     return volumeTotal < this.#venueTotal && atMs - currentAtMs < LOWER_AFTER_MS
   }
 
-  /** Trades that were missed are in the venue's total. They count for the 24 h volume as well. */
+  /** The venue's total contains trades that this process missed. They are added to the 24-hour volume as well. */
   #takeTotal(total: UsdMicros): void {
     this.#venueTotal = total
     const shown = this.volumeTotal
@@ -121,7 +121,7 @@ export class MarketFigures implements FiguresState {
   }
 
   /**
-   * Counts a trade that the venue's figures do not contain yet. `receivedAtMs` is its arrival. False:
+   * Adds a trade that the venue's figures do not contain yet. `receivedAtMs` is its time of arrival. Returns false if
    * nothing changed.
    */
   count(trade: CountedTrade, receivedAtMs: TimeMs): boolean {
@@ -135,7 +135,7 @@ export class MarketFigures implements FiguresState {
     return true
   }
 
-  /** Polymarket states whole seconds. Within the second of the figures, the order of arrival decides. */
+  /** Polymarket's times are whole seconds. Within the second of the figures, the order of arrival decides. */
   #isLater(atMs: TimeMs, receivedAtMs: TimeMs): boolean {
     const currentAtMs = this.figuresAtMs
     if (currentAtMs === null || atMs > currentAtMs) return true
@@ -153,7 +153,7 @@ export class MarketFigures implements FiguresState {
     this.lastPriceAtMs = atMs
   }
 
-  /** Restores the figures of another process. */
+  /** Sets the figures to those of another process. */
   restore(state: FiguresState): void {
     this.lastPrice = state.lastPrice
     this.lastPriceAtMs = state.lastPriceAtMs

@@ -1,28 +1,28 @@
-// Word search: inline while there are few texts, in a thread above that. Tasks run in the order of submission.
+// Word search. Runs in this thread for few texts and in a worker thread for more. Tasks run in the order of submission.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openPool } from '../pool.ts'
 import { isSearchResult, Searcher, type SearchResult, type SearchTask } from './searcher.ts'
 
 export interface SearchPort {
-  /** Rejects with EngineError only: the thread is down, or a task timed out and ended it. */
+  /** Rejects only with EngineError: the thread is down, or the task timed out and ended it. */
   run(task: SearchTask): Promise<SearchResult>
   close(): Promise<void>
 }
 
-/** A task takes some 10 ms at most. After this time the thread is stuck and is replaced. */
+/** A task takes at most some 10 ms. After this time the thread is considered stuck and is replaced. */
 const TIMEOUT_MS = 10_000
-/** The caller submits one task at a time; more are refused. */
+/** The caller submits one task at a time. Further tasks are rejected. */
 const QUEUE_MAX = 2
 /**
- * Up to this many texts the slowest search takes some 0.05 ms of the event loop, and a thread would take more memory
- * than the texts.
+ * Up to this many texts the slowest search takes some 0.05 ms of the event loop. A thread would take more memory than
+ * the texts.
  */
 const INLINE_TEXTS_MAX = 2_048
 
 /**
- * Opens an inline index. Above `inlineTextsMax` texts it starts a thread with an empty index and answers the task with
- * `lost`.
+ * Opens an index in this thread. A change beyond `inlineTextsMax` texts starts a worker thread with an empty index and
+ * returns `lost`.
  */
 export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {
   let searcher = new Searcher()
@@ -31,7 +31,7 @@ export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {
   return {
     async run(task) {
       if (thread !== null) return thread.run(task)
-      // Each change gets its own event-loop tick.
+      // Each change runs in its own event-loop tick.
       if (task.kind === 'change') await nextTurn()
       const result = searcher.run(task)
       if (isClosed || searcher.count <= inlineTextsMax) return result
@@ -46,7 +46,7 @@ export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {
   }
 }
 
-/** Starts one thread and retains it, because it holds the index. */
+/** Starts one thread that never ends, because it holds the index. */
 export function openSearchThread(): SearchPort {
   return openPool<SearchTask, SearchResult>({
     worker: new URL('./worker.ts', import.meta.url),

@@ -1,11 +1,11 @@
-// Runs search tasks on one index, in the thread (worker.ts) or inline (search.ts).
+// Runs search tasks on one index, in the worker thread (worker.ts) or in the caller's thread (search.ts).
 
 import { queryWords, wordsOf } from './tokenizer.ts'
 import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
 
 /**
- * A change of the index, or a query. Changes are numbered from 1, and change 1 starts an empty index. A query names the
- * last change. A thread that missed a change, because it replaced another thread, answers `lost`.
+ * A change of the index, or a query. Changes are numbered from 1, and change 1 starts an empty index. A query contains
+ * the number of the last change. A thread that missed a change, because it replaced another thread, returns `lost`.
  */
 export type SearchTask = SearchChange | SearchQuery
 
@@ -13,13 +13,13 @@ export interface SearchChange {
   readonly kind: 'change'
   readonly seq: number
   readonly texts: SearchTexts
-  /** Market numbers whose texts are removed. None of them is among the new texts. */
+  /** Market numbers whose texts are removed. `texts` contains none of them. */
   readonly removed: readonly number[]
 }
 
 /**
- * Columns, which cost a third of rows to transfer to a thread. The text of `numbers[index]` is `questions[index]`,
- * `events[index]`, `words[index]`. Numbers are above 0.
+ * Texts as columns, which take a third of the time of rows to transfer to a thread. The text of market `numbers[index]`
+ * is `questions[index]`, `events[index]` and `words[index]`. Numbers are above 0.
  */
 export interface SearchTexts {
   readonly numbers: readonly number[]
@@ -37,7 +37,7 @@ export interface SearchQuery {
   readonly isRanked: boolean
 }
 
-/** A query returns the numbers found, best first if ranked. A change returns `changed`. */
+/** A query returns the numbers of the found markets, best first if ranked. A change returns `changed`. */
 export type SearchResult = Uint32Array | 'changed' | 'lost'
 
 export function isSearchResult(value: unknown): value is SearchResult {
@@ -46,7 +46,7 @@ export function isSearchResult(value: unknown): value is SearchResult {
 
 export class Searcher {
   #index = new WordIndex()
-  /** Number of the last completed change. Initially a number that no change has. */
+  /** Number of the last completed change. Initially a number that never occurs. */
   #seq = 0
 
   get count(): number {

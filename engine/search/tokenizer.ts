@@ -1,17 +1,17 @@
 // Splits texts and queries into words: runs of letters and digits, without accents, in lower case. "Bogotá" is found as
 // "bogota" and "$100K" as "100k".
 
-/** Characters of a query that are read. It bounds the input of every regular expression here. */
+/** Maximum characters of a query. Limits the input of every regular expression here. */
 const CHARACTERS_MAX = 200
-/** Below 256: the index counts the matched words of a text in one byte. */
+/** Must be below 256, because the index counts the matched words of a text in one byte. */
 const WORDS_MAX = 16
-/** Minimum length for prefix matches: "a" matches only "a", not half of the index. */
+/** Minimum length for prefix matches. A word of one letter would match half of the index. */
 export const PREFIX_CHARACTERS_MIN = 2
 
 const ASCII = /^[\x20-\x7e]*$/
 const BETWEEN_WORDS = /[^\p{Letter}\p{Number}]+/u
 const BETWEEN_ASCII_WORDS = /[^a-z0-9]+/
-/** A comma within a number: one to three digits before it and groups of three after it. */
+/** Matches numbers with comma separators: one to three digits, then groups of three. */
 const DIGIT_GROUPS = /(?<!\d|\d,)\d{1,3}(?:,\d{3})+(?![\d,]*\d)/g
 
 /** The words of a text in order, with repetitions; `104,000` becomes `104000`. */

@@ -1,36 +1,35 @@
-// Inverted index of short texts: word → document ids of the texts that have it. A query reads each entry of its rarest
-// word once, and only a bounded multiple of that of the other words. Queries of only common words are the slowest.
-// Bounded by the texts that the caller adds.
+// Inverted index of short texts: word → ids of the documents that contain it. A query reads each entry of its rarest
+// word once, and at most a constant multiple of that for the other words. Queries of only common words are the slowest.
 
 import { PREFIX_CHARACTERS_MIN } from './tokenizer.ts'
 
-/** Fields in which a word occurs, as bits. The question weighs most, then the event's title. */
+/** Bits for the fields in which a word occurs. The question has the largest weight, then the event's title. */
 export const IN_QUESTION = 1
 export const IN_EVENT = 2
 export const IN_WORDS = 4
 const FIELD_BITS = 3
 const FIELDS = 7
-/** Weight of a word by the fields that contain it, indexed by bits. */
+/** Weight of a match by the fields that contain the word, indexed by bits. */
 const FIELD_WORTH = Float64Array.from({ length: FIELDS + 1 }, (_, bits) =>
   [1, 0.6, 0.3].reduce((sum, worth, bit) => sum + (bits & (1 << bit) ? worth : 0), 0),
 )
-/** Factor for a prefix match. Longer words weigh less. */
+/** Weight factor of a prefix match. The longer the indexed word, the smaller its weight. */
 const PREFIX_WORTH = 0.8
 
-/** BM25's usual constants: the penalty for longer texts. */
+/** BM25's usual constants for the penalty of longer texts. */
 const LENGTH_WEIGHT = 1.2
 const LENGTH_SHARE = 0.7
-/** The penalty does not increase above this length. */
+/** Longer texts get the penalty of this length. */
 const WORDS_COUNTED_MAX = 255
 
-/** Removed texts keep their document id until they are this many and a quarter of all. */
+/** The index is compacted when it contains this many removed texts and they are a quarter of all. */
 const DEAD_MIN = 1_024
 const DEAD_SHARE = 0.25
 
-/** A binary search in a term's entries costs as much as a scan over this many. */
+/** Number of entries whose scan takes as long as one binary search. */
 const WALKED_PER_SEEK = 64
 
-/** Scores that differ by less than this part of the best one are equal. */
+/** Scores that differ by less than this fraction of the best score are equal. */
 const SCORE_STEPS = 16_384
 
 /**
@@ -46,16 +45,16 @@ interface Term {
 
 export class WordIndex {
   readonly #terms = new Map<string, Term>()
-  /** All terms by word, except those added since the last query. */
+  /** Terms in order, except those that were added since the last query. */
   #sorted: Term[] = []
   #unsorted: Term[] = []
   readonly #docIds = new Map<number, number>()
-  /** By document id: the number of the text (0: removed), and its count of distinct words. */
+  /** Indexed by document id: the text's number (0 if removed), and its number of distinct words. */
   #numbers = new Uint32Array(1_024)
   #lengths = new Uint8Array(1_024)
   #docCount = 0
   #lengthSum = 0
-  /** During a search, by document id: the count of matched words of a candidate, and their weight. */
+  /** Scratch arrays of a search, indexed by document id: the number of matched words of a candidate, and their weight. */
   #foundCounts = new Uint8Array(0)
   #scores = new Float64Array(0)
   /** Document ids in the order in which they were found. */
@@ -86,7 +85,7 @@ export class WordIndex {
     }
   }
 
-  /** Removes a number's text; an unknown number is ignored. */
+  /** Removes a number's text. Ignores an unknown number. */
   remove(number: number): void {
     const docId = this.#docIds.get(number)
     if (docId === undefined) return
@@ -124,12 +123,12 @@ export class WordIndex {
     const docIds = this.#candidates.subarray(0, count)
     for (const docId of docIds) this.#foundCounts[docId] = 0
     if (!isRanked) return this.#collect(docIds)
-    // Entries of one term are in ascending order; those of several terms together are not.
+    // The entries of one term are in ascending order. Those of several terms must be sorted.
     if (rarest.to - rarest.from > 1) docIds.sort()
     return this.#rank(docIds)
   }
 
-  /** Grows the scratch buffers to the index size, so that searches allocate nothing. */
+  /** Grows the scratch arrays to the index size, so that searches allocate nothing. */
   #reserve(): void {
     const length = this.#numbers.length
     if (this.#foundCounts.length === length) return
@@ -156,7 +155,7 @@ export class WordIndex {
     return count
   }
 
-  /** Binary search of each candidate in the entries of a much longer term. */
+  /** Looks up each candidate in the entries of a much longer term, by binary search. */
   #seek(entries: readonly number[], worth: number, index: number, count: number): void {
     for (let position = 0; position < count; position += 1) {
       const docId = this.#candidates[position] ?? 0
@@ -182,7 +181,7 @@ export class WordIndex {
     this.#scores[docId] = (this.#scores[docId] ?? 0) + worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
   }
 
-  /** Retains the candidates with this many matched words. Returns their number. */
+  /** Keeps the candidates with this many matched words and returns their number. */
   #filterCandidates(wordCount: number, count: number): number {
     const [foundCounts, candidates] = [this.#foundCounts, this.#candidates]
     let remaining = 0
@@ -196,7 +195,7 @@ export class WordIndex {
     return remaining
   }
 
-  /** BM25 inverse document frequency of all terms together that match a word. */
+  /** BM25 inverse document frequency of a word, over all terms that match it. */
   #rarity(entryCount: number): number {
     const lacking = Math.max(this.#docIds.size - entryCount, 0)
     return Math.log(1 + (lacking + 0.5) / (entryCount + 0.5))
@@ -210,7 +209,7 @@ export class WordIndex {
     return found
   }
 
-  /** Best first; among equals the one added first. */
+  /** Sorts by score, descending. Equal documents are in the order of their addition. */
   #rank(docIds: Uint32Array): Uint32Array {
     const factors = this.#lengthFactors()
     const scores = Float64Array.from(docIds, (docId) => {
@@ -224,7 +223,7 @@ export class WordIndex {
     return this.#collect(order.map((index) => docIds[index] ?? 0))
   }
 
-  /** BM25 length factor by the number of words in a text. Each word counts once. */
+  /** BM25 length factor by the number of distinct words in a text. */
   #lengthFactors(): Float64Array {
     const lengthMean = this.#lengthSum / Math.max(this.#docIds.size, 1)
     const factors = new Float64Array(WORDS_COUNTED_MAX + 1)
@@ -235,7 +234,7 @@ export class WordIndex {
     return factors
   }
 
-  /** The terms that match a word are adjacent in `#sorted`. */
+  /** Range in `#sorted` of the terms that match a word. They are adjacent. */
   #rangeOf(word: string): { word: string; from: number; to: number; entryCount: number } {
     this.#sort()
     const from = lowerBound(this.#sorted, word)
@@ -250,7 +249,7 @@ export class WordIndex {
     return { word, from, to, entryCount }
   }
 
-  /** Merges the new terms into the sorted ones: V8's sort recognizes two sorted runs. */
+  /** Sorts all terms. V8's sort merges the two already sorted parts fast. */
   #sort(): void {
     if (this.#unsorted.length === 0) return
     this.#sorted = [...this.#sorted, ...this.#unsorted.sort(byWord)].sort(byWord)
@@ -266,7 +265,7 @@ export class WordIndex {
     this.#lengths = lengths
   }
 
-  /** Frees the document ids of removed texts. Entries stay ascending. Some 20 ms for 100,000 texts. */
+  /** Frees the document ids of removed texts. Entries remain ascending. Takes some 20 ms for 100,000 texts. */
   #compact(): void {
     const docIds = new Int32Array(this.#docCount).fill(-1)
     let count = 0
@@ -291,7 +290,10 @@ export class WordIndex {
 
 const byWord = (one: Term, other: Term): number => (one.word < other.word ? -1 : 1)
 
-/** 1 for an exact match. It sorts before longer words, and only the first matching term is scored. */
+/**
+ * Weight factor of a match, 1 for an exact one. An exact match precedes longer words, and only the first matching term
+ * of a text is scored.
+ */
 function closeness(term: string, queryWord: string): number {
   return term.length === queryWord.length ? 1 : PREFIX_WORTH * (queryWord.length / term.length)
 }

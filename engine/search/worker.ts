@@ -1,12 +1,12 @@
-// Thread entry of the search. Holds the index of all markets' words. On Linux the lower priority applies to this thread
-// only.
+// Entry module of the search thread, which holds the index of all market texts. On Linux the lower priority applies
+// only to this thread.
 
 import { transferred } from '../pool.ts'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
 import type { SearchTask } from './searcher.ts'
 import { Searcher } from './searcher.ts'
 
-/** A client waits for the result, and a search takes 3 ms at most, so the priority is only slightly lower. */
+/** The priority is only slightly lower, because a client waits for the result. */
 const NICE = 2
 lowerThreadPriority(NICE)
 

@@ -1,4 +1,4 @@
-// Canonical names of soccer clubs, which have several: "Inter", "FC Internazionale Milano", "Inter Milan".
+// Canonical names of soccer clubs. A club may have several names: "Inter", "FC Internazionale Milano", "Inter Milan".
 
 import { foldName, namesByAlias, TEAMS } from './team-names.ts'
 
@@ -14,7 +14,7 @@ export function clubOf(name: string): string {
   return clubByAlias.get(words.join(' ')) ?? clubByAlias.get(plain) ?? plain
 }
 
-/** Reports whether one name contains the other with more words: "Parma" and "Parma Ducale". */
+/** Whether one name contains the other and further words, such as "Parma" and "Parma Ducale". */
 export function isSameClub(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length > 3 && ` ${long} `.includes(` ${short} `)

@@ -4,7 +4,7 @@ import { foldName, namesByAlias, TEAMS } from './team-names.ts'
 
 const { aliases, codes, nicknames: rows, distinguishing } = TEAMS.colleges
 const schoolByAlias = namesByAlias(aliases)
-/** Nicknames, which venue a appends to the school. */
+/** Nicknames, which venue a appends to the name of the school. */
 const nicknames = new Set(
   rows
     .join(' ')
@@ -24,7 +24,7 @@ export function schoolOf(name: string, code: string): string {
   return named(words) ?? named(withoutNickname(words)) ?? plain(withoutNickname(words))
 }
 
-/** Reports whether one name is the other plus an unlisted nickname. Never for "Ohio" and "Ohio State". */
+/** Whether one name is the other plus an unlisted nickname. Never true for "Ohio" and "Ohio State". */
 export function isSameSchool(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   if (short === '' || !`${long} `.startsWith(`${short} `)) return false

@@ -1,4 +1,4 @@
-// The game of an event, as its venue lists it. All listings of a game at one venue have the same anchor.
+// The game of an event, as listed by its venue. All listings of one game at one venue have the same anchor.
 
 import type { HandleForm, VenueKey } from '../ids.ts'
 import type { League } from './leagues.ts'
@@ -12,7 +12,7 @@ export interface Side {
 
 export interface GameClue {
   readonly venue: VenueKey
-  /** Whether its codes come from a slug or a ticker. */
+  /** Whether the codes come from a slug or a ticker. */
   readonly handles: HandleForm
   readonly league: League
   /** Equal for all events of this game at this venue: its winner, spreads, totals and props. */
@@ -21,9 +21,9 @@ export interface GameClue {
   readonly date: string
   /** 2 for the second game of a day. Null: the venue states no number. */
   readonly number: number | null
-  /** Milliseconds since 1970. Null: the listing has none. */
+  /** Milliseconds since 1970. Null: the listing states none. */
   readonly startMs: number | null
-  /** Expected end of the game, in the same unit. */
+  /** Expected end of the game, in milliseconds since 1970. */
   readonly endMs: number | null
   /** Away and home team in US leagues, home and away team in soccer. Golf has one side, the tournament. */
   readonly sides: readonly Side[]

@@ -26,8 +26,8 @@ export interface Game {
 type Sides = readonly [VenueGame, ...VenueGame[]]
 
 /**
- * Games of one competition, sorted by key. A day is complete only if the clues of two days before and after it are
- * given.
+ * Groups and pairs the games of one competition, sorted by key. A day's result is complete only if the clues of two
+ * days before and after it are given.
  */
 export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly Game[] {
   return runToEnd(pairVenueGames(runToEnd(gamesByVenue(clues, table)), table))
@@ -45,7 +45,7 @@ export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): Slic
 
 export type VenueGames = ReadonlyMap<VenueKey, readonly VenueGame[]>
 
-/** Pairs games that were already grouped, in time slices: a week of colleges has a thousand games. */
+/** Pairs the games of several venues, in time slices. A week of college games has a thousand. */
 export function* pairVenueGames(
   byVenue: VenueGames,
   table: TeamTable,
@@ -87,7 +87,7 @@ class Pairing {
     )
   }
 
-  /** Takes the most certain pairs first. Names are compared only for games that no table identifies. */
+  /** Takes the most certain pairs first. Names are compared only for games that the team table does not identify. */
   *sameDay(): SlicedWork<void> {
     const pairOf = ({ pair }: VenueGame) => [pair]
     const byPair = yield* this.#index(pairOf)
@@ -108,7 +108,10 @@ class Pairing {
     }
   }
 
-  /** All games once: first the known ones with their partners, then the others. */
+  /**
+   * All games once: first the games of the first venues, each with its partner if it has one, then the unpaired games
+   * of the further venue.
+   */
   games(): readonly (readonly [VenueGame, VenueGame | null])[] {
     return [
       ...this.#a.map((a) => [a, this.#ofA.get(a) ?? null] as const),
@@ -120,7 +123,7 @@ class Pairing {
     return this.#b.filter((game) => !this.#ofB.has(game))
   }
 
-  /** Unmatched known games, by date and mark. */
+  /** Index of unpaired games of `#a` by date and mark. */
   *#index(marks: (game: VenueGame) => Iterable<string>): SlicedWork<Index> {
     const index = new Map<string, Map<string, VenueGame[]>>()
     for (const game of this.#a) {
@@ -134,7 +137,7 @@ class Pairing {
     return index
   }
 
-  /** Known games that may match one of these games, whose date is shifted by this many days. */
+  /** Games of `#a` that may match one of these games, whose date is shifted by this many days. */
   *#candidates(
     index: Index,
     games: readonly VenueGame[],
@@ -159,7 +162,7 @@ class Pairing {
     return candidates
   }
 
-  /** Takes pairs in order of certainty. If equally certain pairs share a game, none of them is taken. */
+  /** Takes pairs in order of certainty. If two equally certain pairs share a game, neither is taken. */
   #take(candidates: readonly Candidate[]): void {
     const sorted = [...candidates].sort((left, right) => right.score - left.score)
     for (let from = 0; from < sorted.length; ) {
@@ -191,7 +194,7 @@ interface Candidate {
   readonly score: number
 }
 
-/** Words and codes of a game. Pairs that share none are never compared. */
+/** Words and codes of a game. Games without a common mark are never compared. */
 function marksOf({ clue, teams, pair }: VenueGame): ReadonlySet<string> {
   if (clue.league.kind === 'pro') return new Set([pair])
   const marks = new Set<string>([pair])
@@ -204,7 +207,7 @@ function marksOf({ clue, teams, pair }: VenueGame): ReadonlySet<string> {
   return marks
 }
 
-/** Certainty that both are one game; 0 if they differ. A matching start decides between two games of a day. */
+/** Certainty that both are one game; 0 if they differ. An equal start decides between two games of a day. */
 function scoreOf(a: VenueGame, b: VenueGame): number {
   if (a.clue.league !== b.clue.league && !mayMeet(a.clue, b.clue)) return 0
   const swapped = a.teams.length === 2 ? pairScore(a, b, 1) : 0
@@ -226,7 +229,7 @@ function mayBeOneTime(a: GameClue, b: GameClue): boolean {
   return lateMs > -6 * HOUR_MS && lateMs < 20 * HOUR_MS
 }
 
-/** Tours share players, so their games may match, except those of men's and women's tours. */
+/** Tours share players, so their games may match. Men's and women's tours do not. */
 function mayMeet(a: GameClue, b: GameClue): boolean {
   if (a.league.kind !== 'player' || b.league.kind !== 'player') return false
   const tours = new Set([a.league.name, b.league.name])
@@ -239,7 +242,7 @@ function pairScore(a: VenueGame, b: VenueGame, shift: number): number {
   const most = Math.max(...scores)
   const total = scores.reduce((sum, score) => sum + score, 0)
   if (a.clue.league.kind === 'player') return least >= 1 && most === 3 ? total : 0
-  // A team plays once a day, so one certain side and a hint of the other are enough.
+  // A team plays once a day, so one certain side and a hint for the other are enough.
   return least >= 1 || (least > 0 && most === 3) ? total : 0
 }
 
@@ -278,7 +281,7 @@ interface Draft {
   readonly number: number
 }
 
-/** Assigns keys. If two games have one key, the later gets the next number. */
+/** Assigns keys. If two games have the same key, the later one gets a number. */
 function* named(found: Iterable<Sides>, table: TeamTable): SlicedWork<readonly Game[]> {
   const drafts: Draft[] = []
   for (const sides of found) {
@@ -308,10 +311,10 @@ function* named(found: Iterable<Sides>, table: TeamTable): SlicedWork<readonly G
 
 const keyOf = (base: string, number: number): string => (number === 1 ? base : `${base}-${number}`)
 
-/** The key does not depend on games that only one venue lists. */
+/** Games of several venues come first, so that their keys do not depend on games that only one venue lists. */
 const orderOf = ({ sides }: Draft): string => `${sides.length > 1 ? 0 : 1}${sides[0].clue.anchor}`
 
-/** The game's slug, or the slug that it should have: league, codes and date in the order of the venue. */
+/** Key of a game: its slug, or league, codes and date in the form of a slug. */
 function baseOf({ clue, teams }: VenueGame, table: TeamTable): string {
   const { league, date } = clue
   if (league.kind === 'golf') return `pga-${teams[0] ?? ''}-${date}`.replaceAll(' ', '-')

@@ -1,5 +1,5 @@
-// Clues of golf tournaments. The title without its placing ("Winner", "Top 10") names the tournament, and the event's
-// end gives its week.
+// Clues of golf tournaments. The title without the placing ("Winner", "Top 10") is the tournament's name, and the
+// event's end gives its week.
 
 import { addDays, easternDate, weekday } from './eastern-date.ts'
 import type { EventFacts, GameClue } from './game-clue.ts'
@@ -15,13 +15,13 @@ const TOUR =
   /^(?:pga tour|pga|liv golf|liv|dp world tour|dpwt|korn ferry tour|asian tour|lpga)\s+(?=\w)/
 const TEAM_EVENTS = /\b(?:tgl|ryder|presidents cup|solheim)\b/
 
-/** Whether tags or series name golf. It does not read the title, because it runs for every listing. */
+/** Whether tags or series state golf. The title is not parsed, because this runs for every listing. */
 export function mayBeGolf(series: string | null, tags: readonly string[]): boolean {
   if (series !== null && leagueOfSeries(series)?.league.kind === 'golf') return true
   return tags.some((tag) => /^(?:golf|pga|pga tour|liv golf)$/i.test(tag))
 }
 
-/** The clue of a tournament's event. Null: the title names no placing. */
+/** The clue of a tournament's event. Null: the title states no placing. */
 export function clueOfGolf(
   { venue, handles }: Pick<GameClue, 'venue' | 'handles'>,
   event: EventFacts,
@@ -57,7 +57,7 @@ export function tournamentOf(title: string): string | null {
   return name === '' || name === 'tour' ? null : name
 }
 
-/** The last Thursday at or before the last day. */
+/** The Thursday of the tournament: the last one at or before the last day. */
 function firstDay(lastDay: string): string {
   const sinceThursday = (weekday(lastDay) + 7 - 4) % 7
   return addDays(lastDay, -sinceThursday)

@@ -6,7 +6,10 @@ import { tableIn } from '../matching/understand/phrases.ts'
 export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 export type Sport = (typeof SPORTS)[number]
 
-/** `pro`: a fixed set of teams. `college` and `club`: teams by name. `player`: two surnames. `golf`: tournaments. */
+/**
+ * `pro`: a fixed set of teams. `college` and `club`: teams identified by name. `player`: two surnames. `golf`:
+ * tournaments.
+ */
 type LeagueKind = 'pro' | 'college' | 'club' | 'player' | 'golf'
 
 export interface League {
@@ -50,7 +53,7 @@ export function leagueOfWord(word: string): League | null {
 /** The league of venue b's series ticker, with the rest of the ticker. Null: not supported. */
 export function leagueOfSeries(series: string): { league: League; scope: string } | null {
   const start = series.startsWith('KX') ? 2 : 0
-  // Combined markets cover several games.
+  // Combined markets cover several games, so they belong to no league.
   if (series.startsWith('MVE', start)) return null
   for (let length = Math.min(longestStem, series.length - start); length > 1; length -= 1) {
     const league = byStem.get(series.slice(start, start + length))
@@ -59,7 +62,7 @@ export function leagueOfSeries(series: string): { league: League; scope: string 
   return null
 }
 
-/** The group in which matching games are searched: tennis tours share players and days. */
+/** Leagues with this value are matched together. Tennis tours share players and days. */
 export function competitionOf(league: League): string {
   return league.kind === 'player' ? 'tennis' : league.name
 }

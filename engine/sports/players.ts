@@ -1,9 +1,9 @@
-// Compares players. Venue a writes full names and up to seven letters, venue b surnames and three letters.
+// Compares players. Venue a states full names and codes of up to seven letters, venue b surnames and codes of three.
 
 import type { Side } from './game-clue.ts'
 import { foldName, squeezeName } from './team-names.ts'
 
-/** Certainty that two sides are one player: 3 the names agree, 1 only the codes agree, 0 they differ. */
+/** Certainty that two sides are one player. 3: the names agree; 1: only the codes agree; 0: they differ. */
 export function playerScore(one: Side, other: Side): number {
   const [first, second] = [foldName(one.name), foldName(other.name)]
   if (first !== '' && second !== '') {
@@ -46,7 +46,7 @@ function surname(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1)
 }
 
-/** Whether one is a prefix of the other. A prefix of two letters counts only if it is the complete surname. */
+/** Whether one is a prefix of the other. A prefix of two letters counts only if it is the whole surname. */
 function isPrefix(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length >= 2 && long.startsWith(short)

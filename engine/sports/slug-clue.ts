@@ -10,7 +10,7 @@ const SLUG = /^([a-z0-9]+)-(.+)-(\d{4}-\d{2}-\d{2})(?:-(.+))?$/
 const HALF_DAY_MS = 43_200_000
 const GAME_NUMBER = /^(?:game-?|gm-?|g|dh-?)?([2-9])(?:-|$)/
 
-/** The clue in the slug of an event, or of a market whose event is unknown. Null: it is not of a game. */
+/** The clue in the slug of an event, or of a market whose event is unknown. Null: the slug is not of a game. */
 export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null {
   const match = SLUG.exec(event.nativeId.toLowerCase())
   if (match === null) return null
@@ -35,8 +35,8 @@ export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null 
 }
 
 /**
- * The catalogue states the day of listing if the start is unknown. A time more than a day from the slug's date is not a
- * start.
+ * The start, or null if it is more than a day from the slug's date. If the start is unknown, the catalogue states the
+ * day of listing instead.
  */
 function credible(startMs: number | null, date: string): number | null {
   if (startMs === null) return null

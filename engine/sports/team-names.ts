@@ -9,12 +9,15 @@ export const TEAMS = tableIn<{
   readonly clubs: { readonly common: readonly string[]; readonly aliases: Names }
   readonly colleges: {
     readonly aliases: Names
-    /** Codes that distinguish two schools with one name. */
+    /** Codes of schools whose name is not unique. */
     readonly codes: Names
     readonly nicknames: readonly string[]
     readonly distinguishing: readonly string[]
   }
-  /** By league, rows of `code+code Location/Nickname/other name`. The first code is the current one in slugs. */
+  /**
+   * By league, entries in the form `code+code Location/Nickname/other name`. The first code is the current one in
+   * slugs.
+   */
   readonly pro: Readonly<Record<string, readonly string[]>>
 }>(new URL('./teams.json', import.meta.url))
 
@@ -26,11 +29,11 @@ export function namesByAlias(aliases: Names): ReadonlyMap<string, string> {
   )
 }
 
-/** "Hawai'i" and "HAWAII" are `hawaii`; "Texas A&M" is `texas am`; "St. Louis" is `st louis`. */
+/** Normalizes a name: "Hawai'i" and "HAWAII" become `hawaii`, "Texas A&M" `texas am`, "St. Louis" `st louis`. */
 export function foldName(name: string): string {
   return (
     name
-      // Before normalization, which splits ´ into a space and an accent.
+      // Removed before the normalization, which would split ´ into a space and an accent.
       .replace(/['’‘`´ʻ.]/g, '')
       .normalize('NFKD')
       .toLowerCase()
@@ -49,7 +52,7 @@ export function squeezeName(name: string): string {
   return foldName(name).replaceAll(' ', '')
 }
 
-/** The two sides that a title names, in order. Null: it names no pair. */
+/** The two sides in a title, in order. Null: it states no pair. */
 export function sidesOfTitle(title: string): readonly [string, string] | null {
   // Titles with several parts, such as "Wimbledon: Swiatek vs Collins" or "Dallas at Detroit: Spread", have the pair in
   // one part.

@@ -8,9 +8,12 @@ import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'
 import { foldName, TEAMS } from './team-names.ts'
 
-/** A venue's list has about 10,000 rows with two names each. When the table is full, only known keys are updated. */
+/**
+ * Maximum entries from the venues' lists. A list has about 10,000 with two names each. Beyond it only known entries are
+ * updated.
+ */
 const LEARNED_MAX = 40_000
-/** Maximum cached identities, about the names of a season. The cache is cleared when it is full. */
+/** Maximum cached identities, about the names of a season. A full cache is cleared. */
 const IDENTITIES_MAX = 20_000
 
 interface ProTeam {
@@ -21,19 +24,19 @@ interface ProTeam {
 
 interface ProLeague {
   readonly byCode: Map<string, ProTeam>
-  /** Null: the name belongs to two teams ("New York"). */
+  /** Null if the name belongs to two teams, such as "New York". */
   readonly byName: Map<string, ProTeam | null>
 }
 
-/** Team lookup. Lookups are cheap, and rows may be added at any time. */
+/** Finds teams by code and name. Entries may be added at any time. */
 export class TeamTable {
   readonly #pro = new Map<string, ProLeague>()
-  /** `league/team` of colleges and clubs → slug code. */
+  /** Slug codes of colleges and clubs by `league/team`. */
   readonly #codes = new Map<string, string>()
-  /** `league/code` of colleges and clubs → team, by venue; for listings without names. */
+  /** Teams of colleges and clubs by `league/code`, per venue. For listings without names. */
   readonly #named = new ByVenue(() => new Map<string, string>())
   readonly #identities = new Map<string, string>()
-  /** `league/code` of every added row of the closed leagues. */
+  /** Keys `league/code` of all added entries of leagues with a fixed set of teams. */
   readonly #listed = new Set<string>()
   #learned = 0
 
@@ -41,7 +44,7 @@ export class TeamTable {
     for (const [league, rows] of Object.entries(TEAMS.pro)) this.#pro.set(league, readLeague(rows))
   }
 
-  /** Adds a row of a venue's list, whose codes come from slugs or tickers. Ignores unsupported leagues and players. */
+  /** Adds an entry of a venue's list. Ignores unsupported leagues and players. */
   learn(listing: TeamListing, handles: HandleForm): void {
     const league = leagueOfWord(listing.league)
     if (league === null || listing.code === '') return
@@ -49,7 +52,7 @@ export class TeamTable {
     else if (league.kind !== 'player') this.#learnNamed(league, listing, handles)
   }
 
-  /** False if the key is unknown and the table is full. */
+  /** Returns false if the key is new and the table is full. */
   #put<Value>(map: Map<string, Value>, key: string, value: Value): boolean {
     if (!map.has(key)) {
       if (this.#learned >= LEARNED_MAX) return false
@@ -70,7 +73,7 @@ export class TeamTable {
     return this.#identity(league, name, code)
   }
 
-  /** Reports whether a venue is known to use this code, in lower case. */
+  /** Whether a venue uses this code, in lower case. */
   hasCode(league: League, venue: VenueKey, code: string): boolean {
     if (league.kind === 'pro') return this.#pro.get(league.name)?.byCode.has(code) === true
     return this.#named.of(venue).has(`${league.name}/${code}`)
@@ -104,7 +107,7 @@ export class TeamTable {
       team = { id: code, code }
     }
     if (!teams.byCode.has(code) && !this.#put(teams.byCode, code, team)) return
-    // If several rows have one team, the first code in the table stays.
+    // If several entries are of one team, the first code in the table remains.
     if (handles === 'slug' && teams.byCode.get(code) === team && team.code !== code) {
       if (team.id !== team.code || !this.#isListed(listing.league, team.code)) team.code = code
     }
@@ -118,7 +121,7 @@ export class TeamTable {
     return this.#listed.has(`${league}/${code}`)
   }
 
-  /** Cached, because parsing a name takes microseconds and a day's games have hundreds of them. */
+  /** Cached, because parsing a name takes microseconds and the games of a day have hundreds of names. */
   #identity(league: League, name: string, code: string): string {
     const key = `${league.kind}/${code}/${name}`
     const cached = this.#identities.get(key)
@@ -166,7 +169,7 @@ function readLeague(rows: readonly string[]): ProLeague {
     const isShared = teams.some((other) => other.team !== team && other.location === location)
     byName.set(foldName(location), isShared ? null : team)
   }
-  // Current codes take precedence over past ones, which a different team may use now.
+  // Current codes take precedence over former ones, which another team may use now.
   for (const { team, codes } of teams) byCode.set(codes[0] ?? '', team)
   for (const { team, codes } of teams) {
     for (const code of codes) if (!byCode.has(code)) byCode.set(code, team)

@@ -1,5 +1,5 @@
-// Clues of event tickers such as `KXMLBGAME-26JUL282210SEALAD`, also of spreads, totals and props. The two codes are
-// not separated.
+// Clues in event tickers such as `KXMLBGAME-26JUL282210SEALAD`, also of spreads, totals and props. The two team codes
+// are not separated.
 
 import type { VenueKey } from '../ids.ts'
 import { easternMs, isCalendarDate } from './eastern-date.ts'
@@ -17,7 +17,7 @@ const TICKER =
   /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z][A-Z0-9&'.-]+?)(G?[123])?(?:-\d+)?$/
 const MONTHS = 'JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC'
 
-/** The clue in an event ticker. Null: it is not of a game (futures, combined markets, draws). */
+/** The clue in an event ticker. Null: it is not of a game, but of futures, combined markets or draws. */
 export function clueOfTicker(
   venue: VenueKey,
   event: EventFacts,
@@ -43,7 +43,7 @@ export function clueOfTicker(
     league,
     anchor: `${league.name}/${year}${month}${day}${clock ?? ''}${run}${digit}`,
     date,
-    // In other leagues the digit is part of the code, as in MAR and MAR2.
+    // In other leagues a final digit is part of the code, as in MAR2.
     number: digit === '' || !league.hasDoubleheaders ? null : Number(digit),
     startMs: clock === undefined ? null : easternMs(date, minuteOf(clock)),
     endMs: event.endMs,
@@ -88,7 +88,7 @@ function codesOfPair(subtitle: string, run: string): Codes | null {
   return first + second === run.toLowerCase() ? [first, second] : null
 }
 
-/** The codes, if a winner market's ticker ends in the code of one side. */
+/** The codes, found by a winner market whose ticker ends in the code of one side. */
 function codesOfSuffixes(suffixes: readonly string[], run: string): Codes | null {
   const lower = run.toLowerCase()
   for (const suffix of suffixes) {
@@ -105,7 +105,7 @@ function isPair(run: string, league: League, teams: VenueTeams): boolean {
   return codesOfTable(run, null, league, teams) !== null
 }
 
-/** The two codes known to the table. If several splits are possible, the names in the title decide. */
+/** The two codes as known to the team table. If several splits are possible, the names in the title decide. */
 function codesOfTable(
   run: string,
   names: readonly [string, string] | null,

@@ -1,4 +1,4 @@
-// Groups one venue's clues into games: by anchor, or by pair and day unless number or start show two games.
+// Groups the clues of one venue into games: by anchor, or by pair and day unless number or start distinguish two games.
 
 import { addTo } from '../grouping.ts'
 import type { SlicedWork } from '../time-slices.ts'
@@ -6,18 +6,18 @@ import type { GameClue } from './game-clue.ts'
 import { surnameOf } from './players.ts'
 import type { TeamTable } from './team-table.ts'
 
-/** Games of a doubleheader start further apart than the listings of one game differ. */
+/** The starts of a doubleheader's games differ by more than this. The listed starts of one game differ by less. */
 const SAME_START_MS = 90 * 60_000
 
 export interface VenueGame {
   /** The most detailed of the game's clues. */
   readonly clue: GameClue
   readonly anchors: readonly string[]
-  /** Identity of each side in its league. A code with the prefix `?` replaces an unknown identity. */
+  /** Identity of each side in its league. If it is unknown, the code with the prefix `?`. */
   readonly teams: readonly string[]
-  /** Both teams in alphabetical order, so that home and away make no difference. */
+  /** Both teams in alphabetical order, so that it does not depend on home and away. */
   readonly pair: string
-  /** 1 unless the pair meets again that day. */
+  /** 1, or more if the pair plays again on that day. */
   readonly number: number
   readonly startMs: number | null
 }
@@ -48,7 +48,7 @@ export function isSameStart(one: number | null, other: number | null): boolean {
   return one === null || other === null || Math.abs(one - other) <= SAME_START_MS
 }
 
-/** The events of one pair on one day, grouped by game in order of time. */
+/** The events of one pair on one day, grouped by game and sorted by time. */
 function meetings(
   events: readonly { clue: GameClue; teams: readonly string[] }[],
 ): readonly VenueGame[] {
@@ -92,7 +92,10 @@ function pairOf(teams: readonly string[]): string {
   return [...teams].sort().join('|')
 }
 
-/** Prefers a clue with names, then one with a start, then the shorter title: markets add words. */
+/**
+ * Prefers a clue with names, then one with a start, then the shorter title, because titles of further markets have more
+ * words.
+ */
 function isMoreDetailed(clue: GameClue, existing: GameClue): boolean {
   const weight = ({ sides, startMs, anchor }: GameClue): number =>
     (sides.every(({ name }) => name !== '') ? 2 : 0) +
