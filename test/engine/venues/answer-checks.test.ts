@@ -14,7 +14,7 @@ import {
 } from '../../../engine/venues/answer-checks.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 
-test('rejects a list answer that is not an array and reads null as an empty list', () => {
+test('rejects a list that is not an array and reads null as an empty list', () => {
   assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
   assert.deepEqual(listIn({ trades: null }, 'trades', 'trades'), [])
   const shape = { name: 'SuspectAnswerError', kind: 'trades', reason: 'shape' }
@@ -30,13 +30,13 @@ test('stops paging at the last page, a repeated cursor or the page limit', async
   const read = async (next: (page: number) => string | null, rowsOf = (page: number) => [page]) => {
     const rows: unknown[] = []
     let page = 0
-    const ask = async () => {
+    const fetchPage = async () => {
       page += 1
       return { rows: rowsOf(page), next: next(page) }
     }
     const list = { kind: 'trades', name: 'x', pagesMax: 50 } as const
     try {
-      for await (const some of pagesOf(ask, list)) rows.push(...some)
+      for await (const some of pagesOf(fetchPage, list)) rows.push(...some)
       return { count: rows.length, reason: null }
     } catch (error) {
       assert.ok(error instanceof SuspectAnswerError)
@@ -54,7 +54,7 @@ test('stops paging at the last page, a repeated cursor or the page limit', async
   assert.deepEqual(empty, { count: 0, reason: 'endless' })
 })
 
-test('suspects a list that is empty or lacks more than a few expected items', () => {
+test('treats a list as suspect when it is empty or lacks more than a few expected items', () => {
   assert.equal(suspectListReason({ received: 0, missing: 0, expected: 0 }), 'empty')
   assert.equal(suspectListReason({ received: 0, missing: 9, expected: 9 }), 'empty')
   assert.equal(suspectListReason({ received: 90, missing: 10, expected: 100 }), null)
@@ -87,7 +87,7 @@ test('counts suspect answers by venue, kind and reason, and limits their log lin
   assert.ok(lines[0]?.includes('KX-1'))
 })
 
-test('records an answer of unexpected shape as a finding, but not an answer with missing items', () => {
+test('records a response of unexpected shape as drift, but not a response with missing items', () => {
   const drift = quietDrift()
   const reasons = new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
   for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {

@@ -6,7 +6,7 @@ import { TokenBucket } from '../../../engine/venues/rate-limit.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 describe('TokenBucket', () => {
-  it('grants calls in order, and at most rate × time + burst of them at any time', async () => {
+  it('grants calls in order, and never more than rate × time + burst', async () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const random = seededRandom('rate', seed)
       const clock = new ManualClock()
@@ -37,7 +37,7 @@ describe('TokenBucket', () => {
     }
   })
 
-  it('refuses a call when too many calls wait', async () => {
+  it('rejects a call when too many calls wait', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 1, clock, waitingCountMax: 2 })
     await bucket.take()
@@ -48,7 +48,7 @@ describe('TokenBucket', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('returns the token of an aborted call', async () => {
+  it('reuses the token of an aborted call', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 1, clock })
     await bucket.take()

@@ -68,13 +68,13 @@ async function open(more: Partial<SocketOptions> = {}, jitter = 0): Promise<Benc
 
 /** Runs event-loop ticks until the condition holds, and advances the clock by `stepMs` in each tick. */
 async function until(bench: Bench, isSo: () => boolean, stepMs = 0): Promise<void> {
-  if (stepMs === 0) return untilSo(isSo, 'what the peer does')
+  if (stepMs === 0) return untilSo(isSo, 'the peer to act')
   for (let ticks = 0; ticks < 20_000; ticks += 1) {
     if (isSo()) return
     await nextTurn()
     bench.clock.advance(stepMs)
   }
-  assert.fail('it did not come about')
+  assert.fail('the condition was not met in time')
 }
 
 async function start(bench: Bench): Promise<WebSocket> {
@@ -141,10 +141,10 @@ describe('SocketFeed', () => {
     }
     const delays = attempts.slice(1).map((atMs, index) => Math.round(atMs - (attempts[index] ?? 0)))
     assert.deepEqual(delays, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
-    assert.equal(bench.downs.length, 0, 'an attempt that did not open is no loss')
+    assert.equal(bench.downs.length, 0, 'a failed attempt is not reported as a loss')
   })
 
-  it('reports a refused handshake by stream and status, but not for a busy or failing venue', async () => {
+  it('records a refused handshake by stream and status, but not for a busy or failing venue', async () => {
     const notes: string[] = []
     const drift = { note: (kind: string, name: unknown) => void notes.push(`${kind} ${name}`) }
     const statuses = [401, 429, 503, 410]
@@ -191,7 +191,7 @@ describe('SocketFeed', () => {
     assert.ok((await delayAfter(30_000)) < 400)
   })
 
-  it('disconnects a peer that shows no sign of life', async () => {
+  it('disconnects a peer that sends nothing and answers no ping', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.ping('heartbeat')
@@ -203,7 +203,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.opens === 2, 10)
   })
 
-  it('stays connected on heartbeats, which do not end a data silence', async () => {
+  it('stays connected while heartbeats arrive, but still reports the silence of data', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -252,7 +252,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('holds messages and keeps connections while reading is paused, then delivers all messages in order', async () => {
+  it('holds messages and connections while reading is paused, then delivers all messages in order', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -275,10 +275,10 @@ describe('SocketFeed', () => {
     bench.clock.advance(9_000)
     assert.deepEqual([bench.downs.length, silences, bench.opens], [0, 0, 1])
     bench.clock.advance(16_000)
-    assert.deepEqual(bench.downs, ['no sign of life'], 'it is watched again')
+    assert.deepEqual(bench.downs, ['no sign of life'], 'the liveness check continues')
   })
 
-  it('excludes a pause and the time before it from silence when no messages are queued', async () => {
+  it('does not count a pause as silence when no messages are queued', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -319,7 +319,7 @@ describe('SocketFeed', () => {
     assert.equal(
       bench.feed.lateSinceMs,
       pausedAtMs,
-      'a loss noticed now began with the pause at the earliest',
+      'a loss that is detected now is dated to the pause',
     )
     await until(bench, () => bench.opens === 2, 10)
     assert.equal(bench.feed.lateSinceMs, null)
@@ -394,24 +394,24 @@ describe('SocketFeed', () => {
   })
 
   it('abandons a hanging handshake after ten seconds', async () => {
-    const deaf = createServer((socket) => {
+    const server = createServer((socket) => {
       socket.on('error', () => {})
       socket.resume()
     })
-    deaf.listen(0, '127.0.0.1')
-    await once(deaf, 'listening')
-    const address = deaf.address()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
     assert.ok(typeof address === 'object' && address !== null)
     const bench = await open({ url: () => `ws://127.0.0.1:${address.port}/` })
     const failed = attemptsFailed(bench)
     bench.feed.start()
-    await once(deaf, 'connection')
+    await once(server, 'connection')
     bench.clock.advance(9_999)
     assert.equal(failed.value, 0)
     bench.clock.advance(1)
     assert.equal(failed.value, 1)
     await bench.feed.stop()
-    await new Promise((resolve) => deaf.close(resolve))
+    await new Promise((resolve) => server.close(resolve))
   })
 })
 

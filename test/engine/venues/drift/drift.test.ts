@@ -15,7 +15,7 @@ function openTable() {
   return { drift, lines, clock, metrics }
 }
 
-test('logs a finding once, counts its repeats and keeps the first sample text', () => {
+test('logs an entry once, counts its repeats and keeps the first sample text', () => {
   const { drift, lines, clock, metrics } = openTable()
   drift.note('gamma.version', 'v3', '0x0177')
   clock.advance(1_000)
@@ -34,7 +34,7 @@ test('logs a finding once, counts its repeats and keeps the first sample text', 
   assert.equal(count?.value, 2)
 })
 
-test('limits the number of finding names, counts further names as other, and truncates texts', () => {
+test('limits the number of names, counts further names as other, and truncates texts', () => {
   const { drift } = openTable()
   for (let at = 0; at < 10_000; at += 1) drift.note('message', `kind_${at}`, 'x'.repeat(5_000))
   drift.note('message', 'y'.repeat(5_000))
@@ -49,7 +49,7 @@ test('limits the number of finding names, counts further names as other, and tru
   assert.ok(entries.every(({ name, sample }) => name.length <= 60 && sample.length <= 200))
 })
 
-test('logs the findings table every hour, even when it is empty', () => {
+test('logs the drift table every hour, even when it is empty', () => {
   const { drift, lines, clock } = openTable()
   drift.start()
   drift.start()
@@ -64,7 +64,7 @@ test('logs the findings table every hour, even when it is empty', () => {
   assert.equal(lines.length, 3)
 })
 
-test('names an unexpected HTTP answer by its path with ids replaced', () => {
+test('names an unexpected HTTP response by its path with ids replaced', () => {
   const { drift } = openTable()
   drift.odd('/trade-api/v2/markets/KXNFLGAME-26NOV23-KC/orderbook', 'status 410', 'gone')
   drift.odd('/trade-api/v2/markets/KXFED-26DEC/orderbook', 'status 410', 'gone')
@@ -80,17 +80,17 @@ test('names an unexpected HTTP answer by its path with ids replaced', () => {
   )
 })
 
-test('reports an optional path once when it always refuses, but not when it sometimes succeeds', () => {
+test('reports an optional path once when it refuses every request, but not when it sometimes succeeds', () => {
   const { drift } = openTable()
-  const ask = (count: number, isRefused: boolean) => {
+  const note = (count: number, isRefused: boolean) => {
     for (let at = 0; at < count; at += 1) drift.expected(`/events/slug/a-b-${100 + at}`, isRefused)
   }
-  ask(49, true)
-  ask(1, false)
-  ask(49, true)
+  note(49, true)
+  note(1, false)
+  note(49, true)
   drift.expected('/public-profile', true)
   assert.deepEqual(drift.entries(), [])
-  ask(60, true)
+  note(60, true)
   const [found, ...others] = drift.entries()
   assert.deepEqual(others, [])
   assert.deepEqual(

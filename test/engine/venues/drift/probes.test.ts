@@ -39,7 +39,7 @@ test('sends probes one at a time after start and every hour, and abandons those 
   clock.advance(30_000)
   await hasAsked
   assert.deepEqual(requested, ['fails', 'hangs', 'answers'])
-  // The round ends some event-loop ticks after its last request.
+  // The round ends some event-loop ticks after its last response.
   for (let tick = 0; tick < 20; tick += 1) await null
   hasAsked = next()
   clock.advance(3_600_000)

@@ -52,11 +52,14 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual([...gap.outcomes].sort(), ['A', 'B'])
     assert.ok(gap.sinceMs !== null)
     const kinds = bench.events.map((event) => event.kind)
-    assert.ok(kinds.indexOf('feedGap') < kinds.indexOf('bookChange'), 'stale before it changes')
+    assert.ok(
+      kinds.indexOf('feedGap') < kinds.indexOf('bookChange'),
+      'the gap is reported before the change',
+    )
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 1)
   })
 
-  it('pauses trades without losing them, and can drop queued book messages by reconnecting without interrupting trades', async () => {
+  it('pauses trades without losing them, and discards queued book messages by reconnecting without interrupting trades', async () => {
     const bench = await startKeyed(['A'])
     const { feed } = bench.venue
     feed.read('books')
@@ -75,7 +78,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
   })
 
-  it('resubscribes to all markets after a lost connection, whatever sids the server assigns', async () => {
+  it('subscribes to all markets again after a lost connection, whatever sids the server assigns', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.socket.terminate()
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -129,10 +132,10 @@ describe('Kalshi feed with a key', () => {
       return isRead
     })
     assert.equal(count(bench, 'trade'), 50)
-    assert.equal(most, 2, 'as many as a millisecond holds')
+    assert.equal(most, 2, 'a batch has the trades of one millisecond')
   })
 
-  it('reports the trade stream as up after a reconnect only when subscribed, with the time of the loss', async () => {
+  it('reports the trade stream as up after a reconnect only when its subscription is confirmed', async () => {
     const bench = await startKeyed(['A'])
     trades(bench)?.socket.terminate()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 2)
@@ -142,7 +145,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(up.sinceMs, down.sinceMs)
   })
 
-  it('accepts a trade as proof of an unacknowledged subscription, but still reports the missing acknowledgement', async () => {
+  it('accepts a trade as proof of an unconfirmed subscription, but still records the missing confirmation', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -180,10 +183,13 @@ describe('Kalshi feed with a key', () => {
     }
     const [down] = feedEvents(bench, 'feedDown', 'trades')
     assert.ok(down?.kind === 'feedDown' && down.sinceMs !== null)
-    assert.ok(down.sinceMs <= startMs + 1_000, 'from the last trade on, not from the last ping')
+    assert.ok(
+      down.sinceMs <= startMs + 1_000,
+      'the gap starts at the last trade, not at the last ping',
+    )
   })
 
-  it('detects a lost last message by a snapshot requested in silence, then refreshes all books of the subscription', async () => {
+  it('detects a lost last message by a snapshot that it requests during silence, then refreshes all books of the subscription', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
@@ -196,12 +202,12 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual([...gap.outcomes].sort(), ['A', 'B'])
     const requestsMade = () =>
       books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
-    assert.equal(requestsMade().length, 1, 'one market speaks for its subscription')
+    assert.equal(requestsMade().length, 1, 'one request per subscription')
     await until(bench, () => count(bench, 'bookSnapshot') >= 5)
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
-  it('reports all books of a socket as down when it is silent and a requested snapshot stays missing', async () => {
+  it('reports all books of a socket as down when it is silent and a requested snapshot does not arrive', async () => {
     const bench = await startKeyed(['A', 'B'])
     const dataAtMs = bench.venue.feed.health().lastDataAtMs
     const frozen = books(bench)

@@ -1,5 +1,5 @@
-// Compares Kalshi's invented and recorded rows and frames with the values in the fixtures: an invented row has its
-// expected values next to it, and an invented book stream has the expected book after a frame.
+// Converts synthetic and recorded rows and frames of Kalshi and compares the results with the fixtures. The fixtures
+// contain the expected values of synthetic rows and the expected books of synthetic streams.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -84,7 +84,7 @@ testOnBoth(
   },
 )
 
-/** Builds books from a stream's events and counts states that must not occur. */
+/** Builds books from the events of a stream and counts invalid states. */
 class StreamFold {
   readonly books = new Map<string, NaiveBook>()
   negatives = 0
@@ -111,7 +111,7 @@ class StreamFold {
       this.books.set(event.outcome, book)
     } else if (event.kind === 'bookChange') {
       const book = this.books.get(event.outcome)
-      assert.ok(book !== undefined, 'a change before its snapshot')
+      assert.ok(book !== undefined, 'a change arrived before its snapshot')
       for (const { side, price, size } of event.changes) {
         const total = book.sizeAt(side, price) + size
         if (total < 0) this.negatives += 1

@@ -68,7 +68,7 @@ const lifecycle = (change: string, more: object = {}): DataMessage => {
 }
 
 describe('Kalshi map', () => {
-  it('builds one book priced for Yes from both sides: a bid for No at p becomes an ask at 1 - p', () => {
+  it('builds one book in prices of Yes from both sides: a bid for No at p becomes an ask at 1 - p', () => {
     const { events } = map({
       kind: 'orderbookSnapshot',
       sid: 1,
@@ -163,7 +163,7 @@ describe('Kalshi map', () => {
     assert.equal(mapTrade(trade({ count: '0.00' }), NOW, 'stream').kind, 'rejected')
   })
 
-  it('converts lifecycle changes to statuses and reports markets to read again', () => {
+  it('converts lifecycle changes to statuses and reports markets whose listing must be read again', () => {
     const published = (message: DataMessage) =>
       map(message).events.map((event) =>
         event.kind === 'marketStatus' ? `${event.status} ${event.settlementPrice}` : event.kind,
@@ -208,7 +208,7 @@ describe('Kalshi map', () => {
     assert.equal(payout({ settlement_value: 37, result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '0.3700', result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '1.0000' }), 1_000_000)
-    // The number may be dollars or cents. The result decides.
+    // The number may be in dollars or cents. The payout follows from the result.
     assert.equal(payout({ settlement_value: 1, result: 'yes' }), 1_000_000)
     assert.equal(payout({ settlement_value: 0, result: 'no' }), 0)
     for (const none of [{ settlement_value: 101 }, { settlement_value: 0.5 }, { result: 'void' }]) {

@@ -117,7 +117,7 @@ describe('Kalshi parse', () => {
     })
   }
 
-  it('reports the position of a rejected message so that only its market becomes suspect', () => {
+  it('states the sid and market of a rejected message, so that only its market becomes suspect', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
     assert.deepEqual(result.position, { sid: 1, seq: 2, ticker: 'T' })
@@ -186,7 +186,7 @@ describe('Kalshi parse', () => {
     }
     const now = parseTradeRow(row)
     assert.ok(now.kind === 'trade')
-    assert.equal(now.timeMs, Date.UTC(2026, 0, 12, 15, 0, 20, 897), 'cut, never rounded up')
+    assert.equal(now.timeMs, Date.UTC(2026, 0, 12, 15, 0, 20, 897), 'truncated, never rounded up')
     const { yes_price_dollars: _, count_fp: __, ...old } = row
     const then = parseTradeRow({ ...old, yes_price: 6, count: 1 })
     assert.ok(then.kind === 'trade')
@@ -200,7 +200,7 @@ describe('Kalshi parse', () => {
     assert.equal(parseOrderbookRow({ ticker: 'T' }).kind, 'rejected')
   })
 
-  it('never throws and emits only valid events on 20,000 mutated frames', (t) => {
+  it('never throws and returns only valid messages for 20,000 mutated frames', (t) => {
     const random = seededRandom('kalshi fuzz', process.env.SEED ?? 1)
     const seeds = [DELTA, SNAPSHOT, TRADE, LIFECYCLE].map((each) => JSON.stringify(each))
     const junk = ['"', '{', '}', '[', ']', ',', ':', '-', '.', '9e999', 'null', '\\u0000', '<', 'é']

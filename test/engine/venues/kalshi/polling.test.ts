@@ -44,7 +44,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual(ids(bench), ['a', 'b', 'c'])
   })
 
-  it('reports the feed as down after three failures in a row and recovers the missed trades', async () => {
+  it('reports the feed as down after three failures in a row, recovers, and emits the missed trades', async () => {
     const bench = await open(false)
     bench.venue.feed.start()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
@@ -80,7 +80,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
 
-  it('reports a venue that has never answered as down, not degraded', async () => {
+  it('reports a venue that has never responded as down, not degraded', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     bench.isRestUp = false
@@ -91,7 +91,7 @@ describe('Kalshi feed without a key', () => {
     bench.isRestUp = true
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
     const up = feed.health()
-    assert.equal(up.connectionsOpen, up.connectionsWanted, 'without markets the trades tell')
+    assert.equal(up.connectionsOpen, up.connectionsWanted, 'without markets only the trades count')
     feed.watch([watched('A')])
     await until(bench, () => count(bench, 'bookSnapshot') > 0)
     const complete = feed.health()
@@ -101,18 +101,21 @@ describe('Kalshi feed without a key', () => {
   it('reports the duration of a polling round in health', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
-    assert.equal(feed.health().bookDelayMs, 0, 'without books there is nothing to be late')
+    assert.equal(feed.health().bookDelayMs, 0, 'no delay without books')
     feed.watch(Array.from({ length: 900 }, (_, index) => watched(`M${index}`)))
     feed.start()
     const isOfBooks = (path: string) => path.includes('/orderbooks')
     await until(bench, () => bench.requests.filter(isOfBooks).length >= 40)
     const roundMs = feed.health().bookDelayMs
-    // Nine batches, 200 ms apart, plus the time of the responses.
+    // Nine pauses of 200 ms, plus the time of the responses.
     assert.ok(roundMs >= 9 * 200, `${roundMs} ms`)
     assert.ok(roundMs < 30_000, `${roundMs} ms`)
     bench.clock.advance(100)
     await feed.stop()
     bench.clock.advance(300_000)
-    assert.ok(feed.health().bookDelayMs >= 300_000, 'a round that does not end grows')
+    assert.ok(
+      feed.health().bookDelayMs >= 300_000,
+      'an unfinished round counts with its present duration',
+    )
   })
 })

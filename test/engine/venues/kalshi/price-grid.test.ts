@@ -18,7 +18,7 @@ const edged = (edge: string, center: string, width: '0.10' | '0.01') => {
 const on = (row: object, price: number): boolean | undefined =>
   parsePriceGrid({ ...row })?.isOn(priceMicros(price))
 
-test('rejects prices between steps in every structure and accepts range ends and edges', () => {
+test('rejects prices between steps in every structure and accepts the bounds of each range', () => {
   const cases: readonly (readonly [object, number, readonly number[], readonly number[]])[] = [
     [linear, 10_000, [10_000, 440_000, 990_000], [5_000, 441_000, 999_000]],
     [deci, 1_000, [1_000, 441_000, 999_000], [500, 441_500]],
@@ -53,7 +53,7 @@ test('shares equal price ranges between markets and returns null for unreadable 
 test('accepts orders on old and new price ranges after a change', () => {
   const terms = new MarketTerms()
   const may = (price: number) => terms.mayRest('A', priceMicros(price))
-  assert.ok(may(441_500), 'nothing is known of the market')
+  assert.ok(may(441_500), 'an unknown market accepts every price')
   terms.note('A', { tradingEndsAtMs: null, grid: parsePriceGrid(deci), shard: 2 })
   assert.deepEqual([may(441_000), may(441_500)], [true, false])
   const coarse = parsePriceGrid(linear)
@@ -62,7 +62,7 @@ test('accepts orders on old and new price ranges after a change', () => {
   terms.note('A', { tradingEndsAtMs: null, grid: coarse, shard: 2 })
   assert.deepEqual([may(440_000), may(441_000), may(441_500)], [true, true, false])
   terms.note('A', { tradingEndsAtMs: null, grid: null, shard: 2 })
-  assert.equal(may(441_500), false, 'a row without ranges changes none')
+  assert.equal(may(441_500), false, 'a row without ranges keeps the known ranges')
   assert.deepEqual(terms.tickersOf(2), ['A'])
   terms.note('A', null)
   assert.deepEqual(terms.tickersOf(2), [])

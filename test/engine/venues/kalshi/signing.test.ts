@@ -60,7 +60,7 @@ describe('Kalshi signing', () => {
       assert.equal(callerOf(shown, 'POST'), 'refused')
       const other = pair === ed ? publicKey : ed.publicKey
       const otherPem = other.export({ type: 'spki', format: 'pem' }).toString()
-      assert.equal(callerOf(otherPem, 'GET'), 'refused', 'a key of the other kind')
+      assert.equal(callerOf(otherPem, 'GET'), 'refused', 'a key of the other format')
     }
   })
 })

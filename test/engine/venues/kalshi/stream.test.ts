@@ -37,7 +37,7 @@ function openStream() {
   return { take, events, seen, combos, terms, found, drift }
 }
 
-test('reports unknown messages, market changes and refusals without breaking the sequence', () => {
+test('records unknown messages, market changes and errors without breaking the sequence', () => {
   const { take, seen, found, events, drift } = openStream()
   take('event_lifecycle', { event_ticker: 'E' })
   take('margin_call', { x: 1 })
@@ -66,7 +66,7 @@ const block = (term: unknown) => ({
   ...{ taker_outcome_side: 'yes', ts_ms: 1_790_000_000_000, is_block_trade: term },
 })
 
-test('treats a trade as a block trade unless its flag denies it, and reports invalid or missing flags', () => {
+test('treats a trade as a block trade unless its flag denies it, and records invalid or missing flags', () => {
   const { take, events, found, drift } = openStream()
   const texts = [true, false, 'true', 1, 'yes', 'false', 0]
   for (const term of texts) take('trade', block(term))
@@ -83,7 +83,7 @@ test('treats a trade as a block trade unless its flag denies it, and reports inv
   assert.deepEqual(found(), [...odd, 'trade.field=is_block_trade missing 1'])
 })
 
-test('reports event fees whose type has no formula', () => {
+test('records event fees whose type has no formula', () => {
   const { take, found } = openStream()
   const fees = (override: object) => take('event_fee_update', { event_ticker: 'E', ...override })
   fees({ fee_type_override: null, fee_multiplier_override: null })
@@ -112,7 +112,7 @@ test('marks a book as suspect on a book-like message of unknown type, or all boo
   assert.equal(found().length, 4)
 })
 
-test('limits the number of unknown names in the findings table', () => {
+test('limits the number of unknown names in the drift table', () => {
   const { take, drift } = openStream()
   for (let at = 0; at < 500; at += 1) take(`kind_${at}`, {})
   assert.ok(drift.entries().length < 70)
@@ -122,7 +122,7 @@ test('limits the number of unknown names in the findings table', () => {
   )
 })
 
-test('refuses an order added outside its market’s price ranges and requests the book, but accepts a removal there', () => {
+test('rejects an added order outside its market’s price ranges and requests the book, but accepts a removal there', () => {
   const { take, seen, found, events, terms } = openStream()
   const row = { price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }] }
   terms.note('A', { tradingEndsAtMs: null, grid: parsePriceGrid(row), shard: 0 })
@@ -165,5 +165,5 @@ test('recognises a combination with a series ticker by its row and ignores it af
   for (let at = 0; at < 60_000; at += 1) {
     combos.note({ ticker: `S-${at}`, mve_collection_ticker: 'KXMVE-R' })
   }
-  assert.ok(combos.has('S-59999') && !combos.has(ticker), 'the oldest are forgotten')
+  assert.ok(combos.has('S-59999') && !combos.has(ticker), 'the oldest entries are evicted')
 })

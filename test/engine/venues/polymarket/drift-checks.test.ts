@@ -40,7 +40,7 @@ async function findings(answers: Readonly<Record<string, unknown>>, headers = {}
   return drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`)
 }
 
-test('reports nothing for documented answers: v1 live or retired, both protocol versions and id widths', async () => {
+test('reports nothing for documented responses: v1 live or retired, both protocol versions and id widths', async () => {
   assert.deepEqual(await findings(RIGHT), [])
   assert.deepEqual(await findings({ ...RIGHT, '/trades': [] }), [])
   const v2 = { ...MARKET, version: 'v2', conditionId: `0x${'a'.repeat(62)}`, positionIds: ['1'] }
@@ -82,7 +82,7 @@ test('reports each synthetic deviation as a loss or a notice', async () => {
   ])
 })
 
-test('reports the retirement of v1 during a run as a notice', async () => {
+test('reports as a notice that v1 was retired while the service was running', async () => {
   const drift = quietDrift()
   let v1: unknown = []
   const getJson = async (path: string) => {

@@ -16,7 +16,7 @@ import { dataRow } from '../../../support/worlds/data-api-rows.ts'
 
 const START_MS = 1_795_000_000_000
 
-/** A feed on a manual clock with a stub venue. Both stop at the end of the test. */
+/** Opens a feed on a manual clock with a stub venue. Both stop at the end of the test. */
 async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
@@ -45,7 +45,7 @@ async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
 
 const AUDITED: PolymarketFeedOptions = { bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 }
 
-/** A started feed whose subscriptions to trades and to these markets' books have reached the stub. */
+/** Starts a feed and waits until the stub has received its subscriptions to trades and these markets' books. */
 async function watching(
   t: TestContext,
   markets: readonly number[],
@@ -107,7 +107,7 @@ const row = (more: Partial<WireTrade> = {}): WireTrade => ({
   transactionHash: '0xfeed',
   ...more,
 })
-/** A trade on the market channel. */
+/** A `last_trade_price` message. */
 const lastTrade = (more: object = {}) => ({
   event_type: 'last_trade_price',
   market: '0x1',
@@ -127,14 +127,14 @@ const activity = (type: string, more: Partial<WireTrade> = {}) => ({
   payload: row(more),
 })
 
-test('distributes markets over sockets with both tokens on one socket, and sets the custom flag on one socket', async (t) => {
+test('distributes markets over sockets with both tokens on one socket, and requests venue-wide messages on one socket', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
   feed.watch([market(1), market(2), market(3), market(1)])
   feed.start()
   clock.advance(100)
   const hasBoth = () => books(stub).length === 2
   await until(() => hasBoth() && books(stub).every((one) => commands(one).length > 0), 'commands')
-  assert.deepEqual(feedEvents('feedUp', 'books'), [], 'nothing has come yet')
+  assert.deepEqual(feedEvents('feedUp', 'books'), [], 'no data has arrived yet')
   for (const [index, asset] of ['11', '31'].entries()) {
     send(books(stub)[index], [book(asset, START_MS)])
     await until(() => feedEvents('feedUp', 'books').length === index + 1, 'up')
@@ -180,9 +180,12 @@ test('reports the outcomes of a lost socket as down, reconnects and resubscribes
   assert.equal(down?.sinceMs, START_MS + 1_000)
   clock.advance(1_000)
   await until(() => commands(books(stub)[1]).length === 1, 'subscribed again')
-  assert.equal(feedEvents('feedUp', 'books').length, 1, 'nothing has come over the new one')
+  assert.equal(feedEvents('feedUp', 'books').length, 1, 'no data has arrived on the new socket')
   send(books(stub)[1], [book('12', START_MS), book('11', START_MS)])
-  await until(() => ofKind('bookSnapshot').length === 3, 'the old moment counts again')
+  await until(
+    () => ofKind('bookSnapshot').length === 3,
+    'a book with an equal timestamp is accepted again',
+  )
   assert.equal(feedEvents('feedUp', 'books')[1]?.sinceMs, START_MS + 1_000)
 })
 
@@ -192,12 +195,12 @@ test('sends PING every ten seconds and does not count PONG and notices as data',
   await until(() => books(stub)[0]?.received.includes('PING') === true, 'PING')
   send(books(stub)[0], 'PONG')
   send(books(stub)[0], 'NO NEW ASSETS')
-  await until(() => feed.health().lastSignAtMs === START_MS + 10_000, 'a sign')
+  await until(() => feed.health().lastSignAtMs === START_MS + 10_000, 'a heartbeat')
   assert.equal(feed.health().lastDataAtMs, null)
 })
 
 const COMPLETE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
-test('marks a book as suspect when its hash contradicts a change, and reports missing hashes or best prices', async (t) => {
+test('marks a book as suspect when its hash contradicts a change, and records missing hashes or best prices', async (t) => {
   const { stub, clock, feedEvents, ofKind, drift } = await watching(t, [1, 2], AUDITED)
   const change = (asset: string, more: object) => ({
     event_type: 'price_change',
@@ -216,15 +219,15 @@ test('marks a book as suspect when its hash contradicts a change, and reports mi
     [1, 3_000],
     [2, 1_500],
   ] as const) {
-    await until(() => requested() === count, 'a reading')
+    await until(() => requested() === count, 'a REST read')
     await settle()
-    assert.equal(feedEvents('feedGap', 'books').length, 0, 'one reading proves nothing')
+    assert.equal(feedEvents('feedGap', 'books').length, 0, 'a single REST read proves nothing')
     clock.advance(ms)
   }
   await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
   assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['11'])
   send(books(stub)[0], change('21', {}))
-  await until(() => ofKind('bookChange').length === 3, 'a change without them')
+  await until(() => ofKind('bookChange').length === 3, 'a change without hash and best prices')
   assert.deepEqual(
     drift.entries().map(({ kind, name }) => `${kind}=${name}`),
     [
@@ -235,7 +238,7 @@ test('marks a book as suspect when its hash contradicts a change, and reports mi
   )
 })
 
-test('reads books under hexadecimal ids, and marks the market or connection of an unknown token as suspect', async (t) => {
+test('reads books under hexadecimal ids, and marks books as suspect when messages name unknown tokens', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await watching(t, [1, 2, 3])
   feed.unwatch([nativeMarketId('0x3')])
   const gaps = () => feedEvents('feedGap', 'books').flatMap(({ outcomes }) => outcomes)
@@ -252,21 +255,21 @@ test('reads books under hexadecimal ids, and marks the market or connection of a
     ['11', '21', '11'],
   )
   send(books(stub)[0], change('911', '0x1'))
-  await until(() => gaps().length === 1, 'a gap of the market that is named')
-  // Two messages about unknown tokens are not enough. After a third without a known token, all books are suspect.
+  await until(() => gaps().length === 1, 'a gap of the named market')
+  // Two consecutive messages about unknown tokens have no effect. After the third all books are suspect.
   send(books(stub)[0], [change('921'), change('922')])
   send(books(stub)[0], [change('21'), change('921'), change('31'), change('31'), change('922')])
-  await until(() => ofKind('bookChange').length === 2, 'its own')
+  await until(() => ofKind('bookChange').length === 2, 'a change of a known token')
   assert.deepEqual(gaps(), ['11'])
   send(books(stub)[0], change('0xdddd'))
-  await until(() => gaps().length === 2, 'gaps of all')
-  assert.deepEqual(gaps(), ['11', '21'], 'a market that is suspect already is not told again')
+  await until(() => gaps().length === 2, 'gaps of all books')
+  assert.deepEqual(gaps(), ['11', '21'], 'no second gap for a suspect market')
   const found = drift.entries().map(({ kind, name }) => `${kind}=${name}`)
   assert.deepEqual(found, ['ws.asset_id=hexadecimal', 'ws.asset_id=not subscribed'])
   clock.advance(10_000)
   send(books(stub)[0], [book('11', START_MS + 9), book('21', START_MS + 9)])
   send(books(stub)[0], { event_type: 'price_change', timestamp: '1', price_changes: [{}] })
-  await until(() => gaps().length === 4, 'a message without any id may be of any book')
+  await until(() => gaps().length === 4, 'gaps of all books for a message without ids')
   assert.deepEqual(gaps().slice(2), ['11', '21'])
 })
 
@@ -278,7 +281,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
   await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
   assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['11'])
   send(books(stub)[0], '{"event_type":"price_change","price_changes":[{"asset_id":"21",')
-  await until(() => feedEvents('feedGap', 'books').length === 2, 'gap of a torn frame')
+  await until(() => feedEvents('feedGap', 'books').length === 2, 'gap of a truncated frame')
   assert.deepEqual(feedEvents('feedGap', 'books')[1]?.outcomes, ['21'])
   clock.advance(50)
   await until(() => commands(books(stub)[0]).length === 3, 'resubscribed')
@@ -286,7 +289,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
     { assets_ids: ['11', '12', '21', '22'], operation: 'unsubscribe' },
     { assets_ids: ['11', '12', '21', '22'], operation: 'subscribe', custom_feature_enabled: true },
   ])
-  // A market has one gap until its next snapshot. A loss after the snapshot is a new gap.
+  // A market has one gap until its next snapshot. A loss after that snapshot is a new gap.
   const renamed = { event_type: 'price_change', entries: [{ asset_id: '11' }] }
   send(books(stub)[0], renamed)
   send(books(stub)[0], [book('11', START_MS + 2_050), book('21', START_MS + 2_050)])
@@ -308,7 +311,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
   ])
 })
 
-test('batches snapshot requests, one batch a second, and slows down while no snapshot arrives', async (t) => {
+test('combines snapshot requests, at most one command a second, and less often while no snapshot arrives', async (t) => {
   const { stub, feed, clock, ofKind } = await watching(t, [1, 2])
   const subscribed = () =>
     commands(books(stub)[0]).filter((command) => command.operation === 'subscribe').length
@@ -327,7 +330,7 @@ test('batches snapshot requests, one batch a second, and slows down while no sna
   send(books(stub)[0], [book('11', START_MS + 1)])
   await until(() => ofKind('bookSnapshot').length === 2, 'its book')
   clock.advance(2_000)
-  assert.equal(subscribed(), 1, 'a book that came meanwhile answers the request too')
+  assert.equal(subscribed(), 1, 'the book that arrived meanwhile satisfies the request')
   await ask(50)
   await until(() => subscribed() === 2, 'the second')
   stub.rest = () => [book('11', START_MS + 9)]
@@ -341,9 +344,9 @@ test('batches snapshot requests, one batch a second, and slows down while no sna
       'more',
     )
   }
-  await until(() => subscribed() >= 5, 'asked again by itself')
+  await until(() => subscribed() >= 5, 'requests are repeated')
   assert.ok(subscribed() <= 8, `${subscribed()} in a minute without an answer`)
-  await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'REST in the end')
+  await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'a book over REST')
 })
 
 test('replaces a connected socket that does not send a requested book', async (t) => {
@@ -352,13 +355,13 @@ test('replaces a connected socket that does not send a requested book', async (t
     clock.advance(1_000)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  await until(() => books(stub).length === 2, 'another socket')
-  await until(() => commands(books(stub)[1]).length === 1, 'subscribed anew')
+  await until(() => books(stub).length === 2, 'a second socket')
+  await until(() => commands(books(stub)[1]).length === 1, 'subscribed again')
   send(books(stub)[1], [book('11', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
 })
 
-test('requests a book when none follows a tick change within a second', async (t) => {
+test('requests a book when none arrives within a second of a tick change', async (t) => {
   const { stub, clock, ofKind } = await watching(t, [1])
   send(books(stub)[0], [book('11', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
@@ -369,10 +372,10 @@ test('requests a book when none follows a tick change within a second', async (t
   clock.advance(900)
   assert.equal(commands(books(stub)[0]).length, 1)
   clock.advance(600)
-  await until(() => commands(books(stub)[0]).length === 3, 'asked')
+  await until(() => commands(books(stub)[0]).length === 3, 'the book was requested')
 })
 
-test('reports unknown message types and book versions, and still reads the books', async (t) => {
+test('records unknown message types and book versions, and still reads the books', async (t) => {
   const { stub, feed, ofKind, drift } = await openFeed(t)
   feed.watch([market(1)])
   feed.start()
@@ -390,12 +393,12 @@ test('reports unknown message types and book versions, and still reads the books
   )
 })
 
-test('reports refused handshakes of the book stream and the activity stream', async (t) => {
+test('records refused handshakes of the book stream and the activity stream', async (t) => {
   const { stub, feed, drift } = await openFeed(t)
   stub.upgradeRefusal = 410
   feed.watch([market(1)])
   feed.start()
-  await until(() => drift.entries().length === 2, 'both named')
+  await until(() => drift.entries().length === 2, 'both refusals recorded')
   assert.deepEqual(
     drift
       .entries()
@@ -433,7 +436,7 @@ test('dates the loss of an activity stream during a read pause to the start of t
   send(rtds(), activity('orders_matched'))
   clock.advance(60_000)
   feed.read('all')
-  // The queued message is stamped when it is read, long after the pause began.
+  // The queued message gets the time at which it is read, long after the pause began.
   await until(() => trades().length === 1, 'a trade')
   rtds()?.socket.terminate()
   await until(() => feedEvents('feedDown', 'trades').length === 1, 'down')
@@ -474,7 +477,7 @@ test('reads activity frames without topic and type, and identifies the taker amo
   )
 })
 
-test('reports an activity stream that carries only unrelated frames as a loss', async (t) => {
+test('reports a loss when the activity stream has only unrelated frames', async (t) => {
   const { stub, clock, metrics, drift } = await watching(t, [])
   for (let frame = 0; frame < 20; frame += 1) {
     send(sockets(stub, '/rtds')[0], { topic: 'activity_v2', type: 'fills', payload: {} })
@@ -502,7 +505,11 @@ test('reconnects a silent activity stream while last_trade_price arrives, even w
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
   clock.advance(20_000)
   await settle()
-  assert.equal(feedEvents('feedDown', 'trades').length, 0, 'a quiet venue is no dead stream')
+  assert.equal(
+    feedEvents('feedDown', 'trades').length,
+    0,
+    'without trades the stream counts as alive',
+  )
   send(sockets(stub, '/rtds')[0], 'PONG')
   send(books(stub)[0], lastTrade())
   await settle()
@@ -511,13 +518,13 @@ test('reconnects a silent activity stream while last_trade_price arrives, even w
     send(sockets(stub, '/rtds')[0], 'PONG')
     await settle()
   }
-  await until(() => feedEvents('feedDown', 'trades').length === 1, 'given up')
+  await until(() => feedEvents('feedDown', 'trades').length === 1, 'the stream counts as lost')
   clock.advance(1_000)
   await until(() => feedEvents('feedUp', 'trades').length === 2, 'up again')
   assert.equal(stub.requests.filter(({ path }) => path === '/v2/trades').length, 0)
 })
 
-test('falls back to last_trade_price while the activity stream is silent, emits each trade once, and reports the source', async (t) => {
+test('uses last_trade_price while the activity stream is silent, emits each trade once, and reports the source', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await watching(t, [1])
   const rtds = () => sockets(stub, '/rtds').at(-1)
   send(books(stub)[0], [book('11', START_MS)])
@@ -543,21 +550,25 @@ test('falls back to last_trade_price while the activity stream is silent, emits 
     ],
   )
   send(books(stub)[0], lastTrade(tx(4)))
-  await until(() => trades().length === 5, 'at once')
+  await until(() => trades().length === 5, 'trades are emitted at once')
   const isUp = feedEvents('feedUp', 'trades').length
   for (let number = 5; number <= 7; number += 1) {
     send(rtds(), activity('orders_matched', { transactionHash: `0x${number}` }))
   }
-  await until(() => trades().length === 8, 'the stream again')
+  await until(() => trades().length === 8, 'the stream is the source again')
   assert.equal(feed.health().tradesSource, 'activity')
-  assert.equal(feedEvents('feedUp', 'trades').length, isUp + 1, 'what is between is read again')
+  assert.equal(
+    feedEvents('feedUp', 'trades').length,
+    isUp + 1,
+    'trades of the outage are read again',
+  )
   send(books(stub)[0], lastTrade(tx(7)))
   clock.advance(20_000)
   await settle()
-  assert.equal(trades().length, 8, 'known by its transaction')
+  assert.equal(trades().length, 8, 'a fill of a known transaction is not emitted')
 })
 
-test('emits each fill once, with its wallet, whichever source comes first', async (t) => {
+test('emits each fill once, with its wallet, whichever source sends it first', async (t) => {
   const { stub, feed, clock, trades } = await watching(t, [1])
   send(books(stub)[0], [book('11', START_MS)])
   const rows = ['0xa', '0xb', '0xc'].map((transactionHash) =>
@@ -586,7 +597,7 @@ test('emits each fill once, with its wallet, whichever source comes first', asyn
   assert.equal(
     trades().filter(({ txHash }) => txHash !== '0xa').length,
     0,
-    'the stream has it soon',
+    'the stream is expected to send the row',
   )
   both('0xb')
   await until(() => trades().some(({ txHash }) => txHash === '0xb'), 'the row before its fills')
@@ -608,15 +619,15 @@ test('emits each fill once, with its wallet, whichever source comes first', asyn
   )
 })
 
-test('falls back to last_trade_price at once when the venue refuses the activity subscription', async (t) => {
+test('uses last_trade_price at once when the venue refuses the activity subscription', async (t) => {
   const { stub, feed, trades } = await watching(t, [1])
   send(books(stub)[0], lastTrade())
   send(sockets(stub, '/rtds')[0], { message: 'Invalid request body', connectionId: 'x' })
-  await until(() => trades().length === 1, 'what waited')
+  await until(() => trades().length === 1, 'the waiting trade')
   assert.equal(feed.health().tradesSource, 'last_trade_price')
   sockets(stub, '/rtds')[0]?.socket.terminate()
-  await until(() => feed.health().connectionsOpen === 1, 'gone')
-  assert.equal(feed.health().connectionsWanted, 1, 'its socket is no loss')
+  await until(() => feed.health().connectionsOpen === 1, 'the activity socket is closed')
+  assert.equal(feed.health().connectionsWanted, 1, 'its socket does not count as lost')
 })
 
 test('checks a silent book socket over REST, reports a gap on a difference, and reconnects', async (t) => {
@@ -626,11 +637,15 @@ test('checks a silent book socket over REST, reports a gap on a difference, and 
   const requested = () => stub.requests.filter(({ path }) => path === '/books').length
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS)] : [])
   clock.advance(10_100)
-  await until(() => requested() === 1, 'first look')
+  await until(() => requested() === 1, 'first REST read')
   await settle()
   clock.advance(9_900)
   await settle()
-  assert.equal(feedEvents('feedGap', 'books').length, 0, 'a quiet market is not a dead socket')
+  assert.equal(
+    feedEvents('feedGap', 'books').length,
+    0,
+    'a quiet market does not prove a dead socket',
+  )
   send(books(stub)[0], 'PONG')
   await settle()
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS + 9_000, '0.5')] : [])
@@ -645,7 +660,7 @@ test('checks a silent book socket over REST, reports a gap on a difference, and 
   await until(() => feedEvents('feedDown', 'books').length === 1, 'reconnecting')
 })
 
-test('resolves repeated rows and participants without a fill through the Data API', async (t) => {
+test('checks repeated rows, and participants without a fill, against the Data API', async (t) => {
   const { stub, clock, trades, ofKind } = await watching(t, [])
   const equal = dataRow(row())
   const lost = row({ transactionHash: '0xlost', conditionId: '0x2', asset: '21' })
@@ -677,11 +692,11 @@ test('resolves repeated rows and participants without a fill through the Data AP
     clock.advance(5_000)
     await settle()
   }
-  await until(() => trades().length === 3, 'the lost fill, once it is listed')
+  await until(() => trades().length === 3, 'the lost fill, once the Data API lists it')
   assert.equal(ofKind('tradeParticipant')[0]?.wallet, '0xbb')
 })
 
-test('back-fills trades with the same ids as the stream and rereads the most recent range', async (t) => {
+test('back-fills trades with the same ids as the stream and reads the most recent range again', async (t) => {
   const { stub, feed, clock, trades } = await watching(t, [])
   send(sockets(stub, '/rtds')[0], activity('orders_matched'))
   await until(() => trades().length === 1, 'streamed')
@@ -694,7 +709,7 @@ test('back-fills trades with the same ids as the stream and rereads the most rec
   assert.equal(trades()[1]?.source, 'backfill')
   stub.rest = () => [late, dataRow(row())]
   clock.advance(5_000)
-  await until(() => trades().length === 3, 'indexed late')
+  await until(() => trades().length === 3, 'the trade that was listed late')
   assert.equal(trades()[2]?.txHash, '0xlate')
   stub.rest = () => 404
   await assert.rejects(feed.fetchTrades({ ...range, source: 'history' }))
@@ -708,18 +723,18 @@ test('reports a gap of one market when REST contradicts its book twice', async (
     path === '/books' ? [book('11', START_MS), book('21', START_MS + 2_000, '0.45')] : []
   const requested = () => stub.requests.filter(({ path }) => path === '/books').length
   clock.advance(5_000)
-  await until(() => requested() === 1, 'first reading')
+  await until(() => requested() === 1, 'first REST read')
   await settle()
   assert.equal(feedEvents('feedGap', 'books').length, 0)
   clock.advance(3_000)
-  await until(() => requested() === 2, 'second reading')
+  await until(() => requested() === 2, 'second REST read')
   await settle()
   clock.advance(1_500)
   await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
   assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['21'])
 })
 
-test('does not mark a correct book as stale when one of two REST samples is a ghost book', async (t) => {
+test('does not mark a correct book as stale when one of two REST reads returns a book of only 0.01 and 0.99', async (t) => {
   for (const isGhostFirst of [true, false]) {
     const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
     send(books(stub)[0], book('11', START_MS))
@@ -736,14 +751,14 @@ test('does not mark a correct book as stale when one of two REST samples is a gh
       [2, 1_500],
     ] as const) {
       clock.advance(ms)
-      await until(() => requested() === count, 'a reading')
+      await until(() => requested() === count, 'a REST read')
       await settle()
     }
     assert.deepEqual(feedEvents('feedGap', 'books'), [])
   }
 })
 
-test('reads requested books over REST and delivers them as out of order', async (t) => {
+test('reads requested books over REST and emits them as out of order', async (t) => {
   const { stub, feed, ofKind } = await watching(t, [1, 2])
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS)] : [])
   feed.readBooks([outcomeId('11'), outcomeId('21'), outcomeId('nobody')])
@@ -752,19 +767,19 @@ test('reads requested books over REST and delivers them as out of order', async 
     ofKind('bookSnapshot').map(({ outcome, isInOrder }) => [outcome, isInOrder]),
     [['11', false]],
   )
-  assert.equal(feed.health().connectionsOpen, 1, 'the stream has delivered nothing')
+  assert.equal(feed.health().connectionsOpen, 1, 'the stream has delivered no data')
 })
 
-test('does not suspect a stream that catches up between REST samples', async (t) => {
+test('does not suspect a stream that catches up between two REST reads', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'book')
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS + 2_000, '0.45')] : [])
   clock.advance(5_000)
-  await until(() => stub.requests.some(({ path }) => path === '/books'), 'first reading')
+  await until(() => stub.requests.some(({ path }) => path === '/books'), 'first REST read')
   await settle()
   send(books(stub)[0], book('11', START_MS + 2_000, '0.45'))
-  await until(() => ofKind('bookSnapshot').length === 2, 'it was on its way')
+  await until(() => ofKind('bookSnapshot').length === 2, 'the message in transit')
   clock.advance(3_000)
   await settle()
   clock.advance(1_900)
@@ -785,7 +800,7 @@ test('does not suspect a venue that stamps REST books with the request time', as
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('triggers a catalogue read on an announced close, and emits nothing after stop', async (t) => {
+test('reports a market for a catalogue read after its planned close, and emits nothing after stop', async (t) => {
   const { stub, feed, clock, events, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([
@@ -815,7 +830,7 @@ async function settle(): Promise<void> {
   }
 }
 
-test('pauses trades without losing them, and can drop queued book messages with new sockets without interrupting trades', async (t) => {
+test('pauses trades without losing them, and discards queued book messages by reconnecting without interrupting trades', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
   feed.start()
@@ -832,7 +847,10 @@ test('pauses trades without losing them, and can drop queued book messages with 
   for (let round = 0; round < 200; round += 1) await new Promise((done) => setImmediate(done))
   assert.deepEqual([trades().length, ofKind('bookSnapshot').length], [0, 1])
   feed.read('all')
-  await until(() => trades().length === 1 && ofKind('bookSnapshot').length === 2, 'all of it')
+  await until(
+    () => trades().length === 1 && ofKind('bookSnapshot').length === 2,
+    'all queued messages',
+  )
   feed.reconnect('test')
   assert.equal(feedEvents('feedDown', 'books').length, 1)
   for (let wait = 0; wait < 20 && books(stub).length < 2; wait += 1) {

@@ -11,7 +11,7 @@ const AT = timeMs(1_795_000_000_000)
 const FIRST = '111'
 const SECOND = '222'
 
-/** A mapper of one market with tokens 111 and 222. `feed` maps frames and returns the new events. */
+/** Creates a mapper of one market with tokens 111 and 222. `feed` converts frames and returns the new events. */
 function openMap() {
   const tracks = new Tracks()
   const events: VenueEvent[] = []
@@ -93,7 +93,7 @@ test('merges mirrored entries of a change into one change of the first token', (
   })
 })
 
-test('converts entries of only the second token to the first token’s side and price, best prices included', () => {
+test('converts entries of only the second token to the first token’s side and price, including the best prices', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([entry(SECOND, 'BUY', '0.3', '7', { best_bid: '0.3', best_ask: '' })]),
@@ -121,7 +121,7 @@ test('keeps a level that only the second token has among mirrored entries', () =
   assert.equal(event.top, null)
 })
 
-test('reads best prices that are absent, null, empty, 0 or 1 as unstated or an empty side', () => {
+test('reads absent best prices as unknown, and null, empty, 0 or 1 as an empty side', () => {
   const { feed } = openMap()
   const topOf = (more: object) => {
     const [event] = feed(change([entry(FIRST, 'BUY', '0.5', '1', more)]))
@@ -136,7 +136,7 @@ test('reads best prices that are absent, null, empty, 0 or 1 as unstated or an e
   assert.deepEqual(topOf({ best_bid: '0.5', best_ask: '0' }), { bid: 500_000, ask: null })
 })
 
-test('emits simultaneous mirrored books once, from the first sender, and corrects them by the first token’s book', () => {
+test('emits simultaneous copies of a book once, from the first sender, and corrects them by the first token’s book', () => {
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
@@ -174,11 +174,11 @@ test('keeps a level that only the first token’s simultaneous book has', () => 
   const complete = [{ price: 600_000, size: 5_000_000 }]
   assert.deepEqual(asksAfter([poorer, own]), complete)
   assert.deepEqual(asksAfter([own, poorer]), complete)
-  // An unreadable book of the second token does not count as the first book.
+  // An unreadable book of the second token does not prevent the use of the first token's book.
   assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), complete)
 })
 
-test('ignores a late simultaneous book once a newer change has arrived', () => {
+test('ignores a late copy of a book once a newer change has arrived', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const matchedMarket = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
@@ -194,7 +194,7 @@ test('ignores a late simultaneous book once a newer change has arrived', () => {
   }
 })
 
-test('skips a mirrored book with an older timestamp until a new subscription resets the check', () => {
+test('skips a copy of a book with an older timestamp until a new subscription resets the check', () => {
   const { feed, track } = openMap()
   const time = 1_795_000_000_100
   feed(book(FIRST, time, [level('0.4', '1')], []))

@@ -50,7 +50,7 @@ test('reports the tokens whose books a rejected message affects', () => {
   assert.deepEqual(tokens('{"event_type":"price_change","price_changes":[{"asset_id": "9","pr'), [
     '9',
   ])
-  // A message with unknown names counts as a lost book message if it has the shape of a book or a change.
+  // A message with unknown field names counts as a lost book message if it has the shape of a book or a change.
   assert.deepEqual(tokens(`{"event_type":"price_change","entries":${entries}}`), ['7', '8'])
   assert.deepEqual(tokens(`{"event_type":"change_2","price_changes":${entries}}`), ['7', '8'])
   assert.deepEqual(tokens('{"event_type":"book_2","asset_id":"7","bids":[],"asks":[]}'), ['7'])
@@ -74,7 +74,7 @@ test('distinguishes the two trade types of the activity topic from all other fra
     const parsed = parseActivity(`{"connection_id":"x","payload":${payload}}`)
     return parsed.kind === 'activity' ? parsed.message.kind : parsed.kind
   }
-  assert.equal(bare(row), 'unnamed', 'its fields say what it is')
+  assert.equal(bare(row), 'unnamed', 'recognized by its fields')
   assert.equal(bare('{"symbol":"btcusdt","value":1}'), 'other')
   assert.equal(parseActivity(`{"type":"trades","payload":${row}}`).kind, 'activity')
   assert.equal(parseActivity('').kind, 'sign')

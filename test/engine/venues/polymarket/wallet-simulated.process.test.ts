@@ -34,8 +34,8 @@ interface Told {
   readonly fee: number
 }
 
-/** The events of a wallet in the simulator, in the form and order of our wallet events. */
-function truthOf({ wallet, events }: WalletAccount): string[] {
+/** The events of a wallet in the simulator, in the format and order of our wallet events. */
+function expectedOf({ wallet, events }: WalletAccount): string[] {
   const published: Told[] = []
   for (const event of events) {
     const row = toldOf(event, wallet.address)
@@ -136,7 +136,7 @@ test('reads the simulated ledgers unchanged, including roles, fees and owners', 
       )
       assert.equal(reach.isComplete, true)
       assert.equal(ledger.droppedEventCount, 0)
-      assert.deepEqual(events.map(nameOf), truthOf(ledger))
+      assert.deepEqual(events.map(nameOf), expectedOf(ledger))
       for (const { kind } of events) kinds.add(kind)
       const sizes = new Map<string, number>()
       for (const { market, positions } of ledger.holdings.values()) {

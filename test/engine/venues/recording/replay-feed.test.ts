@@ -66,7 +66,7 @@ function listing() {
   return row.listing
 }
 
-/** Records a book stream of venue b and one activity frame of venue a, 100 ms apart. */
+/** Records a book stream of venue b and one activity frame of venue a, with 100 ms between frames. */
 async function record(name: string): Promise<string> {
   const file = join(folder, name)
   const clock = new ManualClock()
@@ -133,7 +133,7 @@ describe('replay', () => {
     assert.deepEqual(kinds, ['header', 'catalog', 'frame', 'frame', 'frame', 'frame', 'frame'])
   })
 
-  it('refuses a listing with a value that no version wrote', () => {
+  it('rejects a listing with a value that no version wrote', () => {
     const kindOf = (changed: Partial<Record<keyof MarketListing, unknown>>) => {
       const page = { markets: [{ ...listing(), ...changed }], events: [] }
       return parseLine(JSON.stringify({ kind: 'catalog', venue: 'b', page })).kind
@@ -164,7 +164,7 @@ describe('replay', () => {
   it('passes frames through parser, sequence check and mapper with their recorded times', async () => {
     const { events } = await play(await record('path.jsonl'), { speed: 'max' })
     const published = events.filter((event) => event.venue === 'b').map((event) => event.kind)
-    // One gap follows the missing frame, and one follows the unreadable frame.
+    // The missing frame and the unreadable frame cause one gap each.
     const body = ['bookSnapshot', 'bookChange', 'feedGap', 'bookChange', 'feedGap']
     assert.deepEqual(published, ['feedUp', 'feedUp', ...body, 'feedDown', 'feedDown'])
     const change = events.findLast((event) => event.kind === 'bookChange')
@@ -188,7 +188,7 @@ describe('replay', () => {
     }
   })
 
-  it('serves the recorded catalogue and omits markets that were not recorded', async () => {
+  it('returns the recorded catalogue and omits markets that were not recorded', async () => {
     const { venues } = await play(await record('catalog.jsonl'), { speed: 'max' })
     const catalog = venues.find((venue) => venue.key === 'b')?.catalog
     const ids = [nativeMarketId('T-1'), nativeMarketId('T-2')]

@@ -9,15 +9,15 @@ const book = (yes: readonly LevelText[], no: readonly LevelText[]): OrderbookSna
   ...{ kind: 'orderbookSnapshot', sid: 1, seq: 1, ticker: 'A', yes, no },
 })
 
-function openLegs(truth: OrderbookSnapshot | null) {
+function openLegs(restBook: OrderbookSnapshot | null) {
   const drift = quietDrift('b')
-  const at = { nowMs: 0, asked: 0, flips: 0, truth }
+  const at = { nowMs: 0, requestCount: 0, flips: 0, restBook }
   const legs = new Legs({
     nowMs: () => at.nowMs,
     drift,
     fetchBook: async () => {
-      at.asked += 1
-      return at.truth
+      at.requestCount += 1
+      return at.restBook
     },
     onFlip: () => {
       at.flips += 1
@@ -39,12 +39,12 @@ const YES: readonly LevelText[] = [['0.6000', '10.00']]
 const OWN = book(YES, [['0.3800', '5.00']])
 const OTHER = book(YES, [['0.6200', '5.00']])
 
-test('detects by the REST book that a snapshot prices the other leg, and converts its prices', async () => {
+test('converts the prices of No when REST shows that a snapshot quotes them in prices of Yes', async () => {
   const { legs, at, note, found } = openLegs(OWN)
   await note(OWN)
-  assert.deepEqual([at.asked, at.flips], [0, 0])
+  assert.deepEqual([at.requestCount, at.flips], [0, 0])
   await note(OTHER)
-  assert.deepEqual([at.asked, at.flips, found()], [1, 1, ['ws.use_yes_price=flipped']])
+  assert.deepEqual([at.requestCount, at.flips, found()], [1, 1, ['ws.use_yes_price=flipped']])
   const read = await note(OTHER)
   assert.deepEqual(read.no, [['0.3800', '5.00']])
   const delta = { kind: 'orderbookDelta', sid: 1, seq: 2, ticker: 'A', delta: '1.00' } as const
@@ -53,11 +53,11 @@ test('detects by the REST book that a snapshot prices the other leg, and convert
   const yes = legs.read({ ...delta, side: 'yes', price: '0.6000', timeMs: null })
   assert.equal(yes.kind === 'orderbookDelta' && yes.price, '0.6000')
   await note(OWN)
-  assert.equal(at.flips, 2, 'and back')
+  assert.equal(at.flips, 2, 'converted back')
   assert.deepEqual((await note(OWN)).no, OWN.no)
 })
 
-test('does not convert a crossed book that REST does not explain, and rechecks it periodically', async () => {
+test('does not convert a crossed book that matches REST in neither form, and checks it again later', async () => {
   const crossed = book(YES, [['0.4500', '5.00']])
   const { at, note, found, legs } = openLegs(crossed)
   await note(crossed)
@@ -65,12 +65,12 @@ test('does not convert a crossed book that REST does not explain, and rechecks i
   at.nowMs += 1_000
   legs.noteSnapshot(crossed)
   await nextTurn()
-  assert.equal(at.asked, 2, 'half a minute between two questions')
+  assert.equal(at.requestCount, 2, 'half a minute between two checks')
   at.nowMs += 60_000
-  at.truth = OWN
+  at.restBook = OWN
   await note(crossed)
-  at.truth = null
+  at.restBook = null
   await note(crossed)
-  assert.deepEqual([at.flips, at.asked], [0, 4])
+  assert.deepEqual([at.flips, at.requestCount], [0, 4])
   assert.deepEqual(found(), ['book.crossed=over REST too', 'book.crossed=on the stream alone'])
 })

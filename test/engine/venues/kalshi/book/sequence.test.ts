@@ -14,7 +14,7 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(1, 1), 'inOrder')
     assert.equal(check.note(2, 1), 'inOrder')
     assert.equal(check.note(1, 2), 'inOrder')
-    assert.equal(check.note(3, 2), 'gap', 'a sid that does not begin with 1 missed its beginning')
+    assert.equal(check.note(3, 2), 'gap', 'the first message of the sid is missing')
   })
 
   it('reports a gap once and messages with older numbers as late', () => {
@@ -99,7 +99,7 @@ describe('Kalshi stream', () => {
     assert.deepEqual([events.length, gaps], [3, [1]])
   })
 
-  it('forwards a late trade, since its id identifies it', () => {
+  it('forwards a late trade, because its id reveals repeats', () => {
     const { events, trade } = openStream()
     for (const [seq, id] of [
       [1, 'a'],

@@ -58,7 +58,7 @@ const error = (id: number, code: number, more: object = {}): Reply => ({
 })
 const take = (): Sent[] => sent.splice(0)
 
-/** Opens a connection with these markets. Each subscription is confirmed with the next sid. */
+/** Opens a connection with these markets and confirms each subscription with the next sid. */
 function openWith(tickers: readonly string[]): void {
   for (const ticker of tickers) subscriptions.add(ticker)
   subscriptions.opened()
@@ -108,7 +108,7 @@ describe('Kalshi subscriptions', () => {
     )
     subscriptions.closed()
     subscriptions.opened()
-    assert.equal(take().length, 5, 'and so does the next one')
+    assert.equal(take().length, 5, 'the next connection sends as many')
   })
 
   it('reports a subscription not acknowledged within ten seconds and requests it again', () => {
@@ -117,7 +117,7 @@ describe('Kalshi subscriptions', () => {
     nowMs = 10_000
     assert.ok(subscriptions.checkReplies())
     nowMs = 10_001
-    assert.ok(!subscriptions.checkReplies(), 'a new connection asks again')
+    assert.ok(!subscriptions.checkReplies(), 'the connection should be replaced')
     const [found] = drift.entries()
     assert.deepEqual([found?.kind, found?.name], ['ws.unacknowledged', 'subscribe'])
     subscriptions.opened()
@@ -247,7 +247,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([overflow, subscriptions.has('N')], [['N'], false])
   })
 
-  it('removes markets from their subscription and ends an empty subscription', () => {
+  it('removes markets from their subscription, and unsubscribes when a subscription is empty', () => {
     openWith(names(2))
     subscriptions.remove(['M0'])
     const [removed] = take()
@@ -267,7 +267,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([removed?.action, removed?.tickers], ['delete_markets', ['A']])
   })
 
-  it('detects commands that cannot be sent or stay unanswered', () => {
+  it('detects commands that cannot be sent or get no reply', () => {
     subscriptions.add('A')
     isSendable = false
     subscriptions.opened()

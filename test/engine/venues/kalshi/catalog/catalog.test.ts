@@ -66,7 +66,7 @@ async function collect(read: (onPage: (page: CatalogPage) => void) => Promise<vo
 }
 
 describe('Kalshi catalogue', () => {
-  it('crawls each event once, through the last page, and skips markets settled long ago', async () => {
+  it('reads each event once, through the last page, and skips markets settled long ago', async () => {
     const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
     const { catalog, ends, paths } = open((path, query) => {
       if (path === '/series') return SERIES
@@ -106,7 +106,7 @@ describe('Kalshi catalogue', () => {
     const taken: CatalogPage[] = []
     const crawl = () => catalog.crawl((page) => void taken.push(page), signal)
     await assert.rejects(crawl(), { name: 'SuspectAnswerError', reason: 'cursor' })
-    assert.equal(taken.flatMap(({ events }) => events).length, 2, 'what came before is taken')
+    assert.equal(taken.flatMap(({ events }) => events).length, 2, 'earlier pages are used')
     const endless = open((path, query) => {
       if (path === '/series') return SERIES
       return { events: [], markets: [], cursor: `${query.get('cursor')}x` }
@@ -170,23 +170,23 @@ describe('Kalshi catalogue', () => {
     assert.equal(paths().filter((path) => path.startsWith('/markets')).length, 2)
   })
 
-  it('reports a requested combination as refused and requests neither the combination nor its event again', async () => {
+  it('reports a requested combination as refused and never requests it or its event again', async () => {
     const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
     const { catalog, paths, combos } = open((path, query) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
       return { markets: query.get('tickers')?.includes('S-9-X') ? [combo, market('S-1-A')] : [] }
     })
-    const ask = () =>
+    const fetchCombo = () =>
       catalog.fetchMarkets(['S-9-X', 'S-1-A', 'KXMVEX-1'].map(nativeMarketId), signal)
-    const page = await ask()
+    const page = await fetchCombo()
     assert.deepEqual(
       page.markets.map(({ nativeId }) => nativeId),
       ['S-1-A'],
     )
     assert.deepEqual([...(page.refused ?? [])].sort(), ['KXMVEX-1', 'S-9-X'])
     assert.ok(combos.has('S-9-X'))
-    await ask()
+    await fetchCombo()
     assert.equal(paths().filter((path) => path.includes('S-9')).length, 1)
     assert.ok(!paths().some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
@@ -202,7 +202,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(page.refused, ['S-1-B'])
   })
 
-  it('reports fields missing or mistyped on a whole page and rows of unknown status or price structure', async () => {
+  it('reports fields that are missing or mistyped on a whole page, and unknown statuses and price structures', async () => {
     const complete = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
@@ -251,7 +251,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(await found(page.slice(1)), { count: 2, named: [] })
   })
 
-  it('lists a market as closed and reports the exchange part when this part is halted', async () => {
+  it('lists a market as closed and records drift when its exchange shard is halted', async () => {
     const status = (isTrading: boolean) => ({
       exchange_index_statuses: [
         { exchange_index: 0, exchange_active: true, trading_active: true },
@@ -268,18 +268,22 @@ describe('Kalshi catalogue', () => {
       )
       return { markets: shards, cursor: '' }
     })
-    const ask = async () => {
+    const fetchStatuses = async () => {
       const { markets } = await catalog.fetchMarkets([nativeMarketId('S-1-0')], signal)
       return markets.map(({ status }) => status)
     }
-    assert.deepEqual(await ask(), ['open', 'closed', 'open'])
+    assert.deepEqual(await fetchStatuses(), ['open', 'closed', 'open'])
     const found = drift.entries().map(({ kind, name }) => `${kind}=${name}`)
     assert.ok(found.includes('exchange.shard=2 does not trade'))
     assert.ok(found.includes('market.exchange_index=7'))
     isTrading = true
-    assert.deepEqual(await ask(), ['open', 'closed', 'open'], 'asked for once a minute')
+    assert.deepEqual(
+      await fetchStatuses(),
+      ['open', 'closed', 'open'],
+      'the status is requested once a minute',
+    )
     clock.advance(60_000)
-    assert.deepEqual(await ask(), ['open', 'open', 'open'])
+    assert.deepEqual(await fetchStatuses(), ['open', 'open', 'open'])
     assert.deepEqual(halts, [
       [2, false],
       [2, true],
@@ -364,12 +368,16 @@ describe('Kalshi trades over REST', () => {
       ['b', 'c', 'd'],
     )
     assert.equal(answer.completeFromMs, fromMs)
-    assert.equal(answer.newestMs, Date.UTC(2026, 10, 20, 12, 0, 3, 1), 'outside the range, too')
+    assert.equal(
+      answer.newestMs,
+      Date.UTC(2026, 10, 20, 12, 0, 3, 1),
+      'rows outside the range count too',
+    )
     const seconds = fromMs / 1_000
     assert.ok(paths()[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths()[0])
   })
 
-  it('keeps the trades read so far and does not claim completeness when a cursor repeats', async () => {
+  it('keeps the trades read so far and reports an incomplete range when a cursor repeats', async () => {
     const { trades, clock } = open(() => ({
       trades: [trade('a', '2026-11-20T11:59:50Z')],
       cursor: 'stale',
@@ -383,7 +391,7 @@ describe('Kalshi trades over REST', () => {
     assert.equal(answer.trades.length, 1)
   })
 
-  it('does not accept an empty or shortened answer of the venue-wide list as complete', async () => {
+  it('does not accept an empty or shortened response of the venue-wide list as complete', async () => {
     const all = ['12:00:04', '12:00:03', '12:00:02', '12:00:01', '11:59:00'].map((at) =>
       trade(at, `2026-11-20T${at}Z`),
     )
@@ -411,7 +419,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('reports an answer without a list as an error, not as the end of the trades', async () => {
+  it('rejects a response without a list instead of treating it as the end of the trades', async () => {
     let answer: unknown = { error: 'none' }
     const { trades, catalog, clock } = open(() => answer)
     const toMs = clock.nowMs()

@@ -21,17 +21,17 @@ import { RECORDED, rowsOfFile } from '../../../../support/worlds/recordings.ts'
 const HOUR_MS = 3_600_000
 const signal = new AbortController().signal
 const at = (ms: number) => formatTime(timeMs(ms))
-/** 100 contracts at 37 cents. */
+/** An order of 100 contracts at 37 cents. */
 const HUNDRED = { price: priceMicros(370_000), size: sizeMicros(100_000_000) }
 
 type Row = Record<string, unknown>
 
-/** A venue whose answers the test sets. An Error makes the request fail. */
+/** A fake venue with responses that the test sets. An Error makes the request fail. */
 class Venue {
   seriesChanges: Row[] | Error = []
   eventPages: Row[][] | Error = [[]]
   readonly clock = new ManualClock(NOON)
-  readonly asked: string[] = []
+  readonly requested: string[] = []
   readonly #counts = venueCounters('b')
   readonly fees = new KalshiFees({
     http: this,
@@ -40,7 +40,7 @@ class Venue {
   })
 
   async getJson(path: string, query: Query = {}): Promise<unknown> {
-    this.asked.push(path)
+    this.requested.push(path)
     assert.equal(query.show_historical, true)
     if (path === '/series/fee_changes') {
       if (this.seriesChanges instanceof Error) throw this.seriesChanges
@@ -55,7 +55,7 @@ class Venue {
 
   read = () => this.fees.read(signal)
 
-  /** Fees of a market of event S-1 in series S. By default the series row is read now. */
+  /** Returns the fees of a market of event S-1 in series S. By default the series row is read now. */
   of(
     series: Row,
     event: Row = {},
@@ -159,7 +159,7 @@ test('overrides each fee field of a series with the field of its event', async (
   assert.equal(venue.of(QUADRATIC, { ...shown, fee_type_override: 'cubic' }).now.kind, 'unknown')
 })
 
-test('returns unknown fees until overrides are read, unless the event’s row shows them', async () => {
+test('returns unknown fees until overrides are read, unless the event’s row contains them', async () => {
   const venue = await opened({ eventPages: new Error('gone') })
   assert.equal(venue.of(QUADRATIC), FEES_UNKNOWN)
   assert.equal(venue.of(QUADRATIC, { fee_type_override: null }).now.kind, 'quadratic')
@@ -200,7 +200,7 @@ test('reads pages of event fee changes that begin and end an override', async ()
   assert.deepEqual([now.taker?.multiplierMicros, now.sinceMs], [0, NOON - HOUR_MS])
   assert.equal(now.source, 'events.fee_changes')
   assert.deepEqual([next?.taker, next?.sinceMs], [feeCurve(70_000, 1), NOON + HOUR_MS])
-  // A change to terms that already apply is not an upcoming change.
+  // A change that sets the present terms again is not an upcoming change.
   const same = await opened({ eventPages: [[eventChange(NOON + HOUR_MS, 'quadratic', 1)]] })
   assert.equal(same.of(QUADRATIC).next, null)
 })
@@ -226,15 +226,15 @@ test('keeps known fee changes when an answer is empty, shortened or failed', asy
     assert.equal(kind(), 'flat')
   }
   assert.equal(venue.troubles(), 1)
-  const count = venue.asked.length
+  const count = venue.requested.length
   await venue.read()
-  assert.equal(venue.asked.length, count, 'a failure is asked again in minutes, not at once')
+  assert.equal(venue.requested.length, count, 'a failed request is repeated after minutes')
   venue.clock.advance(300_000)
   venue.eventPages = eventPages.map((rows) =>
     rows.filter(({ event_ticker }) => event_ticker !== 'S-1'),
   )
   await venue.read()
-  assert.equal(kind(), 'quadratic', 'a whole list that lacks one change counts')
+  assert.equal(kind(), 'quadratic', 'a complete list may lack one change')
 })
 
 test('applies an override from the socket at once and until a later read differs', async () => {

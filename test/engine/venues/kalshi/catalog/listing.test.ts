@@ -81,7 +81,7 @@ describe('Kalshi listing', () => {
     assert.equal(listing.description, 'If …')
   })
 
-  it('builds the question from event and market titles without repeated words', () => {
+  it('builds the question from the titles of event and market without repeating words', () => {
     assert.equal(market().question, 'Cincinnati at Philadelphia: Cincinnati')
     const requested = event({ title: 'Who will win?' })
     assert.equal(market({}, requested).question, 'Who will win? Cincinnati')
@@ -101,10 +101,14 @@ describe('Kalshi listing', () => {
     assert.equal(fallen.volumeTotal, listing.volumeTotal)
     assert.equal(listing.openInterest, 321_250_000)
     assert.equal(market({ last_price_dollars: '0.0000' }).volume24h, 100_000_000)
-    assert.equal(market({ volume_24h_fp: '99999999999999' }).volume24h, 0, 'absurd: left out')
+    assert.equal(
+      market({ volume_24h_fp: '99999999999999' }).volume24h,
+      0,
+      'an impossible volume is dropped',
+    )
   })
 
-  it('sets the minimum order to one contract without fractional trading, and detects payouts that the venue sets', () => {
+  it('sets the minimum order to one contract without fractional trading, and detects payouts set by the venue', () => {
     assert.equal(market().orderSizeMin, 10_000)
     assert.equal(market({ fractional_trading_enabled: true }).orderSizeMin, 10_000)
     assert.equal(market({ fractional_trading_enabled: false }).orderSizeMin, 1_000_000)
@@ -121,10 +125,14 @@ describe('Kalshi listing', () => {
     assert.equal(market().closeAtMs, endMs)
     const row = parseMarket(MARKET, event())
     assert.ok(row.kind === 'market')
-    assert.equal(row.tradingEndsAtMs, closeMs, 'for the timers')
+    assert.equal(row.tradingEndsAtMs, closeMs, 'timers use the end of trading')
     const politics = event({ series_ticker: 'KXPRES', category: 'Politics' })
     assert.equal(market({}, politics).closeAtMs, closeMs)
-    assert.equal(market().createdAtMs, Date.UTC(2025, 7, 1, 12), 'year 1 stands for nothing')
+    assert.equal(
+      market().createdAtMs,
+      Date.UTC(2025, 7, 1, 12),
+      'year 1 means that the time is absent',
+    )
   })
 
   it('maps every venue status to a market status', () => {

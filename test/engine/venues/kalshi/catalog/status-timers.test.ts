@@ -64,7 +64,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['0 A closed', '3000 A seen', '3000 B seen'])
   })
 
-  it('only confirms a close long past, and does not repeat a status that the venue sent', () => {
+  it('only confirms a close long past, and does not repeat a status that a message already reported', () => {
     const { clock, published, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
     timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })

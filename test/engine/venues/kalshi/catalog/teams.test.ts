@@ -54,7 +54,7 @@ test('reads all pages and stops at a repeated cursor', async () => {
   assert.ok(http.requests.every(({ path }) => path === '/structured_targets'))
 })
 
-test('keeps teams and individual athletes, but not team players', async () => {
+test('reads teams and individual athletes, but not members of teams', async () => {
   const rams = { league: 'NFL', abbreviation: 'LAR', market: 'Los Angeles', nickname: 'Rams' }
   const rows = [
     { name: 'Los Angeles Rams', type: 'football_team', details: rams },

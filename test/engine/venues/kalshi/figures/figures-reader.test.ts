@@ -18,7 +18,7 @@ const requested = (bench: Bench) =>
 describe('Kalshi figures over REST', () => {
   afterEach(closeAll)
 
-  it('reads figures of traded markets, most trades first, and rereads a market only after new trades', async () => {
+  it('reads figures of traded markets, most traded first, and reads a market again only after new trades', async () => {
     const bench = await open(false)
     bench.venue.feed.watch(['A', 'B', 'C'].map(watched))
     const at = bench.clock.nowMs()
@@ -42,7 +42,7 @@ describe('Kalshi figures over REST', () => {
     assert.ok(requested(bench)[1]?.includes('tickers=A&'))
   })
 
-  it('retries when the venue does not answer', async () => {
+  it('retries when the venue does not respond', async () => {
     const bench = await open(false)
     bench.venue.feed.watch([watched('A')])
     bench.marketRows = () => []
@@ -54,7 +54,7 @@ describe('Kalshi figures over REST', () => {
     assert.equal(count(bench, 'trade'), 1)
   })
 
-  it('rarely reads daily figures of traded markets over REST when a key is configured', async () => {
+  it('reads figures over REST less often when a key is configured', async () => {
     const bench = await open(true)
     bench.venue.feed.start()
     bench.venue.feed.watch([watched('A')])

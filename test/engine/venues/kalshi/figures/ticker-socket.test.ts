@@ -33,10 +33,14 @@ describe('Kalshi tickers', () => {
     assert.notEqual(tickers(bench), trades(bench))
     assert.deepEqual(tickers(bench)?.commands, ['subscribe'])
     const { connectionsOpen, connectionsWanted } = bench.venue.feed.health()
-    assert.deepEqual([connectionsOpen, connectionsWanted], [2, 2], 'no part of the health')
+    assert.deepEqual(
+      [connectionsOpen, connectionsWanted],
+      [2, 2],
+      'the health ignores the ticker connection',
+    )
   })
 
-  it('emits only changed figures of watched markets, the latest of several', async () => {
+  it('emits only changed figures of watched markets, and only the latest of several messages', async () => {
     const bench = await startWatching()
     const ticker = (market: string, volume: string) =>
       tickers(bench)?.ticker(market, bench.clock.nowMs(), { volume_fp: volume })
@@ -70,7 +74,7 @@ describe('Kalshi tickers', () => {
     assert.ok((second?.tradesToMs ?? 0) >= (first?.tradesToMs ?? 0) + 59_000)
   })
 
-  it('reports an unacknowledged ticker subscription and still accepts its tickers', async () => {
+  it('records an unconfirmed ticker subscription and still accepts its messages', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -81,7 +85,7 @@ describe('Kalshi tickers', () => {
     await until(bench, () => figures(bench).length === 1)
   })
 
-  it('reconnects when markets trade but no ticker arrives', async () => {
+  it('reconnects when markets trade but no ticker message arrives', async () => {
     const bench = await startWatching()
     const first = tickers(bench)
     for (let second = 0; second < 60 && tickers(bench) === first; second += 1) {

@@ -11,15 +11,15 @@ test('resets the book counters of the old subscription when it requests a snapsh
   const outcomes = [outcomeId('1'), outcomeId('2')]
   const times = { openAtMs: null, closeAtMs: null }
   const market = { nativeId: nativeMarketId('0x1'), outcomes, status: 'open', ...times } as const
-  const track = new Tracks().add(market) ?? assert.fail('it is not watched')
+  const track = new Tracks().add(market) ?? assert.fail('the market was not added')
   track.note({ venueTimeMs: timeMs(5), hash: 'h', top: null })
   Object.assign(track, { bookTimeMs: 5, firstBookCount: 1, secondBookCount: 2, secondBookAt: 3 })
   Object.assign(track, { tickText: '0.01' })
-  const asked: unknown[] = []
-  const queue = new ResyncQueue(clock, (tracks) => asked.push(...tracks))
+  const requested: unknown[] = []
+  const queue = new ResyncQueue(clock, (tracks) => requested.push(...tracks))
   queue.request(track)
   clock.advance(20)
-  assert.deepEqual(asked, [track])
+  assert.deepEqual(requested, [track])
   const { bookTimeMs, firstBookCount, secondBookCount, secondBookAt, tickText, lastHash } = track
   assert.deepEqual(
     [bookTimeMs, firstBookCount, secondBookCount, secondBookAt, tickText, lastHash],

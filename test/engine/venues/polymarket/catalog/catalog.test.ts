@@ -40,7 +40,7 @@ const event = (number: number, more: object = {}) => ({
   ...more,
 })
 
-/** One page of `limit` rows. Like Gamma, it accepts only `after_cursor`. */
+/** Returns one page of `limit` rows. Like Gamma, it accepts only `after_cursor`. */
 function paged(rows: readonly object[], query: URLSearchParams, limit: number) {
   const from = Number(query.get('after_cursor') ?? '0')
   const more = from + limit < rows.length ? { next_cursor: String(from + limit) } : {}
@@ -82,7 +82,7 @@ test('follows after_cursor through open and recently closed events in a crawl', 
   assert.equal('markets' in (pages[0]?.events[0]?.native ?? {}), false)
 })
 
-/** A closed event with one resolved market. */
+/** A closed event with one market that was resolved some hours ago. */
 const over = (number: number, hours: number, more: object = {}) => {
   const at = ago(hours * HOUR_MS)
   const closed = { closed: true, closedTime: at, updatedAt: at }
@@ -99,14 +99,14 @@ test('finds recently closed markets with long past planned ends, and stops at ol
   const endDate = ago(400 * HOUR_MS)
   const closed = Array.from({ length: 60 }, (_, number) => over(100 + number, 1 + number * 12))
   const late = [over(1, 3, { endDate }), over(2, 20, { endDate })]
-  // Closed five days ago and settled now, after a dispute.
+  // The event closed five days ago. Its market was settled now, after a dispute.
   const settledAt = ago(HOUR_MS)
   const rows = [market(3, { closed: true, closedTime: ago(120 * HOUR_MS), umaEndDate: settledAt })]
   const disputed = over(3, 120, { endDate, updatedAt: settledAt, markets: rows })
   const all = [...closed, ...late, disputed]
   stub.rest = ({ query }) => {
     if (query.get('closed') === 'false') return paged([event(9)], query, 5)
-    assert.equal(query.get('end_date_min'), null, 'a planned end says nothing of the real one')
+    assert.equal(query.get('end_date_min'), null, 'the planned end is no filter')
     const order = query.get('order') ?? ''
     return query.get('ascending') === 'false' ? paged(newestFirst(all, order), query, 5) : 422
   }
@@ -116,7 +116,7 @@ test('finds recently closed markets with long past planned ends, and stops at ol
   assert.ok(closedQueries(stub).length <= 6, 'the history of all closed events is not read')
 })
 
-test('filters closed events by planned end when the venue does not sort by close time', async (t) => {
+test('filters closed events by planned end when the venue does not sort them by close time', async (t) => {
   const endDate = ago(HOUR_MS)
   const closed = [over(1, 30, { endDate }), over(2, 3, { endDate })]
   const planned = (query: URLSearchParams) => Date.parse(query.get('end_date_min') ?? '')
@@ -199,7 +199,7 @@ test('skips and counts markets resolved long ago and rows that are not markets',
   )
 })
 
-test('ends a refresh at the first page of older rows, but reads unsorted lists to the end', async (t) => {
+test('ends a refresh at the first page of older rows, but reads an unsorted list to its end', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const ordered = [0.1, 0.2, 3, 4, 5, 6, 7, 8].map((hours, number) => {
     const updatedAt = ago(hours * HOUR_MS)
@@ -285,7 +285,7 @@ test('finds a protocol v2 market by its short or padded id, alongside v1 markets
   assert.deepEqual([entry?.kind, entry?.name], ['gamma.version', 'v9'])
 })
 
-test('groups all neg-risk markets of an event, including closed ones, and returns no group for unknown or single markets', async () => {
+test('returns all neg-risk markets of an event, including closed ones, and no group for unknown or single markets', async () => {
   const inGroup = (number: number, more: object = {}) =>
     market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })
   const markets = [
@@ -321,7 +321,7 @@ test('groups all neg-risk markets of an event, including closed ones, and return
   for (const number of [2, 4]) {
     assert.deepEqual(await groupOf(number), ['0x4', '0x2', '0x5'], `as seen from ${number}`)
   }
-  // A single market, one of a missing event, one that its event does not list, and an unknown one.
+  // A single market, a market of a missing event, a market that its event does not list, and an unknown market.
   for (const number of [9, 6, 8, 77]) assert.equal(await groupOf(number), null, String(number))
   isDown = true
   await assert.rejects(groupOf(2), { name: 'FetchError' })

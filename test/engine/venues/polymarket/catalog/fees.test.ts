@@ -55,7 +55,7 @@ test('reads a fee schedule as the taker curve, and makers as free only when the 
     assert.equal(stated({ ...SCHEDULE, takerOnly }).maker, null, String(takerOnly))
   }
   assert.equal(stated({ ...SCHEDULE, rebateRate: undefined }).rebateMicros, null)
-  assert.deepEqual(stated({ ...SCHEDULE, more: 1 }), crypto, 'other keys change nothing')
+  assert.deepEqual(stated({ ...SCHEDULE, more: 1 }), crypto, 'other keys have no effect')
 })
 
 test('reads no fees when the row states that there are none', () => {
@@ -73,7 +73,7 @@ test('reads no fees when the row states that there are none', () => {
   }
 })
 
-test('treats an unreadable or contradictory fee statement as unknown and reports its source', () => {
+test('treats unreadable or contradictory fees as unknown and states their source', () => {
   for (const row of [
     { feesEnabled: true },
     { feesEnabled: true, feeType: 'moon_fees_v9' },
@@ -98,7 +98,7 @@ test('treats an unreadable or contradictory fee statement as unknown and reports
   }
 })
 
-test('returns unknown fees for a row without a fee statement, with or without legacy fields', () => {
+test('returns unknown fees for a row without fee fields, with or without legacy ones', () => {
   assert.equal(readFees({}), FEES_UNKNOWN)
   assert.equal(
     readFees({ makerBaseFee: 1000, takerBaseFee: 1000, feeSchedule: null }),
@@ -108,7 +108,7 @@ test('returns unknown fees for a row without a fee statement, with or without le
 
 const PARAMETERS = `${RECORDED}/fixtures/polymarket-protocol-v2/fee-reward-parameters.json`
 
-/** Dollars for 100 contracts at 0.50, from the venue's documents of 24 August 2026. */
+/** Fees in dollars of 100 contracts at 0.50, from the venue's documents of 24 August 2026. */
 const OF_A_HUNDRED: Readonly<Record<string, number>> = {
   ...{ crypto: 1.75, sports: 1.25, finance: 1, politics: 1, mentions: 1, tech: 1 },
   ...{ economics: 1.25, culture: 1.25, weather: 1.25, other: 1.25, geopolitics: 0 },
@@ -128,7 +128,7 @@ test('charges every documented category as the venue’s documentation states', 
 
 const INVENTED_RATES = { crypto: '0.07', sports: 0.05, politics: '0.04', geopolitics: 0 }
 
-/** The recorded table of rates. Empty if the recording is absent. */
+/** Fee rates by category from a recording. Empty if the recording is absent. */
 function recordedRates(): Readonly<Record<string, unknown>> {
   if (!existsSync(PARAMETERS)) return {}
   const [file] = rowsOfFile(PARAMETERS)
@@ -144,7 +144,7 @@ function recordedRates(): Readonly<Record<string, unknown>> {
 
 const TEXTS = { rate: '0.07', exponent: '1', taker_only: true, rebate_rate: '0.2' }
 
-test('reads equal fees from the market announcement, the CLOB and Gamma', () => {
+test('reads equal fees from `new_market`, the CLOB and Gamma', () => {
   const { source: _, ...gamma } = stated(SCHEDULE)
   const announced = (fee_schedule: unknown, fees_enabled: unknown = true) =>
     readNewMarketFees({ fees_enabled, fee_schedule }).now
@@ -162,14 +162,14 @@ test('reads equal fees from the market announcement, the CLOB and Gamma', () => 
     assert.notEqual(unreadable.source, null)
   }
   for (const unsubscribed of [announced(null), announced(undefined, undefined), clob(null)]) {
-    assert.equal(unsubscribed.source, null, 'what says nothing has no source')
+    assert.equal(unsubscribed.source, null, 'a message without fees has no source')
   }
 })
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const ID = conditionId(`0x01${'7'.repeat(60)}`)
 
-/** Fees of markets without a fee statement from Gamma. The test sets the answers of the CLOB. */
+/** Opens fees with a fake CLOB whose responses the test sets. Gamma's rows have no fees. */
 function openFees() {
   const clock = new ManualClock()
   const world = { answer: (): unknown => ({ c: ID, fd: { r: 0.05, e: 1, to: true } }) }
@@ -212,24 +212,28 @@ const ROW = {
   ...{ outcomes: '["Yes", "No"]', positionIds: ['1', '2'], feesEnabled: true },
 }
 
-test('requests fees missing from Gamma from the CLOB once an hour while the market is open', async () => {
+test('requests fees that Gamma lacks from the CLOB, once an hour while the market is open', async () => {
   const { fees, requested, seen, pass, rateOf } = openFees()
   fees.start()
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)
   assert.equal(rateOf({ status: 'closed' }), null)
   await pass(2_000)
-  assert.deepEqual(requested, [], 'what Gamma says, and what is over, is not asked for')
+  assert.deepEqual(requested, [], 'not requested: fees in Gamma, and closed markets')
   for (let sync = 0; sync < 3; sync += 1) assert.equal(rateOf(), null)
   await pass(2_000)
   assert.deepEqual(requested, [`/clob-markets/${ID}`])
   assert.deepEqual(seen, [ID], 'the market is read again')
   assert.equal(rateOf(), 50_000)
-  assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000, 'Gamma stands above the CLOB')
+  assert.equal(
+    rateOf({}, { feeSchedule: SCHEDULE }),
+    70_000,
+    'Gamma takes precedence over the CLOB',
+  )
   await pass(3_600_000)
   assert.equal(rateOf(), 50_000)
   await pass(1_000)
   assert.equal(requested.length, 2)
-  assert.deepEqual(seen, [ID], 'the same said again is no news')
+  assert.deepEqual(seen, [ID], 'equal fees cause no further event')
   await fees.stop()
 })
 
@@ -249,7 +253,7 @@ test('takes the minimum order from the CLOB when Gamma does not state it', async
   await fees.stop()
 })
 
-test('treats an unreadable Gamma schedule as unknown, and reports unreadable schedules of other sources', async () => {
+test('treats an unreadable Gamma schedule as unknown, and records unreadable schedules of other sources', async () => {
   const { fees, requested, world, pass, rateOf, drift } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -269,7 +273,7 @@ test('treats an unreadable Gamma schedule as unknown, and reports unreadable sch
   await fees.stop()
 })
 
-test('keeps announced fees without requesting them from the CLOB', async () => {
+test('uses the fees of `new_market` without requesting them from the CLOB', async () => {
   const { fees, world, requested, reasons, pass, rateOf } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -296,7 +300,7 @@ test('keeps announced fees without requesting them from the CLOB', async () => {
   await fees.stop()
 })
 
-test('queues 1,000 markets and requests two per second', async () => {
+test('queues 1,000 markets and sends two requests per second', async () => {
   const { fees, requested, world, pass, rateOf } = openFees()
   for (let number = 0; number < 1_100; number += 1) {
     rateOf({ nativeId: conditionId(`0x${String(number).padStart(64, '0')}`) })
@@ -308,7 +312,7 @@ test('queues 1,000 markets and requests two per second', async () => {
   await fees.stop()
 })
 
-test('includes announced fees in the listing of a new market', async (t) => {
+test('includes the fees of `new_market` in the listing of a new market', async (t) => {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
   let seen = false

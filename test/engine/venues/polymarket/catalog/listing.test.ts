@@ -76,7 +76,7 @@ test('converts a recorded row to a listing in internal units', (t) => {
     settlementPrice: null,
     resolutionStatus: 'none',
     settledAtMs: null,
-    // Fees are enabled without a schedule: the row is older than schedules.
+    // Fees are enabled without a schedule, because the row is older than schedules.
     fees: { ...FEES_UNKNOWN, now: { ...MODEL_UNKNOWN, source: 'gamma.feesEnabled' } },
     orderSizeMin: 5_000_000,
     otherPayout: null,
@@ -110,7 +110,7 @@ test('refuses a market that is not binary or has no tokens, with a specific reas
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","1"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, outcomes: '["A","B","C"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","2","3"]' }), 'not_two_outcomes')
-  // Text is not a boolean, so the trading state of such a market is unknown.
+  // Text is not a boolean, so the market's trading state is unknown.
   for (const state of [{ active: 'true' }, { closed: undefined }, { closed: null }]) {
     assert.equal(readMarket({ ...base, ...state }), 'no_state')
   }
@@ -128,7 +128,7 @@ test('selects the traded token ids by the row’s protocol version and refuses a
   assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
   assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])
   assert.deepEqual(idsOf({ ...V2, clobTokenIds: null }), ['651', '652'])
-  // During a migration both lists are present. Only the new tokens trade.
+  // During a migration the row has both lists. Only the new tokens trade.
   assert.deepEqual(idsOf(V2), ['651', '652'])
   // The same token ids in hexadecimal.
   assert.deepEqual(idsOf({ clobTokenIds: '["0x0b","0xC"]' }), ['11', '12'])
@@ -234,7 +234,11 @@ test('detects a dispute that only the list of resolution steps contains', () => 
 test('derives the resolution status of a protocol v2 market, or null when its status is ambiguous', () => {
   const of = (more: object) => market({ ...V2, ...more }).resolutionStatus
   assert.equal(of({ resolutionStatus: 'inactive' }), 'none')
-  assert.equal(of({ resolutionStatus: 'active' }), null, 'with and without a proposal')
+  assert.equal(
+    of({ resolutionStatus: 'active' }),
+    null,
+    'active does not show whether a result is proposed',
+  )
   assert.equal(of({ resolutionStatus: 'contested' }), null)
   assert.equal(of({ resolutionStatus: 'resolved' }), 'resolved')
   assert.equal(of({ resolutionStatus: 'active', umaResolutionStatus: 'disputed' }), 'disputed')
@@ -262,7 +266,7 @@ test('takes the actual close time, else the game’s time, else the planned end'
   assert.equal(market({ endDate: 'soon' }).closeAtMs, null)
 })
 
-test('ignores best prices of zero and one, reads numbers in text, and takes the category from hidden tags', () => {
+test('ignores best prices of zero and one, reads numbers from text, and takes the category from hidden tags', () => {
   const listing = market(
     { bestBid: 0, bestAsk: 1, lastTradePrice: 0, volumeNum: undefined, volume: '12.5' },
     {
@@ -274,7 +278,7 @@ test('ignores best prices of zero and one, reads numbers in text, and takes the 
   )
   assert.equal(listing.bestBid, null)
   assert.equal(listing.bestAsk, null)
-  assert.equal(listing.lastPrice, 505_000, "the venue's own price stands in")
+  assert.equal(listing.lastPrice, 505_000, "the venue's own price is used")
   assert.equal(listing.volumeTotal, 12_500_000)
   assert.equal(listing.volume24h, 0)
   assert.equal(listing.category, 'Sports')
@@ -284,7 +288,7 @@ test('ignores best prices of zero and one, reads numbers in text, and takes the 
   assert.equal(market({ bestBid: 7, volume24hr: 1e300, volumeNum: -1 }).bestBid, null)
 })
 
-test('marks an event as exclusive only when all its markets belong to one neg-risk group closed to additions', () => {
+test('marks an event as exclusive only when all its markets belong to one neg-risk group that cannot grow', () => {
   const one = { negRisk: true, negRiskMarketID: '0xgroup' }
   const other = { negRisk: true, negRiskMarketID: '0xother' }
   const plain = { negRisk: false }
@@ -295,10 +299,10 @@ test('marks an event as exclusive only when all its markets belong to one neg-ri
     return listing.winnerAmong
   }
   assert.equal(among([one, one, one]), 3)
-  assert.equal(among([one, one, one, plain]), null, 'a plain one may win beside')
+  assert.equal(among([one, one, one, plain]), null, 'a market outside the group may win too')
   assert.equal(among([one, one, other, other]), null, 'each group has a winner')
   assert.equal(among([other, other]), null, 'the event has another group')
-  assert.equal(among([one, { negRisk: true }]), null, 'nothing says which group')
+  assert.equal(among([one, { negRisk: true }]), null, 'the group is unknown')
   assert.equal(among([one, null]), null)
   assert.equal(among([one]), null)
   assert.equal(among(undefined), null)

@@ -13,11 +13,11 @@ import { settled } from '../../../../support/worlds/wallet-venue.ts'
 const idOf = (number: number): NativeMarketId =>
   nativeMarketId(`0x${number.toString(16).padStart(64, '0')}`)
 
-/** A venue with open interest by market number. While `isDown`, requests fail. */
-class World {
+/** A fake venue with open interest by market number. While `isDown`, its requests fail. */
+class FakeVenue {
   readonly clock = new ManualClock()
   readonly stated = new Map<number, number>()
-  readonly asked: number[][] = []
+  readonly requested: number[][] = []
   readonly seen: number[] = []
   isDown = false
   readonly interest = new PolymarketOpenInterest({
@@ -30,7 +30,7 @@ class World {
   #answer({ path, query }: DataRequest): unknown {
     assert.equal(path, '/v2/oi')
     const ids = String(query.condition).split(',')
-    this.asked.push(ids.map((id) => Number(BigInt(id))))
+    this.requested.push(ids.map((id) => Number(BigInt(id))))
     if (this.isDown) throw new Error('down')
     return ids.flatMap((id) => {
       const value = this.stated.get(Number(BigInt(id)))
@@ -51,48 +51,48 @@ class World {
 }
 
 test('requests open interest for 20 markets per call, most traded first, at most every five minutes per market', async () => {
-  const world = new World()
+  const venue = new FakeVenue()
   for (let number = 1; number <= 50; number += 1) {
-    world.stated.set(number, number + 0.5)
-    assert.equal(world.read(number), null)
+    venue.stated.set(number, number + 0.5)
+    assert.equal(venue.read(number), null)
   }
-  world.read(99, { status: 'closed' })
-  world.interest.start()
+  venue.read(99, { status: 'closed' })
+  venue.interest.start()
   await settled()
-  assert.deepEqual(world.asked, [Array.from({ length: 20 }, (_, at) => 50 - at)])
-  for (let call = 0; call < 5; call += 1) await world.pass(1_000)
+  assert.deepEqual(venue.requested, [Array.from({ length: 20 }, (_, at) => 50 - at)])
+  for (let call = 0; call < 5; call += 1) await venue.pass(1_000)
   assert.deepEqual(
-    world.asked.flat().sort((one, other) => one - other),
+    venue.requested.flat().sort((one, other) => one - other),
     Array.from({ length: 50 }, (_, at) => at + 1),
   )
-  assert.equal(world.seen.length, 50, 'each listing is read again')
-  assert.equal(world.read(7), 7_500_000)
-  await world.pass(300_000)
-  assert.equal(world.asked.length, 4)
-  assert.equal(world.seen.length, 50, 'nothing changed')
-  await world.interest.stop()
+  assert.equal(venue.seen.length, 50, 'each listing is read again')
+  assert.equal(venue.read(7), 7_500_000)
+  await venue.pass(300_000)
+  assert.equal(venue.requested.length, 4)
+  assert.equal(venue.seen.length, 50, 'nothing changed')
+  await venue.interest.stop()
 })
 
-test('keeps the known value when a market is missing from the answer or its value becomes empty', async () => {
-  const world = new World()
-  world.read(1)
-  world.read(2)
-  world.stated.set(1, 3_356.035556)
-  world.interest.start()
+test('keeps the known value when a market is missing from the response or reported as empty', async () => {
+  const venue = new FakeVenue()
+  venue.read(1)
+  venue.read(2)
+  venue.stated.set(1, 3_356.035556)
+  venue.interest.start()
   await settled()
-  assert.deepEqual([world.read(1), world.read(2)], [3_356_035_556, null])
-  world.stated.set(1, 0)
-  await world.pass(300_000)
-  assert.equal(world.read(1), 3_356_035_556)
-  world.stated.clear()
-  await world.pass(300_000)
-  assert.equal(world.read(1), 3_356_035_556, 'an empty answer')
-  world.isDown = true
-  await world.pass(330_000)
-  assert.equal(world.read(1), 3_356_035_556)
-  world.isDown = false
-  world.stated.set(1, 0)
-  await world.pass(330_000)
-  assert.equal(world.read(1), 0, 'stated twice')
-  await world.interest.stop()
+  assert.deepEqual([venue.read(1), venue.read(2)], [3_356_035_556, null])
+  venue.stated.set(1, 0)
+  await venue.pass(300_000)
+  assert.equal(venue.read(1), 3_356_035_556)
+  venue.stated.clear()
+  await venue.pass(300_000)
+  assert.equal(venue.read(1), 3_356_035_556, 'an empty response')
+  venue.isDown = true
+  await venue.pass(330_000)
+  assert.equal(venue.read(1), 3_356_035_556)
+  venue.isDown = false
+  venue.stated.set(1, 0)
+  await venue.pass(330_000)
+  assert.equal(venue.read(1), 0, 'zero was reported twice')
+  await venue.interest.stop()
 })

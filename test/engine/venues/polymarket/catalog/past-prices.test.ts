@@ -58,7 +58,7 @@ test('starts a series with the latest price from before the range', async () => 
   assert.equal(points[1]?.price, 500_005)
 })
 
-test('requests long ranges in the requested step, and in twelve-hour steps when finer data is empty', async () => {
+test('requests long ranges in the requested step, and in twelve-hour steps when finer prices are missing', async () => {
   const dayS = DAY_START_MS / 1_000
   const clob = stubHttp((_path, query) => {
     const isFine = query.get('fidelity') === '1'

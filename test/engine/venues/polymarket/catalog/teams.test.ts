@@ -64,7 +64,7 @@ test('counts unreadable rows and stops when the server ignores the offset', asyn
   const expected = { venue: 'a', league: 'nfl', code: 'chi', name: 'Chicago Bears' }
   assert.deepEqual(await teams(), [{ ...expected, location: '', nickname: '' }])
   assert.equal(gamma.requests.length, 2)
-  // Rows that are not objects share one key, so they are counted once.
+  // Rows that are not objects have the same key, so they are counted once.
   assert.equal(countOf('rejected', 'bad_team'), bad.length - 1)
   assert.equal(countOf('troubles', 'teams_repeat'), 1)
 })
@@ -86,7 +86,7 @@ test('derives a team’s location from its name without the nickname, else leave
   )
 })
 
-test('reports an unresponsive venue as an error, not as an empty list', async () => {
+test('rejects when the venue does not respond, instead of returning an empty list', async () => {
   const { teams } = openTeams(stubHttp(() => 404))
   await assert.rejects(teams())
 })

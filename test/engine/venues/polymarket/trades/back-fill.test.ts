@@ -15,7 +15,7 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 const FIRST_S = 1_795_000_000
 const SECONDS = 40
 
-/** Two transactions for each second, each with two equal fills. */
+/** Returns rows of two transactions per second, each with two equal fills. */
 function rowsOf(): TradeRow[] {
   return Array.from({ length: 4 * SECONDS }, (_, index) => {
     const transaction = Math.floor(index / 2)
@@ -63,7 +63,7 @@ function open() {
       },
     },
     counters: { trouble: () => assert.fail('no tail is left out') },
-    onGivenUp: () => assert.fail('no reading failed'),
+    onGivenUp: () => assert.fail('no read failed'),
   })
   const range = { fromMs: timeMs(FIRST_S * 1_000), toMs: timeMs((FIRST_S + SECONDS) * 1_000) }
   const sync = { isOver: false }
@@ -84,12 +84,12 @@ function open() {
   return { rows, ids, seen, ledger, read, stopping, clock }
 }
 
-test('emits complete transactions per event-loop tick, without repeating trades that the stream emits meanwhile', async () => {
+test('emits whole transactions between event-loop ticks, without repeating trades that the stream emits meanwhile', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
   let ticks = 0
   await read(() => {
     ticks += 1
-    // The stream repeats a fill that the back-fill emits later, and one that it has already emitted.
+    // The stream sends a fill that the back-fill emits later, and repeats a fill that was already emitted.
     const later = rows[2 * ticks + 20]
     if (ticks === 3 && later !== undefined) ledger.addMatched(later, clock.nowMs())
     const given = rows[0]
@@ -97,9 +97,9 @@ test('emits complete transactions per event-loop tick, without repeating trades 
   })
   const wanted = rows.map((row, index) => tradeId({ row, n: index % 2 }))
   assert.deepEqual([...new Set(ids)].sort(), wanted.sort())
-  assert.equal(ids.length, wanted.length + 1, 'the fill that the stream gave first has the same id')
-  assert.ok(ticks >= 2 * SECONDS, `${ticks} turns`)
-  assert.ok(seen.most <= 3, `${seen.most} in a turn`)
+  assert.equal(ids.length, wanted.length + 1, 'the fill that the stream sent first has the same id')
+  assert.ok(ticks >= 2 * SECONDS, `${ticks} ticks`)
+  assert.ok(seen.most <= 3, `${seen.most} in a tick`)
 })
 
 test('emits nothing after stop', async () => {
@@ -110,7 +110,7 @@ test('emits nothing after stop', async () => {
   assert.equal(ids.length, 10)
 })
 
-test('splits rows from an outage into the fills of their makers, or emits one trade without listed makers', async () => {
+test('splits rows into the fills of their makers, or emits a row as one trade when its makers are not listed', async () => {
   const clock = new ManualClock(FIRST_S * 1_000)
   const read = (more: Partial<WireTrade>) => {
     const given = readTrade({
@@ -139,7 +139,7 @@ test('splits rows from an outage into the fills of their makers, or emits one tr
       },
     },
     counters: { trouble: () => undefined },
-    onGivenUp: () => assert.fail('it goes on'),
+    onGivenUp: () => assert.fail('the back-fill must not fail'),
   })
   const toMs = timeMs(clock.nowMs() - 30_000)
   const range = { market: null, fromMs: timeMs(0), toMs, source: 'backfill' } as const
@@ -153,5 +153,5 @@ test('splits rows from an outage into the fills of their makers, or emits one tr
   assert.deepEqual(ids, expected)
   await backFill.fetch(range)
   assert.deepEqual(ids.slice(3), expected, 'the same trades again')
-  assert.deepEqual(requested, [true, false, true], 'makers are asked for once')
+  assert.deepEqual(requested, [true, false, true], 'makers are requested once')
 })

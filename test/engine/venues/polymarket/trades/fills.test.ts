@@ -23,7 +23,7 @@ const fill = (contracts: number, price: number): Fill => ({
   price: priceMicros(Math.round(price * 1e6)),
 })
 
-/** The venue's row for these fills: their total size at their average price, in floating point. */
+/** Returns the venue's row for these fills: their total size at their average price, in floating point. */
 function rowOf(fills: readonly Fill[]): TradeRow {
   const size = fills.reduce((sum, one) => sum + one.size / 1e6, 0)
   const dollars = fills.reduce((sum, one) => sum + (one.size / 1e6) * (one.price / 1e6), 0)
@@ -39,7 +39,7 @@ const message = ({ price, size }: Fill): LastTrade => ({
   ...{ market: nativeMarketId('0x1'), asset: '11', txHash: '0xfeed', side: 'buy' },
   ...{ price, size, timeMs: AT },
 })
-/** The same fill at the price of the other token. */
+/** The same fill in prices of the other token. */
 const mirrored = (one: Fill): LastTrade => ({
   ...message(one),
   ...{ asset: '12', side: 'sell', price: complement(one.price) },
@@ -73,7 +73,7 @@ test('splits a row into its fills despite reordered, repeated and mirrored messa
     assert.ok(Array.isArray(found), `seed ${seed}: ${String(found)}`)
     const size = found.reduce((sum, one) => sum + one.size, 0)
     assert.equal(size, row.size, `seed ${seed}`)
-    // If several sums fit, repeats are ambiguous. Without repeats only one sum fits.
+    // If several combinations add up to the row, repeats are ambiguous. Without repeats only one combination does.
     if (messages.length === fills.length)
       assert.deepEqual(texts(found), texts(fills), `seed ${seed}`)
   }
@@ -87,7 +87,7 @@ test('waits for further messages while their sum is smaller than the row', () =>
   assert.deepEqual(texts(fillsOf(row, fills.map(message))), texts(fills))
 })
 
-test('does not accept messages with a different dollar total, side or market as fills', () => {
+test('does not accept messages with another sum of dollars, side or market as fills', () => {
   const row = rowOf([fill(3, 0.5), fill(7, 0.51)])
   assert.equal(fillsOf(row, [message(fill(10, 0.51))]), 'unlike')
   const others: LastTrade[] = [
@@ -99,7 +99,7 @@ test('does not accept messages with a different dollar total, side or market as 
   assert.deepEqual(texts(fillsOf(row, [message(fill(10, 0.507))])), ['10000000@507000'])
 })
 
-test('prices the missing rest of a row so that all fills sum to the row’s dollars', () => {
+test('prices the missing rest of a row so that all fills add up to the row’s dollars', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   assert.deepEqual(texts(fillsWithRest(row, [message(fill(3, 0.5))])), texts(fills))
@@ -108,7 +108,11 @@ test('prices the missing rest of a row so that all fills sum to the row’s doll
   const large = [fill(500, 0.333), fill(1, 0.25)]
   assert.equal(restPrice(rowOf(large), large.slice(0, 1)), 250_000, 'the average is rounded')
   const larger = [fill(500_000, 0.333), fill(1, 0.25)]
-  assert.equal(restPrice(rowOf(larger), larger.slice(0, 1)), null, 'by too much to tell')
+  assert.equal(
+    restPrice(rowOf(larger), larger.slice(0, 1)),
+    null,
+    'the rest is too small for an exact price',
+  )
 })
 
 test('derives the fills of a row from makers that sold its token or bought the opposite token', () => {
@@ -119,8 +123,8 @@ test('derives the fills of a row from makers that sold its token or bought the o
   assert.deepEqual(
     fillsOfMakers(row, [row, sold, minted])?.map(({ price }) => price),
     [500_000, 510_000],
-    'the better price first',
+    'best price first',
   )
-  assert.equal(fillsOfMakers(row, [row, sold]), null, 'one of them is not listed')
+  assert.equal(fillsOfMakers(row, [row, sold]), null, 'one maker is missing')
   assert.equal(fillsOfMakers(row, []), null)
 })

@@ -46,11 +46,11 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
     isStreamed: () => isStreamed,
     emit: (event) => void (event.kind === 'trade' && emitted.push(event)),
     noDataAfterMs: 20_000,
-    onNoRows: () => assert.fail('its rows may still come'),
-    onSource: () => assert.fail('its rows may still come'),
+    onNoRows: () => assert.fail('its rows may still arrive'),
+    onSource: () => assert.fail('its rows may still arrive'),
   })
   lastTrades.start()
-  // During a pause the silence of the stream has no effect, so trades keep waiting.
+  // During a pause the stream is not considered silent, so trades continue to wait.
   lastTrades.pause(true)
   const take = (txHash: string, size: number, price = 500_000) => {
     const market = nativeMarketId('0xa')
@@ -72,7 +72,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
   return { clock, lastTrades, early, take, match, given, ids, troubles, drift }
 }
 
-test('limits pending last trades by count and age, and emits the oldest transaction beyond the limit', () => {
+test('limits waiting trades by count and age, and emits the oldest transaction beyond the limit', () => {
   const { clock, take, ids } = open()
   for (let number = 0; number < LAST_TRADES_MAX; number += 1) take(`0x${number}`, 1)
   assert.deepEqual(ids(), [])
@@ -85,7 +85,7 @@ test('limits pending last trades by count and age, and emits the oldest transact
   assert.equal(ids().length, LAST_TRADES_MAX + 2)
 })
 
-test('counts fills beyond 256 per transaction as dropped and leaves them to the Data API', () => {
+test('drops and counts fills beyond 256 per transaction and leaves them to the Data API', () => {
   const { clock, take, ids, troubles } = open()
   for (let size = 1; size <= FILLS_MAX + 3; size += 1) take('0xa', size)
   clock.advance(601_000)
@@ -130,7 +130,7 @@ test('ignores fills of a transaction whose row has arrived', () => {
   assert.equal(ids().filter((id) => id.startsWith('0xa-')).length, 0)
 })
 
-test('reports stream rows whose size unit differs from that of last_trade_price', () => {
+test('records stream rows whose size is in another unit than last_trade_price', () => {
   const hashes = ['0xa', '0xb', '0xc']
   const namesOf = (ratio: number) => {
     const { take, ids, drift } = open(new Map(hashes.map((hash) => [hash, 5_000_000 * ratio])))
@@ -150,7 +150,7 @@ test('emits a row as its fills, whether the fills or the row arrives first', () 
   take('0xa', 7_000_000, 510_000)
   match('0xa', 10_000_000, 507_000)
   match('0xb', 10_000_000, 507_000)
-  assert.equal(given().length, 1, 'more fills may come')
+  assert.equal(given().length, 1, 'more fills may arrive')
   take('0xb', 3_000_000, 500_000)
   assert.equal(given().length, 1)
   take('0xb', 7_000_000, 510_000)
@@ -162,7 +162,7 @@ test('emits a row as its fills, whether the fills or the row arrives first', () 
     ['0xa', fills],
     ['0xb', fills],
   ])
-  assert.deepEqual(ids(), [], 'none is emitted without its wallet')
+  assert.deepEqual(ids(), [], 'no fill is emitted without its wallet')
 })
 
 test('counts equal messages as separate fills unless their sum exceeds the row', () => {
@@ -180,7 +180,7 @@ test('counts equal messages as separate fills unless their sum exceeds the row',
   )
 })
 
-test('keeps a row as one trade when its fills are missing or do not add up to it', () => {
+test('emits a row as one trade when its fills are missing or do not add up to it', () => {
   const { clock, lastTrades, take, match, given } = open(new Map(), true)
   lastTrades.pause(false)
   match('0xnone', 10_000_000, 507_000)
@@ -194,7 +194,7 @@ test('keeps a row as one trade when its fills are missing or do not add up to it
   ])
 })
 
-test('splits a row by its makers when the market channel has one message for the whole row or none', () => {
+test('splits a row by its makers when the market channel has one message for the whole row, or none', () => {
   const { lastTrades, early, take, match, given } = open()
   const maker = (txHash: string, size: number, price: number, wallet: string) => ({
     ...rowOf({ txHash, size, price }),
@@ -238,7 +238,7 @@ test('emits the rest of a row as one fill at the remaining price when a fill is 
   ])
 })
 
-test('emits a row at once when the market channel does not cover its token', () => {
+test('emits a row at once when the market channel does not send fills of its token', () => {
   const { match, given } = open()
   match('0xa', 10_000_000, 507_000)
   assert.deepEqual(given(), [['0xa', null]])

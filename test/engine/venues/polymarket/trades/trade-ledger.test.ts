@@ -77,7 +77,7 @@ test('refuses impossible rows with a specific reason', () => {
   assert.equal(readTrade(wire({ timestamp: 1e13 })), 'trade_time')
 })
 
-test('emits only the first of repeated rows, and adds genuine repeats after a check', () => {
+test('emits only the first of repeated rows, and adds true repeats after a check', () => {
   const { ledger, ids, suspicions } = openLedger()
   ledger.addMatched(row(), AT)
   ledger.addMatched(row(), AT)
@@ -86,7 +86,7 @@ test('emits only the first of repeated rows, and adds genuine repeats after a ch
   ledger.reconcile([row()], AT)
   assert.equal(ids().length, 1, 'one row at the venue: the second message was a repeat')
   ledger.addMatched(row(), AT)
-  assert.equal(suspicions.length, 2, 'a third asks again')
+  assert.equal(suspicions.length, 2, 'a third message causes another check')
   ledger.reconcile([row(), row(), row()], AT)
   assert.deepEqual(
     ids().map((id) => id.slice(-2)),
@@ -94,7 +94,7 @@ test('emits only the first of repeated rows, and adds genuine repeats after a ch
   )
 })
 
-test('does not emit a late stream row that a Data API answer already contained', () => {
+test('does not emit a late stream row that a response of the Data API already contained', () => {
   const { ledger, ids, suspicions } = openLedger()
   ledger.reconcile([row(), row()], AT)
   assert.equal(ids().length, 2)
@@ -142,12 +142,12 @@ test('records other wallets of a transaction as makers, before or after its fill
   assert.equal(suspicions.length, 0)
 })
 
-test('requests the missing fill of a participant row', () => {
+test('checks the Data API for the missing fill of a participant row', () => {
   const { ledger, suspicions, wallets, ids } = openLedger()
   const maker = row({ proxyWallet: '0xbb', side: 'SELL' })
   ledger.addParticipant(maker, AT)
   ledger.suspectOrphans(AT)
-  assert.equal(suspicions.length, 0, 'not before its time')
+  assert.equal(suspicions.length, 0, 'no check before the timeout')
   ledger.suspectOrphans(AT + 1)
   assert.deepEqual(suspicions, [{ kind: 'orphan', row: maker }])
   ledger.reconcile([row()], AT)
@@ -155,14 +155,14 @@ test('requests the missing fill of a participant row', () => {
   assert.deepEqual(wallets(), ['0xbb'])
 })
 
-test('emits each true trade once for any order of repeats, losses and answers', () => {
+test('emits each true trade once for any order of repeats, losses and responses', () => {
   for (let seed = 0; seed < 300; seed += 1) {
     const random = seededRandom('ledger', seed)
     const { ledger, events, suspicions } = openLedger()
-    const truth = Array.from({ length: 1 + random.below(12) }, () =>
+    const trueRows = Array.from({ length: 1 + random.below(12) }, () =>
       row({ transactionHash: `0x${random.below(3)}`, size: 1 + random.below(2) }),
     )
-    const messages = truth.flatMap((one) => {
+    const messages = trueRows.flatMap((one) => {
       const times = random.pick([0, 1, 1, 1, 2])
       const maker = { ...one, wallet: '0xbb' }
       return [...Array.from({ length: times }, () => ({ one, maker: null })), { one, maker }]
@@ -170,20 +170,22 @@ test('emits each true trade once for any order of repeats, losses and answers', 
     for (const { one, maker } of shuffled(messages, random)) {
       if (maker === null) ledger.addMatched(one, AT)
       else ledger.addParticipant(maker, AT)
-      if (random.below(6) === 0) ledger.reconcile(truth, AT)
+      if (random.below(6) === 0) ledger.reconcile(trueRows, AT)
     }
     ledger.suspectOrphans(AT + 1)
-    const isDoubted = suspicions.length > 0
-    if (isDoubted) ledger.reconcile(truth, AT)
+    const isChecked = suspicions.length > 0
+    if (isChecked) ledger.reconcile(trueRows, AT)
     const ids = events.flatMap((event) => (event.kind === 'trade' ? [event.nativeId] : []))
-    const wanted = numberRows(truth).map((numbered) => tradeEvent(numbered, 'stream', AT).nativeId)
-    assert.equal(new Set(ids).size, ids.length, `seed ${seed}: no id twice`)
-    for (const id of ids) assert.ok(wanted.includes(id), `seed ${seed}: ${id} is no trade`)
-    if (isDoubted) assert.deepEqual([...ids].sort(), [...wanted].sort(), `seed ${seed}`)
+    const wanted = numberRows(trueRows).map(
+      (numbered) => tradeEvent(numbered, 'stream', AT).nativeId,
+    )
+    assert.equal(new Set(ids).size, ids.length, `seed ${seed}: an id was emitted twice`)
+    for (const id of ids) assert.ok(wanted.includes(id), `seed ${seed}: ${id} is not a true trade`)
+    if (isChecked) assert.deepEqual([...ids].sort(), [...wanted].sort(), `seed ${seed}`)
   }
 })
 
-test('limits its memory and keeps the id of an evicted row', () => {
+test('limits its memory and assigns an evicted row the same id again', () => {
   const { ledger, events } = openLedger()
   ledger.addMatched(row(), AT)
   for (let number = 0; number < 40_000; number += 1) {

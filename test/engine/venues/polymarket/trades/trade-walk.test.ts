@@ -21,7 +21,7 @@ import { dataRow } from '../../../../support/worlds/data-api-rows.ts'
 
 const START_S = 1_795_000_000
 
-/** A Data API with these rows, oldest first, and at most `capRows` rows a page. */
+/** Opens a fake Data API with these rows, oldest first, and at most `capRows` rows a page. */
 async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const clock = new ManualClock((START_S + 1_000) * 1_000)
   const requested: { query: Query; cursor: string | undefined }[] = []
@@ -44,7 +44,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
       const found = source.newestFirst.filter(
         (row) => query.condition === undefined || row.condition_id === query.condition,
       )
-      // A cursor is the number of older rows that remain.
+      // The cursor is the number of older rows that were not returned yet.
       const from = cursor === undefined ? 0 : found.length - Number(cursor)
       const rest = found.length - from - limit
       const page = source.page(found.slice(from, from + limit), { query, cursor })
@@ -79,7 +79,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
 
 interface Source {
   newestFirst: readonly Readonly<Record<string, unknown>>[]
-  /** Changes the rows of a page, as an unreliable host does. */
+  /** Changes the rows of a page, to simulate faults. */
   page: (
     rows: readonly Readonly<Record<string, unknown>>[],
     requested: { query: Query; cursor: string | undefined },
@@ -110,7 +110,7 @@ function makeRows(perSecond: (second: number) => number, seconds: number, random
 const idsOf = (rows: readonly { row: TradeRow; n: number }[]) =>
   rows.map(({ row, n }) => `${row.timeMs} ${row.market} ${tradeId({ row, n })}`)
 
-/** The expected rows, computed from all rows without pages. */
+/** Reference implementation: filters all rows without pages. */
 function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: string | null) {
   const counts = new Map<string, number>()
   return rows
@@ -207,7 +207,7 @@ test('counts invalid rows, skips combinations with a specific reason, and reject
     back.drift.entries().map(({ kind, name }) => [kind, name]),
     [['data.pages', '/v2/trades cursor']],
   )
-  // Pages without trades whose cursors repeat or never end.
+  // Pages without trades, whose cursors repeat or never end.
   back.source.page = () => []
   back.source.next = () => '7'
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'cursor' })
@@ -226,7 +226,7 @@ test('starts a read of older rows at the cursor of an earlier read', async () =>
   assert.ok(requested.length <= 24 + 3 * 10, `${requested.length} pages of 12 in ten parts`)
 })
 
-test('accepts missing trades as proven up to the answer’s newest row or the maximum cache age', async () => {
+test('accepts missing trades as proven up to the response’s newest row, or up to the maximum cache age', async () => {
   const rows = makeRows(() => 2, 200, seededRandom('proven'))
   const { read, clock } = await openWalk(rows)
   const newestMs = (START_S + 199) * 1_000
@@ -235,10 +235,10 @@ test('accepts missing trades as proven up to the answer’s newest row or the ma
   const { provenToMs } = await read(START_S + 50, START_S + 60, '0xa')
   assert.equal(provenToMs, Math.max(newestMs - 5_000, nowMs - 330_000))
   const none = await read(START_S + 50, START_S + 60, '0xnone')
-  assert.equal(none.provenToMs, nowMs - 330_000, 'an empty answer may be five minutes old')
+  assert.equal(none.provenToMs, nowMs - 330_000, 'an empty response may be five minutes old')
 })
 
-/** Changes the first answer, as an unreliable cache does. */
+/** Changes the first response, as an unreliable cache does. */
 const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly unknown[]>> = {
   empty: () => [],
   shorter: (rows) => rows.slice(0, Math.floor(rows.length / 3)),
@@ -253,7 +253,7 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
     assert.equal(staleReason, null)
     assert.ok(suspected(reason) > 0)
-    // With another page size the list still has no older row: the result is suspect, and its rows are emitted.
+    // The list has no older row with another page size either. The result is suspect, and its rows are emitted.
     source.page = (page) => damage(page.filter((row) => Number(row.timestamp) >= START_S + 60))
     assert.notEqual((await read(START_S + 60, START_S + 199)).suspectReason, null)
     // A single market may have no older trades.

@@ -74,12 +74,20 @@ test('computes dollars as price times size and the fee as the rest of usdcSize',
   assert.equal(eventOf(trade({ usdc_size: 5.25 })).usd, 5_000_000)
   assert.equal(eventOf(trade({ side: 'SELL', usdc_size: 4.75 })).fee, 250_000)
   assert.equal(eventOf(trade({ side: 'SELL', usdc_size: 5.25 })).fee, 0, 'never negative')
-  assert.equal(eventOf(trade({ usdc_size: 5.000001 })).usd, 5_000_001, 'a micro is rounding')
+  assert.equal(
+    eventOf(trade({ usdc_size: 5.000001 })).usd,
+    5_000_001,
+    'a difference of a micro is rounding',
+  )
   assert.equal(eventOf(trade({ usdc_size: 5.000001 })).fee, 0)
   assert.equal(eventOf(trade({ usdc_size: undefined })).fee, 0)
   const average = { size: 5_000_000, price: 0.4200000012, usdc_size: 2_100_000 }
   const { usd, fee } = eventOf(trade(average))
-  assert.deepEqual([usd, fee], [2_100_000_000_000, 0], 'the noise of an average price is no fee')
+  assert.deepEqual(
+    [usd, fee],
+    [2_100_000_000_000, 0],
+    'the rounding error of an average price is no fee',
+  )
 })
 
 test('computes the fee of recorded fills as rate·p·(1−p)·s or zero', { skip }, () => {
@@ -110,7 +118,11 @@ test('reads rows without a token, counts unknown kinds with dollars as income, a
     ['split', '0xc1', null, 10_000_000, 10_000_000, 0, null],
   )
   assert.equal(eventOf(wire('MERGE')).kind, 'merge')
-  assert.equal(eventOf(wire('REDEEM', { size: 0, usdc_size: 0 })).usd, 0, 'a loser redeemed')
+  assert.equal(
+    eventOf(wire('REDEEM', { size: 0, usdc_size: 0 })).usd,
+    0,
+    'a losing position was redeemed',
+  )
   assert.deepEqual(eventOf(wire('CONVERSION')).converted, ['0xc1'])
   const changes = eventOf(wire('INVENTED_LATER', { condition_id: '', usdc_size: '2.5', size: 7 }))
   assert.deepEqual(
@@ -141,7 +153,7 @@ test('reads every recorded row: rewards have no market, redemptions have one', {
   assert.deepEqual(Object.fromEntries(kinds), { buy: 52, redeem: 17, income: 6 })
 })
 
-test('refuses an unreadable row with a specific reason and never throws', () => {
+test('rejects an unreadable row with a specific reason and never throws', () => {
   const refused = (row: Wire) => {
     const became = read(row)
     return became.kind === 'rejected' ? became.reason : became.kind
@@ -212,7 +224,7 @@ test('reads a redemption with or without a token and pads 62-digit market ids to
   assert.equal(eventOf(wire('SPLIT', { condition_id: id })).market, `${id.toLowerCase()}00`)
 })
 
-test('reads a migration by new position, new market or old market, else refuses the row', () => {
+test('finds the position of a migration by token, new market or old market, else rejects the row', () => {
   const id = `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`
   const token = String(BigInt(id) + 1n)
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`

@@ -78,7 +78,7 @@ test('excludes combos from all other figures and reports their realised profit s
   assert.deepEqual([realized, volume, markets, counts.positionCount], [0, 0, 0, 0])
 })
 
-test('redeems as many contracts as a redemption without a token pays for, one outcome per row', () => {
+test('redeems as many contracts as a redemption without a token pays for, for one outcome per row', () => {
   const bought = (token: string, size: number, price: number) =>
     row('TRADE', {
       ...{ token_id: token, side: 'BUY', price, size, usdc_size: price * size },

@@ -92,7 +92,7 @@ test('emits each fill of a followed wallet once, from the wallet’s own row, an
     role: 'taker',
     converted: [],
   })
-  // The other side of the same transaction, whose wallet is now followed too.
+  // The other side of the same transaction. Its wallet is now followed too.
   const maker = `0x${'cd'.repeat(20)}`
   wallets.follow(walletAddress(maker) ?? assert.fail())
   send(frame('trades', { proxyWallet: maker, side: 'SELL' }), last(9))
@@ -105,7 +105,7 @@ test('emits each fill of a followed wallet once, from the wallet’s own row, an
   assert.equal(fills().length, 2)
 })
 
-test('prioritises the stream’s back-fill over any number of wallet reads', async (t) => {
+test('reads the stream’s back-fill without delay while many wallets are read', async (t) => {
   const { stub, clock, feed, wallets } = await open(t)
   const fill = { ...snakeRow(frame('trades').payload), type: 'TRADE', usdc_size: 1 }
   stub.rest = ({ path, query }) => {
@@ -130,7 +130,7 @@ test('prioritises the stream’s back-fill over any number of wallet reads', asy
   const range = { market: nativeMarketId('0x1'), fromMs: timeMs(START_MS), toMs: timeMs(START_MS) }
   await feed.fetchTrades({ ...range, source: 'history' })
   const all = count('/trades') + count('/v2/trades')
-  assert.equal(all, tradesCount + 1, 'at once, without any time passing')
+  assert.equal(all, tradesCount + 1, 'at once, before the clock advances')
   await feed.stop()
   const ends = await waiting
   assert.ok(ends.some(({ status }) => status === 'rejected'))

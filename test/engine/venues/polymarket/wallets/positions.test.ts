@@ -29,7 +29,7 @@ function recorded(name: string): readonly Row[] {
   return rows
 }
 
-/** Reads these positions from a host with the venue's limits and defaults. */
+/** Reads these positions from a fake host with the venue's limits and defaults. */
 async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_000) {
   const stub = new WalletStub(randomPast('none', []))
   stub.others = ({ query }) => {
@@ -47,7 +47,7 @@ async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_0
 
 const dataOf = (client: WalletStub) => new DataApi({ client, drift: quietDrift() })
 
-/** A row of version 1 with the field names of version 2. */
+/** Converts a row of version 1 to the field names of version 2. */
 function newRow({ asset, conditionId, size, totalBought, realizedPnl, curPrice }: Row): Row {
   return {
     ...{ token_id: asset, condition_id: conditionId, current_size: size ?? 0 },
@@ -85,7 +85,7 @@ test('reads positions with the venue’s own figures, including recorded rows', 
     const average = Math.round(Number(published?.avgPrice) * 1e6)
     const gain = (position.bought * (position.price - average)) / 1e6
     if (position.isClosed) {
-      // The venue shows averages with four decimals.
+      // The venue rounds averages to four decimals.
       assert.ok(Math.abs(position.realized - gain) <= position.bought * 0.00005 + 1, `${index}`)
     }
   }
@@ -94,19 +94,19 @@ test('reads positions with the venue’s own figures, including recorded rows', 
 test('reads all pages of open positions, and closed positions up to a limit', async () => {
   const all = await read(many(2_203), many(120, 5_000))
   assert.equal(all.positions.length, 2_323)
-  assert.equal((await read(many(700), many(7, 5_000), 90)).positions.length, 707, 'lower caps')
+  assert.equal((await read(many(700), many(7, 5_000), 90)).positions.length, 707, 'smaller pages')
   const tooMany = await read(many(3), many(9_000, 5_000))
   assert.equal(tooMany.positions.length, 2_003)
   const bad = await read([row(1), row(2, { current_price: 7 }), row(3, { token_id: '' })], [])
   assert.deepEqual([bad.positions.length, bad.rejectedCount], [1, 2])
-  const deaf = new WalletStub(randomPast('none', []))
+  const looping = new WalletStub(randomPast('none', []))
   const pagination = { has_more: true, next_cursor: 'again' }
-  deaf.others = () => ({ data: many(3), pagination })
+  looping.others = () => ({ data: many(3), pagination })
   const { counters } = venueCounters('a')
-  const requesting = () => readPositions({ data: dataOf(deaf), counters }, WALLET, signal)
+  const requesting = () => readPositions({ data: dataOf(looping), counters }, WALLET, signal)
   await assert.rejects(requesting(), SuspectAnswerError)
-  assert.equal(deaf.asks.length, 2, 'a host whose cursor leads back is left')
-  deaf.others = () => ({ error: 'no' })
+  assert.equal(looping.asks.length, 2, 'reading stops when a cursor repeats')
+  looping.others = () => ({ error: 'no' })
   await assert.rejects(requesting(), SuspectAnswerError)
 })
 
@@ -120,7 +120,7 @@ async function profile(
   return await readProfile({ gamma: stub, data: dataOf(stub) }, address, signal)
 }
 
-test('reads the proxy address of a profile and, when returned or requested, its owner', async () => {
+test('reads a profile’s proxy address, and its owner when known', async () => {
   const published = {
     proxyWallet: WALLET.toUpperCase().replace('0X', '0x'),
     name: 'Someone',
@@ -151,7 +151,7 @@ test('accepts a wallet without a profile only if it has trades or activity', asy
   }
 })
 
-test('includes a position whose average price a conversion has made negative', async () => {
+test('includes a position whose average price is negative after a conversion', async () => {
   const rows = [
     row(1, { avg_price: -0.31 }),
     row(2, { avg_price: 1.2 }),

@@ -1,5 +1,5 @@
-// Reads a wallet's history from a stub with the venue's limits and faults. The expected events are generated first, and
-// the rows are made from them.
+// Reads wallet histories from a stub with the venue's limits and faults. Expected events are generated first, and the
+// stub's rows are derived from them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -29,8 +29,8 @@ const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 20
 /** A time long after every generated event. */
 const NOW_MS = timeMs((PAST_START_S + 10_000_000) * 1_000)
 
-/** A clock whose timers fire at once. */
-const hurried = (nowMs = NOW_MS): Clock => ({
+/** A clock whose timers run at once. */
+const immediateClock = (nowMs = NOW_MS): Clock => ({
   ...systemClock,
   nowMs: () => nowMs,
   after: (_, action) => {
@@ -38,7 +38,7 @@ const hurried = (nowMs = NOW_MS): Clock => ({
     return () => clearImmediate(immediate)
   },
 })
-/** A clock for requests over sockets, 100 times as fast. */
+/** A clock that runs 100 times as fast, for requests over sockets. */
 const quick: Clock = {
   ...systemClock,
   after: (delayMs, action) => systemClock.after(delayMs / 100, action),
@@ -46,14 +46,19 @@ const quick: Clock = {
 
 interface ReadOptions {
   readonly fromS?: number
-  /** Second of the last known event. */
+  /** Second of the newest event that is already known. */
   readonly lastS?: number
   readonly clock?: Clock
   readonly signal?: AbortSignal
 }
 
 async function read(client: JsonReader, options: ReadOptions = {}) {
-  const { fromS = 0, lastS, clock = hurried(), signal = new AbortController().signal } = options
+  const {
+    fromS = 0,
+    lastS,
+    clock = immediateClock(),
+    signal = new AbortController().signal,
+  } = options
   const { counters, drift } = venueCounters('a')
   const events: WalletEvent[] = []
   const secondsBegun = new Set<number>()
@@ -65,7 +70,7 @@ async function read(client: JsonReader, options: ReadOptions = {}) {
     },
     (published) => {
       for (const second of new Set(published.map((event) => event.timeMs))) {
-        assert.ok(!secondsBegun.has(second), 'a second came in two pieces')
+        assert.ok(!secondsBegun.has(second), 'a second was split')
         secondsBegun.add(second)
       }
       events.push(...published)
@@ -77,7 +82,7 @@ async function read(client: JsonReader, options: ReadOptions = {}) {
   return { events, ...reach, isComplete, isSettledWhole: reach.isComplete, named }
 }
 
-/** All fields of an event except its role, as a key. */
+/** A key of all fields of an event except its role. */
 const nameOf = ({ role: _, ...event }: WalletEvent) => JSON.stringify(event)
 
 function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[], what = ''): void {
@@ -97,7 +102,7 @@ test('reports a row of an undocumented kind and counts it as income', async () =
   assertTrue(events, past.events)
 })
 
-test('returns the true events in order with complete seconds, for any page length and any order within a second', async () => {
+test('returns the true events in order and in complete seconds, for any page length and any order within a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
@@ -118,7 +123,7 @@ test('returns the true events in order with complete seconds, for any page lengt
   }
 })
 
-test('starts a sync at a whole second with the minimum number of requests', async () => {
+test('starts at a whole second and sends the minimum number of requests', async () => {
   const past = randomPast('later', [3, 3, 3, 3, 3], () => 1)
   const stub = new WalletStub(past)
   const { events } = await read(stub, { fromS: PAST_START_S + 2 })
@@ -141,15 +146,15 @@ test('reads a fill’s role as taker or maker, and as null when the trade list i
   assert.deepEqual(roles((await read(stub)).events), roles(past.events))
   stub.pageRows = (limit) => Math.min(limit, 20)
   assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'pages of 20')
-  // `/v2/trades` has one row for each transaction, with its total size and average price.
+  // `/v2/trades` has one row per transaction, with its total size and average price.
   stub.fault = ({ path }, rows) => (path === '/v2/trades' ? summedUp(rows) : rows)
-  assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'summed up')
+  assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'rows per transaction')
   stub.fault = ({ path, query }, rows, page) =>
     path === '/v2/trades' && query.has('cursor')
       ? { ...page, pagination: { ...page.pagination, has_more: true, next_cursor: null } }
       : rows
   const cut = await read(stub)
-  assert.equal(cut.isComplete, true, 'roles are no part of being complete')
+  assert.equal(cut.isComplete, true, 'missing roles do not affect completeness')
   let takerCount = 0
   for (const [index, { role }] of cut.events.entries()) {
     if (role === 'taker') takerCount += 1
@@ -169,7 +174,7 @@ test('reads a fill’s role as taker or maker, and as null when the trade list i
   assert.ok((await read(stub)).events.every(({ role }) => role === null))
 })
 
-/** One row for each transaction, token and side. */
+/** Combines the rows of each transaction, token and side. */
 function summedUp(rows: readonly Readonly<Record<string, unknown>>[]) {
   const sums = new Map<string, Readonly<Record<string, unknown>>>()
   for (const row of rows) {
@@ -187,7 +192,7 @@ test('changes the `end` parameter of a recent range every second to bypass the e
   const lastMs = past.events.at(-1)?.timeMs ?? 0
   for (const ageS of [1, 2, 700, 701]) {
     const stub = new WalletStub(past)
-    await read(stub, { clock: hurried(timeMs(lastMs + ageS * 1_000)) })
+    await read(stub, { clock: immediateClock(timeMs(lastMs + ageS * 1_000)) })
     for (const { path, query } of stub.asks) if (path === '/v2/trades') ends.add(query.get('end'))
   }
   const fills = past.events.filter(({ kind }) => kind === 'buy' || kind === 'sell')
@@ -202,7 +207,7 @@ test('reports events less than a minute old as unsettled, and completes them on 
   const stub = new WalletStub(past)
   const nowS = PAST_START_S + 180
   stub.indexedToS = nowS - 30
-  const first = await read(stub, { clock: hurried(timeMs(nowS * 1_000 + 999)) })
+  const first = await read(stub, { clock: immediateClock(timeMs(nowS * 1_000 + 999)) })
   assert.equal(first.settledToMs, (nowS - 60) * 1_000)
   assert.ok(first.events.some(({ timeMs }) => timeMs > first.settledToMs))
   stub.indexedToS = Number.MAX_SAFE_INTEGER
@@ -237,7 +242,7 @@ test('follows cursors within a second that exceeds one page, and reports where a
   }
 })
 
-/** A page that announces more rows without a cursor. */
+/** Returns a page that announces further rows without a cursor. */
 const noCursor: StubFault = ({ path }, rows, page) =>
   path === '/v2/activity' && page.pagination.has_more === true
     ? { ...page, pagination: { ...page.pagination, next_cursor: null } }
@@ -245,7 +250,7 @@ const noCursor: StubFault = ({ path }, rows, page) =>
 const refused: StubFault = ({ path, query }, rows) =>
   path === '/v2/activity' && query.has('cursor') ? 400 : rows
 
-test('retries stale answers, mixed rows or a changing order, or reports the result as incomplete', async () => {
+test('retries outdated, mixed or reordered responses, or reports the result as incomplete', async () => {
   let completeCount = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('faults', round)
@@ -269,7 +274,7 @@ test('retries stale answers, mixed rows or a changing order, or reports the resu
   assert.ok(completeCount > ROUNDS / 4, `only ${completeCount} of ${ROUNDS} were complete`)
 })
 
-/** Number of complete answers between two truncated ones. */
+/** Number of complete responses between two truncated ones. */
 const CUT_APART = 20
 
 /** Each kind of fault has its own probability, from rare to always. */
@@ -278,7 +283,7 @@ function randomFault(random: Random): StubFault {
   const kind = random.pick(kinds)
   const chance = random.pick([0.02, 0.1, 0.3, 1])
   let before: StubPage | null = null
-  // An answer that is always truncated at the same row is indistinguishable from the end of the list.
+  // A response that is always truncated at the same row looks like the end of the list.
   let sound = CUT_APART
   return ({ path, query }, rows, page) => {
     if (path !== '/v2/activity') return rows
@@ -312,7 +317,7 @@ function randomFault(random: Random): StubFault {
   }
 }
 
-test('loses no event when any single answer is empty', async () => {
+test('loses no event when any single response is empty', async () => {
   for (const cap of [500, 100, 70]) {
     const past = randomPast(`empty ${cap}`, [...seededSeconds('empty', 70, 8), 150, 2, 90], () => 2)
     for (let position = 0, requested = 1; position < requested; position += 1) {
@@ -322,7 +327,7 @@ test('loses no event when any single answer is empty', async () => {
       stub.fault = ({ path }, rows, page) => {
         if (path !== '/v2/activity') return rows
         requested += 1
-        // Half of the empty answers have the cursor of the real page. The other half have none.
+        // Half of the empty responses have the cursor of the real page. The other half have none.
         if (requested !== position + 1) return rows
         return position % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
       }
@@ -353,7 +358,7 @@ test('skips an unreadable row and marks the sync as incomplete', async () => {
   stub.fault = ({ path }) => (path === '/v2/activity' ? [{}, null, 3] : [])
   const garbage = await read(stub)
   assert.deepEqual([garbage.events, garbage.isComplete], [[], false])
-  assert.ok(garbage.settledToMs <= 1_000, 'nothing is known')
+  assert.ok(garbage.settledToMs <= 1_000, 'nothing is settled')
 })
 
 test('abandons a venue with endless pages after a limited number of pages', async () => {
@@ -373,7 +378,7 @@ test('abandons a venue with endless pages after a limited number of pages', asyn
   assert.ok(requested <= 10_010, `${requested}`)
 })
 
-test('does not accept an answer without the last known event, or an empty answer for an active wallet', async () => {
+test('does not accept a response without the last known event, or an empty response for an active wallet', async () => {
   const past = randomPast('proof', [1, 1, 1, 1])
   const stub = new WalletStub(past)
   const seconds = [...new Set(past.events.map((event) => event.timeMs / 1_000))]
@@ -387,7 +392,7 @@ test('does not accept an answer without the last known event, or an empty answer
   const empty = await read(stub, from)
   assert.deepEqual([empty.events, empty.isTailComplete, empty.isSettledWhole], [[], false, true])
   assert.ok(empty.settledToMs <= from.fromS * 1_000, 'not settled beyond what is proven')
-  // For a wallet without known events, other endpoints decide whether it exists.
+  // For a wallet without known events, other paths decide whether it exists.
   for (const [data, positions] of [
     [{ trades: 3 }, []],
     [{ trades: 0 }, [{}]],
@@ -402,7 +407,7 @@ test('does not accept an answer without the last known event, or an empty answer
   }
 })
 
-test('distinguishes uncertainty about the last minute from lasting incompleteness', async () => {
+test('distinguishes uncertainty about the last minute from permanent incompleteness', async () => {
   const past = randomPast('sure', [1, 1, 1])
   const spoilt = past.rows.at(-1) ?? assert.fail()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -412,7 +417,7 @@ test('distinguishes uncertainty about the last minute from lasting incompletenes
   ] as const) {
     const stub = new WalletStub(past)
     stub.fault = (_, rows) => rows.map((one) => (one === spoilt ? { ...spoilt, price: 7 } : one))
-    const published = await read(stub, { clock: hurried(timeMs(lastMs + ageMs)) })
+    const published = await read(stub, { clock: immediateClock(timeMs(lastMs + ageMs)) })
     assert.deepEqual(
       [published.isSettledWhole, published.isTailComplete],
       [isSettledWhole, !isSettledWhole],
@@ -473,10 +478,10 @@ test('recovers from refusals, failures and HTML pages, and rejects with FetchErr
   }
 })
 
-/** The last page, without rows. */
+/** An empty last page. */
 const nothing: StubPage = { data: [], pagination: { has_more: false, next_cursor: null } }
 
-/** The venue's answers for an unknown wallet. */
+/** The venue's responses for an unknown wallet. */
 function unknown({ path }: StubRequest): unknown {
   return path === '/v2/user-stats' ? { data: null } : nothing
 }
