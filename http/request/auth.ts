@@ -1,27 +1,26 @@
 // Identifies the caller from a request's credentials. Every route accepts an API key (`X-API-Key` or `Authorization:
-// Bearer`) or a login token (`Authorization: Bearer`). Routes for keys and the account accept only the login token. A
-// token in a cookie is valid only for requests of the dashboard's own page.
+// Bearer`) or a login token (`Authorization: Bearer`), except that routes for keys and the account accept only the
+// login token. A token in a cookie is valid only for requests of the dashboard's own page.
 
 import type { AccountsView, Caller } from '../../actors/views.ts'
 import { isKeyLike } from '../../engine/accounts/account.ts'
 import type { RequestHead } from './head.ts'
 import { LOOPBACK_HOST } from './peer-address.ts'
 
-/** The caller: identified by API key or login token, or unknown. */
 export interface Identity {
-  /** The account that the request counts against. Null: it counts against its address. */
+  /** The account that the request counts against. Null: the request counts against its address. */
   readonly caller: Caller | null
-  /** The caller presented a login token. */
+  /** The caller was identified by a login token. */
   readonly isTokenHolder: boolean
-  /** The caller presented the token in the dashboard's cookie, which has a budget of its own. */
+  /** The caller was identified by the dashboard's cookie. Such requests have a quota of their own. */
   readonly isDashboard: boolean
 }
 
 const ANONYMOUS: Identity = { caller: null, isTokenHolder: false, isDashboard: false }
 
 /**
- * Identifies the caller. `prefersToken`: check the token even if the key is valid. `cookieToken` ('' for none) is used
- * if the request has no other credential.
+ * Identifies the caller. `prefersToken`: check the token even if the key is valid. `cookieToken` is used only if the
+ * request has no other credential. It is '' if there is no cookie.
  */
 export function identify(
   accounts: AccountsView,
@@ -48,7 +47,7 @@ function byCaller(caller: Caller | null, isTokenHolder: boolean): Identity {
   return caller === null ? ANONYMOUS : { caller, isTokenHolder, isDashboard: false }
 }
 
-/** The token of an `Authorization: Bearer` header; null if the header has another form. */
+/** The token of an `Authorization: Bearer` header, or null if the header has another form. */
 function bearerToken(authorization: string): string | null {
   const parts = /^bearer +([\x21-\x7e]+)$/i.exec(authorization)
   return parts?.[1] ?? null
@@ -57,9 +56,9 @@ function bearerToken(authorization: string): string | null {
 const NAME = 'twinbook'
 
 export interface DashboardRequest {
-  /** The token in the session cookie; '' for none. */
+  /** The token in the session cookie, or ''. */
   readonly token: string
-  /** The `Host` is a loopback address or `localhost`. */
+  /** The `Host` header is a loopback address or `localhost`. */
   readonly isLoopback: boolean
   /** The `Set-Cookie` value that stores a token for `seconds`. */
   setCookie(token: string, seconds: number): string
@@ -67,7 +66,7 @@ export interface DashboardRequest {
   clearCookie(): string
 }
 
-/** Null unless the dashboard's own page sent the request. */
+/** Null if another page or program sent the request. */
 export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   if (!head.isDashboard || !isSameOrigin(head)) return null
   const { host, cookie } = head
@@ -80,7 +79,7 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
     return isSecure ? `${bound}=${token}${terms}; Secure` : `${plain}=${token}${terms}`
   }
   return {
-    // Over TLS only the bound cookie is read: a page without TLS may have set the plain one.
+    // Over TLS, read only the cookie with the `__Host-` prefix, since a page without TLS can set the plain cookie.
     token: cookieValue(cookie, isSecure ? bound : plain),
     isLoopback: LOOPBACK_HOST.test(host),
     setCookie: written,
@@ -88,20 +87,20 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   }
 }
 
-/** Whether the page was loaded over TLS, which a proxy in front of us terminates. */
+/** Whether the browser loaded the page over TLS. A proxy in front of this server terminates TLS. */
 function isOverTls({ origin, forwardedProto, fetchSite, host }: RequestHead): boolean {
   if (origin !== '') return origin.startsWith('https://')
-  // Browsers send Sec-Fetch-Site over TLS; without TLS they send it only to loopback hosts.
+  // Browsers send Sec-Fetch-Site over TLS. Without TLS they send it only to loopback hosts.
   return forwardedProto === 'https' || (fetchSite !== '' && !LOOPBACK_HOST.test(host))
 }
 
 function isSameOrigin({ fetchSite, origin, host }: RequestHead): boolean {
-  // Scripts cannot set this header, and proxies that change Host do not change it.
+  // Scripts cannot set Sec-Fetch-Site, and it stays correct if a proxy changes Host.
   if (fetchSite !== '') return fetchSite === 'same-origin'
   return origin === '' || origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase()
 }
 
-/** '' for none. */
+/** Returns '' if the cookie is absent. */
 function cookieValue(cookie: string, name: string): string {
   for (const part of cookie.split(';')) {
     const [key = '', ...value] = part.trim().split('=')

@@ -1,7 +1,8 @@
-// Compresses answers: brotli or gzip for files, gzip for long JSON, by `Accept-Encoding` (RFC 9110, 12.5.3). zlib's
-// threads do the work. A file is compressed at its first request and cached. If compression takes too long, the file is
-// sent uncompressed. JSON is compressed for each answer, a few at once; further answers are sent uncompressed. Account
-// data is never compressed: beside text that another person chose, its length would reveal secrets (BREACH).
+// Compresses answers as the client's `Accept-Encoding` header allows (RFC 9110, 12.5.3): files with brotli or gzip,
+// long JSON with gzip. Compression runs in zlib's threads. A file is compressed at its first request and cached. It is
+// sent uncompressed if compression takes too long. JSON is compressed for each answer, but only a few answers at a
+// time. Account data is never compressed: its compressed length could reveal secrets next to text that another person
+// chose (the BREACH attack).
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -15,23 +16,23 @@ const FILE_CODINGS: readonly Coding[] = ['br', 'gzip']
 const JSON_CODINGS: readonly Coding[] = ['gzip']
 /** Compression does not reduce shorter files. */
 const FILE_BYTES_MIN = 1_024
-/** Longest wait of a request for a file's compression, milliseconds; well within its deadline. */
+/** Maximum wait for the compression of a file, in milliseconds. Well below the request's deadline. */
 const CODING_WAIT_MS = 1_000
 
 const gzipped = promisify(gzip)
 const brotlied = promisify(brotliCompress)
 
 /**
- * The coding with the highest weight in the header, among `offered` (in our order of preference) or `identity`. A
- * coding without a weight has 1. A coding that is not named is acceptable only by `*`. Identity is always acceptable
- * unless its weight is 0.
+ * Returns the coding with the highest weight in the header, from `offered` (most preferred first) and `identity`. A
+ * coding without a weight has weight 1. A coding that the header does not name takes the weight of `*`, or 0. Returns
+ * identity if no other coding is acceptable.
  */
 export function preferred(acceptEncoding: string, offered: readonly Coding[]): Coding {
   if (acceptEncoding === '') return 'identity'
   const weights = weightsOf(acceptEncoding)
   const any = weights.get('*')
   let best: Coding = 'identity'
-  // If identity is not named, it ranks after every acceptable coding.
+  // An unnamed identity ranks after every acceptable coding.
   let most = weights.get('identity') ?? any ?? 0
   for (const coding of offered) {
     const weight = weights.get(coding) ?? any ?? 0
@@ -44,7 +45,7 @@ export function preferred(acceptEncoding: string, offered: readonly Coding[]): C
 
 const MEMBER = /^([!#$%&'*+.^`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
 
-/** Ignores invalid members. If a coding is named twice, the last one counts. */
+/** Ignores invalid members. The last member of a coding counts. */
 function weightsOf(acceptEncoding: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const member of acceptEncoding.split(',')) {
@@ -56,9 +57,8 @@ function weightsOf(acceptEncoding: string): ReadonlyMap<string, number> {
   return weights
 }
 
-/** Compresses the answers of a server. */
 export class Codings {
-  /** Compressed forms by the file's bytes; a promise while compression runs. */
+  /** Compressed forms by the bytes of the file. A promise while compression runs. */
   readonly #files = new WeakMap<Uint8Array, Map<Coding, Uint8Array | Promise<Uint8Array>>>()
   readonly #clock: Clock
   readonly #runningMax: number
@@ -69,7 +69,7 @@ export class Codings {
     this.#runningMax = runningMax
   }
 
-  /** Requires an answer that `isCodable`. Returns it in the coding that the client prefers. */
+  /** Returns the answer in the coding that the client prefers. Call it only if `isCodable` is true for the answer. */
   coded(answer: Answer, acceptEncoding: string): Answer | Promise<Answer> {
     const { body, isFile = false } = answer
     if (body === null) return answer
@@ -109,7 +109,7 @@ export class Codings {
   async #zip(answer: Answer, body: string | Uint8Array): Promise<Answer> {
     try {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
-      // Usually one chunk: each further chunk costs another round trip to the thread.
+      // One chunk is usually enough. Each further chunk costs another round trip to the zlib thread.
       const chunkSize = Math.max(16_384, Math.ceil(bytes.length / 4))
       const coded = await gzipped(bytes, { level: 4, chunkSize })
       return { ...answer, body: coded, coding: 'gzip' }
@@ -126,7 +126,7 @@ export function isCodable({ status, body, contentType, isFile = false }: Answer)
   return body.length > codedJsonBytesMin && contentType === JSON_TYPE
 }
 
-/** The best quality that is fast for the largest file; the next level takes eight times as long for 3 % less. */
+/** Quality 9 is fast for the largest file. Quality 10 takes eight times as long and saves 3 %. */
 function brotli(bytes: Uint8Array): Promise<Uint8Array> {
   return brotlied(bytes, {
     params: {

@@ -1,7 +1,7 @@
-// Page cursors. A list cursor is opaque, names a pinned ranking, and is bound to its filters by a keyed hash, so that a
-// foreign or edited cursor is rejected. The key lives as long as this process, like the pins. In a cluster the end of
-// the cursor names the process that serves the next page. A time-range cursor is the millisecond of the last row, plus
-// its ordinal if the page ends within that millisecond.
+// Page cursors. A list cursor is opaque and refers to a pinned ranking. A keyed hash binds it to its filters, so that
+// an edited cursor, or one of other filters, is rejected. The key exists as long as this process, like the pinned
+// rankings. In a cluster the end of the cursor names the process that serves the next page. A time-range cursor is the
+// millisecond of the last row. If the page ends within that millisecond, the row's ordinal follows.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
@@ -19,24 +19,24 @@ export class ListCursors {
   readonly #key = randomBytes(32)
   readonly #end: string
 
-  /** `issuer`: the name of this process in its cluster; null if there is no cluster. */
+  /** `issuer`: the name of this process in its cluster, or null without a cluster. */
   constructor(issuer: string | null = null) {
     this.#end = issuer === null ? '' : `~${issuer}`
   }
 
-  /** `filters`: canonical text of all request parameters except page and size. */
+  /** `filters`: canonical text of all request parameters except the page and its size. */
   encode(position: ListPosition, filters: string): string {
     const text = `${position.pin}.${position.offset}`
     const bytes = Buffer.concat([this.#tag(text, filters), Buffer.from(text)])
     return `${bytes.toString('base64url')}${this.#end}`
   }
 
-  /** Null if the cursor was not issued for these filters. */
+  /** Returns null if the cursor was not issued for these filters. */
   decode(cursor: string, filters: string): ListPosition | null {
     if (cursor.length > CURSOR_BYTES_MAX || !cursor.endsWith(this.#end)) return null
     const payload = cursor.slice(0, cursor.length - this.#end.length)
     const bytes = Buffer.from(payload, 'base64url')
-    // Node ignores characters outside the alphabet, but a cursor must equal the issued text.
+    // Node's decoder ignores characters outside the alphabet. A cursor must equal the issued text exactly.
     if (bytes.toString('base64url') !== payload || bytes.length <= TAG_BYTES) return null
     const text = bytes.subarray(TAG_BYTES).toString()
     if (!timingSafeEqual(bytes.subarray(0, TAG_BYTES), this.#tag(text, filters))) return null
@@ -50,12 +50,12 @@ export class ListCursors {
   }
 }
 
-/** The process that issued the cursor of a query; null if the query names none. */
+/** The process that issued the cursor of a query, or null. */
 export function issuerOf(query: string): string | null {
   return /(?:^|&)cursor=[\w-]*(?:~|%7E)([\w.-]+)(?:&|$)/i.exec(query)?.[1] ?? null
 }
 
-/** A position in time order. A null ordinal means that the whole millisecond has been read. */
+/** A position in time order. If `ordinal` is null, all rows of the millisecond have been read. */
 interface TimePosition {
   readonly timeMs: TimeMs
   readonly ordinal: number | null
@@ -66,12 +66,12 @@ interface Row {
   readonly ordinal: number
 }
 
-/** The cursor after `last`; `next` is the first row of the following page. */
+/** The cursor for the page after `last`. `next` is the first row of that page. */
 export function timeCursor(last: Row, next: Row): string {
   return last.timeMs === next.timeMs ? `${last.timeMs}.${last.ordinal}` : String(last.timeMs)
 }
 
-/** Null if the text is not a time cursor. */
+/** Returns null if the text is not a time cursor. */
 export function parseTimeCursor(text: string): TimePosition | null {
   const parts = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text)
   if (parts === null) return null

@@ -1,23 +1,21 @@
-// Lookups shared by routes.
-
 import type { CatalogView, GamesView, MarketView, SportsView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
 import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 
-/** The market of a unified id. Throws MARKET_NOT_FOUND. */
+/** The market with this unified id. Throws MARKET_NOT_FOUND. */
 export function findMarket(catalog: CatalogView, id: string): MarketView {
   const view = catalog.find(id)
   if (view === null) throw new EngineError('MARKET_NOT_FOUND', 'no such market')
   return view
 }
 
-/** The result of a market lookup as a list of zero or one markets. */
+/** A list of the market, or an empty list for null. */
 export function listOf(view: MarketView | null): readonly MarketView[] {
   return view === null ? [] : [view]
 }
 
-/** Index of the outcome that `outcome=` names: a label, or yes/no for the first two. Throws BAD_REQUEST. */
+/** The index of the outcome with this label, or with `yes` or `no` for the first two. Throws BAD_REQUEST. */
 export function outcomeIndexOf(view: MarketView, wanted: string | undefined): number {
   if (wanted === undefined) return 0
   const lower = wanted.trim().toLowerCase()
@@ -28,7 +26,7 @@ export function outcomeIndexOf(view: MarketView, wanted: string | undefined): nu
   throw new EngineError('BAD_REQUEST', `the outcomes of this market are ${labels.join(' and ')}`)
 }
 
-/** The games of a sport on a US Eastern day, today unless given. Throws BAD_REQUEST for a date that no calendar has. */
+/** The games of a sport on a US Eastern date. Default: today. Throws BAD_REQUEST for an impossible date. */
 export async function gamesOn(
   sports: SportsView,
   sportName: string,

@@ -1,5 +1,5 @@
-// Cluster forwarding: which routes a gateway answers from its mirror, and how all others are forwarded to the engine.
-// The engine authenticates, counts and rejects forwarded requests, so that a request is counted once.
+// Cluster forwarding: defines which routes a gateway answers from its mirror. The gateway forwards all other requests
+// to the engine. The engine authenticates, counts and rejects forwarded requests, so that each request is counted once.
 
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'
@@ -16,7 +16,7 @@ export interface ForwardedRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** The gateway that issued the request's list cursor; null: the engine answers. */
+  /** The gateway that issued the request's list cursor. Null: the engine answers the request. */
   readonly gateway: string | null
 }
 
@@ -27,12 +27,12 @@ export interface ForwardedAnswer {
   readonly body: Uint8Array
 }
 
-/** Forwards a request to the engine or another gateway. Rejects if no answer arrives in time. */
+/** Forwards a request to the engine or to another gateway. Rejects if no answer arrives in time. */
 export type Forward = (request: ForwardedRequest) => Promise<ForwardedAnswer>
 
 /**
- * Routes under /v1 that a mirror answers, with the queries that it accepts; all others are forwarded. Each process
- * answers paths outside /v1 (documents, pages, health) itself.
+ * Routes under /v1 that a gateway answers from its mirror, with a pattern of the accepted queries. Requests to other
+ * routes are forwarded. Paths outside /v1 (documents, pages, health) are answered by each process itself.
  */
 const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/markets': 'any',
@@ -44,17 +44,17 @@ const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/stats': 'any',
   'GET /v1/events': 'any',
   'GET /v1/events/{slug}': 'any',
-  // Past prices are served by the engine.
+  // The engine serves past prices.
   'GET /v1/markets/{market_id}/price': /^(outcome=[^&]*)?$/,
   'GET /v1/prices': 'any',
-  // The engine may have to fetch a book over REST first.
+  // The engine may first have to fetch a book over REST.
   'GET /v1/markets/{market_id}/orderbook': /^(?!.*consolidated)/,
   'GET /v1/orderbooks': 'any',
   'GET /v1/ws': 'any',
   'POST /v1/ws/ticket': 'any',
 }
 
-/** The target of a request: a gateway, or the engine if `gateway` is null. Null: this process answers itself. */
+/** Where to forward a request: to a gateway, or to the engine if `gateway` is null. Null: this process answers it. */
 export function forwardTarget(
   { method, pattern }: Pick<Route, 'method' | 'pattern'>,
   query: string | undefined,
@@ -68,7 +68,7 @@ export function forwardTarget(
   return issuer === null || issuer === self ? null : { gateway: issuer }
 }
 
-/** Hop-by-hop headers, and headers that are rewritten when forwarding. */
+/** Hop-by-hop headers, and headers that the gateway rewrites. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -85,13 +85,13 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-for',
 ])
 
-/** The headers to forward. `address`: the address that the request counts against. */
+/** The headers to forward. `address` is the address that the request counts against. */
 export function forwardedHeaders(req: HttpRequest, address: string): Record<string, string> {
   const headers: Record<string, string> = {}
   req.forEach((name, value) => {
     if (NOT_FORWARDED.has(name)) return
     const before = headers[name]
-    // The first line of a repeated credential is used, as in head.ts. The lines of a cookie are joined.
+    // The first line of a repeated credential counts, as in head.ts. All lines of `Cookie` are joined.
     if (before === undefined) headers[name] = value
     else if (name === 'cookie') headers[name] = `${before}; ${value}`
   })
@@ -99,7 +99,7 @@ export function forwardedHeaders(req: HttpRequest, address: string): Record<stri
   return headers
 }
 
-/** The gateway writes these for every answer, forwarded or not. */
+/** Headers that the gateway writes itself for every answer. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -122,7 +122,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'access-control-expose-headers',
 ])
 
-/** The engine's answer and the quota that it counted against. */
+/** Converts the answer of another process. `quota` is the quota that the other process counted the request against. */
 export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
   readonly answer: Answer
   readonly quota: Quota
@@ -149,15 +149,14 @@ export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
   }
 }
 
-/** The header name as the engine writes it: `x-data-start` becomes `X-Data-Start`. */
+/** The usual form of a header name: `x-data-start` becomes `X-Data-Start`. */
 function headerName(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase())
 }
 
-/** `Retry-After` in seconds if the engine did not answer. */
+/** `Retry-After` in seconds if no process answered. */
 const RETRY_SECONDS = 2
 
-/** The error for a request that no process answered. */
 export function unanswered(cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause
   const options = { cause, retryAfterSeconds: RETRY_SECONDS }

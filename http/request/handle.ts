@@ -1,7 +1,7 @@
-// Handles a request from start to end: route, credentials, quota, validation, handler, reply. An abort guard covers the
-// time until the reply. All HTTP handlers run in this wrapper because of uWebSockets.js (README.md): a handler that
-// throws, or returns without an answer or abort handler, aborts the process; a rejected promise leaves the socket open
-// forever; access to a response after its abort throws.
+// Handles a request: route, credentials, quota, validation, handler, reply. All HTTP handlers run in this wrapper
+// because of uWebSockets.js (README.md). A handler that throws, or that returns without an answer or abort handler,
+// aborts the process. A rejected promise would leave the socket open forever. Access to a response after its abort
+// throws.
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
@@ -52,14 +52,14 @@ interface HandlerParts {
   readonly metrics: Metrics
   readonly corsOrigins: readonly string[]
   readonly peers: PeerAddresses
-  /** One instance per server, overwritten for every request. */
+  /** A single instance that each request overwrites. */
   readonly head: RequestHead
   readonly unsent: UnsentAnswers
-  /** While crowded, answers to unknown callers and 429 answers close their connections. */
+  /** While `isCrowded`, answers to unknown callers and 429 answers close their connections. */
   readonly connections?: { readonly isCrowded: boolean }
-  /** Forwards requests that this process cannot answer; null: this process answers all. */
+  /** Forwards requests that this process cannot answer. Null: this process answers all requests. */
   readonly forward?: Forward | null
-  /** Name of this process in every answer; null: no name. */
+  /** Name of this process in every answer, or null. */
   readonly servedBy?: string | null
 }
 
@@ -69,15 +69,15 @@ export class RequestHandler {
   readonly #times: HandlerTimes
   readonly #bursts = new Bursts()
   readonly turns: RequestTurns
-  /** Requests beyond their quota by account or address. Those above a limit a second end their connections. */
+  /** Refused requests per second by account or address. Above a limit, refusals close their connections. */
   readonly refusals: WindowCounts
   readonly codings: Codings
   readonly #answered = new Map<number, Count>()
-  /** Requests not answered yet. */
+  /** Number of requests that are not answered yet. */
   inFlightCount = 0
-  /** Answers close their connections, so that no later request meets a closed one. */
+  /** While true, every answer closes its connection. */
   isDraining = false
-  /** Time of the last answer. Its connection may be kept alive for another 11 s. */
+  /** Time of the last answer. Its connection may stay open for another 11 s. */
   answeredAtMs: number = Number.NEGATIVE_INFINITY
 
   constructor(parts: HandlerParts) {
@@ -116,7 +116,7 @@ export class RequestHandler {
     return peers.of(res, head)
   }
 
-  /** Runs work that follows an await, and measures how long it blocks the event loop. */
+  /** Runs work after an await and measures how long it blocks the event loop. */
   resume(work: () => void): void {
     if (this.#times.isInTick) return work()
     this.#times.begin()
@@ -138,14 +138,14 @@ export class RequestHandler {
   }
 }
 
-/** The `Access-Control-Allow-Origin` value for a request's origin; null: none. */
+/** The `Access-Control-Allow-Origin` value for a request's origin, or null. */
 export function allowedOrigin(corsOrigins: readonly string[], origin: string): string | null {
   if (corsOrigins.length === 0) return null
   if (corsOrigins.includes('*')) return '*'
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
 }
 
-/** Whether the address must be read. A request of an authenticated caller that only reads data does not need it. */
+/** Whether the address must be read. It is not needed for counted data requests of an authenticated caller. */
 function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead): boolean {
   if (caller === null || match.kind !== 'route' || fault !== null) return true
   return match.route.access === 'public' || !match.route.isCounted
@@ -154,13 +154,13 @@ function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead
 class Exchange implements RequestFacts {
   readonly #handler: RequestHandler
   readonly #res: HttpResponse
-  /** The library's request; invalid after its call of the handler. */
+  /** The library's request. It is invalid after the library's call of the handler. */
   #req: HttpRequest | null = null
-  /** Answered or aborted: the response must not be accessed any more. */
+  /** The request was answered or aborted. The response must not be accessed any more. */
   #isOver = false
   #isInHandler = true
   #isHead = false
-  /** HEAD or OPTIONS. */
+  /** The method is HEAD or OPTIONS. */
   #isBodiless = false
   #isPrivate = false
   #varies = false
@@ -168,17 +168,20 @@ class Exchange implements RequestFacts {
   #ifNoneMatch = ''
   #closes = false
   caller: Caller | null = null
-  /** The route and its path parameters, of a path and method that exist. */
+  /** The matched route. Null if path or method do not exist. */
   #match: RouteMatch | null = null
   #queryText: string | undefined
-  /** The address that a request without a caller counts against; read only if needed. */
+  /** The address that a request without a caller counts against. Read only if needed. */
   address = ''
-  /** Sent from this machine; set together with the address. */
+  /** The request comes from this machine. Set together with `address`. */
   isLocal = false
   dashboard: DashboardRequest | null = null
   #allowedOrigin: string | null = null
   #quota: Quota | null = null
-  /** Its quota is read when it is answered, because the account actor deducts from it. */
+  /**
+   * The request counts against the sign-in quota. The account actor counts it, so the quota is read when it is
+   * answered.
+   */
   #isSignIn = false
   #path = ''
   #stopDeadline: StopTimer | null = null
@@ -192,8 +195,8 @@ class Exchange implements RequestFacts {
   }
 
   /**
-   * Called at the end of the library's handler call. An unanswered request needs an abort handler, or the library
-   * aborts the process.
+   * Called at the end of the library's handler call. A request without an answer now needs an abort handler, or the
+   * library aborts the process.
    */
   leaveHandler(): void {
     this.#isInHandler = false
@@ -201,7 +204,7 @@ class Exchange implements RequestFacts {
     if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
-  /** Reads everything needed from `req`, which is invalid after the first await. */
+  /** Reads everything from `req` that is needed later: it is invalid after the first await. */
   begin(req: HttpRequest): void {
     const { turns } = this.#handler
     const { router, accounts, corsOrigins, peers, head } = this.#handler.parts
@@ -257,7 +260,7 @@ class Exchange implements RequestFacts {
     }
   }
 
-  /** Runs the handler some time after the head was read: the credential may have been revoked meanwhile. */
+  /** Runs the handler after a wait, during which the credential may have been revoked. */
   #runLate(body: Uint8Array): void {
     this.#handler.resume(() => {
       try {
@@ -269,7 +272,7 @@ class Exchange implements RequestFacts {
     })
   }
 
-  /** Forwards a request that this process cannot answer. Its target identifies the caller and counts the request. */
+  /** Forwards a request if another process must answer it. That process identifies the caller and counts the request. */
   #forward(req: HttpRequest, body: Promise<Uint8Array | null> | null): boolean {
     const { forward = null, servedBy = null, peers, head } = this.#handler.parts
     if (forward === null || this.#match === null) return false
@@ -301,7 +304,7 @@ class Exchange implements RequestFacts {
     return this.#handler.parts.accounts.isValid(caller)
   }
 
-  /** Work after the body has a deadline of its own. */
+  /** Reads the body, then starts a new deadline for the answer. */
   async #read(body: Promise<Uint8Array | null>): Promise<Uint8Array> {
     this.#awaitsBody = true
     const bytes = await body
@@ -315,25 +318,25 @@ class Exchange implements RequestFacts {
   }
 
   /**
-   * Rejects a request that another reader may parse differently (request smuggling). The following bytes may belong to
-   * another client, so the connection is closed. If we answered in this tick, the library would still dispatch the rest
-   * of the segment; while an answer is pending it closes the connection instead. Counts against the address, because
-   * the credential may be another client's.
+   * Rejects a request that another HTTP parser may read differently (request smuggling). The following bytes may belong
+   * to another client, so the connection is closed. The refusal is sent in a later tick: while an answer is pending,
+   * the library does not dispatch the rest of the segment. It counts against the address, since the credential may be
+   * another client's.
    */
   #refuse(fault: string): void {
     this.#closes = true
     const quota = this.#handler.parts.accounts.takeAddressRequest(this.address)
     this.#quota = quota
     setImmediate(() => {
-      // After an answer without a body the library would continue to read, despite `Connection: close`.
+      // The library would continue to read after an answer without a body, despite `Connection: close`.
       if (this.#isHead) this.#cut()
       else this.answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota))
     })
   }
 
   /**
-   * Counts the request against its quota and answers what needs no handler, in the order of README.md: the address's
-   * 429, 404 and 405, 401, 403, the account's 429.
+   * Counts the request against its quota. Returns the refusal of a request that does not reach its handler, in the
+   * order of README.md: 429 of the address, 404 and 405, 401, 403, 429 of the account. Null: run the handler.
    */
   #admit(match: Match, identity: Identity): Answer | null {
     const { accounts } = this.#handler.parts
@@ -364,14 +367,13 @@ class Exchange implements RequestFacts {
     return quota.isAllowed ? null : tooMany(quota)
   }
 
-  /** Whether its account or address has had too many refusals in this second. */
+  /** Whether the account or address had too many refusals in this second. */
   #isFlood({ caller }: Identity): boolean {
     if (this.#quota?.isAllowed !== false) return false
     const count = this.#handler.refusals.add(caller?.accountId ?? this.address)
     return count > refusedRequestsPerSecondMax
   }
 
-  /** Counts the request against its quota. */
   #take(match: Match, { caller, isTokenHolder, isDashboard }: Identity): Quota {
     const { accounts } = this.#handler.parts
     if (caller === null) return accounts.takeAddressRequest(this.address)
@@ -398,7 +400,7 @@ class Exchange implements RequestFacts {
     )
   }
 
-  /** Answers once. No effect if the peer has disconnected or was answered. */
+  /** Sends the answer. Has no effect if the request was answered or aborted before. */
   answer(given: Answer): void {
     if (this.#isOver) return
     const negotiated = this.#negotiate(given)
@@ -442,7 +444,7 @@ class Exchange implements RequestFacts {
     return connections?.isCrowded === true && (this.caller === null || status === 429)
   }
 
-  /** The answer in the coding that the client prefers, or 304 if the client has it already. */
+  /** The answer in the coding that the client prefers, or 304 if its `If-None-Match` matches. */
   #negotiate(given: Answer): Answer | Promise<Answer> {
     const { etag, status } = given
     this.#varies = !this.#isPrivate && isCodable(given)
@@ -455,9 +457,9 @@ class Exchange implements RequestFacts {
   }
 
   /**
-   * Counts files, and answers to HEAD and OPTIONS, against the address's byte quota: the library buffers answers
-   * without a body and does not report whether the client reads them. Returns the answer, or the refusal beyond the
-   * quota; null: even a refusal exceeds it.
+   * Counts files, and answers to HEAD and OPTIONS, against the byte quota of the address: the library buffers answers
+   * without a body and does not report whether the client reads them. Returns the answer, or a refusal if the quota is
+   * exceeded. Null: close the connection, since a refusal would exceed the quota too.
    */
   #countBytes(answer: Answer, nowSeconds: number): Answer | null {
     if (answer.isFile !== true && !this.#isBodiless) return answer
@@ -475,7 +477,7 @@ class Exchange implements RequestFacts {
     this.#res.close()
   }
 
-  /** Answers an EngineError with its status. Any other error is a bug: it is answered with 500 and logged by sampling. */
+  /** Answers an EngineError with its status. Any other error is a bug: it gets 500 and a sampled log line. */
   fail(error: unknown): void {
     try {
       if (error instanceof EngineError) return this.answer(refusal(error))
@@ -489,7 +491,8 @@ class Exchange implements RequestFacts {
     }
   }
 
-  // Getters return functions, so that handlers may destructure them and requests that use none allocate none.
+  // Getters that return functions: handlers can destructure them, and nothing is allocated for requests that do not use
+  // them.
 
   get path(): (name: string) => string {
     return (name) => {
@@ -506,7 +509,7 @@ class Exchange implements RequestFacts {
     }
   }
 
-  /** Reads the address, which requests of a known caller need only here. */
+  /** Reads the address if it was not read before. */
   get requester(): () => Requester {
     return () => {
       if (this.address === '') {
@@ -518,7 +521,7 @@ class Exchange implements RequestFacts {
     }
   }
 
-  /** Created only for handlers that use it: most answers are complete before a client can disconnect. */
+  /** Created on first use: most answers are complete before a client can disconnect. */
   get signal(): () => AbortSignal {
     return () => {
       this.#abort ??= new AbortController()
@@ -533,7 +536,7 @@ class Exchange implements RequestFacts {
       if (!this.#awaitsBody) {
         return this.fail(new EngineError('TIMED_OUT', 'the answer was not ready in time'))
       }
-      // A client error. The rest of the body is not read.
+      // The client did not send its body in time. The rest of the body is not read.
       this.#closes = true
       this.answer(failure('BAD_REQUEST', 'the body did not arrive in time'))
     })
@@ -551,8 +554,8 @@ class Exchange implements RequestFacts {
 const NO_BODY = new Uint8Array(0)
 
 /**
- * Resolves to the complete body, or to null as soon as it exceeds `bodyBytesMax`; the rest is dropped. Never resolves if
- * the peer disconnects. The library has no limit of its own and detaches each chunk when the callback returns.
+ * Resolves with the complete body, or with null as soon as it exceeds `bodyBytesMax`. Never resolves if the peer
+ * disconnects. The library has no limit of its own, and it detaches each chunk after the callback returns.
  */
 function collectBody(res: HttpResponse): Promise<Uint8Array | null> {
   return new Promise((resolve) => {
@@ -570,7 +573,7 @@ function collectBody(res: HttpResponse): Promise<Uint8Array | null> {
   })
 }
 
-/** Whether to check the token even if the key is valid: a key must not spend the management quota. */
+/** Whether to check the token even if the key is valid, since a key must not use the management quota. */
 function prefersToken(match: Match): boolean {
   return (
     match.kind === 'route' &&

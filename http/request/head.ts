@@ -1,9 +1,9 @@
-// Reads all request headers in one pass: the library returns only the first line of a name, and each lookup by name is
-// a pass of its own. A request that two readers could parse differently (request smuggling) is reported as a fault.
+// Reads all request headers in one pass: the library's lookup by name takes a pass for each name and returns only the
+// first line. A request that two HTTP parsers could read differently (request smuggling) is reported as a fault.
 
 import type { HttpRequest } from 'uWebSockets.js'
 
-/** Headers that mark a proxied request and do not contain `forwarded`. */
+/** Headers of proxies whose names do not contain `forwarded`. */
 const PROXY_HEADERS: ReadonlySet<string> = new Set([
   'cdn-loop',
   'cf-connecting-ip',
@@ -18,13 +18,13 @@ const PROXY_HEADERS: ReadonlySet<string> = new Set([
   'x-real-ip',
 ])
 
-/** A name or address and an optional port, which every reader parses as the same host. */
+/** A name or address with an optional port that every HTTP parser reads as the same host. */
 const HOST = /^(?:[\w.~%!$&'()*+;=-]*|\[[\w:.%]+\])(?::\d{0,5})?$/
 const LENGTH = /^\d{1,15}$/
 
-/** The head of the most recent request. One instance is reused for every request. */
+/** The headers of the latest request. One instance is reused for all requests. */
 export class RequestHead {
-  /** `X-API-Key`. '' if absent, like all fields. If a header is repeated, the first line is used. */
+  /** `X-API-Key`. Absent headers are ''. Of a repeated header, the first line is used unless a field says otherwise. */
   key = ''
   authorization = ''
   origin = ''
@@ -43,19 +43,19 @@ export class RequestHead {
   forwardedFor = ''
   /** `X-Forwarded-Proto` in lower case. */
   forwardedProto = ''
-  /** The request passed through a proxy, trusted or not. */
+  /** The request passed through a proxy, whether trusted or not. */
   isForwarded = false
-  /** A body of at least one byte is announced. */
+  /** The request announces a body of at least one byte. */
   hasBody = false
-  /** Why the request must be rejected and its connection closed; null: valid. */
+  /** Why the request must be rejected and its connection closed. Null: the request is valid. */
   fault: string | null = null
   #hosts = 0
   #lengths = 0
   #codings = 0
-  /** The last valid host. Most requests have the same host, so it is validated once. */
+  /** The last valid host. Most requests have the same host, so it is validated only once. */
   #validHost = ''
 
-  /** Reads all headers. Does not retain `req`. */
+  /** Reads all headers. Does not keep a reference to `req`. */
   read(req: HttpRequest): void {
     this.key = ''
     this.authorization = ''
@@ -80,7 +80,7 @@ export class RequestHead {
     }
   }
 
-  /** Called once per header line; the library passes names in lower case. */
+  /** Called for each header line. The library passes names in lower case. */
   readonly #take = (name: string, value: string): void => {
     switch (name) {
       case 'host':

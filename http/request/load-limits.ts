@@ -1,5 +1,5 @@
-// Limits beside the quotas of accounts: requests of one address per event-loop tick, refusals per second, and open
-// connections.
+// Limits in addition to the quotas of accounts: requests of one address per event-loop tick, events per time window,
+// and open connections.
 
 import type { Clock } from '../../engine/clock.ts'
 import {
@@ -9,11 +9,11 @@ import {
 } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 
-/** Maximum names counted separately per window; all others share one count. */
+/** Maximum names with a count of their own per window. All other names share one count. */
 const NAMES_MAX = 10_000
 const OTHERS = 'others'
 
-/** Counts events by name, such as an account or an address, in consecutive windows. Bounded. */
+/** Counts events by name, such as an account or an address, in consecutive time windows. The memory is bounded. */
 export class WindowCounts {
   readonly #clock: Clock
   readonly #windowMs: number
@@ -25,7 +25,7 @@ export class WindowCounts {
     this.#windowMs = windowMs
   }
 
-  /** Counts an event and returns the count of its name in this window. */
+  /** Counts an event. Returns the count of its name in this window. */
   add(name: string): number {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#startMs >= this.#windowMs) {
@@ -40,21 +40,21 @@ export class WindowCounts {
   }
 }
 
-/** Number of requests before the end of the tick is detected; fewer than the limit per address and tick. */
+/** Only after this number of requests does the class detect the end of a tick. Half of the limit per address and tick. */
 const UNWATCHED_COUNT = addressRequestsPerTickMax / 2
 
 /**
  * Limits the requests of one address per tick. The library handles a pipelined segment of up to 512 KiB in one tick,
- * during which all other connections wait, and it does not report the connection of a request. Clients that wait for
- * each answer send one request per connection and tick. The end of a tick is detected by `setImmediate`, which keeps
- * the loop from sleeping for a tick, so it is used only after some hundreds of requests.
+ * during which all other connections wait. It does not report the connection of a request. Clients that wait for each
+ * answer send one request per connection and tick. `setImmediate` detects the end of a tick but keeps the event loop
+ * from sleeping, so it is used only after some hundreds of requests.
  */
 export class Bursts {
-  /** Requests of this tick while it is watched; otherwise of all ticks since the last watched one. */
+  /** Number of requests since the last detected end of a tick. */
   #count = 0
   readonly #ofAddress = new Map<string, number>()
 
-  /** Whether the next request may be answered. `readAddress` is called only in a busy tick. */
+  /** Whether the next request may be answered. Calls `readAddress` only after many requests. */
   admits(readAddress: () => string): boolean {
     this.#count += 1
     if (this.#count <= UNWATCHED_COUNT) return true
@@ -71,13 +71,13 @@ export class Bursts {
   }
 }
 
-/** File descriptors reserved for everything else: this share, and at least a fixed number. */
+/** Fraction of the file descriptors that is reserved for venues, webhooks and databases. */
 const RESERVE_SHARE = 1 / 8
 const RESERVE_MIN = 64
-/** Share of open connections from which connections count as crowded. */
+/** Connections are crowded above this fraction of the maximum. */
 const CROWDED_SHARE = 3 / 4
 
-/** Maximum connections of a process that may have `descriptorsMax` file descriptors. */
+/** Maximum connections of a process with `descriptorsMax` file descriptors. */
 export function connectionsMaxOf(descriptorsMax: number): number {
   if (descriptorsMax === Number.POSITIVE_INFINITY) return descriptorsMax
   const reserve = Math.max(RESERVE_MIN, Math.ceil(descriptorsMax * RESERVE_SHARE))
@@ -85,16 +85,16 @@ export function connectionsMaxOf(descriptorsMax: number): number {
 }
 
 /**
- * Bounds the number of open connections. The remaining file descriptors are for venues, webhooks and databases: without
- * free ones the library retries accept in a busy loop and no webhook can be sent. While connections are crowded, an
- * address may open a limited number per window, and answers to unknown callers end their connections. The window is the
- * time after which the library ends an idle connection.
+ * Limits the number of open connections, so that file descriptors are left for venues, webhooks and databases. Without
+ * free descriptors the library retries `accept` in a busy loop, and no webhook can be sent. While connections are
+ * crowded, an address may open a limited number per window, and answers to unknown callers close their connections. The
+ * window equals the idle timeout of the library.
  */
 export class Connections {
   readonly #max: number
   readonly #refused: Count
   #openCount = 0
-  /** Connections opened per address. */
+  /** Connections opened in the current window by address. */
   readonly #opened: WindowCounts
 
   /** `max`: maximum open connections, including streams. */
@@ -111,7 +111,10 @@ export class Connections {
     return this.#openCount > this.#max * CROWDED_SHARE
   }
 
-  /** Registers a new connection; false: close it. `address` is null for a proxy, which connects for many clients. */
+  /**
+   * Registers a new connection. Returns false if the caller must close it. `address` is null for a trusted proxy, which
+   * connects for many clients.
+   */
   opened(address: string | null): boolean {
     this.#openCount += 1
     const isOver = address !== null && this.#opened.add(address) > connectionsOfAddressMax
@@ -120,7 +123,7 @@ export class Connections {
     return isAdmitted
   }
 
-  /** Registers a closed connection, including one that was not admitted. */
+  /** Registers the close of a connection, even of one that was not admitted. */
   closed(): void {
     this.#openCount -= 1
   }

@@ -1,24 +1,24 @@
-// Determines the address that a request counts against: the peer's, or the forwarded one behind a proxy that the
-// operator trusts (TRUSTED_PROXIES). The header of any other peer is ignored, because any client can write it. One host
-// may own an IPv6 /64, so a /64 counts as one address.
+// Determines the address that a request counts against: the peer's address, or the forwarded address behind a trusted
+// proxy (TRUSTED_PROXIES). The forwarding header of other peers is ignored, since any client can write it. All
+// addresses of an IPv6 /64 count as one, since one host may own all of them.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkOf } from '../../engine/networks.ts'
 import type { RequestHead } from './head.ts'
 
-/** Names of this machine that DNS does not resolve, with or without a port. */
+/** Names of this machine that need no DNS, with or without a port. */
 export const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
-/** Maximum hops read; longer than any legitimate chain. */
+/** Maximum number of hops that are read. No legitimate chain is as long. */
 const HOPS_MAX = 32
-/** Sixteen-bit groups of an IPv6 address. */
+/** Number of 16-bit groups in an IPv6 address. */
 const GROUPS = 8
 
 export class PeerAddresses {
   readonly #trusted = new BlockList()
   readonly #hasTrusted: boolean
 
-  /** `trusted`: addresses, or subnets such as `10.0.0.0/8`; validated by the configuration. */
+  /** `trusted`: addresses, or subnets such as `10.0.0.0/8`. The configuration has validated them. */
   constructor(trusted: readonly string[]) {
     this.#hasTrusted = trusted.length > 0
     for (const entry of trusted) {
@@ -29,22 +29,22 @@ export class PeerAddresses {
     }
   }
 
-  /** An IPv4 address, or the /64 of an IPv6 address. Call it before the first await. */
+  /** An IPv4 address, or an IPv6 /64. Call it before the first await. */
   of(res: HttpResponse, head: RequestHead): string {
     const peer = peerOf(res)
     const isProxied = this.#hasTrusted && this.#isTrusted(peer)
     return networkOf(isProxied ? this.#forwardedFor(peer, head.forwardedFor) : peer)
   }
 
-  /** The address that a new connection counts against; null for a trusted proxy and for a peer without an address. */
+  /** The address that a new connection counts against. Null for a trusted proxy and for a peer without an address. */
   ofConnection(res: HttpResponse): string | null {
     const peer = peerOf(res)
     return peer === '' || this.#isTrusted(peer) ? null : networkOf(peer)
   }
 
   /**
-   * Sent from this machine, and not through a proxy for another client. The client may still be a web page whose domain
-   * resolves to this machine (DNS rebinding): only `Host` shows that.
+   * True if the request was sent from this machine and not through a proxy. The sender may still be a web page whose
+   * domain resolves to this machine (DNS rebinding): check `Host` for that.
    */
   isLocal(res: HttpResponse, head: RequestHead): boolean {
     if (head.isForwarded || res.getProxiedRemoteAddressAsText().byteLength > 0) return false
@@ -52,7 +52,7 @@ export class PeerAddresses {
     return peer.startsWith('127.') || peer === '0:0:0:0:0:0:0:1'
   }
 
-  /** The nearest hop that is not a trusted proxy. Any client may have written the entries to its left. */
+  /** The nearest hop that is not a trusted proxy. Any client can write the entries to its left. */
   #forwardedFor(peer: string, list: string): string {
     let nearest = peer
     const hops = list.split(',').filter((hop) => hop.trim() !== '')
@@ -74,14 +74,14 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6'
 }
 
-/** '' for a peer without an address (a Unix socket). */
+/** Returns '' for a peer without an address (a Unix socket). */
 function peerOf(res: HttpResponse): string {
   return normalized(Buffer.from(res.getRemoteAddressAsText()).toString()) ?? ''
 }
 
 /**
- * The canonical form of an address: no brackets, port or zone; IPv4-mapped IPv6 as IPv4; IPv6 as eight groups without
- * leading zeros (`2001:db8:0:0:0:0:0:1`). Null if it is not an address.
+ * Returns the canonical form of an address: without brackets, port or zone, IPv4-mapped IPv6 as IPv4, and IPv6 as eight
+ * groups without leading zeros (`2001:db8:0:0:0:0:0:1`). Returns null if the text is not an address.
  */
 export function normalized(text: string): string | null {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1]
@@ -97,7 +97,7 @@ export function normalized(text: string): string | null {
   return groups.map((group) => group.toString(16)).join(':')
 }
 
-/** The eight groups of a valid IPv6 address; `::` expands to the missing zeros. */
+/** The eight groups of a valid IPv6 address. Replaces `::` by zeros. */
 function groupsOf(address: string): readonly number[] {
   const [left = '', right] = address.split('::')
   const before = written(left)
@@ -106,7 +106,7 @@ function groupsOf(address: string): readonly number[] {
   return [...before, ...zeros, ...after]
 }
 
-/** The groups of a part; a trailing IPv4 address counts as two. */
+/** The groups in a part of an address. A trailing IPv4 address becomes two groups. */
 function written(part: string): readonly number[] {
   if (part === '') return []
   return part.split(':').flatMap((group) => {

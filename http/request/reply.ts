@@ -1,5 +1,5 @@
-// Writes all HTTP responses. `writeAnswer` sends the status and headers in one piece, then the body, in one cork.
-// Header values are sanitized here, because uWebSockets.js writes CR and LF as they are (response splitting).
+// Writes all HTTP responses. Status and headers are written in one piece, then the body, in one cork. Header values are
+// sanitized here, because uWebSockets.js does not escape CR and LF (response splitting).
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { createHash, type Hash } from 'node:crypto'
@@ -11,56 +11,56 @@ import type { UnsentAnswers } from './unsent.ts'
 /** The result of a handler. */
 export interface Answer {
   readonly status: number
-  /** Text or UTF-8 bytes; null for none (204). */
+  /** Text or UTF-8 bytes. Null: no body. */
   readonly body: string | Uint8Array | null
   readonly contentType: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** `Retry-After` of 429 and 503, in whole seconds; null: derived from the quota or the code. */
+  /** `Retry-After` of 429 and 503 in whole seconds. Null: derive it from the quota or the error code. */
   readonly retryAfterSeconds: number | null
   /** ETag of the body. */
   readonly etag?: string
-  /** `Cache-Control`. Default: no-store, or with an ETag private with revalidation. */
+  /** `Cache-Control`. Default: `no-store`, or private with revalidation if the answer has an ETag. */
   readonly caching?: string
   /** Coding of the body. Default: none. */
   readonly coding?: 'br' | 'gzip' | 'identity'
-  /**
-   * The body holds the bytes of an immutable file that many answers share. Its bytes count against the address's file
-   * quota.
-   */
+  /** The body is an immutable file. Many answers share its bytes, which count against the file quota of the address. */
   readonly isFile?: boolean
 }
 
-/** Response properties that the wrapper adds to an answer. */
+/** Properties of a response that do not depend on the handler's answer. */
 interface Frame {
   readonly quota: Quota
   readonly nowSeconds: number
-  /** The `Access-Control-Allow-Origin` value; null: none. */
+  /** The `Access-Control-Allow-Origin` value, or null. */
   readonly allowedOrigin: string | null
   readonly isHead: boolean
   /** The answer varies by `Accept-Encoding`. */
   readonly varies: boolean
-  /** Close the connection afterwards, for example after an unread body. */
+  /** Close the connection after the response, for example because the body was not read. */
   readonly closes: boolean
-  /** Written inside the library's handler call, where everything is corked already. */
+  /** The response is written during the library's handler call, which corks all writes. */
   readonly isCorked: boolean
-  /** Takes over bytes that the socket does not accept at once. */
+  /** Sends the bytes that the socket does not accept at once. */
   readonly unsent: UnsentAnswers
   /** The account or address that unsent bytes count against. */
   readonly holder: string
-  /** Name of the answering process in a cluster. Default: no name. */
+  /** Name of the answering process in a cluster. Default: none. */
   readonly servedBy?: string | null
 }
 
-/** Window of every quota (actors/accounts/quotas.ts). */
+/** Length of the window of every quota (actors/accounts/quotas.ts). */
 const WINDOW_SECONDS = 60
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []
 const EXPOSED =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Data-Incomplete, X-Data-As-Of, X-Unknown-Parameters, ETag'
 
-/** The server closes idle connections after about 11 s. A shorter announced timeout avoids the race. */
+/**
+ * The server closes idle connections after about 11 s. A shorter announced timeout keeps clients from using a
+ * connection that is about to close.
+ */
 const FIXED_HEADERS = '\r\nX-Content-Type-Options: nosniff\r\nKeep-Alive: timeout=8'
-/** The origin is appended. */
+/** The allowed origin must be appended. */
 const ORIGIN_HEADERS = `\r\nAccess-Control-Expose-Headers: ${EXPOSED}\r\nAccess-Control-Allow-Origin: `
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
@@ -87,17 +87,16 @@ function answerOf(status: number, body: Answer['body'], contentType: string): An
   return { status, body, contentType, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
-/** A JSON answer from a value. */
 export function json(value: unknown, status = 200): Answer {
   return jsonText(JSON.stringify(value), status)
 }
 
-/** A JSON answer from finished text. */
+/** A JSON answer. `body` is JSON text. */
 export function jsonText(body: string, status = 200): Answer {
   return answerOf(status, body, JSON_TYPE)
 }
 
-/** A JSON answer with an ETag, which allows 304. */
+/** A JSON answer with an ETag, so that repeated requests can get 304. */
 export function namedJson(body: string | Uint8Array, etag = etagOf(body)): Answer {
   return { ...answerOf(200, body, JSON_TYPE), etag }
 }
@@ -106,7 +105,7 @@ export function plainText(body: string, contentType: string): Answer {
   return answerOf(200, body, contentType)
 }
 
-/** Bytes outside Node's buffer pool, of which a short slice would retain 8 KiB. */
+/** Allocates outside Node's buffer pool, where a short text would keep 8 KiB in memory. */
 export function utf8(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
@@ -117,13 +116,13 @@ export const fileRefusals = {
   429: `the address has had ${addressFileBytesPerMinute / 2 ** 20} MiB of files within a minute`,
 }
 
-/** A document, script or page that does not change while the service runs. */
+/** A document, script or page that does not change while the process runs. */
 export function file(text: string, contentType: string, caching: string): Answer {
   const body = Buffer.from(text)
   return { ...answerOf(200, body, contentType), isFile: true, etag: etagOf(text), caching }
 }
 
-/** A page that the browser may load only what `policy` admits. */
+/** A page with a content security policy. */
 export function page(text: string, contentType: string, policy: string): Answer {
   const policed = withHeader(
     file(text, contentType, REVALIDATED),
@@ -133,14 +132,13 @@ export function page(text: string, contentType: string, policy: string): Answer 
   return withHeader(policed, 'Referrer-Policy', 'no-referrer')
 }
 
-/** The file of a name. Throws NOT_FOUND. */
 export function fileOf(files: ReadonlyMap<string, Answer>, name: string): Answer {
   const answer = files.get(name)
   if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')
   return answer
 }
 
-/** Files by name. The content of a name never changes. */
+/** Files by name. The content under a name never changes. */
 export function immutableFiles(
   files: ReadonlyMap<string, { readonly text: string; readonly contentType: string }>,
 ): ReadonlyMap<string, Answer> {
@@ -150,33 +148,35 @@ export function immutableFiles(
   return new Map(answers)
 }
 
-/** For content that never changes under its URL. */
+/** `Cache-Control` for content that never changes under its URL. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** For content that another version of the service may change. */
+/** `Cache-Control` for content that may change with the version of the service. */
 export const REVALIDATED = 'no-cache'
 
-/** A 302 redirect, relative to the request's address. The body names the target for clients that do not follow. */
+/**
+ * A 302 redirect to an address relative to the request's. The body names the target for clients that do not follow
+ * redirects.
+ */
 export function redirect(address: string): Answer {
   const answer = plainText(`See ${address}\n`, 'text/plain; charset=utf-8')
   return withHeader({ ...answer, status: 302 }, 'Location', address)
 }
 
-/** 204. */
+/** A 204 answer. */
 export function nothing(headers: Answer['headers'] = NO_HEADERS): Answer {
   return { ...answerOf(204, null, ''), headers }
 }
 
-/** `{"detail": …}` with the status of the error code. */
+/** `{"detail": …}` with the status that belongs to the error code. */
 export function failure(code: ErrorCode, detail: string): Answer {
   return json({ detail }, errorCatalogue[code].status)
 }
 
-/** The answer to an EngineError. */
 export function refusal(error: EngineError): Answer {
   return retryAfter(json({ detail: error.detail }, error.status), error.retryAfterSeconds)
 }
 
-/** The same answer with a `Retry-After`; null derives it from the quota. */
+/** The same answer with `Retry-After`. Null: derive it from the quota. */
 export function retryAfter(answer: Answer, seconds: number | null): Answer {
   return { ...answer, retryAfterSeconds: seconds }
 }
@@ -185,22 +185,23 @@ export function withHeader(answer: Answer, name: string, value: string): Answer 
   return { ...answer, headers: [...answer.headers, [name, value]] }
 }
 
-/** Writes and ends a response that is neither aborted nor answered. The caller must not access it afterwards. */
+/** Writes and ends a response that is neither aborted nor answered. The caller must not access the response afterwards. */
 export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
   if (frame.isCorked) write(res, answer, frame)
   else res.cork(() => write(res, answer, frame))
 }
 
-/** Answers up to this size that close their connection are copied by the library. */
+/** For answers up to this size that close their connection, the library copies the unsent bytes. */
 const CLOSING_BYTES_MAX = 65_536
 
 function write(res: HttpResponse, answer: Answer, frame: Frame): void {
-  // One call for the whole head: the library writes status and header values as they are, and separate calls are slow.
+  // Write the complete head in one call, since separate calls are slow. The library does not escape status and header
+  // values.
   res.writeStatus(headText(answer, frame))
   const { body } = answer
   if (body === null || frame.isHead) {
-    // Never pass a length to the library: with one (also undefined, before `closes`) it treats the answer as unfinished
-    // and closes the connection at its next request.
+    // Never pass a length to the library, not even undefined before `closes`: it would treat the answer as unfinished
+    // and close the connection at its next request.
     if (frame.closes) res.writeHeader('Connection', 'close')
     if (body !== null) res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
     res.endWithoutBody()
@@ -213,7 +214,7 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
     }
     res.writeHeader('Connection', 'close')
   }
-  // With 0 the library treats the chunk as the complete body.
+  // With a length of 0 the library treats the chunk as the complete body.
   const [, isOver] = res.tryEnd(body, 0)
   if (isOver) return
   const sentCount = res.getWriteOffset()
@@ -222,7 +223,7 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   frame.unsent.hold(res, { ...rest, isShared: answer.isFile === true, holder: frame.holder })
 }
 
-/** Status and headers, without a line break after the last. User input enters only through `headerValue`. */
+/** Status and headers without a trailing line break. User input enters only through `headerValue`. */
 function headText(answer: Answer, frame: Frame): string {
   const { status, contentType, etag, headers } = answer
   const { limit, remaining, resetSeconds } = frame.quota
@@ -243,22 +244,23 @@ function headText(answer: Answer, frame: Frame): string {
   return text
 }
 
-/** The answer's own wait; else one second if busy, or the rest of the quota's window. */
+/** `Retry-After`: the answer's own value, else one second if the server is busy, else the rest of the quota's window. */
 function secondsToWait(answer: Answer, { quota, nowSeconds }: Frame): number {
-  // The window's end is rounded up and the current time down, which would yield 61 s for a new window.
+  // `resetSeconds` is rounded up and `nowSeconds` down, so a new window would yield 61 s.
   const left = Math.min(WINDOW_SECONDS, quota.resetSeconds - nowSeconds)
   const seconds = answer.status === 503 ? 1 : left
   return Math.max(1, answer.retryAfterSeconds ?? seconds)
 }
 
-/** Replaces all but printable ASCII by `?`, so that no value can start a new header. */
+/** Replaces all characters but printable ASCII by `?`, so that no value can start a new header. */
 export function headerValue(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }
 
-// All ETags are weak (RFC 9110, 8.8.1): an ETag identifies the content in any coding, and comparison is weak (13.1.2).
+// All ETags are weak (RFC 9110, 8.8.1), since an ETag identifies the content in any coding. Comparison is weak too
+// (13.1.2).
 
-/** 96 bits in base64url. */
+/** Length of 96 bits in base64url. */
 const CHARACTERS = 16
 
 /** `W/"…"`. */
@@ -266,7 +268,7 @@ export function etagOf(content: string | Uint8Array): string {
   return etagFrom(newHash().update(content))
 }
 
-/** A hash to update with the body and to pass to `etagFrom`. */
+/** A hash for `etagFrom`. Update it with the body. */
 export function newHash(): Hash {
   return createHash('sha1')
 }
@@ -277,7 +279,7 @@ export function etagFrom(hash: Hash): string {
 
 const OPAQUE = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
-/** Whether an `If-None-Match` header matches the ETag. '' matches nothing, `*` matches everything. */
+/** Whether an `If-None-Match` header matches the ETag. '' matches no ETag, `*` matches every ETag. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false
   if (ifNoneMatch.trim() === '*') return true

@@ -1,5 +1,5 @@
-// Defines a route: method, pattern, access, schemas and handler. `route()` compiles the schemas once and erases their
-// types, so that the wrapper (handle.ts) can run any route.
+// Defines a route: method, pattern, access, schemas and handler. `route()` compiles the schemas once and hides their
+// types, so that handle.ts can run any route.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Caller, CatalogView } from '../../actors/views.ts'
@@ -20,15 +20,16 @@ export type Method = (typeof METHODS)[number]
 const isMethod = (text: unknown): text is Method => METHODS.some((method) => method === text)
 
 /**
- * `public`: no credential. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the WebSocket
- * upgrade, which the handshake answers (http/ws/session/upgrade.ts); a plain GET needs none.
+ * Required credential. `public`: none. `caller`: API key or login token. `token`: login token only. `upgrade`: key or
+ * token, which the WebSocket handshake checks (http/ws/session/upgrade.ts). A plain GET to an `upgrade` route needs
+ * none.
  */
 export type Access = 'public' | 'caller' | 'token' | 'upgrade'
 
 /**
- * The quota that a request counts against. `data`: the account's per-minute quota, or the address's without a valid
- * credential. `management`: with a login token the account's management quota, which no key can spend; otherwise as
- * `data`. `signIn`: only the address's sign-in attempts, which the account actor counts, whatever credential is sent.
+ * The quota that a request counts against. `data`: the per-minute quota of the account, or of the address without a
+ * valid credential. `management`: the management quota of the account with a login token, otherwise as `data`.
+ * `signIn`: only the sign-in attempts of the address, which the account actor counts.
  */
 type Budget = 'data' | 'management' | 'signIn'
 
@@ -36,25 +37,23 @@ type Budget = 'data' | 'management' | 'signIn'
 export interface RequestFacts {
   /** Null only on public routes. */
   readonly caller: Caller | null
-  /** The address that attempts count against: an IPv4 address or an IPv6 /64. */
+  /** The address that sign-in attempts count against: an IPv4 address or an IPv6 /64. */
   readonly address: string
-  /** The account and the address, for fair queueing. Call it only before the first await. */
+  /** Account and address, for fair queueing. Call it only before the first await. */
   readonly requester: () => Requester
-  /** Sent from this machine, not through a proxy for another client; false if a known caller only reads. */
+  /** The request comes from this machine and not through a proxy. Always false for an authenticated data request. */
   readonly isLocal: boolean
-  /** Null unless the dashboard's own page sent the request. */
+  /** Null if another page or program sent the request. */
   readonly dashboard: DashboardRequest | null
-  /** A decoded path parameter. Throws if the pattern has no such name, which is a bug. */
+  /** A decoded path parameter. Throws if the pattern does not have this parameter, which is a bug. */
   readonly path: (name: string) => string
-  /**
-   * A header by its lower-case name, '' for none. Call it only before the first await, and not on routes with a body.
-   */
+  /** A header by its lower-case name, or ''. Call it only before the first await, and not on routes with a body. */
   readonly header: (name: string) => string
   /** Aborts when the client disconnects or the request is answered. */
   readonly signal: () => AbortSignal
 }
 
-/** The account of a request on a route that requires a caller. */
+/** The account of a request. Throws on a route without a required caller, which is a bug. */
 export function accountOf(caller: Caller | null): AccountId {
   return requireCaller(caller).accountId
 }
@@ -64,25 +63,25 @@ export function requireCaller(caller: Caller | null): Caller {
   return caller
 }
 
-/** Named parameters with their schemas; TypeBox optional ones may be absent. */
+/** Schemas by parameter name. Optional parameters have an optional TypeBox schema. */
 export interface Parameters {
   readonly properties: Readonly<Record<string, TSchema>>
 }
 
-/** A route as seen by the wrapper and the router. */
+/** A route with erased types, as handle.ts and router.ts use it. */
 export interface Route {
   readonly method: Method
-  /** `/v1/markets/{id}`. */
+  /** For example `/v1/markets/{id}`. */
   readonly pattern: string
   readonly access: Access
   /** Whether the request counts against a quota. */
   readonly isCounted: boolean
   readonly budget: Budget
-  /** Scope that a key needs; a login token has all scopes. */
+  /** The scope that a key needs. A login token has all scopes. */
   readonly scope: KeyScope
-  /** Intermediaries must not store its answers. */
+  /** Intermediaries must not store answers of this route. */
   readonly isPrivate: boolean
-  /** Scripts of other origins may read its answers (CORS_ORIGINS). */
+  /** Scripts of other origins (CORS_ORIGINS) may read answers of this route. */
   readonly isCrossOrigin: boolean
   readonly hasBody: boolean
   /** A missing body is treated as an empty object. */
@@ -91,11 +90,11 @@ export interface Route {
   readonly querySchema: Parameters
   readonly pathSchema: Parameters
   readonly bodySchema: TSchema | null
-  /** Validates, then handles. Throws EngineError for refusals. */
+  /** Validates the request and runs the handler. Throws EngineError for refusals. */
   respond(facts: RequestFacts, raw: RawQuery, body: Uint8Array): Answer | Promise<Answer>
 }
 
-/** Endpoint groups in the order of the specification document. */
+/** Groups of endpoints in the order of the specification document. */
 export const ROUTE_GROUPS = [
   'Markets',
   'Market Data',
@@ -113,27 +112,27 @@ export const ROUTE_GROUPS = [
 ] as const
 export type RouteGroup = (typeof ROUTE_GROUPS)[number]
 
-/** The route's part of the specification document. Answers are checked against its schemas. */
+/** The description of a route in the specification document. Tests check answers against its schemas. */
 export interface RouteDocument {
   readonly group: RouteGroup
-  /** One line. */
+  /** A single line. */
   readonly summary: string
-  /** Several lines, if needed. */
+  /** May have several lines. */
   readonly description?: string
-  /** Schema of a successful body; null: none (204) or not JSON. */
+  /** Schema of a successful body. Null: no body (204), or not JSON. */
   readonly answer: TSchema | null
   /** Status of success. Default: 200. */
   readonly status?: 200 | 201 | 202 | 204 | 302 | 101
   /** Example request bodies by name. */
   readonly bodyExamples?: Readonly<Record<string, JsonObject>>
-  /** Content type of success if it is not JSON. */
+  /** Content type of a successful body if it is not JSON. */
   readonly contentType?: string
   /**
-   * Errors of the handler, each with its condition. The document adds those of every route: 400, 401, 403, 405, 413,
-   * 422, 429, 500 and 503 (documents/responses.ts).
+   * Errors of the handler, each with its condition. documents/responses.ts adds the errors of every route: 400, 401,
+   * 403, 405, 413, 422, 429, 500 and 503.
    */
   readonly refusals?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 426 | 429 | 503, string>>>
-  /** False: the document omits the route, a redirect for browsers. */
+  /** False: the document omits the route, which only redirects browsers. */
   readonly isListed?: false
   /** The answer has an `ETag`. */
   readonly isNamed?: boolean
@@ -141,7 +140,7 @@ export interface RouteDocument {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What a route is, apart from its method, pattern and handler. */
+/** A route without its method, pattern and handler. */
 interface RouteRules extends RouteDocument {
   /** Schemas of path parameters. Default: any text. */
   readonly path?: TObject
@@ -158,19 +157,18 @@ interface RouteRules extends RouteDocument {
   readonly isCrossOrigin?: boolean
 }
 
-/** Dependencies of most routes. */
 export interface RouteParts {
   readonly catalog: CatalogView
   readonly clock: Clock
-  /** The name of this process in its cluster; absent if there is no cluster. */
+  /** The name of this process in its cluster, or null. */
   readonly issuer?: string | null
 }
 
-/** Maximum unknown parameter names that are reported. */
+/** Maximum number of unknown parameter names that an answer reports. */
 const UNKNOWN_NAMES_MAX = 16
 const UNKNOWN_NAME_CHARACTERS_MAX = 48
 
-/** A route without a body. `name`: method and pattern, such as `GET /v1/markets/{market_id}`. */
+/** A route without a body. `name` is its method and pattern, such as `GET /v1/markets/{market_id}`. */
 export function route(
   name: string,
   rules: RouteRules & { readonly query?: undefined },
@@ -259,7 +257,7 @@ function basicsOf(name: string, rules: RouteRules) {
 }
 
 /**
- * Names for a header, comma-separated. Each name is percent-encoded and truncated, so that user input stays bounded. A
+ * Names for a header, separated by commas. Each name is percent-encoded and truncated, so that the length is bounded. A
  * trailing `+3` stands for three more names.
  */
 export function namesText(names: readonly string[]): string {

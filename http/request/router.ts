@@ -1,11 +1,11 @@
-// Matches method and path to a route. The library's router is not used: a wrong method needs 405 with `Allow`, HEAD and
-// OPTIONS derive from GET, and its path parameters are not decoded.
+// Matches method and path to a route. It replaces the library's router, which has no 405 with `Allow`, does not derive
+// HEAD and OPTIONS from GET, and does not decode path parameters.
 
 import { decodePath } from '../validation/query.ts'
 import type { Route } from './route.ts'
 
 export type Match = Found & {
-  /** Scripts of other origins may read the answer, including errors. */
+  /** Scripts of other origins may read the answer, even if it is an error. */
   readonly isCrossOrigin: boolean
 }
 
@@ -18,30 +18,30 @@ export interface RouteMatch {
 
 type Found =
   | RouteMatch
-  /** OPTIONS on an existing path. */
+  /** OPTIONS on a path that exists. */
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'wrongMethod'; readonly allow: string }
   | { readonly kind: 'missing' }
-  /** Invalid percent-encoding. */
+  /** The path has invalid percent-encoding. */
   | { readonly kind: 'malformed' }
 
 const MALFORMED: Match = { kind: 'malformed', isCrossOrigin: true }
 const MISSING: Match = { kind: 'missing', isCrossOrigin: true }
 
-/** A position in the tree of patterns, by segment. */
+/** A node in the tree of path segments. */
 class Node {
   readonly literals = new Map<string, Node>()
-  /** Follows a parameter. */
+  /** The child for a segment that is a parameter. */
   any: Node | null = null
-  /** By method: the routes whose pattern ends here. */
+  /** The routes whose pattern ends at this node, by method. */
   readonly routes = new Map<string, Route>()
-  /** Parameters of that pattern by index of their segment. */
+  /** Parameter names of that pattern by index of their segment. */
   readonly params = new Map<number, string>()
-  /** True if it is true for every route of the path. */
+  /** True if every route of the path is cross-origin. */
   isCrossOrigin = true
 }
 
-/** The compiled route table. Throws if two routes have the same method and pattern, which is a bug. */
+/** The route table. Throws if two routes have the same method and pattern, which is a bug. */
 export class Router {
   readonly #root = new Node()
 
@@ -58,7 +58,7 @@ export class Router {
     }
   }
 
-  /** `method` in upper case. HEAD uses GET's route. */
+  /** `method` is in upper case. HEAD matches the route of GET. */
   match(method: string, url: string): Match {
     const segments = url.split('/')
     const node = find(this.#root, segments, 0)
@@ -88,7 +88,7 @@ function childOf(node: Node, segment: string): Node {
   return child
 }
 
-/** The node of a path. Literal segments precede parameters, which are never empty. */
+/** The node of a path. Literal segments take precedence over parameters. A parameter is never empty. */
 function find(node: Node, segments: readonly string[], index: number): Node | null {
   const segment = segments[index]
   if (segment === undefined) return node.routes.size > 0 ? node : null

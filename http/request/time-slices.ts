@@ -1,15 +1,15 @@
-// Keeps requests from blocking the event loop: measures handlers, processes rows in time slices, and lets requests wait
-// in turns over accounts.
+// Keeps requests from blocking the event loop: measures how long handlers block, processes rows in time slices, and
+// queues requests fairly by account.
 
 import type { Clock } from '../../engine/clock.ts'
 import { FairQueue, type Requester } from '../../engine/fair-queue.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import { type Answer, etagFrom, namedJson, newHash } from './reply.ts'
 
-/** The HandlerTimes of each server, by its clock: code that yields has access to the clock only. */
+/** The HandlerTimes of each server by its clock, since handlers have access to the clock only. */
 const timesOf = new WeakMap<Clock, HandlerTimes>()
 
-/** Waits for the next event-loop tick, and measures how long that tick is blocked. */
+/** Waits for the next event-loop tick, and then measures how long that tick is blocked. */
 export function nextMeasuredTick(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => {
@@ -19,29 +19,29 @@ export function nextMeasuredTick(clock: Clock): Promise<void> {
   })
 }
 
-/** Half of the limit of a piece: after this time a piece should end soon. */
+/** Half of the time for which a handler may block the event loop. Slices end after this time. */
 const PIECE_MS = 5
 
-/** End of a slice of `sliceMs` that begins now. It is earlier if the current piece has already taken long. */
+/** End of a time slice of `sliceMs` that begins now. Earlier if the handler has already blocked the event loop for long. */
 export function sliceEndMs(clock: Clock, sliceMs: number): number {
   const endMs = clock.monotonicMs() + sliceMs
   const times = timesOf.get(clock)
   return times === undefined ? endMs : Math.min(endMs, times.beganMs + PIECE_MS)
 }
 
-/** Resolution of the one-minute maximum. */
+/** Length of the parts of a minute whose maxima are stored. */
 const PART_MS = 10_000
 const PART_COUNT = 6
 
-/** Records the times and exports them to /metrics. */
+/** Measures how long handlers block the event loop and exports the times to /metrics. */
 export class HandlerTimes {
   readonly #clock: Clock
   readonly #histogram: Durations
-  /** Maximum of each of the last parts of a minute. */
+  /** Maximum of each part of the last minute. */
   readonly #largest = new Float64Array(PART_COUNT)
   #part = 0
   #isInTick = false
-  /** Start of the current or last piece. */
+  /** Start of the current or last measured time. */
   #beganMs = 0
 
   constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics }) {
@@ -66,7 +66,7 @@ export class HandlerTimes {
     return this.#beganMs
   }
 
-  /** Returns the length of the piece, in milliseconds. */
+  /** Ends the measured time and returns it in milliseconds. */
   end(): number {
     const nowMs = this.#clock.monotonicMs()
     const elapsedMs = nowMs - this.#beganMs
@@ -77,12 +77,12 @@ export class HandlerTimes {
     return elapsedMs
   }
 
-  /** The current tick is measured as one piece. */
+  /** The current event-loop tick is being measured as a whole. */
   get isInTick(): boolean {
     return this.#isInTick
   }
 
-  /** Starts a piece that ends when this event-loop tick has no work left. */
+  /** Starts a measured time that ends when this event-loop tick has no work left. */
   beginTick(): void {
     this.begin()
     this.#isInTick = true
@@ -109,12 +109,12 @@ export class HandlerTimes {
   }
 }
 
-/** One quarter of a handler's limit without yielding; the last row may exceed it. */
+/** A quarter of the time for which a handler may block the event loop. The last row of a slice may exceed it. */
 const TIME_SLICE_MS = 2.5
-/** If more rows were read in a tick, they are written in the next one. */
+/** If more rows were read in this tick, they are written in later ticks. */
 const FEW_ROWS = 100
 
-/** Maps rows, one time slice per event-loop tick. */
+/** Maps rows in time slices, one per event-loop tick. */
 export function mapInSlices<Row, Result>(
   clock: Clock,
   rows: readonly Row[],
@@ -127,7 +127,7 @@ export function mapInSlices<Row, Result>(
   return rest === null ? results : rest.then(() => results)
 }
 
-/** Like `mapInSlices`, for rows that were read in this tick. */
+/** Like `mapInSlices`, but starts in the next tick if many rows were read in this tick. */
 export async function writeInSlices<Row>(
   clock: Clock,
   rows: readonly Row[],
@@ -137,7 +137,7 @@ export async function writeInSlices<Row>(
   return mapInSlices(clock, rows, write)
 }
 
-/** Runs the work for each row; null if a single time slice was enough. */
+/** Runs `work` for each row in time slices. Null if the first slice was enough. */
 export function forEachInSlices<Row>(
   clock: Clock,
   rows: readonly Row[],
@@ -161,10 +161,10 @@ export function forEachInSlices<Row>(
   return rest()
 }
 
-/** Bytes that are hashed at once: about 0.1 ms. */
+/** Number of bytes that are hashed between two clock checks: about 0.1 ms. */
 const HASHED_BYTES = 65_536
 
-/** A JSON answer with an ETag from its parts in order: texts as they are, and rows as `write` writes them. */
+/** A JSON answer with an ETag. Concatenates the parts in order: strings as they are, rows as `write` writes them. */
 export function partsAnswer<Row extends object>(
   clock: Clock,
   parts: readonly (string | Row)[],
@@ -180,7 +180,7 @@ export function partsAnswer<Row extends object>(
     : written.then(() => hashedAnswer(clock, Buffer.concat(chunks)))
 }
 
-/** Hashes the body in blocks: a body of megabytes would take too long for one tick. */
+/** Hashes the body in time slices, since hashing megabytes would take too long for one tick. */
 function hashedAnswer(clock: Clock, body: Buffer): Answer | Promise<Answer> {
   const hash = newHash()
   const starts = Array.from({ length: Math.ceil(body.length / HASHED_BYTES) }, (_, block) => {
@@ -198,11 +198,11 @@ export function separated<Row>(rows: readonly Row[]): (Row | ',')[] {
   return rows.flatMap((row, index): (Row | ',')[] => (index === 0 ? [row] : [',', row]))
 }
 
-/** Requests of one event-loop tick are handled immediately for this long. Later ones wait. */
+/** Requests of an event-loop tick are handled at once for this many milliseconds. Later requests wait in a queue. */
 const SLICE_MS = 4
 /**
- * Handling time after which the end of the tick is awaited. `setImmediate` keeps the loop from sleeping for a tick, so
- * it is not used for every request.
+ * Milliseconds of handling after which the end of the tick is detected. `setImmediate` keeps the event loop from
+ * sleeping, so it is not used for every request.
  */
 const WATCHED_MS = 1
 const WAITING_MAX = 4_096
@@ -210,29 +210,32 @@ const WAITING_MAX = 4_096
 interface WaitingRequest {
   /** Handles the request. Never throws. */
   readonly run: () => void
-  /** Answers that too many requests wait. Never throws. */
+  /** Answers that too many requests are waiting. Never throws. */
   readonly refuse: () => void
 }
 
 export class RequestTurns {
   readonly #clock: Clock
   readonly #waiting: FairQueue<WaitingRequest>
-  /** Handling time of this tick while it is watched, otherwise of all ticks since the last watched one. */
+  /** Handling time since the last detected end of a tick. */
   #handledMs = 0
   #isWatched = false
 
-  /** `waitingMax`: beyond it, the newest request of the requester with the most waiting ones is refused. */
+  /**
+   * If more than `waitingMax` requests wait, the newest request of the requester with the most waiting requests is
+   * refused.
+   */
   constructor(clock: Clock, waitingMax: number = WAITING_MAX) {
     this.#clock = clock
     this.#waiting = new FairQueue(waitingMax)
   }
 
-  /** Whether the next request has to wait for its turn. */
+  /** Whether the next request must wait in the queue. */
   get mustWait(): boolean {
     return this.#waiting.size > 0 || this.#handledMs >= SLICE_MS
   }
 
-  /** A request was handled for this long. */
+  /** Adds the handling time of a request that was handled at once. */
   noteHandled(durationMs: number): void {
     this.#handledMs += durationMs
     if (this.#handledMs < WATCHED_MS || this.#isWatched) return
@@ -248,7 +251,7 @@ export class RequestTurns {
     this.#waiting.add(requester, request)?.refuse()
   }
 
-  /** Serves one slice. New requests are read between two slices, and join the queue. */
+  /** Handles queued requests for one time slice. New requests can join the queue between two slices. */
   readonly #serve = (): void => {
     const endsAtMs = this.#clock.monotonicMs() + SLICE_MS
     do this.#waiting.next()?.run()

@@ -1,30 +1,28 @@
-// Holds the rest of answers that their sockets did not accept completely and writes it as the client reads.
-// uWebSockets.js closes a connection on which a request arrives while an answer is pending (HttpContext.h:
-// HTTP_RESPONSE_PENDING). `tryEnd` keeps an answer pending until the kernel has its last byte. So a connection has at
-// most one unsent answer, however many requests are pipelined; `end` would copy all of them into memory. The library
-// reports nothing about answers without a body: they count against their address (handle.ts). Unsent bytes are bounded
-// over all connections: beyond the bound the account or address with the most bytes loses its largest answer. Each
-// answer has a deadline, so that slow readers do not hold memory for long.
+// Stores the unsent rest of answers and writes it as fast as the client reads. uWebSockets.js closes a connection on
+// which a request arrives while an answer is pending (HttpContext.h: HTTP_RESPONSE_PENDING). `tryEnd` keeps an answer
+// pending until the kernel has accepted its last byte. A connection therefore has at most one unsent answer, even with
+// pipelined requests. `end` would copy all answers into memory. The unsent bytes of all connections are limited: beyond
+// the limit, the account or address with the most bytes loses its largest answer. Each answer has a deadline, so that
+// slow readers do not use memory for long.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { unsentBytesMax, unsentBytesPerSecondMin, unsentMsMin } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 
-/** The unsent part of an answer. */
 export interface Rest {
-  /** Unsent bytes; must not change until they are sent. */
+  /** Must not change until they are sent. */
   readonly bytes: Uint8Array
-  /** Body bytes that the kernel has accepted. */
+  /** Number of body bytes that the kernel has accepted. */
   readonly sentCount: number
-  /** Bytes of the complete body. */
+  /** Number of bytes of the complete body. */
   readonly length: number
-  /** The bytes are those of a file and are shared by its readers. */
+  /** The bytes belong to a file, which many answers share. */
   readonly isShared: boolean
   /** The account or address that the bytes count against. */
   readonly holder: string
 }
 
-/** The used part of the library's response. */
+/** The part of the library's response that this file uses. */
 interface UnsentResponse {
   onAborted(handler: () => void): unknown
   onWritable(handler: (offset: number) => boolean): unknown
@@ -62,12 +60,12 @@ export class UnsentAnswers {
     metrics.gauge('http_unsent_bytes', 'Bytes held for them.', () => this.#heldCount)
   }
 
-  /** Answers that are not sent completely. */
+  /** Number of answers with unsent bytes. */
   get count(): number {
     return this.#held.size
   }
 
-  /** Takes over a response that was started with `tryEnd`. No other code may access it afterwards. */
+  /** Takes over a response that was started with `tryEnd`. No other code may access the response afterwards. */
   hold(res: UnsentResponse, { bytes, sentCount, length, isShared, holder }: Rest): void {
     const readMs = ((length - sentCount) / unsentBytesPerSecondMin) * 1_000
     const heldCount = isShared ? 0 : bytes.buffer.byteLength
@@ -85,7 +83,7 @@ export class UnsentAnswers {
       if (isOver) this.#release(held)
       return isTaken
     })
-    // In a later tick: the newest response may be the largest, and is still being written.
+    // Close in a later tick, since the newest response may be the largest and is still being written.
     if (this.#heldCount > this.#bytesMax) setImmediate(() => this.#cutLargest())
   }
 
