@@ -1,4 +1,4 @@
-// All routes of the REST API, listed by the file that answers them.
+// All routes of the REST API, by the file that answers them.
 
 import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
@@ -38,19 +38,19 @@ export interface ApiParts {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly isMetricsPublic: boolean
-  /** Additional hosts that may read `/metrics`, besides loopback; lower case. Default: none. */
+  /** Additional hosts that may read `/metrics`, in lower case. Loopback hosts always may. Default: none. */
   readonly metricsHosts?: readonly string[]
   /** Restricts the addresses that webhooks may call. */
   readonly webhookPolicy: CallPolicy
-  /** Lets a page on this machine open the local account in the dashboard without a password. Default: false. */
+  /** Lets a dashboard page on this machine open the local account without a password. Default: false. */
   readonly opensLocalAccount?: boolean
-  /** Tickets that the stream accepts; in a gateway shared with the other gateways. Default: a new set. */
+  /** Tickets that open streams. Gateways share them. Default: a new set. */
   readonly tickets?: Tickets
-  /** Channels of the stream. Default: those of the channel table. */
+  /** Channels of the stream. Default: the channel table. */
   readonly channels?: readonly Channel[]
-  /** Event types that webhooks may receive. Default: those of the event table. */
+  /** Event types that webhooks may receive. Default: the event table. */
   readonly eventTypes?: readonly EventDescriptor[]
-  /** In a cluster: name of this process in answers and list cursors. */
+  /** Name of this process in answers and list cursors. Used in a cluster only. */
   readonly servedBy?: string | null
 }
 

@@ -1,5 +1,5 @@
-// Schemas shared by routes: JSON records and common parameters. Those of markets are in records/markets.ts. Records serve
-// the specification document and the tests, which validate every answer.
+// Schemas shared by routes: JSON records and common parameters. records/markets.ts has the schemas of markets. The
+// specification document contains the record schemas, and tests validate every answer against them.
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'
@@ -8,10 +8,10 @@ import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES, RESOLUTION_STATUSES } from '../engine/market/market.ts'
 import { type VenueFacts, type VenueTable, VOLUME_UNITS } from '../engine/venue-table.ts'
 
-/** 2100-01-01 in Unix seconds: a larger value must be milliseconds. */
+/** The year 2100 in Unix seconds. A larger value is taken for milliseconds and rejected. */
 export const SECONDS_MAX = 4_102_444_800
 export const SEARCH_CHARACTERS_MAX = 200
-/** Example ids of venue A, each in the venue's own form. */
+/** Example ids of venue A in the venue's own form. */
 const CONDITION = '0x4b2c6b5ac7e3ca2ab0d9b1e4cf3a1d8f6c1cf5b0d0f6b58a4d3a0c8e6f1b2d97'
 const TOKEN = '71321045679252212594626385532706912750332728571942532289631379312455583992563'
 const WALLET = '0x6af75d4e4aaf700450efbac3708cce1665810ff1'
@@ -23,15 +23,15 @@ export const EXAMPLE_IDS = {
   transaction: HASH,
   trade: `${HASH}-${TOKEN}-${WALLET}-buy-120000000-430000-0`,
 } as const
-/** Far above any catalogue size, and small enough to add without overflow. */
+/** Larger than any catalogue, and small enough to add without overflow. */
 const OFFSET_MAX = 10_000_000
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** The last fields of a page. */
+/** The last fields of every page. */
 export const pageFields = { cursor: nullable(Type.String()), has_more: Type.Boolean() }
 
-/** A field's schema with its description and an example, both for the documents. */
+/** A schema with a description and an example for the documents. */
 export const field = <S extends TSchema>(schema: S, description: string, example: unknown): S => ({
   ...schema,
   description,
@@ -49,14 +49,14 @@ export const choice = <V extends string>(
 
 export const side = () => choice(['buy', 'sell'] as const)
 
-/** An object with one field per venue, keyed by its name. */
+/** An object with one field per venue, keyed by venue name. */
 export const byPlatform = <S extends TSchema>(
   { all }: VenueTable,
   of: (venue: VenueFacts) => S,
 ): TObject<Record<string, S>> =>
   Type.Object(Object.fromEntries(all.map((venue) => [venue.name, of(venue)])))
 
-/** Replaces `venue_a` and `venue_b`, which examples are written with, by the configured names. */
+/** Replaces `venue_a` and `venue_b` in an example by the configured venue names. */
 export function withVenueNames(example: unknown, { all }: VenueTable) {
   const text = JSON.stringify(example).replace(
     /\bvenue_([a-z])(?![a-z])/g,
@@ -65,12 +65,12 @@ export function withVenueNames(example: unknown, { all }: VenueTable) {
   return JSON.parse(text)
 }
 
-/** The fields of a pair of markets, keyed by venue name. With more venues, any two of them. */
+/** Schemas of a pair of markets keyed by venue name. With more than two venues, a pair has any two of them. */
 export const pairFields = (table: VenueTable, of: (venue: VenueFacts) => TSchema) =>
   byPlatform(table, (venue) => (table.all.length > 2 ? Type.Optional(of(venue)) : of(venue)))
     .properties
 
-/** Parameters; each call returns a new schema. A route may add aliases to those of validation/query.ts. */
+/** Common parameters. Each call returns a new schema. A route may add aliases to those of validation/query.ts. */
 export const parameters = {
   limit: (maximum: number, fallback: number) =>
     Type.Integer({ minimum: 1, maximum, default: fallback }),
@@ -78,7 +78,7 @@ export const parameters = {
   cursor: () => Type.Optional(Type.String({ maxLength: 512 })),
   seconds: () => Type.Optional(Type.Integer({ minimum: 0, maximum: SECONDS_MAX })),
   text: () => Type.Optional(Type.String({ maxLength: 256 })),
-  /** Exactly one id: several, under a plural alias or comma-separated, are rejected. */
+  /** Exactly one id. Several ids are rejected, even under a plural alias. */
   id: (...aliases: string[]) =>
     Type.Optional(Type.String({ maxLength: 256, isSingle: true, aliases })),
   list: (...aliases: string[]) =>
@@ -86,7 +86,7 @@ export const parameters = {
   volume: () => Type.Optional(Type.Number({ minimum: 0 })),
   search: (...aliases: string[]) =>
     Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX, aliases })),
-  /** A wallet address in any case. */
+  /** A wallet address in upper or lower case. */
   address: () => Type.Optional(Type.String({ pattern: '^0[xX][0-9a-fA-F]{40}$' })),
   order: () => choice(['desc', 'asc'] as const, { default: 'desc' }),
   side: () => Type.Optional(side()),
@@ -174,7 +174,7 @@ export const FeesSchema = Type.Object(
   },
 )
 
-/** The market result that the venue reports, in markets and lifecycle messages. */
+/** The result of a market as the venue reports it, in markets and lifecycle messages. */
 export const resolutionStatus = () =>
   nullable(
     choice(RESOLUTION_STATUSES, {
@@ -183,7 +183,7 @@ export const resolutionStatus = () =>
     }),
   )
 
-/** Payout of the first outcome of a resolved market. */
+/** Payout of a resolved market's first outcome. */
 export const settlementPrice = () =>
   nullable(
     Type.Number({
@@ -238,7 +238,7 @@ export const TradeSchema = Type.Object({
   maker: nullable(Type.String()),
   taker: nullable(Type.String()),
   tx_hash: nullable(Type.String()),
-  /** Traded outside the book: excluded from candles, last prices and price histories. */
+  /** The trade was made outside the book. Candles, last prices and price histories exclude it. */
   is_block_trade: Type.Boolean(),
   taker_outcome: Type.String(),
   taker_side: side(),
@@ -252,8 +252,8 @@ export const TradesSchema = Type.Object({
 })
 
 /**
- * A trade from one wallet's view. `side` is the wallet's side; `maker` and `taker` name it if its role is known. If the
- * market is unknown, price and side are those of the traded token.
+ * A trade from the view of one wallet. `side` is the wallet's side. `maker` or `taker` names the wallet if its role is
+ * known. If the market is unknown, price and side are those of the traded token.
  */
 export const WalletTradeSchema = Type.Object({
   ...TradeSchema.properties,
@@ -267,7 +267,7 @@ export const WalletTradeSchema = Type.Object({
   role: nullable(choice(['taker', 'maker'] as const)),
 })
 
-/** A position in one token. `initial_value` is the cost of what is held. Unknown parts are null. */
+/** A position in one token. `initial_value` is the cost of the tokens that are still held. Unknown fields are null. */
 export const WalletPositionSchema = Type.Object({
   market_id: Type.String(),
   condition_id: Type.String(),
@@ -328,7 +328,7 @@ export const BookHistorySchema = Type.Object({
 
 const candlePrice = () => Type.Number({ minimum: 0, maximum: 1 })
 
-/** `volume` in US dollars; `closed` once its end has passed. */
+/** `volume` is in US dollars. `closed` is true once the end of the candle has passed. */
 export const CandleSchema = Type.Object({
   timestamp_ms: Type.Integer(),
   end_period_ts: Type.Integer(),
@@ -349,7 +349,7 @@ export const CandlesSchema = Type.Object({
   ...pageFields,
 })
 
-/** `exchanges` has one boolean per configured venue name. */
+/** `exchanges` has one boolean per venue, keyed by the configured name. */
 const DriftSchema = Type.Object({
   kind: Type.String({ description: 'what was looked at, such as `market.version`' }),
   name: Type.String({ description: 'what was found there, in the venue\u2019s own word, cut' }),

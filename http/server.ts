@@ -1,4 +1,4 @@
-// The uWebSockets.js app: mounts the REST API and the stream, listens, drains and stops.
+// The uWebSockets.js app: serves the REST API and the stream, drains and stops.
 
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { createServer as createProbe } from 'node:net'
@@ -21,12 +21,12 @@ import { Hub } from './ws/hub.ts'
 import { Tickets } from './ws/session/tickets.ts'
 import { streamBehavior } from './ws/session/upgrade.ts'
 
-/** The library's LIBUS_LISTEN_EXCLUSIVE_PORT: without it another server could share the port unnoticed. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT of the library. Without it another server could share the port unnoticed. */
 const LISTEN_EXCLUSIVE_PORT = 1
 
 declare module 'uWebSockets.js' {
   interface TemplatedApp {
-    /** Overload that the library has but its types lack: a host with options. */
+    /** An overload that is missing from the library's types. */
     listen(
       host: string,
       port: number,
@@ -34,24 +34,22 @@ declare module 'uWebSockets.js' {
       callback: (socket: us_listen_socket | false) => void,
     ): TemplatedApp
     /**
-     * Missing from the types. Called with 1 when a connection opens, and with -1 when a connection closes that did not
-     * become a stream.
+     * Missing from the library's types. Called with 1 when a connection opens, and with -1 when a connection that is no
+     * stream closes.
      */
     filter(onConnection: (res: HttpResponse, difference: number) => void): TemplatedApp
   }
 }
 
-/** A listening server. */
 export interface Server {
   readonly port: number
-  /** The hub of the current engine. */
   readonly hub: Hub
   /**
-   * Continues with another engine on the same port. Every stream is closed with 4012 and reconnects at once, before the
+   * Switches to another engine on the same port. Closes every stream with 4012. Clients reconnect at once, before the
    * new engine answers. The caller must register the new hub as a watcher immediately.
    */
   replace(engine: EngineView, publisher: Publisher): Promise<void>
-  /** Stops listening, closes all streams with 1001 over up to 5 s, and waits at most 10 s for the rest. */
+  /** Stops listening, closes all streams with 1001 over up to 5 s, and waits at most 10 s for the other connections. */
   drain(): Promise<void>
   /** Closes the remaining connections. */
   stop(): Promise<void>
@@ -66,21 +64,24 @@ interface ServerOptions extends ApiParts {
   readonly corsOrigins: readonly string[]
   /** Proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** In a gateway: forwards requests that its mirror cannot answer. Default: this process answers all. */
+  /** Gateway only: forwards requests that its mirror cannot answer. Default: this process answers all requests. */
   readonly forward?: Forward | null
-  /** Maximum open connections. Default: derived from the process's file descriptor limit. */
+  /** Maximum open connections. Default: derived from the process's limit of file descriptors. */
   readonly connectionsMax?: number
 }
 
-/** A gateway closes its streams more slowly: their clients reconnect to other gateways, which are busy already. */
+/** A gateway closes its streams more slowly, since their clients reconnect to other busy gateways. */
 const DRAIN = {
   alone: { spreadMs: 5_000, msMax: 10_000, endsMin: 50 },
   gateway: { spreadMs: 10_000, msMax: 12_000, endsMin: 1 },
 }
 const DRAIN_TICK_MS = 25
-/** Later closes of connections with unsent data do not delay the replacement. */
+/** Maximum time in milliseconds for closing streams before a replacement. Connections with unsent data may close later. */
 const REPLACE_MS_MAX = 500
-/** 200 ms in which active REST clients are told to close their connections; skipped if there are none. */
+/**
+ * For these ticks (200 ms), answers tell active REST clients to close their connections. Skipped without active
+ * clients.
+ */
 const DRAIN_TICKS_BUSY = 8
 const KEEP_ALIVE_MS = 11_000
 const HEADER_BYTES_MAX = '32768'
@@ -89,8 +90,8 @@ const HEADER_BYTES_MAX = '32768'
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { clock, log, metrics, corsOrigins } = options
   const peers = new PeerAddresses(options.trustedProxies)
-  // The library reads this once, when it loads; its default of 4,096 bytes for URL and headers is too small for 100
-  // token ids. The import below is dynamic, because a static one would be hoisted above this line.
+  // The library reads this variable once, when it loads. Its default of 4,096 bytes for URL and headers is too small
+  // for 100 token ids. The import below is dynamic, because a static import would run before this line.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = HEADER_BYTES_MAX
   const uws = await import('uWebSockets.js')
   const app = uws.App()
@@ -168,7 +169,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Makes the routes and the stream over an engine. */
+/** Builds the routes and the stream of an engine. */
 function builder(
   options: ServerOptions,
   app: TemplatedApp,
@@ -189,8 +190,8 @@ async function endStreams(parts: {
   clock: Clock
   ticksMin: number
   /**
-   * Milliseconds over which streams are closed; milliseconds after which the rest is left; minimum streams closed per
-   * tick.
+   * `spreadMs`: time over which streams are closed. `msMax`: time after which the remaining streams are left open.
+   * `endsMin`: minimum streams closed per tick.
    */
   pace: { spreadMs: number; msMax: number; endsMin: number }
   inFlightCount: () => number
@@ -215,8 +216,8 @@ function listen(app: TemplatedApp, { host, port }: ServerOptions): Promise<us_li
 }
 
 /**
- * Explains why listening failed, which the library does not report, by a short-lived Node listener. Call it only after
- * a failure: it would accept and then cut off clients that wait for a start.
+ * Explains why listening failed, by a short-lived Node listener, since the library does not report the reason. Call it
+ * only after a failure: the listener would accept clients and disconnect them.
  */
 function reasonNotFree(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {

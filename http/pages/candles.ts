@@ -20,12 +20,12 @@ import {
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
 import { nextMeasuredTick } from '../request/time-slices.ts'
 
-/** Bars per read: some tenths of a millisecond. */
+/** Bars per read, which takes some tenths of a millisecond. */
 const READ_BARS = 64
-/** One fifth of the time that a handler may run without yielding. */
+/** A fifth of the time for which a handler may block the event loop. */
 const TIME_SLICE_MS = 1.5
 
-/** Candles that open in [fromMs, lastMs]. Both bounds are multiples of `lengthMs`. */
+/** Candles whose open time is in [fromMs, lastMs]. Both bounds are multiples of `lengthMs`. */
 export interface CandleRange {
   readonly lengthMs: number
   readonly fromMs: number
@@ -33,30 +33,30 @@ export interface CandleRange {
   readonly limit: number
 }
 
-/** Ascending by open time. */
+/** Candles in ascending order of open time. */
 export interface CandlePage {
   readonly candles: readonly Bar[]
-  /** Older candles of the range open before this time. Null: there are none. */
+  /** Older candles of the range open before this time. Null if there are none. */
   readonly olderMs: number | null
 }
 
 type BarSource = Pick<MarketView, 'bars'>
 
-/** Reads only candles with trades. */
+/** Reads candles with trades. Intervals without trades are omitted. */
 export async function tradedCandles(
   source: BarSource,
   range: CandleRange,
   clock: Clock,
 ): Promise<CandlePage> {
-  // One extra candle shows whether there are more.
+  // Reads one more candle to find out whether there is another page.
   const found = await readCandles(source, { ...range, limit: range.limit + 1 }, clock)
   const candles = found.slice(0, range.limit).reverse()
   return { candles, olderMs: found.length > range.limit ? (candles[0]?.startMs ?? null) : null }
 }
 
 /**
- * All candles since the market's first. A candle without trades repeats the previous close. `lastMs` should not be in
- * the future.
+ * Reads a candle for every interval since the market's first trade. An interval without trades gets the previous close.
+ * `lastMs` should not be in the future.
  */
 export async function filledCandles(
   source: BarSource,
@@ -82,8 +82,8 @@ export async function filledCandles(
 }
 
 /**
- * Candles of the newest `limit` intervals of the range, made from trades where there are any, else from the venue's
- * prices. The candle before the range is excluded. `lastMs` should not be in the future.
+ * Reads the newest `limit` candles of the range. Intervals without trades get candles from the venue's prices. The
+ * candle before the range is not included. `lastMs` should not be in the future.
  */
 export async function quotedCandles(
   source: BarSource,
@@ -99,12 +99,12 @@ export async function quotedCandles(
   const candles = [...byStart.values()]
     .filter(({ startMs }) => startMs >= pageMs && startMs <= range.lastMs)
     .sort((one, other) => one.startMs - other.startMs)
-  // A venue has prices for every interval of a market's life, so an empty page means that the market did not exist
-  // earlier.
+  // A venue has prices for every interval of a market's life. An empty page therefore means that the market did not
+  // exist before.
   return { candles, olderMs: pageMs > fromMs && candles.length > 0 ? pageMs : null }
 }
 
-/** Open time of the first of the newest `limit` intervals of a range. */
+/** Open time of the first of the newest `limit` intervals. */
 export const pageStart = ({ lengthMs, fromMs, lastMs, limit }: CandleRange): number =>
   Math.max(fromMs, lastMs - (limit - 1) * lengthMs)
 
@@ -115,7 +115,7 @@ function barBefore(source: BarSource, atMs: number, lengthMs: number): Bar | nul
   return source.bars({ size, fromMs: TIME_ZERO, toMs, order: 'desc', limit: 1 })[0] ?? null
 }
 
-/** The newest `limit` candles with trades that open in the range, newest first. */
+/** The newest `limit` candles with trades in the range, newest first. */
 async function readCandles(source: BarSource, range: CandleRange, clock: Clock): Promise<Bar[]> {
   const { lengthMs, limit } = range
   const size = barSizeOf(lengthMs)

@@ -1,4 +1,4 @@
-// Lists of rows: pages of pinned lists with a cursor or an offset, and answers for several markets by their ids.
+// Lists of rows: pages of pinned lists with a cursor or an offset, and lookups of several markets by their ids.
 
 import { Type } from '@sinclair/typebox'
 import type {
@@ -41,12 +41,12 @@ interface ListPage {
   readonly next: ListPosition | null
 }
 
-/** Caches a list's answers under its name. */
+/** How the answers of a list are cached. `name` is part of the cache key. */
 interface CachedList<Page, Row> {
   readonly answers: AnswerCache
   readonly name: string
   rowsOf(page: Page): readonly Row[]
-  /** Adds the facts that decide the record of a row. */
+  /** Adds the facts that the record of a row depends on. */
   addFacts(facts: Fact[], row: Row): void
 }
 
@@ -54,8 +54,8 @@ interface ListParts<Page, Row> {
   readonly cursors: ListCursors
   readonly query: PageQuery
   /**
-   * Canonical text of all request parameters except page and size. It prevents a cursor from continuing another list.
-   * Called only if a cursor is read or written.
+   * Canonical text of all request parameters except the page and its size. It binds a cursor to its list. Called only
+   * if a cursor is read or written.
    */
   binding(): string
   read(position: PagePosition): Page | 'expired' | Promise<Page | 'expired'>
@@ -63,7 +63,7 @@ interface ListParts<Page, Row> {
   readonly cache?: CachedList<Page, Row>
 }
 
-/** Reads a page and answers it. Throws BAD_REQUEST if the cursor belongs to another list or has expired. */
+/** Reads and answers a page. Throws BAD_REQUEST if the cursor belongs to another list or has expired. */
 export function answerPage<Page extends ListPage, Row = never>(
   parts: ListParts<Page, Row>,
 ): Answer | Promise<Answer> {
@@ -98,7 +98,7 @@ function positionOf({
   throw new EngineError('BAD_REQUEST', 'the cursor was not issued for this query')
 }
 
-/** `{"<name>":[…],"total":…,"cursor":…,"has_more":…}`, written in time slices: rows may be on disk. */
+/** `{"<name>":[…],"total":…,"cursor":…,"has_more":…}`. Written in time slices, since rows may be on disk. */
 export function listAnswer<Row extends object>(
   clock: Clock,
   list: {
@@ -113,7 +113,7 @@ export function listAnswer<Row extends object>(
   return partsAnswer(clock, [`{"${list.name}":[`, ...separated(list.rows), end], list.write)
 }
 
-/** Accepts every market that is not unopened. */
+/** Accepts every market except those that are not open yet. */
 export const ANY_MARKET: MarketFilter = {
   venue: null,
   status: null,
@@ -129,7 +129,7 @@ export const ANY_MARKET: MarketFilter = {
   among: null,
 }
 
-/** Creation-time filter in seconds; both bounds are inclusive. Throws BAD_REQUEST if the start is after the end. */
+/** Filter by creation time in seconds. Both bounds are inclusive. Throws BAD_REQUEST if the start is after the end. */
 export function createdRange(range: {
   start: number | undefined
   end: number | undefined
@@ -145,7 +145,7 @@ export function createdRange(range: {
   }
 }
 
-/** Minimum volume in millionths. A value beyond the countable range becomes one that no market reaches. */
+/** Minimum volume in millionths of a dollar. Too large values become a value that no market reaches. */
 export function volumeMin(dollars: number | undefined): UsdMicros | null {
   if (dollars === undefined) return null
   return roundUsd(dollars) ?? usdMicros(Number.MAX_SAFE_INTEGER)
@@ -159,7 +159,7 @@ interface MarketListRequest {
   readonly requester: () => Requester
 }
 
-/** One page of markets, listed or found by text. `write` writes a row. */
+/** Answers a page of markets that are listed or searched. `write` writes a row. */
 export function answerMarketList(
   parts: { readonly catalog: CatalogView; readonly clock: Clock; readonly cursors: ListCursors },
   { query, filter, sortBy, order, requester }: MarketListRequest,
@@ -181,7 +181,7 @@ export function answerMarketList(
       if (text !== '') {
         return catalog.search({ text, filter, sortBy, order, limit, ...position }, requester())
       }
-      // A search for blanks alone matches everything with equal relevance.
+      // A search text of blanks matches all markets with equal relevance.
       const listedBy = sortBy === 'relevance' ? 'volume' : sortBy
       return catalog.list({ filter, sortBy: listedBy, order, limit, ...position })
     },
@@ -200,7 +200,7 @@ export const MissingSchema = Type.Array(Type.String(), {
   description: 'ids that no market has, as they were given',
 })
 
-/** `{"<name>":[…],"missing":[…]}`. A market or missing id that is named twice appears once. */
+/** `{"<name>":[…],"missing":[…]}`. An id that is given twice appears once. */
 export function bulkAnswer(
   parts: RouteParts,
   name: 'prices' | 'orderbooks',

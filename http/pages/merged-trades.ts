@@ -1,15 +1,15 @@
-// Merges the trades of several markets of one venue into one sequence, ordered by millisecond, market number and
-// ordinal. Later inserts do not change this total order, so pages neither lose nor repeat rows. An event may have
-// thousands of markets: each is opened once per request, in time slices.
+// Merges the trades of several markets of one venue in order of millisecond, market number and ordinal. Later inserts
+// do not change this order, so pages neither lose nor repeat rows. An event may have thousands of markets. Each market
+// is opened once per request, in time slices.
 
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { RowChunk, RowPosition, TimeRange } from './scan.ts'
 
-/** Exceeds the number of trades of one market in one millisecond. */
+/** More than the number of trades that one market can have in a millisecond. */
 const ORDINALS = 1_000_000
-/** No larger position was ever issued: market numbers have 32 bits. */
+/** Above every issued ordinal, since market numbers have 32 bits. */
 export const MERGED_ORDINAL_MAX = 2 ** 32 * ORDINALS
 
 const CHUNK_ROWS_MAX = 64
@@ -22,17 +22,17 @@ export interface MarketTrade {
   readonly trade: Trade
 }
 
-/** Position of a row among those of all markets. */
+/** The position of a trade in the merged order. */
 export function mergedPosition({ view, trade }: MarketTrade): RowPosition {
   return { timeMs: trade.timeMs, ordinal: view.ref.number * ORDINALS + trade.ordinal }
 }
 
-/** The trades of the markets in a range; single pass. */
+/** Reads the merged trades of a range once, in order. */
 export class MergedTrades {
   readonly #views: readonly MarketView[]
   readonly #range: TimeRange
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  /** Open markets with rows left; the one with the next row is last. */
+  /** Opened markets with rows left, sorted so that the market with the next row is last. */
   readonly #sources: Source[] = []
   #openedCount = 0
 
@@ -42,7 +42,7 @@ export class MergedTrades {
     this.#clock = clock
   }
 
-  /** The next `limit` rows; fewer or none if the monotonic clock reaches `untilMs` first. */
+  /** The next `limit` rows. Returns fewer rows, or none, if the monotonic clock reaches `untilMs` first. */
   next(limit: number, untilMs: number): RowChunk<MarketTrade> {
     const rows: MarketTrade[] = []
     let isOver = !this.#open(untilMs)
@@ -52,13 +52,13 @@ export class MergedTrades {
       if (source.row !== null) rows.push({ view: source.view, trade: source.row })
       const hasRead = source.advance()
       this.#add(source)
-      // Only a read takes long enough to justify a clock check.
+      // Check the clock only after a read, since other steps are fast.
       isOver = hasRead && this.#clock.monotonicMs() >= untilMs
     }
     return { rows, isEnd: false }
   }
 
-  /** Opens at least one market and continues until `untilMs`. Returns true once all are open. */
+  /** Opens at least one market and continues until `untilMs`. Returns true if all markets are open. */
   #open(untilMs: number): boolean {
     for (;;) {
       const view = this.#views[this.#openedCount]
@@ -69,7 +69,7 @@ export class MergedTrades {
     }
   }
 
-  /** Inserts a source in order. Ignores a source without rows. */
+  /** Inserts a source at its sorted position. Ignores a source without rows. */
   #add(source: Source): void {
     if (source.headMs === null) return
     let [low, high] = [0, this.#sources.length]
@@ -90,13 +90,13 @@ export class MergedTrades {
   }
 }
 
-/** Rows of one market, read in small chunks. */
+/** The trades of one market, read in chunks of growing size. */
 class Source {
   readonly view: MarketView
   readonly #range: TimeRange
   #after: SliceQuery['after']
   #chunk: readonly Trade[] = []
-  /** Rows of the last read; the first is small because most of many markets return no row. */
+  /** Size of the last read. The first read is small: with many markets, most have no row in the range. */
   #chunkRows = 1
   #position = 0
 
@@ -107,17 +107,17 @@ class Source {
     this.#read()
   }
 
-  /** The next row; null after the last. */
+  /** The next row, or null after the last one. */
   get row(): Trade | null {
     return this.#chunk[this.#position] ?? null
   }
 
-  /** Time of the next row; null after the last. */
+  /** Time of the next row, or null after the last one. */
   get headMs(): TimeMs | null {
     return this.row?.timeMs ?? null
   }
 
-  /** Returns whether it had to read. */
+  /** Moves to the next row. Returns whether this needed a read. */
   advance(): boolean {
     this.#position += 1
     const isReading =
@@ -138,9 +138,9 @@ class Source {
   }
 }
 
-/** Translates a position among all markets into a position among one market's trades. */
+/** Translates a position in the merged order into a position in one market's trades. */
 function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): SliceQuery['after'] {
-  // With a position the market reads its table. Without one it would fill its ring buffer for one or two rows.
+  // With a position, the market reads its table. Without one, it would fill its ring buffer to return one or two rows.
   if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }
   if (after.ordinal === null) return after
   const { number } = view.ref
@@ -150,7 +150,7 @@ function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): Sl
   return { timeMs: isPassed ? after.timeMs : beside(after.timeMs, order), ordinal: null }
 }
 
-/** The adjacent millisecond that comes earlier in reading order, so that all of `atMs` is still to come. */
+/** The millisecond before `atMs` in reading order. Reading after it includes all rows of `atMs`. */
 function beside(atMs: TimeMs, order: 'asc' | 'desc'): TimeMs {
   return timeMs(order === 'asc' ? Math.max(0, atMs - 1) : atMs + 1)
 }

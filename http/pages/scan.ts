@@ -1,6 +1,6 @@
-// Reads one page of rows of a time range in slices of rows and time, and yields to the event loop after each slice. A
-// rare filter over a long range therefore does not block the loop. Few scans run at once: many concurrent scans would
-// all time out. Requesters alternate.
+// Reads a page of rows of a time range in time slices. A filter that few rows of a long range pass therefore does not
+// block the event loop. Only a few scans run at a time, since many concurrent scans would all time out. Requesters take
+// turns.
 
 import { FairSlots, SlotsFull } from '../../actors/slots.ts'
 import type { SliceQuery } from '../../actors/views.ts'
@@ -12,37 +12,37 @@ import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { timeCursor } from '../request/cursor.ts'
 import { nextMeasuredTick } from '../request/time-slices.ts'
 
-/** One quarter of the time that a handler may run without yielding. */
+/** A quarter of the time for which a handler may block the event loop. */
 const TIME_SLICE_MS = 2.5
 /** Rows read for a filter between two clock checks: about 0.5 ms. */
 const CHUNK_ROWS = 128
-/** Longest wait for a slot. A scan that waits longer has too little time left to run. */
+/** Maximum wait for a slot in milliseconds. After a longer wait the remaining time would be too short for a scan. */
 const WAIT_MS_MAX = 2_000
-/** Time reserved to send the answer before the request times out. */
+/** Milliseconds reserved for sending the answer before the request times out. */
 const ANSWER_MS = 500
 const RETRY_SECONDS = 2
 
 /**
- * Limits for scans that need more than their first slice. They apply to the process, since all scans share one event
- * loop. When they are reached, further scans are rejected at once. Pages that read many markets end soon, so scans for
- * rare rows do not delay them.
+ * Limits for scans that need more than one time slice. They apply to the whole process. Beyond the limits scans are
+ * rejected at once. Pages with many markets and pages with many matching rows end soon, so they have slots of their own
+ * and do not wait for scans for rare rows.
  */
 const BOUNDS = { runningMax: 2, heldMs: 5, heldAnywayMs: Number.POSITIVE_INFINITY }
 const scans = new FairSlots({ ...BOUNDS, waitingMax: 16 })
 const mergedPages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
-/** Slots of filtered pages whose first slice matched many rows. */
+/** Slots for filtered pages whose first slice had many matching rows. */
 const densePages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
-/** A page is dense, and so ends soon, if at least one of this many rows matched. */
+/** A page is dense if at least one of this many rows matched. A dense page ends soon. */
 const DENSE_ROWS = 8
 
-/** Runs one slice of a scan per event-loop tick. Requesters alternate, however many scans each of them has. */
+/** Runs one slice of one scan per event-loop tick. Requesters take turns, regardless of the number of their scans. */
 class ScanTurns {
   readonly #waiting = new FairQueue<() => void>(64)
   #isPlanned = false
 
   next(clock: Clock, requester: Requester): Promise<void> {
     return new Promise((resolve) => {
-      // Never full: at most six scans run.
+      // The queue is never full, since at most six scans run.
       this.#waiting.add(requester, resolve)?.()
       this.#plan(clock)
     })
@@ -61,13 +61,12 @@ const turns = new ScanTurns()
 
 export type TimeRange = Omit<SliceQuery, 'limit'>
 
-/** Position of a row within its range. */
 export interface RowPosition {
   readonly timeMs: TimeMs
   readonly ordinal: number
 }
 
-/** Rows that follow those already read; fewer or none if time ran out. */
+/** The rows after those already read. There are fewer than requested, or none, if the time ran out. */
 export interface RowChunk<Row> {
   readonly rows: readonly Row[]
   readonly isEnd: boolean
@@ -77,34 +76,33 @@ export interface ScanSpec<Row> {
   readonly range: TimeRange
   readonly limit: number
   /**
-   * Rows after `after`. Fewer than `limit` are returned only at the end. A reader that tracks its position may stop
-   * when the monotonic clock reaches `untilMs`; it then reports whether it reached the end.
+   * Reads the rows after `after`. Returns fewer than `limit` rows only at the end of the range. A reader that tracks
+   * its own position may stop when the monotonic clock reaches `untilMs`. It then returns a RowChunk.
    */
   read(query: SliceQuery, untilMs: number): readonly Row[] | RowChunk<Row>
   positionOf(row: Row): RowPosition
-  /** Filter; null accepts all rows. */
+  /** A filter. Null: all rows pass. */
   readonly accepts: ((row: Row) => boolean) | null
   /** Maximum rows per event-loop tick: about 2 ms. */
   readonly rowsPerTick: number
   readonly clock: Clock
-  /** Start of the request on the monotonic clock, if the request had to wait first. Default: now. */
+  /** Start of the request on the monotonic clock. Default: now. */
   readonly begunAtMs?: number
-  /** Aborts when the client disconnects; a running or waiting scan then ends. */
+  /** Aborts when the client disconnects, which ends a running or waiting scan. */
   readonly signal?: AbortSignal
-  /** Identity for fair scheduling of long scans. Default: the system. */
+  /** Requester for fair scheduling of long scans. Default: the system. */
   readonly requester?: Requester
 }
 
-/** One page with the cursor of the next; null on the last. */
+/** A page. `cursor` is that of the next page, or null on the last page. */
 export interface TimePage<Row> {
   readonly rows: readonly Row[]
   readonly cursor: string | null
 }
 
 /**
- * Reads a page: synchronously if the first slice suffices, else in slices, yielding to the event loop after each.
- * Rejects with UNAVAILABLE if the filters match so few rows that the scan takes too long, or if too many scans are
- * running.
+ * Reads a page. Returns it synchronously if one time slice suffices, or else a promise. Rejects with UNAVAILABLE if the
+ * filters match so few rows that the scan takes too long, or if too many scans are running.
  */
 export function readTimePage<Row>(spec: ScanSpec<Row>): TimePage<Row> | Promise<TimePage<Row>> {
   const scan = new Scan(spec)
@@ -131,7 +129,7 @@ class Scan<Row> {
     const untilMs = clock.monotonicMs() + TIME_SLICE_MS
     let left = rowsPerTick
     do {
-      // One extra row shows whether there are more, and where the page ends.
+      // Read one more row to find out whether there is another page and where it starts.
       const wanted = limit + 1 - this.#rows.length
       const count = Math.min(left, accepts === null ? wanted : CHUNK_ROWS)
       const { rows, isEnd } = this.#read(count, untilMs)
@@ -166,7 +164,7 @@ class Scan<Row> {
     return false
   }
 
-  /** Continues after the first step. */
+  /** Reads the page after the first slice. */
   async rest(): Promise<TimePage<Row>> {
     const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
     if (this.#spec.accepts !== null) await this.#runInSlot(isDense ? densePages : scans)
@@ -200,26 +198,26 @@ class Scan<Row> {
     }
   }
 
-  /** Time after which the answer would be too late. */
+  /** After this time the answer would be too late. */
   get #lastMs(): number {
     return this.#requestedAtMs + requestDeadlineMs - ANSWER_MS
   }
 
-  /** Awaits `turn` before each slice. */
+  /** Runs slices until the page is complete. Awaits `turn` before each slice. */
   async #run(turn: () => Promise<void>): Promise<void> {
     const { clock, signal } = this.#spec
     const endsAtMs = Math.min(clock.monotonicMs() + scanMsMax, this.#lastMs)
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await turn()
-      // The client has disconnected, so the page is not needed.
+      // The client has disconnected and does not need the page.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())
   }
 
   /**
-   * Reports the progress of a filtered scan in whole seconds, as in range parameters, so that a continued scan loses no
-   * rows.
+   * The error of a scan that took too long. It reports the progress in whole seconds, as range parameters are, so that
+   * a request that continues there loses no rows.
    */
   #tooFew(): EngineError {
     const { range, positionOf, accepts } = this.#spec

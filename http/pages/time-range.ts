@@ -1,4 +1,4 @@
-// Shared by all pages of rows in a time range: parameters, range and answer.
+// Parameters, ranges and answers of all pages of rows in a time range.
 
 import { EngineError } from '../../engine/errors.ts'
 import { TIME_ZERO, type TimeMs, timeMs, toSeconds } from '../../engine/units.ts'
@@ -8,7 +8,7 @@ import { writeInSlices } from '../request/time-slices.ts'
 import { parameters, SECONDS_MAX } from '../schemas.ts'
 import { readTimePage, type ScanSpec, type TimeRange } from './scan.ts'
 
-/** Ordinals of one market or venue are stored in 32 bits; no larger one was ever issued. */
+/** Above every issued ordinal of one market or venue: ordinals are stored in 32 bits. */
 const ORDINAL_MAX = 0xffff_fffe
 
 const END_OF_TIME_MS = timeMs(SECONDS_MAX * 1000)
@@ -17,7 +17,7 @@ export const DATA_START = {
   'X-Data-Start': 'Unix seconds at which our records begin, when the range begins before',
 }
 
-/** Parameters of every range, except `limit`, which each route defines. */
+/** Parameters of every time range, except `limit`, which each route defines. */
 export const timeParameters = {
   cursor: parameters.cursor(),
   start_time: parameters.seconds(),
@@ -25,7 +25,6 @@ export const timeParameters = {
   order: parameters.order(),
 }
 
-/** Values of the shared parameters. */
 export interface TimeRangeQuery {
   readonly cursor?: string
   readonly start_time?: number
@@ -37,7 +36,7 @@ export interface TimeRangeQuery {
 export function timeRangeOf(query: TimeRangeQuery, ordinalMax = ORDINAL_MAX): TimeRange {
   const { start_time: start, end_time: end, cursor, order } = query
   const fromMs = start === undefined ? TIME_ZERO : timeMs(seconds(start))
-  // `end_time` is inclusive: its whole second belongs to the range.
+  // `end_time` is inclusive, so the range includes its whole second.
   const toMs = end === undefined ? END_OF_TIME_MS : timeMs(seconds(end) + 999)
   if (start !== undefined && end !== undefined && start > end) {
     throw new EngineError('BAD_REQUEST', 'start_time is after end_time')
@@ -53,14 +52,14 @@ export function seconds(value: number): number {
   return value * 1000
 }
 
-/** `"cursor":…,"has_more":…` of a page. */
+/** The fields `"cursor":…,"has_more":…` of a page. */
 export function cursorText(cursor: string | null): string {
   return `"cursor":${cursor === null ? 'null' : JSON.stringify(cursor)},"has_more":${cursor !== null}`
 }
 
 /**
- * Adds the start of our records to an answer if the range begins earlier. Looked up only if the request has a start
- * time.
+ * Adds the start of the stored records to an answer if the requested range begins before it. Calls `startMs` only if
+ * the request has a start time.
  */
 export async function withDataStart(
   answer: Answer,
@@ -75,7 +74,7 @@ export async function withDataStart(
 
 interface TimePageSpec<Row> extends Omit<ScanSpec<Row>, 'range' | 'limit'> {
   readonly query: TimeRangeQuery & { readonly limit: number }
-  /** See `timeRangeOf`. */
+  /** Default: the maximum of one market or venue, see `timeRangeOf`. */
   readonly ordinalMax?: number
   /** Fields before the list, such as `"market_id":"…",`. Default: none. */
   readonly head?: string
@@ -83,11 +82,14 @@ interface TimePageSpec<Row> extends Omit<ScanSpec<Row>, 'range' | 'limit'> {
   readonly write: (row: Row) => string
   /** Fields after the cursor, such as `,"min_usd":…`. Default: none. */
   readonly tail?: string
-  /** The oldest row, or the start of recording if there are no rows. Absent: the answer does not state it. */
+  /**
+   * The time of the oldest row, or the start of recording if there is no row. Absent: the answer does not state the
+   * start.
+   */
   readonly startMs?: () => TimeMs | Promise<TimeMs>
 }
 
-/** Reads one page of rows and answers it. Throws BAD_REQUEST like `timeRangeOf`. */
+/** Reads and answers one page of rows. Throws BAD_REQUEST like `timeRangeOf`. */
 export async function answerTimePage<Row>(spec: TimePageSpec<Row>): Promise<Answer> {
   const { query, head = '', listName, tail = '', startMs } = spec
   const range = timeRangeOf(query, spec.ordinalMax)

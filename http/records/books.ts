@@ -1,5 +1,4 @@
-// Writes the Orderbook record as JSON text, for one market or for a market consolidated with its match on the other
-// venue.
+// Writes Orderbook records as JSON text, for one market or for a market consolidated with its match on the other venue.
 
 import type { BookLevels, EngineView, MarketView } from '../../actors/views.ts'
 import type { Level } from '../../engine/events.ts'
@@ -8,25 +7,25 @@ import { type CacheBounds, FactCache } from './fact-cache.ts'
 import { levelsText, levelText, marketTexts, spreadText } from './render.ts'
 
 interface BookQuery {
-  /** 0, or 1 for the second outcome: bids and asks are swapped, prices become complements. */
+  /** 0, or 1 for the second outcome. For the second outcome bids and asks are swapped and prices become complements. */
   readonly outcomeIndex?: number
   /** Maximum levels per side. Default: all. */
   readonly depth?: number | undefined
-  /** The market of the same question on the other venue, with the same first outcome. Null: this market only. */
+  /** The matched market on the other venue, with the same first outcome. Null: no consolidation. */
   readonly matchedMarket?: MarketView | null
 }
 
-/** A book's text, split at `timestamp_ms` and `age_ms`. */
+/** The text of a record without the values of `timestamp_ms` and `age_ms`. */
 interface Template {
   readonly head: string
-  /** Null before the first snapshot: the current time is shown. */
+  /** Null before the first snapshot. The record then contains the current time. */
   readonly venueTimeMs: number | null
   readonly middle: string
-  /** Time of the last change or confirmation of the book. Null before the first snapshot: there is no age. */
+  /** Time of the last change or confirmation of the book. Null before the first snapshot. `age_ms` is then null. */
   readonly confirmedAtMs: number | null
 }
 
-/** Orderbook records. Full books of first outcomes, which are requested most, are cached until their market changes. */
+/** Orderbook records. Complete books of first outcomes are requested most often and are cached until the market changes. */
 export class BookRecords {
   readonly #engine: Pick<EngineView, 'epoch' | 'bookAgeMsMax'>
   readonly #cache: FactCache<Template>
@@ -48,7 +47,10 @@ export class BookRecords {
     return `${head}${venueTimeMs ?? nowMs}${middle}${age}}`
   }
 
-  /** A consolidated book has the newest change of both, the age of the older, and is stale if either is or is old. */
+  /**
+   * A consolidated book has the time of the newer book and the age of the older. It is stale if one of the books is
+   * stale or old.
+   */
   #template(view: MarketView, nowMs: number, query: BookQuery): Template {
     const { matchedMarket = null } = query
     const { epoch, bookAgeMsMax } = this.#engine
@@ -62,10 +64,10 @@ export class BookRecords {
       books.some((book) => book.isStale) ||
       views.some(({ isBehind }) => isBehind) ||
       (matchedMarket !== null && isOld)
-    // A sequence number belongs to one stream.
+    // A consolidated book has no sequence number, since each venue's stream has its own.
     const seq = matchedMarket === null ? books[0]?.seq : null
     return {
-      // Converted to a flat string: V8 would traverse the pieces of a concatenation at every request.
+      // Converts to a flat string. V8 would otherwise traverse the concatenated pieces at every request.
       head: Buffer.from(headText(view, query)).toString(),
       venueTimeMs: venueTimes.length === 0 ? null : Math.max(...venueTimes),
       middle: `,"seq":${seq},"epoch":${JSON.stringify(epoch)},"stale":${isStale},"age_ms":`,
@@ -74,7 +76,7 @@ export class BookRecords {
   }
 }
 
-/** The record up to the value of `timestamp_ms`. */
+/** The text of the record before the value of `timestamp_ms`. */
 function headText(view: MarketView, query: BookQuery): string {
   const { outcomeIndex = 0, depth, matchedMarket = null } = query
   const { id, platform, labels } = marketTexts(view)
@@ -88,7 +90,7 @@ function headText(view: MarketView, query: BookQuery): string {
   }
   const other = bookOf(matchedMarket, query)
   const otherPlatform = marketTexts(matchedMarket).platform
-  // Levels of equal price stay separate; the requested market's come first.
+  // Levels of equal price stay separate. Levels of the requested market come first.
   const merged = (own: readonly Level[], others: readonly Level[], sign: number) =>
     [
       ...own.map((level) => ({ ...level, platform })),
@@ -109,10 +111,7 @@ function bookOf(view: MarketView, { outcomeIndex = 0, depth }: BookQuery) {
   return { bids: book.asks.map(invert), asks: book.bids.map(invert) }
 }
 
-/**
- * Fetches over REST those of the books that were not confirmed recently. Null: all were confirmed, or cannot be
- * fetched.
- */
+/** Fetches over REST the books that were not confirmed recently. Null if no book needs this or can be fetched. */
 export function confirmBooks(
   { bookAgeMsMax, confirmBook }: Pick<EngineView, 'bookAgeMsMax' | 'confirmBook'>,
   views: readonly MarketView[],

@@ -6,12 +6,12 @@ export interface CacheBounds {
   readonly bytesMax: number
 }
 const BOUNDS: CacheBounds = { countMax: 8_192, bytesMax: 64 * 2 ** 20 }
-/** Largest share of the bytes for one entry, so that it cannot evict all others. */
+/** Largest fraction of the cache's bytes for one entry, so that one entry cannot evict all others. */
 const SHARE_MAX = 1 / 64
-/** Approximate size of an entry without its value and key. */
+/** Estimated size of an entry without its value and key, in bytes. */
 const OVERHEAD_BYTES = 1_024
 
-/** An input of a cached value, compared by identity. Null is unknown and equals no other fact. */
+/** An input of a cached value, compared with `===`. Null is an unknown fact, which prevents caching. */
 export type Fact = string | number | boolean | object | null
 
 interface Entry<Value> {
@@ -19,7 +19,7 @@ interface Entry<Value> {
   readonly value: Value
 }
 
-/** Caches values by key. A value is valid while its facts are unchanged. */
+/** Caches values by key. A cached value is valid while its facts (inputs) are unchanged. */
 export class FactCache<Value> {
   readonly #entries: LRUCache<string | number, Entry<Value>>
 
@@ -33,7 +33,7 @@ export class FactCache<Value> {
     })
   }
 
-  /** The cached value if its facts are the same, else a new one. */
+  /** The cached value if its facts are unchanged, else a new value. */
   get(key: string | number, facts: readonly Fact[], make: () => Value): Value {
     return this.find(key, facts) ?? this.store(key, facts, make())
   }
@@ -49,13 +49,15 @@ export class FactCache<Value> {
   }
 }
 
-/** Caches encoded answers. */
 export class AnswerCache extends FactCache<Answer> {
   constructor(bounds = BOUNDS) {
     super(({ body }) => body?.length ?? 0, bounds)
   }
 
-  /** Like `get`. An answer that is made over several ticks is stored if its facts are the same afterwards. */
+  /**
+   * Like `get`, for answers that may take several ticks. Such an answer is cached only if its facts are unchanged
+   * afterwards.
+   */
   getLate(
     key: string,
     facts: () => readonly Fact[],

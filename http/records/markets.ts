@@ -1,4 +1,4 @@
-// Market records: their schemas with descriptions and examples, and the functions that write them.
+// Market records: schemas with descriptions and examples, and the functions that write the records.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView, MatchesView } from '../../actors/views.ts'
@@ -132,7 +132,7 @@ export const EventsSchema = Type.Object({
   ...pageFields,
 })
 
-/** Game key to the game's markets. */
+/** Markets by the key of their game. */
 export const SportsSchema = Type.Object({
   markets: Type.Record(Type.String(), Type.Array(MarketSchema)),
   sport: Type.String(),
@@ -145,10 +145,10 @@ export const SportsSchema = Type.Object({
   ),
 })
 
-/** Maximum age of a cached record: a description may change without a new summary. */
+/** Maximum age of a cached record. Needed because a description may change without a new summary. */
 const CACHE_MS = 60_000
 
-/** The UnifiedMarket record, with `matchedMarket` as its second platform. */
+/** The UnifiedMarket record. `matchedMarket` is the market on the other venue. */
 export function marketRecord(view: MarketView, matchedMarket: MarketView | null, nowMs: number) {
   const { ref, summary, figures, volumeUnit } = view
   const first = view.price().price
@@ -211,7 +211,7 @@ interface CachedRecord {
   readonly answer: Answer
 }
 
-/** UnifiedMarket records as UTF-8, cached while the market and its match do not change. */
+/** UnifiedMarket records as UTF-8. A record is cached while the market and its match do not change. */
 export class MarketRecords {
   readonly #matches: Pick<MatchesView, 'matchedMarketOf'>
   readonly #cache: FactCache<CachedRecord>
@@ -221,7 +221,7 @@ export class MarketRecords {
     this.#cache = new FactCache(({ bytes }) => bytes.length, bounds)
   }
 
-  /** Adds the facts that decide the record. */
+  /** Adds the facts that the record depends on, for a `FactCache`. */
   addFacts(facts: Fact[], { ref, summary, version }: MarketView, nowMs: number): void {
     const matchedMarket = this.#matches.matchedMarketOf(ref)
     const nextFeesMs = summary.fees.next?.sinceMs ?? null

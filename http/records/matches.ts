@@ -1,5 +1,4 @@
-// The record of a match: both markets with their venues' own ids, the confidence of the match with its reasons, and the
-// price gap.
+// The record of a match: both markets with their venues' own ids, the confidence with its reasons, and the price gap.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/views.ts'
@@ -12,9 +11,7 @@ import { type MarketRecords, MarketSchema } from './markets.ts'
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
 export const RELATIONS = ['identical', 'subset', 'superset', 'overlap', 'different'] as const
 
-/**
- * A market record with the venue's own ids. An event's id is `event_slug` if the venue has no field name of its own.
- */
+/** A market record with the venue's own ids. The event's id is named `event_slug` if the venue has no name for it. */
 const listingOf = ({ idFields }: VenueFacts) =>
   Type.Intersect([
     MarketSchema,
@@ -24,7 +21,7 @@ const listingOf = ({ idFields }: VenueFacts) =>
     }),
   ])
 
-/** Fields that assess a pair. */
+/** Fields that describe the quality of a match. */
 const assessmentFields = {
   score: Type.Number({ minimum: 0, maximum: 100 }),
   confidence: choice(CONFIDENCES),
@@ -41,7 +38,7 @@ const AssessmentSchema = Type.Object(assessmentFields)
 const entry = (fields: Record<string, TSchema>) =>
   Type.Object({ platform: Type.String(), ...fields })
 
-/** Schemas of match answers, in which both markets are keyed by venue name. */
+/** Schemas of match answers. Both markets are keyed by venue name. */
 export function matchSchemas(names: VenueTable) {
   const match = Type.Object({ ...pairFields(names, listingOf), ...assessmentFields })
   const list = Type.Object({
@@ -53,7 +50,7 @@ export function matchSchemas(names: VenueTable) {
     entry({ event_ticker: Type.String(), market_tickers: Type.Array(Type.String()) }),
     entry({ market_slug: Type.String(), token_ids: Type.Array(Type.String()) }),
   ])
-  // A game's listings: events with their markets if the ids are tickers, markets with their tokens if they are slugs.
+  // The markets of a game. A venue with tickers has an entry per event, a venue with slugs an entry per market.
   const games = Type.Object({
     markets: Type.Record(Type.String(), Type.Array(listings)),
     sport: Type.String(),
@@ -65,8 +62,8 @@ export function matchSchemas(names: VenueTable) {
 }
 
 /**
- * A match with its price gap at the time when the list was sorted: a long answer is written over several event-loop
- * ticks.
+ * A match with its price gap at the time when the list was sorted. A long answer is written over several ticks, in
+ * which the gap may change.
  */
 export interface ListedMatch {
   readonly match: MatchView
@@ -109,12 +106,12 @@ function ownIds({ ref, summary }: MarketView, names: VenueTable) {
   return { [market]: ref.nativeId, ...(event === null ? {} : { [event]: summary.event }) }
 }
 
-/** Adds fields to an object that is already JSON text. */
+/** Adds fields to an object in JSON text. */
 function withKeys(text: string, keys: Readonly<Record<string, string | null>>): string {
   return `${text.slice(0, -1)},${JSON.stringify(keys).slice(1)}`
 }
 
-/** Maps each outcome label of the first market to the label of the second with the same meaning; null if unknown. */
+/** The second market's label for each outcome of the first market, by meaning. Null if the meanings are unknown. */
 function outcomeMapOf({ a, b, pairScore: assessment }: MatchView): Record<string, string> | null {
   if (assessment.outcomeMap === null) return null
   const map: Record<string, string> = {}

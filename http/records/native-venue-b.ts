@@ -1,6 +1,6 @@
-// Native records of venue B's markets and trades (http/README.md, native views). Each field has the venue's name and
-// value. Best prices, figures and status come from the stream. Fields that the venue has removed (`tick_size`,
-// `response_price_units`, `liquidity_dollars`) are derived.
+// Markets and trades in the format of venue B (http/README.md, native views). Each field has the venue's name and
+// value. Best prices, figures and status are current values from the stream. Fields that the venue has removed
+// (`tick_size`, `response_price_units`, `liquidity_dollars`) are derived.
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
@@ -18,7 +18,7 @@ import {
 import { AsOfSchema, choice, DayAsOfSchema } from '../schemas.ts'
 import { iso } from './native-venue-a.ts'
 
-/** A native market of venue B. Prices and counts are decimal strings, as at the venue. */
+/** A market in the format of venue B. Prices and counts are decimal strings. */
 export const VenueBMarketSchema = Type.Object({
   ticker: Type.String(),
   event_ticker: Type.String(),
@@ -48,7 +48,6 @@ export const VenueBMarketSchema = Type.Object({
   can_close_early: Type.Boolean(),
 })
 
-/** A native trade of venue B. */
 export const VenueBTradeSchema = Type.Object({
   trade_id: Type.String(),
   ticker: Type.String(),
@@ -73,7 +72,7 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
   const { summary, figures } = view
   const { bid, ask } = view.price()
   const yesBid = bid ?? PRICE_ZERO
-  // The venue writes an empty side as 0.0000, and the ask of a closed market as 1.0000.
+  // The venue writes an empty side as 0.0000, but the ask of a closed market as 1.0000.
   const yesAsk = ask ?? (text(native.yes_ask_dollars) === '1.0000' ? PRICE_ONE : PRICE_ZERO)
   const eventTicker = summary.event === null ? '' : String(summary.event)
   const series = summary.event === null ? null : catalog.event('b', summary.event)?.series
@@ -109,7 +108,7 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
   }
 }
 
-/** The status that the venue reported, unless the stream has changed the market's status since. */
+/** The status that the venue reported over REST, unless the stream has changed the status later. */
 function statusText({ summary }: MarketView, stated: string | null): string {
   const { status, isUnopened } = summary
   if (isUnopened) return 'initialized'
@@ -119,7 +118,7 @@ function statusText({ summary }: MarketView, stated: string | null): string {
   return isMoved ? 'closed' : stated
 }
 
-/** The native record of a trade. `side` is the taker's side in Yes, whichever outcome was traded. */
+/** A trade in the format of venue B. `side` is the taker's side in the outcome Yes, also for trades of No. */
 export function venueBTrade(view: MarketView, trade: Trade) {
   const { price, size, side, timeMs } = trade
   const isYes = side === 'buy'
@@ -146,14 +145,12 @@ function dollars(price: PriceMicros): string {
   return toDecimal(price, 4)
 }
 
-/**
- * A price that trading changes. The venue's own text is used only if no current price is known, such as for 0 and 1.
- */
+/** A price that changes with trading. Uses the venue's text only if the current price is unknown. */
 function movedPrice(native: Native, name: string, current: PriceMicros | null): string {
   return current === null ? priceText(native, name, null) : dollars(current)
 }
 
-/** `name_dollars`, or whole cents in `name`, as in recordings from before 2026. */
+/** Reads `name_dollars`. Recordings from before 2026 have whole cents in `name` instead. */
 function priceText(native: Native, name: string, otherwise: PriceMicros | null): string {
   const stated = text(native[`${name}_dollars`])
   if (stated !== null) return stated

@@ -1,5 +1,5 @@
-// Records of arbitrage opportunities for REST, the stream and webhooks: dollars, contracts and times in user-facing
-// units.
+// Records of arbitrage opportunities for REST, the stream and webhooks, with dollars, contracts and times in the units
+// of the API.
 
 import { readFileSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
@@ -126,7 +126,7 @@ export const PastOpportunitySchema = Type.Object({
   close_reason: choice(CLOSE_REASONS),
 })
 
-/** The record, optionally with `levels`. `annualised` is computed at `nowMs`. */
+/** The record of an opportunity. `levels` are optional. `annualised` is computed at `nowMs`. */
 export function opportunityRecord(
   one: Opportunity,
   nowMs: TimeMs,
@@ -184,7 +184,6 @@ function stepRecords({ steps, contracts, payout }: Opportunity) {
   })
 }
 
-/** The record of an opportunity that has ended. */
 export function pastRecord(
   past: PastOpportunity,
   names: VenueTable,
@@ -216,7 +215,6 @@ const stateRecord = ({ atMs, contracts, profit }: OpportunityState) => ({
   profit_usd: profit / MICROS,
 })
 
-/** Example opportunity for documents. */
 export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = JSON.parse(
   readFileSync(new URL('example-opportunity.json', import.meta.url), 'utf8').replace(
     '{condition}',

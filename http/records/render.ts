@@ -1,5 +1,5 @@
-// Converts views to JSON. Books, trades and prices are written as text directly: they are the most frequent answers and
-// stream messages. Prices and sizes are converted to numbers only here.
+// Converts views to JSON. Books, trades and prices are written directly as text, since they are the most frequent data.
+// Prices and sizes become numbers only in this file.
 
 import type { MarketView } from '../../actors/views.ts'
 import type {
@@ -23,12 +23,12 @@ import {
   toSeconds,
 } from '../../engine/units.ts'
 
-/** The price of an outcome: the first outcome's price, or its complement for any other. */
+/** The price of an outcome: the first outcome's price, or its complement for another outcome. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** Levels as JSON text; `platform` is already quoted. */
+/** Levels as JSON text. `platform` must be quoted. */
 export function levelsText(
   levels: readonly Level[],
   platform: string,
@@ -49,13 +49,13 @@ export function levelText(price: number, size: number, platform: string): string
   return `{"price":${unitText(price)},"size":${unitText(size)},"platform":${platform}}`
 }
 
-/** The fraction text of whole thousandths: '' and '.001' to '.999'. */
+/** Fraction text of 0 to 999 thousandths: '', '.001' to '.999'. */
 const THOUSANDTHS = Array.from({ length: 1_000 }, (_, count) => String(count / 1_000).slice(1))
 /** Above this value a double does not have six exact fractional digits. */
 const EXACT_MICROS_MAX = 1e15
 
 /**
- * Micros as a JSON number of units, equal to `JSON.stringify(micros / 1e6)`. Venues quote in thousandths, for which
+ * Micros as a JSON number of units, equal to `JSON.stringify(micros / 1e6)`. Venues quote in thousandths. For these,
  * writing two integers is several times faster than writing a double.
  */
 export function unitText(micros: number): string {
@@ -66,13 +66,13 @@ export function unitText(micros: number): string {
   return isQuick ? units + fraction : String(micros / MICROS)
 }
 
-/** `"spread":…,"mid_price":…` of a bid and an ask; null if a side is empty. */
+/** `"spread":…,"mid_price":…` of the best bid and ask. Both are null if a side is empty. */
 export function spreadText(bid: PriceMicros | null, ask: PriceMicros | null): string {
   if (bid === null || ask === null) return '"spread":null,"mid_price":null'
   return `"spread":${unitText(ask - bid)},"mid_price":${unitText(midPrice(bid, ask))}`
 }
 
-/** The market fields of a trade's record, quoted once. */
+/** The market's fields in a trade record, as quoted texts. */
 export interface MarketTexts {
   readonly id: string
   readonly platform: string
@@ -94,13 +94,13 @@ export function tradeText(trade: Trade, market: MarketTexts): string {
 
 export function whaleText(whale: Whale, market: MarketTexts): string {
   const { question, slug, eventSlug, category, wallet, fills } = whale
-  // Uses the stored label: the market's label may have changed since.
+  // Use the stored label, since the market's label may have changed later.
   const outcome = JSON.stringify(whale.outcome)
   const rest = JSON.stringify({ question, slug, event_slug: eventSlug, category, wallet, fills })
   return `{${tradeFields(whale, market, outcome)},${rest.slice(1, -1)},${takerFields(whale, outcome)}}`
 }
 
-/** `outcome` is quoted. */
+/** `outcome` must be quoted. */
 function tradeFields(trade: Trade, market: MarketTexts, outcome: string): string {
   const id = quoted(trade.nativeId)
   return `"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${unitText(
@@ -112,13 +112,13 @@ function tradeFields(trade: Trade, market: MarketTexts, outcome: string): string
   )},"tx_hash":${quoted(trade.txHash)},"is_block_trade":${trade.isBlock}`
 }
 
-/** The trade in terms of the outcome that the taker traded; `outcome` is quoted. */
+/** The trade from the taker's view, in terms of the outcome that the taker traded. `outcome` must be quoted. */
 function takerFields(trade: Trade, outcome: string): string {
   return `"taker_outcome":${outcome},"taker_side":"${takerSide(trade)}","taker_price":${unitText(takerPrice(trade))}`
 }
 
 /**
- * The market's result as reported by the venue. A payout is included only once the market is resolved: before, it may
+ * The market's result as the venue reports it. Omits the payout before the market is resolved, since it may still
  * change.
  */
 export function resolutionFields({
@@ -133,7 +133,7 @@ export function resolutionFields({
   }
 }
 
-/** A market lifecycle event and the market right after it, as an object for JSON (LifecycleSchema). */
+/** A lifecycle event with the market's state after it, as an object for JSON (LifecycleSchema). */
 export function lifecycleRecord({
   market,
   event,
@@ -156,7 +156,7 @@ export function lifecycleRecord({
   }
 }
 
-/** A stored book snapshot as JSON text, with at most `depth` levels per side. */
+/** A stored book snapshot as JSON text with at most `depth` levels per side. */
 export function snapshotText(
   snapshot: ReturnType<MarketView['snapshots']>[number],
   { id, platform, labels }: MarketTexts,
@@ -169,7 +169,7 @@ export function snapshotText(
   return `{"market_id":${id},"outcome":${labels[0] ?? '""'},${sides},${spread},"timestamp_ms":${timeMs},${depths}}`
 }
 
-/** A bar of `lengthMs` as JSON text. It is closed if its end is before `nowMs`. */
+/** A bar of length `lengthMs` as JSON text. The bar is closed if its end is at or before `nowMs`. */
 export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
   const { startMs, open, high, low, close, usd, count } = bar
   const endMs = startMs + lengthMs
@@ -180,14 +180,14 @@ export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
   },"trades_count":${count},"vwap":${vwapOf(bar) / MICROS},"closed":${endMs <= nowMs}}`
 }
 
-/** The body of a `price` message as JSON text. */
+/** The field `data` of a `price` message as JSON text. */
 export function priceText(price: MarketPrice): string {
   return `{"price":${unitText(price.price)},"price_cents":${priceCents(price.price)},"best_bid":${textOrNull(
     price.bid,
   )},"best_ask":${textOrNull(price.ask)},${spreadText(price.bid, price.ask)},"source":"${price.source}"}`
 }
 
-/** Printable ASCII without quote and backslash, such as ids and hashes: needs no escaping. */
+/** Printable ASCII without quote and backslash, which needs no escaping. Most ids and hashes match. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 export function quoted(text: string | null): string {
@@ -199,7 +199,7 @@ function textOrNull(micros: PriceMicros | null): string {
   return micros === null ? 'null' : unitText(micros)
 }
 
-/** The fees at `nowMs`, as an object for JSON (FeesSchema). */
+/** The fees at `nowMs` as an object for JSON (FeesSchema). */
 export function feesRecord(fees: MarketFees, nowMs: number) {
   const now = feesAt(fees, nowMs)
   const { next, waivedUntilMs } = fees
@@ -243,16 +243,16 @@ function inMillionths(value: number | null): number | null {
   return value === null ? null : value / MICROS
 }
 
-/** The Price record of one of the market's outcomes at the current time. */
+/** The Price record of one outcome at the current time. */
 export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0): string {
   const { price, observedAtMs, source } = view.price()
-  // Rounded up, so that the current price is never observed after its own `at_time`.
+  // Rounded up, so that the price is never observed after its own `at_time`.
   const atSeconds = Math.ceil(nowMs / 1000)
   const timeMs = Math.min(observedAtMs, atSeconds * 1000)
   return priceRecord(view, outcomeIndex, { price, atSeconds, timeMs, source })
 }
 
-/** Written as text: JSON.stringify takes several times as long. */
+/** Concatenates text, which is several times faster than JSON.stringify. */
 export function priceRecord(
   { ref, summary }: MarketView,
   outcomeIndex: number,

@@ -1,5 +1,5 @@
-// Sign-up, log-in, log-out, password, deletion and API keys. The account actor enforces the rules (throttling, hashing,
-// limits).
+// Sign-up, login, logout, password, account deletion and API keys. The account actor enforces the rules: throttling,
+// password hashing and limits.
 
 import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
@@ -38,7 +38,7 @@ import {
 } from '../validation/problems.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
-/** Rejects lone surrogates too: they would not survive storage as UTF-8. */
+/** Also rejects single surrogates, which would not survive storage as UTF-8. */
 const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
 const PASSWORD_BYTES_MIN = 8
 const PASSWORD_BYTES_MAX = 1_024
@@ -53,12 +53,12 @@ const Passwords = Type.Object({ current_password: Type.String(), new_password: T
 const BEARER = { group: 'Auth', access: 'token', budget: 'management', isPrivate: true } as const
 const SIGN_IN = { group: 'Auth', access: 'public', budget: 'signIn', isPrivate: true } as const
 const BUSY = 'too many passwords are being checked, or the disk is late'
-/** The last of 24 hourly backups may be made just before the data is overwritten. */
+/** The last of 24 hourly backups may be made just before deleted data is overwritten. */
 const BACKUP_SECONDS = 25 * 3_600
 
 /**
- * The routes under /v1/auth and /v1/keys. `opensLocalAccount`: pages on this machine may open the local account without
- * a password.
+ * The routes under /v1/auth and /v1/keys. `opensLocalAccount`: pages on this machine may log in to the local account
+ * without a password.
  */
 export function accountRoutes(
   accounts: AccountsView,
@@ -147,7 +147,7 @@ function keyRoutes(accounts: AccountsView): readonly Route[] {
         refusals: { 404: 'the account has no such key' },
       },
       async ({ caller, path }) => {
-        // A key of another account is answered like an unknown key.
+        // A key of another account gets the same answer as an unknown key.
         if (await accounts.revokeKey(accountOf(caller), keyId(path('key_id')))) return nothing()
         throw new EngineError('NOT_FOUND', 'no such key')
       },
@@ -155,7 +155,7 @@ function keyRoutes(accounts: AccountsView): readonly Route[] {
   ]
 }
 
-/** Routes that revoke tokens: of one log-in, of all, of the whole account. */
+/** Routes that revoke the token of one login, all tokens, or the whole account. */
 function tokenRoutes(accounts: AccountsView, clock: Clock): readonly Route[] {
   return [
     route(
@@ -220,7 +220,7 @@ function tokenRoutes(accounts: AccountsView, clock: Clock): readonly Route[] {
   ]
 }
 
-/** The dashboard's current session, and log-in without a password. */
+/** The dashboard's current session, and its login without a password. */
 function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): readonly Route[] {
   const isOffered = ({ isLocal, dashboard }: RequestFacts) =>
     opensLocalAccount && isLocal && dashboard?.isLoopback === true
@@ -268,12 +268,12 @@ function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): read
   ]
 }
 
-/** Text without an @ may be a password in the wrong field. */
+/** An e-mail without an @ may be a password in the wrong field, so the answer does not repeat it. */
 function repeatedEmail(email: string): unknown {
   return email.includes('@') ? echo(email.slice(0, EMAIL_CHARACTERS_MAX)) : '[redacted]'
 }
 
-/** Checks beyond the schema: the byte length of a password and the form of an e-mail address. */
+/** Finds problems that the schema cannot express: the byte length of a password and the form of an e-mail address. */
 function refineCredentials(value: { email: string; password: string }): readonly Problem[] {
   const { email, password } = value
   const refusal = emailProblem(email)
@@ -316,7 +316,7 @@ function meRecord(caller: Caller) {
   return { user: userRecord(caller), limits }
 }
 
-/** The answer that opens a session. The dashboard also gets the token as a cookie. */
+/** The answer that starts a session. The dashboard also gets the token as a cookie. */
 function opened(session: Session, dashboard: DashboardRequest | null, status = 200): Answer {
   const answer = json(sessionRecord(session), status)
   return dashboard === null ? answer : withSessionCookie(answer, session, dashboard)
@@ -327,7 +327,6 @@ function withSessionCookie(answer: Answer, session: Session, dashboard: Dashboar
   return withHeader(answer, 'Set-Cookie', cookie)
 }
 
-/** The answer that ends a session. */
 function closed(dashboard: DashboardRequest | null): Answer {
   return dashboard === null ? nothing() : nothing([['Set-Cookie', dashboard.clearCookie()]])
 }

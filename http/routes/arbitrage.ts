@@ -1,4 +1,4 @@
-// Arbitrage between venues: open opportunities, ended ones, those of a market, and quotes.
+// Arbitrage between venues: open opportunities, ended opportunities, opportunities of one market, and quotes.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { NoOpportunity, OpportunityFilter } from '../../actors/arbitrage/views.ts'
@@ -32,7 +32,7 @@ const REASONS: readonly NoOpportunity[] = [
   'no_profit',
   'below_minimum',
 ]
-/** Maximum legs of an event's basket. */
+/** Maximum legs of an event basket. */
 const LEGS_MAX = 64
 const CONTRACTS_MAX = 1_000_000
 const ROWS_PER_TICK = 128
@@ -101,7 +101,10 @@ interface ArbitrageRouteParts extends RouteParts {
   readonly engine: Pick<EngineView, 'arbitrage' | 'bookAgeMsMax' | 'confirmBook'>
 }
 
-/** `/v1/arbitrage`, its history, one of them, quotes, and `/v1/markets/{market_id}/arbitrage`. */
+/**
+ * `/v1/arbitrage`, `/v1/arbitrage/history`, `/v1/arbitrage/{id}`, `/v1/arbitrage/quote` and
+ * `/v1/markets/{market_id}/arbitrage`.
+ */
 export function arbitrageRoutes(parts: ArbitrageRouteParts): readonly Route[] {
   return [listRoute(parts), historyRoute(parts), ...oneRoutes(parts), quoteRoute(parts)]
 }
@@ -182,7 +185,7 @@ function historyRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRouteP
   )
 }
 
-/** One opportunity, and those of one market. */
+/** The routes of one opportunity and of the opportunities of one market. */
 function oneRoutes({
   catalog,
   clock,

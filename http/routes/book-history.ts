@@ -1,4 +1,4 @@
-// Order book snapshots of one market, in stable pages; newest first by default.
+// Stored order book snapshots of one market in pages, newest first by default.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -8,10 +8,9 @@ import { findMarket } from '../request/find-market.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
 
-/** A row holds up to 40 levels: reading this many takes about 1 ms. */
+/** Rows read per event-loop tick. A row has up to 40 levels, so this takes about 1 ms. */
 const ROWS_PER_TICK = 48
 
-/** `GET /v1/markets/{market_id}/orderbook/history`. */
 export function bookHistoryRoutes({ catalog, clock }: RouteParts): readonly Route[] {
   return [
     route(
@@ -38,7 +37,7 @@ export function bookHistoryRoutes({ catalog, clock }: RouteParts): readonly Rout
         const texts = marketTexts(view)
         return answerTimePage<ReturnType<MarketView['snapshots']>[number]>({
           ...{ query, clock, head: `"market_id":${texts.id},`, listName: 'snapshots' },
-          // There is one snapshot per millisecond, so all ordinals are 0.
+          // All ordinals are 0, since there is one snapshot per millisecond.
           ordinalMax: 0,
           read: (slice) => view.snapshots(slice),
           positionOf: ({ timeMs }) => ({ timeMs, ordinal: 0 }),

@@ -1,5 +1,5 @@
-// Candles of one market at six intervals: the newest of a range, in ascending order within a page. They are made from
-// bars that are stored with the trades.
+// Candles of one market at six intervals. A page has the newest candles of a range in ascending order. Candles are
+// computed from bars that are stored with the trades.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'
@@ -38,7 +38,7 @@ import { type Route, route } from '../request/route.ts'
 import { writeInSlices } from '../request/time-slices.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
-/** Values of `interval`. Numbers are minutes. */
+/** Values of `interval`. Values that are numbers are minutes. */
 const INTERVALS = {
   '1m': '1m',
   '5m': '5m',
@@ -76,7 +76,6 @@ interface CandleRouteParts {
   readonly answers: AnswerCache
 }
 
-/** `GET /v1/markets/{market_id}/candles`. */
 export function candleRoutes(parts: CandleRouteParts): readonly Route[] {
   const { catalog } = parts.engine
   return [
@@ -104,8 +103,8 @@ export function candleRoutes(parts: CandleRouteParts): readonly Route[] {
 }
 
 /**
- * Cached until the market trades, its outcomes are renamed or the current candle ends. Candles of the venue's history
- * have no version and are fetched each time.
+ * An answer is cached until the market trades, its outcomes are renamed or the current candle ends. Answers from the
+ * venue's price history have no version and are not cached.
  */
 function candles(
   parts: CandleRouteParts,
@@ -165,7 +164,7 @@ async function writtenCandles(
   return withDataStart(jsonText(body), query.start_time, startMs)
 }
 
-/** Fetches the venue's price history of the page's time. Rejects with UNAVAILABLE. */
+/** Fetches the venue's prices of the page's time range. Rejects with UNAVAILABLE. */
 async function withHistory(
   { engine, clock }: CandleRouteParts,
   view: MarketView,
@@ -179,7 +178,7 @@ async function withHistory(
   return quotedCandles(view, range, { clock, prices })
 }
 
-/** Null on the last page. */
+/** The cursor of the next page. Null on the last page. */
 const cursorOf = ({ olderMs }: CandlePage): string | null =>
   olderMs === null ? null : String(olderMs)
 

@@ -1,5 +1,5 @@
-// The dashboard page, its files, and the redirect from the root. No key; counted by bytes. All texts are built once,
-// with the routes.
+// The dashboard page, its files, and the redirect from the root. They need no key and count against the byte quota. All
+// texts are built once.
 
 import { DASHBOARD_POLICY, readDashboard } from '../assets/dashboard-files.ts'
 import {
@@ -22,12 +22,11 @@ const START = {
   isListed: false,
 } as const
 
-/** `GET /`, `/dashboard`, `/dashboard/`, `/dashboard/{asset}`. */
 export function dashboardRoutes(): readonly Route[] {
   const { html, files } = readDashboard()
   const dashboard = page(html, 'text/html; charset=utf-8', DASHBOARD_POLICY)
   const start = { ...redirect('dashboard'), caching: REVALIDATED }
-  // The page uses relative URLs, which a trailing slash would break.
+  // A trailing slash would break the relative URLs of the page.
   const unslashed = { ...redirect('../dashboard'), caching: REVALIDATED }
   const immutable = immutableFiles(files)
   return [

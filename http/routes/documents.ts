@@ -1,5 +1,5 @@
-// The specification documents of REST and of the stream, and the page built from both. No key; counted by bytes. All
-// texts are built once, with the routes.
+// The specification documents of REST and of the stream, and the page built from both. They need no key and count
+// against the byte quota. All texts are built once.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
@@ -25,8 +25,8 @@ const OPEN = { access: 'public', isCounted: false } as const
 const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
 
 /**
- * `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, the client's modules. `others`: all other routes, for
- * the specification.
+ * `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, and the modules of the client. `others`: all other
+ * routes, which the specification describes too.
  */
 export function documentRoutes(
   others: readonly Route[],
@@ -41,7 +41,8 @@ export function documentRoutes(
     documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => streamFile),
     ...pageRoutes(pageFiles, () => docs),
   ]
-  // Built after `own`, which the document describes too. No request arrives before this function returns.
+  // Built last, since the specification also describes the routes in `own`. No request arrives before this function
+  // returns.
   const specification = openapiText([...others, ...own], facts)
   const specificationFile = file(specification, JSON_TYPE, REVALIDATED)
   const { text, contentType } = docsPage(specification, stream, pageFiles)
@@ -97,7 +98,6 @@ function pageRoutes(pageFiles: PageFiles, docs: () => Answer): readonly Route[] 
   ]
 }
 
-/** `GET /client/{file}`. */
 function clientFileRoute(): Route {
   const files = readClientFiles()
   const answers = (caching: string) =>

@@ -1,4 +1,4 @@
-// Events of both venues as a list and one by one, each with its markets.
+// Events of both venues with their markets, as a list or by slug.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EventFilter, EventPage, EventView, MarketView } from '../../actors/views.ts'
@@ -14,7 +14,7 @@ import { type Route, type RouteParts, route } from '../request/route.ts'
 import { partsAnswer, separated } from '../request/time-slices.ts'
 import { choice, parameters } from '../schemas.ts'
 
-/** Maximum markets shown per event: in a list, and for a single event. */
+/** Maximum markets per event in a list. The next constant applies to a single event. */
 const LISTED_MARKETS_MAX = 10
 const MARKETS_MAX = 500
 
@@ -22,7 +22,6 @@ interface EventRouteParts extends RouteParts {
   readonly records: MarketRecords
 }
 
-/** `GET /v1/events` and `GET /v1/events/{slug}`. */
 export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   const { catalog } = parts
   const cursors = new ListCursors(parts.issuer)
@@ -120,8 +119,8 @@ interface Around {
 const ALONE: Around = { start: '', end: '' }
 
 /**
- * Writes event records. The events' own figures are taken in this tick. Their markets, up to 2,000 whose descriptions
- * may be on disk, are written in time slices.
+ * Writes event records. The figures of the events are read in this tick. Their markets are written in time slices,
+ * since up to 2,000 markets may have descriptions on disk.
  */
 function answerEvents(
   { clock, records, catalog }: EventRouteParts,
@@ -139,7 +138,7 @@ function answerEvents(
   return partsAnswer(clock, texts, (view) => records.bytes(view, nowMs))
 }
 
-/** An event's record: its text up to the markets, the markets, and the rest of the text. */
+/** The parts of an event's record: the text before the markets, the markets, and the text after them. */
 function eventParts(
   event: EventView,
   marketsMax: number,

@@ -1,4 +1,4 @@
-// Markets as lists, by text search, and by id.
+// Markets as lists, by text search and by id.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter } from '../../actors/views.ts'
@@ -26,11 +26,10 @@ interface MarketRouteParts {
   readonly clock: Clock
   readonly records: MarketRecords
   readonly answers: AnswerCache
-  /** The name of this process in its cluster; absent if there is no cluster. */
+  /** The name of this process in its cluster, or null. */
   readonly issuer?: string | null
 }
 
-/** `GET /v1/markets`, `/v1/markets/search` and `/v1/markets/{market_id}`. */
 export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
   const { catalog } = parts.engine
   const cursors = new ListCursors(parts.issuer)

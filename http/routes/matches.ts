@@ -1,4 +1,4 @@
-// Markets of the same question on both venues: all matches as a list, and those of a sport's games on a day.
+// Matched markets of both venues: all matches as a list, and the matches of a sport's games on a day.
 
 import { type Static, Type } from '@sinclair/typebox'
 import {
@@ -36,11 +36,10 @@ interface MatchRouteParts {
   readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
   readonly records: Pick<MarketRecords, 'bytes'>
   readonly names: VenueTable
-  /** The name of this process in its cluster; absent if there is no cluster. */
+  /** The name of this process in its cluster, or null. */
   readonly issuer?: string | null
 }
 
-/** `GET /v1/matching-markets` and `GET /v1/matching-markets/sports/{sport}`. */
 export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   const cursors = new ListCursors(parts.issuer)
   const { names } = parts
@@ -173,7 +172,7 @@ function sharedGames(games: GamesView): readonly Game[] {
   })
 }
 
-/** The matches of the games' markets, by descending confidence. */
+/** The matches of the games' markets, highest confidence first. */
 function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchView[] {
   const found = new Set<MatchView>()
   for (const [, markets] of games) {
@@ -188,7 +187,7 @@ function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchV
   )
 }
 
-/** Events of venues that use tickers, then markets of venues that use slugs. */
+/** First an entry per event of venues that use tickers, then an entry per market of venues that use slugs. */
 function entriesOf(markets: readonly MarketView[], names: VenueTable): readonly object[] {
   const events = new Map<
     string,

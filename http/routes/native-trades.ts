@@ -1,4 +1,4 @@
-// Native trades of both venues: of a market, an event or the whole venue.
+// Trades of one venue in its own format: of a market, of an event or of the whole venue.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
@@ -37,7 +37,7 @@ const refusals = {
   503: 'too few trades pass the filters to find a page in time',
 }
 
-/** `GET /v1/venue_a/trades` and `/v1/venue_b/trades`, under the configured names. */
+/** The routes `/v1/venue_a/trades` and `/v1/venue_b/trades`. Their paths contain the configured venue names. */
 export function nativeTradeRoutes(parts: RouteParts): readonly Route[] {
   return [venueATrades(parts), venueBTrades(parts)]
 }
@@ -143,7 +143,7 @@ function venueBTrades(parts: RouteParts): Route {
         const isOther = view !== null && markets !== null && !markets.includes(view)
         markets = isOther ? [] : listOf(view)
       }
-      // Rounded to whole micros: as a double, 4.03 million micros is slightly more than 4.03 contracts.
+      // Round to whole micros: 4.03 contracts as a double become slightly more than 4.03 million micros.
       const sizeMin = count === undefined ? null : Math.round(count * 1_000_000)
       const accepts = ({ trade }: MarketTrade): boolean =>
         (side === undefined || (trade.side === 'buy') === (side === 'yes')) &&
@@ -160,17 +160,16 @@ function venueBTrades(parts: RouteParts): Route {
   )
 }
 
-/** A trade of a venue with its market and its position in the scan. */
+/** A trade with its market and its position in time order. */
 interface PositionedTrade extends MarketTrade {
   readonly position: RowPosition
 }
 
-/** Parameters of a trades request. */
 interface TradesRequest {
   readonly signal: () => AbortSignal
   readonly requester: () => Requester
   readonly query: TimeRangeQuery & { readonly limit: number }
-  /** Null: the whole venue. */
+  /** Null: all markets of the venue. */
   readonly markets: readonly MarketView[] | null
   readonly accepts: ((row: MarketTrade) => boolean) | null
   readonly record: (row: MarketTrade) => unknown
@@ -198,7 +197,7 @@ function trades(
   })
 }
 
-/** Opens the markets once, at the first slice, whose range is that of the request. */
+/** The first slice opens the markets, since it has the complete range of the request. */
 function ofMarkets(
   markets: readonly MarketView[],
   clock: Clock,
@@ -212,7 +211,7 @@ function ofMarkets(
   }
 }
 
-/** Skips a trade whose market was evicted meanwhile, and reads further to fill the slice. */
+/** Skips trades whose market was evicted from the catalogue, and reads more trades to fill the slice. */
 function ofVenue(catalog: CatalogView, venue: VenueKey): ScanSpec<PositionedTrade>['read'] {
   return (slice) => {
     const rows: PositionedTrade[] = []
@@ -234,10 +233,10 @@ function isOf(wallet: string, party: string | null): boolean {
   return party !== null && party.toLowerCase() === wallet
 }
 
-/** One disk access per market, so it runs in time slices. */
+/** Reads the disk once per market and therefore runs in time slices. */
 async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<TimeMs | null> {
   let oldestMs = Number.POSITIVE_INFINITY
-  // The preceding work has used the time of its tick.
+  // The time of the current tick is already used up.
   await nextMeasuredTick(clock)
   await forEachInSlices(clock, markets, (view) => {
     oldestMs = Math.min(oldestMs, view.oldestTradeMs() ?? oldestMs)

@@ -1,4 +1,4 @@
-// Native markets of both venues: lists with the venues' own filters, and by id.
+// Markets of one venue in its own format: lists with the venue's own filters, and markets by id.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { MarketFilter, MarketView } from '../../actors/views.ts'
@@ -19,7 +19,7 @@ import { type Route, type RouteGroup, type RouteParts, route } from '../request/
 import { choice, pageFields, parameters } from '../schemas.ts'
 import { venueAliases } from '../validation/query.ts'
 
-/** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */
+/** The routes under `/v1/venue_a/markets` and `/v1/venue_b/markets`. Their paths contain the configured venue names. */
 export function nativeRoutes(parts: RouteParts): readonly Route[] {
   return [...venueARoutes(parts), ...venueBRoutes(parts)]
 }
@@ -116,7 +116,7 @@ interface ListQuery extends PageQuery {
   readonly search?: string
 }
 
-/** A venue's two routes: its list, and one market by the id that the venue names `idName`. */
+/** The list route of a venue and the route of one market. `idName`: the venue's name for a market's id. */
 function venueRoutes<Query extends TProperties>(
   parts: RouteParts,
   venue: {
@@ -174,7 +174,7 @@ const totalVolume = () =>
     }),
   )
 
-/** 78 digits hold every 256-bit number. */
+/** Any 256-bit number has at most 78 digits. */
 const tokenIds = () =>
   Type.Optional(
     Type.Array(Type.String({ pattern: '^[0-9]{1,78}$' }), {
@@ -196,8 +196,8 @@ type Lookup = readonly [
 ]
 
 /**
- * The markets that match every given lookup; null if none is given. Lookups are case-insensitive (token ids are
- * digits). Duplicates are looked up once, because one series may have tens of thousands of markets.
+ * The markets that match every given lookup, or null if there is no lookup. Lookups are case-insensitive (token ids are
+ * digits). Duplicates are looked up once, because a series may have tens of thousands of markets.
  */
 function among(lookups: readonly Lookup[]): MarketFilter['among'] {
   let left: ReadonlySet<number> | null = null

@@ -1,4 +1,4 @@
-// Live order books: of one market, alone or consolidated with its match on the other venue, and of many markets.
+// Live order books: of one market, optionally consolidated with its match on the other venue, and of many markets.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, MatchesView } from '../../actors/views.ts'
@@ -25,7 +25,6 @@ interface OrderbookRouteParts {
 
 const depth = Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 }))
 
-/** `GET /v1/markets/{market_id}/orderbook` and `GET /v1/orderbooks`. */
 export function orderbookRoutes(
   { engine, clock }: OrderbookRouteParts,
   bounds?: CacheBounds,

@@ -24,7 +24,6 @@ interface PriceRouteParts {
   readonly clock: Clock
 }
 
-/** `GET /v1/markets/{market_id}/price` and `GET /v1/prices`. */
 export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
   const { engine, clock } = parts
   const { catalog } = engine
@@ -76,7 +75,7 @@ function price(
   const nowMs = clock.nowMs()
   const { at_time: atSeconds } = query
   if (atSeconds === undefined) return jsonText(currentPrice(view, nowMs, outcomeIndex))
-  // The current answer's own `at_time`, rounded up, must not count as a future time.
+  // Clients may send back the `at_time` of a current answer, which is rounded up: it must not count as a future time.
   if (atSeconds > Math.ceil(nowMs / 1000)) {
     throw new EngineError('BAD_REQUEST', 'at_time is in the future')
   }

@@ -32,7 +32,6 @@ const queryOf = (names: VenueTable) =>
     platform: Type.Optional(choice(names.platforms)),
   })
 
-/** `GET /v1/sports/{sport}`. */
 export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
   const { names } = parts.engine.catalog
   return [
@@ -79,11 +78,11 @@ interface Group extends GameView {
   readonly key: string
 }
 
-/** Unix seconds. */
+/** Start of a game in Unix seconds. */
 const startOf = (startMs: number | null): number | null =>
   startMs === null ? null : Math.floor(startMs / 1_000)
 
-/** Drops games that have no markets left after the platform filter. */
+/** Removes games without markets on the requested platform. */
 function filtered(
   catalog: CatalogView,
   all: GamesView,
@@ -101,7 +100,7 @@ function filtered(
   return groups
 }
 
-/** Titles of both venues: one uses nicknames, the other cities, so that a search finds the game by either. */
+/** The titles of a game at both venues, so that a search by nickname or by city finds it: each venue uses one of them. */
 function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketView[]): string {
   const titles = new Set([key])
   const seen = new Set<string>()
@@ -115,7 +114,7 @@ function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketVie
   return foldName([...titles].join(' '))
 }
 
-/** Every word is a prefix of one of the text's words. */
+/** Whether every word is the beginning of a word of the text. */
 function hasWords(text: string, words: readonly string[]): boolean {
   return words.every((word) => ` ${text}`.includes(` ${word}`))
 }

@@ -1,5 +1,5 @@
-// Service status: /health without a key, /metrics for callers on this machine (both uncounted), and database
-// statistics.
+// Service status: /health without a key, /metrics for callers on this machine, and database statistics. Requests to
+// /health and /metrics are not counted.
 
 import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
@@ -52,7 +52,6 @@ export function statsSchema(names: EngineView['catalog']['names']) {
   })
 }
 
-/** `/health`, `/metrics` and `/v1/stats`. */
 export function statusRoutes(parts: {
   engine: EngineView
   clock: Clock
@@ -61,8 +60,8 @@ export function statusRoutes(parts: {
   metricsHosts?: readonly string[]
 }): readonly Route[] {
   const { engine, clock, metrics, isMetricsPublic, metricsHosts = [] } = parts
-  // Rejects other domain names: a web page can make its own domain resolve to this machine (DNS rebinding), but cannot
-  // do so with an address.
+  // Rejects other domain names. A web page can make its own domain resolve to this machine (DNS rebinding) but cannot
+  // control an IP address in `Host`.
   const isMetricsHost = (host: string): boolean => {
     const name = host.replace(/:\d*$/, '').toLowerCase()
     if (LOOPBACK_HOST.test(host) || metricsHosts.includes(name)) return true
@@ -145,7 +144,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
   }
 }
 
-/** The health record; degraded if any part is. */
+/** The health record. Its status is degraded if any part is degraded. */
 function healthRecord(engine: EngineView) {
   const exchanges: Record<string, boolean> = {}
   const feeds: Record<string, object> = {}
@@ -176,7 +175,7 @@ function healthRecord(engine: EngineView) {
   }
 }
 
-/** The role and replication delay of a process in a cluster. */
+/** The role of a process in a cluster and its replication delay. */
 function clusterRecord(view: ClusterView | undefined) {
   if (view === undefined) return {}
   const { role, name, link, lagBatches, lagMs, isConnected, leader, members } = view
@@ -195,7 +194,7 @@ function clusterRecord(view: ClusterView | undefined) {
   }
 }
 
-/** The current trade sources of venues that have two. */
+/** The current trade sources of venues that have two sources. */
 function sourcesOf(engine: EngineView) {
   const sources: Record<string, TradesSource> = {}
   for (const { platform, tradesSource } of engine.venues()) {
@@ -204,7 +203,7 @@ function sourcesOf(engine: EngineView) {
   return sources
 }
 
-/** Schema drift of a venue. Its texts come from the venue: they are truncated and stripped of control characters. */
+/** Schema drift of a venue. Texts of the venue are truncated and stripped of control characters. */
 function driftRecords({ drift }: VenueView) {
   return drift.map(({ kind, name, weight, firstMs, lastMs, count, sample }) => ({
     ...{ kind, name, weight, count, sample },

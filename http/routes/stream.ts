@@ -1,4 +1,4 @@
-// Answers requests to the stream's path that are not a WebSocket handshake, and issues tickets that open a stream.
+// Answers requests to the stream's path that are no WebSocket handshake. Issues tickets that open a stream.
 
 import { ticketSeconds } from '../../engine/limits.ts'
 import { failure, json } from '../request/reply.ts'
@@ -7,7 +7,6 @@ import { TicketSchema } from '../schemas.ts'
 import type { Tickets } from '../ws/session/tickets.ts'
 import { upgradeRequired } from '../ws/session/upgrade-required.ts'
 
-/** `GET /v1/ws`, `POST /v1/ws/ticket`. */
 export function streamRoutes(tickets: Tickets): readonly Route[] {
   return [
     route(
@@ -22,7 +21,7 @@ export function streamRoutes(tickets: Tickets): readonly Route[] {
         },
         access: 'upgrade',
       },
-      // Only HEAD reaches this line with a complete handshake.
+      // Reached only by HEAD if the headers form a complete handshake.
       ({ header }) =>
         upgradeRequired(header) ?? failure('UPGRADE_REQUIRED', 'a WebSocket handshake is a GET'),
     ),

@@ -1,4 +1,4 @@
-// The trades of one market, in stable pages; newest first by default.
+// The trades of one market in pages, newest first by default.
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
@@ -18,7 +18,7 @@ interface TradeRouteParts extends RouteParts {
   readonly answers: AnswerCache
 }
 
-/** `GET /v1/markets/{market_id}/trades`. Cached until the market trades or its outcomes are renamed. */
+/** Answers are cached until the market trades or its outcomes are renamed. */
 export function tradeRoutes({ catalog, clock, answers }: TradeRouteParts): readonly Route[] {
   return [
     route(
@@ -63,7 +63,7 @@ export function tradeRoutes({ catalog, clock, answers }: TradeRouteParts): reado
                     (byTaker === undefined || takerSide(row) === byTaker)
                 : null,
               rowsPerTick: ROWS_PER_TICK,
-              // Only a filtered page can take so long that the client disconnects.
+              // Only a page with a filter can take long enough for the client to disconnect.
               ...(isFiltered ? { signal: signal(), requester: requester() } : {}),
               write: (row) => tradeText(row, texts),
               startMs: () => view.oldestTradeMs() ?? catalog.recordsSinceMs,
@@ -75,12 +75,12 @@ export function tradeRoutes({ catalog, clock, answers }: TradeRouteParts): reado
   ]
 }
 
-/** The path's market, or the slug's market if the path's id is unknown. */
+/** The market of the path's id. If the id is unknown, the market of the slug. */
 function marketOf(catalog: CatalogView, id: string, slug: string | undefined): MarketView {
   if (slug === undefined || slug === '') return findMarket(catalog, id)
   const byId = catalog.find(id)
   const bySlug = catalog.findBySlug(slug)
-  // Both venues may use the slug. It contradicts the id only if the id's market has a different slug.
+  // Markets of both venues may have the slug, so the id is wrong only if its market has another slug.
   if (byId !== null && bySlug !== null) {
     if (byId.summary.slug.toLowerCase() === slug.toLowerCase()) return byId
     throw new EngineError('BAD_REQUEST', 'the path and slug name different markets')

@@ -1,5 +1,5 @@
-// Wallet routes of the venue that reports wallets. Handlers read events and positions in time slices, and state whether
-// the wallet's data is complete.
+// Wallet routes of a venue that reports wallet addresses. Handlers read events and positions in time slices. Each
+// answer states whether the wallet's data is complete.
 
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import type { CatalogView, EngineView } from '../../actors/views.ts'
@@ -59,7 +59,7 @@ import {
   WALLET_ORDERS,
 } from '../wallets/records.ts'
 
-/** User-facing text of each issue; plain ASCII, because it goes into a header. */
+/** Text of each issue for users. The texts are plain ASCII, because they are sent in a header. */
 const INCOMPLETE_REASONS: Readonly<Record<WalletIssue, string>> = {
   venue_lacks_kept: 'the venue no longer tells events that are kept here',
   venue_unsure: "the venue's last answers did not fit together",
@@ -98,7 +98,6 @@ const RankingQuery = Type.Object({
   cursor: parameters.cursor(),
 })
 
-/** `GET /v1/wallets`, `/v1/wallets/{address}` and its subpaths. */
 export function walletRoutes(parts: WalletParts): readonly Route[] {
   const { clock } = parts
   const all = { ...parts, cursors: new ListCursors(), pins: new WalletPins(clock) }
@@ -156,7 +155,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
   ]
 }
 
-/** A route of one wallet. Beyond the schema it rejects ids of another venue. */
+/** A route of one wallet. Also rejects market ids of other venues, which the schema cannot do. */
 function ofWallet<Q extends TProperties, P extends WalletParts>(
   parts: P,
   path: string,
@@ -204,7 +203,7 @@ function ofWallet<Q extends TProperties, P extends WalletParts>(
   }
 }
 
-/** An id with the venue's prefix, or a native id in the catalogue. */
+/** Whether the text is an id with the venue's prefix or a native id in the catalogue. */
 function isIdOf(venue: VenueKey, catalog: CatalogView, text: string): boolean {
   const { names } = catalog
   if (names.split(text)?.venue === venue) return true
@@ -246,9 +245,7 @@ function ranking({ engine }: WalletParts): Route {
   )
 }
 
-// Handlers
-
-/** Maximum events read per event-loop tick, whatever the page size: about 2 ms. */
+/** Maximum events read per event-loop tick for any page size: about 2 ms. */
 const ROWS_PER_TICK = 128
 const TRADE_KINDS: ReadonlySet<WalletEventKind> = new Set(['buy', 'sell'])
 
@@ -263,7 +260,7 @@ interface WalletRequest<Query> {
   readonly requester: Requester
 }
 
-/** Shared state of position pages. */
+/** Cursors and pinned lists for pages of positions. */
 interface PositionLists {
   readonly cursors: ListCursors
   readonly pins: WalletPins
@@ -315,7 +312,7 @@ const ActivityQuery = Type.Object({
   cursor,
 })
 
-/** The profile. Throws NOT_FOUND if the wallet has no trades, at the venue or locally. */
+/** The profile. Throws NOT_FOUND if neither the venue nor this server has trades of the wallet. */
 async function profileAnswer(
   { engine, catalog }: WalletParts,
   { address, signal, requester }: WalletRequest<object>,
@@ -359,8 +356,8 @@ export async function activityAnswer(
 }
 
 /**
- * A page of the ledger. Rows are filtered here: with a filter for rare rows, the actor would scan the complete ledger
- * in one tick.
+ * A page of the ledger. Filters rows here instead of in the actor, which would scan the complete ledger in one tick if
+ * the wanted rows are rare.
  */
 async function events(
   { engine, catalog, clock }: WalletParts,
@@ -375,7 +372,7 @@ async function events(
   const { kinds, accepts, listName, record } = rules
   const market = marketOf(catalog, query.market_id)
   const begunAtMs = clock.monotonicMs()
-  // Refuses an invalid range before the wallet is opened.
+  // Throws for an invalid range before the wallet is opened.
   timeRangeOf(query)
   const view = await engine.wallets.open(address, signal, requester)
   const isEmpty = view === null || market === 'none'
@@ -451,16 +448,16 @@ const NO_PROFITS = {
   totals: { wins: 0, losses: 0, comboRealized: USD_ZERO },
 }
 
-/** The market of `market_id`. Null: any market; 'none': a market in which no wallet can have traded. */
+/** The market of `market_id`. Null: any market. 'none': a market of a venue without wallets. */
 function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId | null | 'none' {
   if (id === undefined) return null
   const parts = catalog.names.split(id)
   if (parts === null || !catalog.names.of(parts.venue).hasWallets) return 'none'
-  // The market may have been evicted from the catalogue; its venue writes ids in lower case.
+  // The market may have been evicted from the catalogue. Ids of this venue are in lower case.
   return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
 }
 
-/** `null`: the wallet has no trades, at the venue or locally. Its data is complete. */
+/** Adds headers about the completeness of the data. A null `view` has no trades and is complete. */
 function withCompleteness(answer: Answer, view: WalletView | null): Answer {
   const marked = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
   if (view === null) return marked
@@ -470,7 +467,7 @@ function withCompleteness(answer: Answer, view: WalletView | null): Answer {
     : withHeader(dated, 'X-Data-Incomplete', incompleteReasonsText(view))
 }
 
-/** `code: sentence` for each reason. */
+/** The reasons as `code: sentence`, separated by semicolons. */
 function incompleteReasonsText({ issues: reasons, lacking }: WalletView): string {
   const texts = reasons.map((reason) => `${reason}: ${INCOMPLETE_REASONS[reason]}`)
   return `${texts.join('; ')}${lacking === 0 ? '' : ` (events: ${lacking})`}`

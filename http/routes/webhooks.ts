@@ -1,5 +1,5 @@
-// Webhooks of an account. The webhook actor (actors/webhooks) enforces ownership and limits. Another account's webhook is
-// answered as unknown. A read-only key sees everything except path and query of the URL.
+// Webhooks of an account. The webhook actor (actors/webhooks) enforces ownership and limits. A webhook of another
+// account is answered like an unknown one. A read-only key sees everything except the path and query of the URL.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
@@ -65,7 +65,6 @@ const WRITE = { ...READ, scope: 'webhooks' } as const
 const ONE = '/v1/webhooks/{webhook_id}'
 const ONE_DELIVERY = `${ONE}/deliveries/{delivery_id}`
 
-/** The routes under /v1/webhooks. */
 export function webhookRoutes(parts: WebhookParts): readonly Route[] {
   return [...collectionRoutes(parts), ...changingRoutes(parts), ...deliveryRoutes(parts)]
 }
@@ -218,7 +217,7 @@ function deliveryRoutes({ webhooks, types }: WebhookParts): readonly Route[] {
     route(
       `GET ${ONE_DELIVERY}`,
       {
-        // A receiver's answer is confidential: a read-only key does not see it.
+        // Requires the write scope, since the receiver's answer is confidential.
         ...WRITE,
         summary: 'A delivery with what was posted and what the receiver answered',
         description:
@@ -268,7 +267,7 @@ function deliveriesPage(
   if (cursor !== undefined && before === null) {
     throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
   }
-  // One extra delivery shows whether there are more.
+  // Reads one more delivery to find out whether there is another page.
   const wanted = { status: status ?? null, before, limit: limit + 1 }
   const rows = found(webhooks.deliveries(account, id, wanted))
   const shown = rows.slice(0, limit)
@@ -280,7 +279,7 @@ function deliveriesPage(
   })
 }
 
-/** Path and query of a URL often authorize the caller, so read-only keys do not see them. */
+/** Hides path and query of the URL from read-only keys, since these parts often authorize the caller. */
 function shownTo(caller: Caller | null, webhook: WebhookView, catalog: MarketIds) {
   const record = webhookRecord(webhook, catalog)
   if (caller?.scopes.includes('webhooks') === true) return record

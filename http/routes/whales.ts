@@ -1,5 +1,5 @@
-// Large trades (whales) on both venues, newest first by default: the stored rows of the stream's channel, from 1,000
-// dollars, stored permanently.
+// Large trades (whales) of 1,000 dollars or more on both venues, newest first by default. The rows are stored
+// permanently.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
@@ -17,7 +17,7 @@ import { type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, pageFields, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/channels/whales.ts'
 
-/** About 2 ms. */
+/** Maximum rows read per event-loop tick: about 2 ms. */
 const ROWS_PER_TICK = 128
 
 const WhalesSchema = Type.Object({
@@ -47,7 +47,7 @@ const refusals = {
   503: 'too few whales pass the filters to find a page in time',
 }
 
-/** Header sent while the stream of a venue that reports wallets has ended. */
+/** Sent while the trade stream of a venue that reports wallets is down. */
 const DATA_COMPLETE = {
   'X-Data-Complete':
     '`false`: the answer lacks something, and `X-Data-Incomplete` says what; else absent',
@@ -59,7 +59,6 @@ interface WhaleParts extends RouteParts {
   readonly engine: Pick<EngineView, 'whaleLog' | 'venues'>
 }
 
-/** `GET /v1/whales`, also as `/v1/whales/trades`, and `GET /v1/markets/{market_id}/whales`. */
 export function whaleRoutes(parts: WhaleParts): readonly Route[] {
   const { catalog } = parts
   const { names } = catalog
@@ -85,7 +84,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
         const view = id === undefined ? null : catalog.find(id)
         const venue = platform === undefined ? null : names.venue(platform)
         const wanted = category?.toLowerCase()
-        // A market that was evicted from the catalogue is still found by its id.
+        // Find a market by its id even if it was evicted from the catalogue.
         const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
         return whales(parts, {
           ...{ query, signal, requester, view },
@@ -122,7 +121,6 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
   ]
 }
 
-/** Parameters of a whales request. */
 interface WhalesRequest {
   readonly query: Static<typeof OfMarketQuery>
   readonly signal: () => AbortSignal
@@ -131,7 +129,7 @@ interface WhalesRequest {
   readonly view: MarketView | null
   /** Null: any venue. */
   readonly venue: VenueKey | null
-  /** An additional filter that excludes rows; null: none. */
+  /** A further filter: returns true for rows to exclude. Null: no filter. */
   readonly isOther: ((row: WhaleRowView) => boolean) | null
 }
 
@@ -142,7 +140,7 @@ async function whales(
   const { side, taker_side: byTaker, min_usd } = query
   const { whaleLog } = engine
   const wallet = query.wallet?.toLowerCase()
-  // Not a money type, since the value may exceed its range.
+  // Plain number: the value may exceed the range of the money type.
   const usdMin = Math.round(min_usd * MICROS)
   const isFiltered =
     isOther !== null ||

@@ -1,5 +1,5 @@
-// Validates a JSON body against its schema, with the errors of pydantic 2: all problems at any depth in field order,
-// then unknown fields. For a body that contains secrets, errors repeat only the values of known fields.
+// Validates a JSON body against its schema, with error messages like those of pydantic 2. Lists all problems at any
+// depth in field order, then unknown fields. For a body with secrets, errors repeat only values of known fields.
 
 import {
   KindGuard,
@@ -24,25 +24,25 @@ import {
 } from './problems.ts'
 import { compiled } from './query.ts'
 
-/** Further unknown fields are not listed: the answer would be twenty times as long as the body. */
+/** Maximum number of unknown fields that are listed. Without it an answer could be twenty times as long as the body. */
 const UNKNOWN_FIELDS_MAX = 100
 
-/** A rule beyond the schema. Returns the problems of a value that fits its schema. */
+/** A rule that a schema cannot express. Returns the problems of a value that fits its schema. */
 export type Refinement = (
   value: unknown,
 ) => readonly { at: Problem['loc']; refusal: Refusal; input: unknown }[]
 
-/** Finds the problems of bodies of one object schema. */
+/** Finds the problems of bodies with one object schema. */
 export class BodyProblems {
   readonly #schema: TSchema
   readonly #className: string
-  /** Names of all fields, at any depth. */
+  /** Names of all fields at any depth. */
   readonly #names: readonly string[]
-  /** The same names if an unknown field may be a misspelled secret; else null. */
+  /** The names of all fields if an unknown field may be a misspelled secret. Null if there are no secrets. */
   readonly #known: readonly string[] | null
   readonly #refinements: Readonly<Record<string, Refinement>>
 
-  /** `className`: the name of the body in errors. `refinements`: by path of a field, such as `filters.wallets`. */
+  /** `className`: the name of the body in errors. `refinements`: rules by path of a field, such as `filters.wallets`. */
   constructor(
     schema: TSchema,
     className: string,
@@ -78,7 +78,7 @@ export class BodyProblems {
     if (additionalProperties !== false) return problems
     const unknownFields = Object.entries(value).filter(([name]) => !Object.hasOwn(properties, name))
     const extra = unknownFields.slice(0, UNKNOWN_FIELDS_MAX).map(([name, item]) => {
-      // The name is truncated and redacted like a text: it may be a secret itself.
+      // The name may itself be a secret, so it is truncated and redacted like a text.
       return problemOf(EXTRA, [...at, String(echo(name))], echo(item, '', this.#names))
     })
     return [...problems, ...extra]
@@ -116,7 +116,7 @@ const TYPES: Readonly<Record<string, readonly [type: string, noun: string]>> = {
   object: ['dict_type', 'dictionary'],
 }
 
-/** Why the value itself is invalid, regardless of its contents; null: valid. */
+/** Why the value is invalid, without its contents. Null: valid. */
 function refusalOf(schema: TSchema, value: unknown): Refusal | null {
   const choices = choicesOf(schema)
   if (choices !== null) {
@@ -132,7 +132,7 @@ function refusalOf(schema: TSchema, value: unknown): Refusal | null {
 }
 
 function numberRefusal(value: number, schema: TSchema): Refusal | null {
-  // JSON admits `1e400`, which parses to Infinity.
+  // JSON allows `1e400`, which is parsed as Infinity.
   const outside = boundRefusal(value, schema)
   if (outside !== null || Number.isFinite(value)) return outside
   return { type: 'finite_number', msg: 'Input should be a finite number' }
@@ -145,7 +145,7 @@ function isOfType(type: unknown, value: unknown): boolean {
   return typeof value === type
 }
 
-/** The non-null schema of a nullable one, or the schema itself. */
+/** A nullable schema without null. Other schemas are returned unchanged. */
 function withoutNull(schema: TSchema): TSchema {
   const options: unknown = schema.anyOf
   if (!Array.isArray(options)) return schema
@@ -166,18 +166,18 @@ function namesOf(schema: TSchema): readonly string[] {
 type ParsedBody<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
-  /** The bytes are not valid text. */
+  /** The bytes are not valid UTF-8 text. */
   | { readonly kind: 'undecodable' }
 
 /** The schema of a body and its name in errors. */
 export interface BodyRule<B extends TProperties> {
   readonly schema: TObject<B>
   readonly className: string
-  /** Finds problems that a schema cannot express, if the body has no other. */
+  /** Finds problems that a schema cannot express. Called only if the body has no other problem. */
   readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
-  /** Rules for single fields by their path. They run whatever other fields contain. */
+  /** Rules for single fields by path. They run even if other fields are invalid. */
   readonly refinements?: Readonly<Record<string, Refinement>>
-  /** The request may have no body; every field is optional. */
+  /** The request may have no body. Requires that every field is optional. */
   readonly isOptional?: boolean
 }
 
@@ -196,7 +196,7 @@ export function compileBody<P extends TProperties>({
     const { value } = json
     const failures = found.of(value)
     if (failures.length > 0) return { kind: 'invalid', problems: failures }
-    // As for queries, the problems and the schema must agree.
+    // The schema and the problems disagree, which is a bug.
     if (!check(value)) throw new Error('a body has no problem and fails its schema')
     const problems = refine?.(value) ?? []
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
@@ -223,7 +223,7 @@ function parseJson(
   try {
     return { kind: 'json', value: JSON.parse(text) }
   } catch (error) {
-    // Uses only the position in the message, because the rest quotes the body.
+    // Use only the position from the message, because the rest quotes the body.
     const found = error instanceof Error ? /position (\d+)/.exec(error.message) : null
     const ctx = { error: 'the text is not JSON' }
     const refusal = { type: 'json_invalid', msg: 'JSON decode error', ctx }

@@ -1,17 +1,16 @@
 // Problems of requests in the style of pydantic 2, for query text and body values. An error repeats at most 256
 // characters of a rejected input, to a small depth and without secrets. Otherwise the error for a missing e-mail would
-// contain the password.
+// repeat the password.
 
 import type { TSchema } from '@sinclair/typebox'
 
-/** A problem without its location and input. */
 export interface Refusal {
   readonly type: string
   readonly msg: string
   readonly ctx?: Readonly<Record<string, unknown>>
 }
 
-/** An item of the `detail` of a 422. */
+/** An item of `detail` in a 422 answer. */
 export interface Problem {
   readonly type: string
   readonly loc: readonly (string | number)[]
@@ -22,13 +21,13 @@ export interface Problem {
 
 export const MISSING: Refusal = { type: 'missing', msg: 'Field required' }
 
-/** `input`: the part of the value that may be repeated. */
+/** `input`: the part of the value that may be repeated in the answer. */
 export function problemOf({ type, msg, ctx }: Refusal, loc: Problem['loc'], input: unknown) {
   const problem: Problem = { type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) }
   return problem
 }
 
-/** The texts of an enumeration schema; null for any other. */
+/** The texts of an enumeration schema, or null for another schema. */
 export function choicesOf(schema: TSchema): readonly string[] | null {
   if (schema.const !== undefined) return [String(schema.const)]
   const options: unknown = schema.anyOf
@@ -36,7 +35,7 @@ export function choicesOf(schema: TSchema): readonly string[] | null {
   return options.map((option: TSchema) => String(option.const))
 }
 
-/** The message for a value that is none of the choices. */
+/** The problem of a value that is none of the choices. */
 export function choiceRefusal(choices: readonly string[]): Refusal {
   const quoted = choices.map((choice) => `'${choice}'`)
   const last = quoted[quoted.length - 1] ?? ''
@@ -45,8 +44,8 @@ export function choiceRefusal(choices: readonly string[]): Refusal {
 }
 
 /**
- * The message for a number outside its schema's bounds; null inside. Pydantic compares with the upper bound first, and
- * NaN fails the first comparison.
+ * The problem of a number outside the bounds of its schema, or null. The upper bound is checked first as in pydantic.
+ * NaN fails the first check.
  */
 export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refusal | null {
   const most: unknown = maximum
@@ -62,7 +61,7 @@ export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refu
   return null
 }
 
-/** The message for a text that is too short or too long. */
+/** The problem of a text that is too short or too long. */
 export function lengthRefusal(isShort: boolean, limit: number): Refusal {
   const unit = limit === 1 ? 'character' : 'characters'
   const msg = `String should have at ${isShort ? 'least' : 'most'} ${limit} ${unit}`
@@ -71,12 +70,12 @@ export function lengthRefusal(isShort: boolean, limit: number): Refusal {
     : { type: 'string_too_long', msg, ctx: { max_length: limit } }
 }
 
-/** The message for a text whose length or pattern is invalid; null if valid. */
+/** The problem of a text with an invalid length or pattern, or null. */
 export function textRefusal(text: string, schema: TSchema): Refusal | null {
   const least: unknown = schema.minLength
   const most: unknown = schema.maxLength
   const hasBound = least !== undefined || most !== undefined
-  // Lengths count code points: an emoji is one character.
+  // The length is counted in code points, so that an emoji is one character.
   const length = hasBound && text.length > 1 ? Array.from(text).length : text.length
   if (typeof least === 'number' && length < least) return lengthRefusal(true, least)
   if (typeof most === 'number' && length > most) return lengthRefusal(false, most)
@@ -88,7 +87,7 @@ export function textRefusal(text: string, schema: TSchema): Refusal | null {
   return null
 }
 
-/** The message for a list with an invalid number of items; null if valid. */
+/** The problem of a list with too few or too many items, or null. */
 export function countRefusal(count: number, { maxItems, minItems }: TSchema): Refusal | null {
   const most: unknown = maxItems
   if (typeof most === 'number' && count > most) {
@@ -107,19 +106,19 @@ export function countRefusal(count: number, { maxItems, minItems }: TSchema): Re
 }
 
 /**
- * Maximum characters of one input: text, list or object. Names and values count, JSON punctuation does not: the
+ * Maximum characters that are repeated of one input. Names and values count. JSON punctuation does not count: the
  * reference implementation repeats a list of 101 one-letter items completely.
  */
 const CHARACTERS_MAX = 256
 const ITEMS_MAX = 128
 const DEPTH_MAX = 3
-/** Shorter texts cannot be secrets. */
+/** A text of at most this length cannot be a secret. */
 const HARMLESS_CHARACTERS = 4
 const SECRET = /pass|pas?w|psw|pwd|secret|token|key|auth|credential/i
-/** A text that contains a field with such a name: JSON within JSON, or a form. */
+/** Matches a text that contains a field with a secret name, as in nested JSON or in form data. */
 const SECRET_INSIDE =
   /(?:pass|pas?w|psw|pwd|secret|token|key|auth|credential)\w*(?:\\*["'])?\s*[:=]|bearer\s/i
-/** Prefixes of API keys, webhook secrets and JWTs. */
+/** Matches the beginning of an API key, a webhook secret or a JWT. */
 const SECRET_VALUE = /pmk_\w|whsec_\w|eyJ[\w-]{5}/
 const REDACTED = '[redacted]'
 
@@ -127,21 +126,21 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(name)
 }
 
-/** Characters that may still be repeated of one input. */
+/** Number of characters of an input that may still be repeated. */
 interface Budget {
   characters: number
 }
 
 interface Place {
-  /** Name of the field that holds the value; '' for none. */
+  /** Name of the field that holds the value, or ''. */
   readonly name: string
   readonly depth: number
 }
 
 /**
- * The value as an error may repeat it; `name` is the name of its field, '' for a whole body or for an unknown field.
- * `known`: the fields of a body that contains secrets. Then only known fields are repeated, and no longer text outside
- * them. Null: the body contains none.
+ * The value as an error may repeat it. `name` is the name of its field, or '' for a whole body or an unknown field.
+ * `known`: the field names of a body with secrets. Only these fields are then repeated, and outside them only texts
+ * that are too short for a secret. Null: the body has no secrets.
  */
 export function echo(value: unknown, name = '', known: readonly string[] | null = null): unknown {
   const depth = known === null || name === '' ? 0 : 1
@@ -175,7 +174,7 @@ function repeat(
   return copy
 }
 
-/** The first items that fit. */
+/** Repeats items until the limit is reached. */
 function repeatList(
   items: readonly unknown[],
   budget: Budget,
@@ -186,20 +185,20 @@ function repeatList(
     if (budget.characters <= 0 || copy.length === ITEMS_MAX) break
     copy.push(repeatItem(item))
   }
-  // An empty list or object also uses one character, so that nesting cannot exceed the limit.
+  // An empty list or object also counts as one character, so that nesting cannot exceed the limit.
   if (copy.length === 0) budget.characters -= 1
   return copy
 }
 
 function repeatPlain(value: unknown, budget: Budget): unknown {
   const length = String(value).length
-  // A truncated number would be a different number.
+  // Do not truncate a number, which would then be another number.
   if (length > budget.characters) return repeatText('…', budget)
   budget.characters -= length
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
 
-/** Scans only the repeated part, so that a long text costs no more than a short one. */
+/** Scans only the part that is repeated, so that a long text costs no more than a short one. */
 function repeatText(text: string, budget: Budget): string {
   const shown = cut(text, Math.max(budget.characters, 0))
   const isSecret = SECRET_INSIDE.test(shown) || SECRET_VALUE.test(shown)

@@ -1,6 +1,6 @@
-// Parses query strings and validates query and path parameters against their schemas, with the errors of pydantic 2.
-// Text is parsed here and not by ajv's coercion, which lets `Infinity` bypass `maximum`, nor by JavaScript's Number,
-// which accepts `0x10`, `1e2` and blanks as integers.
+// Parses query strings and validates query and path parameters against their schemas, with error messages like those of
+// pydantic 2. Numbers are parsed here. The conversion of ajv lets `Infinity` bypass `maximum`, and JavaScript's Number
+// accepts `0x10`, `1e2` and blanks as integers.
 
 import {
   KindGuard,
@@ -26,13 +26,13 @@ import {
   textRefusal,
 } from './problems.ts'
 
-/** Decoded values by name, in request order. A parameter without `=` has the value ''. */
+/** Decoded values by name in request order. A parameter without `=` has the value ''. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>
 
 const EMPTY_QUERY: RawQuery = new Map()
 /**
- * Null if percent-encoding or UTF-8 is malformed or the text is too long. Undefined is empty: the library returns it
- * for a URL without `?`, whatever its types state.
+ * Returns null if percent-encoding or UTF-8 is malformed or the text is too long. The library returns undefined for a
+ * URL without `?`, despite its types. Undefined is treated as an empty query.
  */
 export function parseQuery(text: string | undefined): RawQuery | null {
   if (text === undefined || text === '') return EMPTY_QUERY
@@ -51,12 +51,12 @@ export function parseQuery(text: string | undefined): RawQuery | null {
   return values
 }
 
-/** One percent-decoded part; null when malformed. */
+/** Decodes a part of a query. Null if it is malformed. */
 function decode(text: string): string | null {
   return decodePath(text.replaceAll('+', ' '))
 }
 
-/** Percent-decoding without `+` (paths); null when malformed. */
+/** Decodes a path, in which `+` is not a blank. Null if it is malformed. */
 export function decodePath(text: string): string | null {
   if (!text.includes('%')) return text
   try {
@@ -67,8 +67,8 @@ export function decodePath(text: string): string | null {
 }
 
 /**
- * If a route has several names of a group, each is a separate parameter. The other names of the group mean the one that
- * comes first here.
+ * Groups of equivalent parameter names. If a route defines several names of a group, they are separate parameters. The
+ * undefined names of the group are then aliases of the defined name that comes first here.
  */
 const ALIAS_GROUPS: readonly (readonly string[])[] = [
   ['condition_id', 'condition_ids'],
@@ -95,7 +95,7 @@ const GROUP_OF: ReadonlyMap<string, readonly string[]> = new Map(
   ALIAS_GROUPS.flatMap((group) => group.map((name) => [name, group] as const)),
 )
 
-/** The same parameters with all their `aliases`. The name of a parameter is never an alias of another. */
+/** The same parameters with their aliases. The name of a parameter is never an alias of another parameter. */
 export function withAliases(
   properties: Readonly<Record<string, TSchema>>,
 ): Readonly<Record<string, TSchema>> {
@@ -110,7 +110,7 @@ export function withAliases(
   return Object.fromEntries(entries)
 }
 
-/** Parameter names of a slug or event ticker that include the venue's name, such as `venue_a_slug`. */
+/** Parameter names for a slug or event ticker that contain the venue's name, such as `venue_a_slug`. */
 export function venueAliases(names: VenueTable, form: HandleForm): string[] {
   const ending = form === 'slug' ? 'slug' : 'event_ticker'
   const venues = names.all.filter(({ handles }) => handles === form)
@@ -123,19 +123,19 @@ type Result =
 
 export interface Parameter {
   readonly name: string
-  /** The canonical name first, then its aliases. */
+  /** The canonical name, then its aliases. */
   readonly names: readonly string[]
   readonly isRequired: boolean
-  /** Exactly one id: several are rejected, also under an alias, which may be a plural. */
+  /** The parameter takes exactly one id, even under an alias that is a plural. */
   readonly isSingle: boolean
   readonly fallback: unknown
-  /** Parses all values given under one name; a scalar takes the last. */
+  /** Parses the values given under one name. A scalar parameter takes the last value. */
   parse(texts: readonly string[]): Result
-  /** A canonical text, equal for equivalent values. It serves to compare a name with its alias. */
+  /** A canonical text that is equal for equivalent values. Used to compare a parameter with its alias. */
   meaning(value: unknown): string
 }
 
-/** Reads a property's schema. Throws for unsupported kinds of schema, which is a bug. */
+/** Builds a parameter from its schema. Throws for a kind of schema that is not supported, which is a bug. */
 export function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
   const aliases: unknown = schema.aliases
   const names = [name, ...(Array.isArray(aliases) ? aliases.map(String) : [])]
@@ -154,7 +154,7 @@ export function parameterOf(name: string, schema: TSchema, isRequired: boolean):
   }
 }
 
-/** A schema may declare equivalent values (`synonyms`, value to value) or case-insensitivity (`isCaseless`). */
+/** A schema may declare equivalent values (`synonyms`) or case-insensitivity (`isCaseless`). */
 function meaningBy(schema: TSchema): (value: unknown) => string {
   const synonyms = new Map(Object.entries(schema.synonyms ?? {}))
   return (value) => {
@@ -183,7 +183,7 @@ const refused = (input: unknown, refusal: Refusal): Result => {
 
 const invalid = (input: unknown, type: string, msg: string) => refused(input, { type, msg })
 
-/** The value, unless there is a refusal. */
+/** The value, or the refusal if there is one. */
 const checked = (input: unknown, value: unknown, refusal: Refusal | null): Result =>
   refusal === null ? { kind: 'valid', value } : refused(input, refusal)
 
@@ -224,7 +224,7 @@ function parseNumber(text: string, schema: TSchema): Result {
     )
   }
   const value = special === null ? Number(bare.replaceAll('_', '')) : specialNumber(special)
-  // Both bounds together reject non-finite numbers; otherwise a separate check is needed.
+  // The two bounds together also reject non-finite numbers. With fewer bounds a separate check is needed.
   const isBoundedTwice = schema.minimum !== undefined && schema.maximum !== undefined
   if (!isBoundedTwice && !Number.isFinite(value)) {
     return invalid(text, 'finite_number', 'Input should be a finite number')
@@ -247,7 +247,7 @@ function parseBoolean(text: string): Result {
   return invalid(text, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
 }
 
-/** Rejects several comma-separated ids where one is expected; null: there is one. */
+/** Rejects several comma-separated ids where one is expected. Null: there is only one id. */
 function severalIds(schema: TSchema, texts: readonly string[]): Result | null {
   if (schema.isSingle !== true) return null
   const last = (texts[texts.length - 1] ?? '').split(',').map((item) => item.trim())
@@ -256,7 +256,7 @@ function severalIds(schema: TSchema, texts: readonly string[]): Result | null {
   return refusal === null ? null : refused(given, refusal)
 }
 
-/** Repeated names and comma-separated values form one list. Empty items are dropped. */
+/** Joins repeated names and comma-separated values into one list. Drops empty items. */
 function parseList(texts: readonly string[], schema: TSchema): Result {
   const items = texts.flatMap((text) => text.split(',')).map((item) => item.trim())
   const given = items.filter((item) => item !== '')
@@ -275,12 +275,12 @@ function parseList(texts: readonly string[], schema: TSchema): Result {
 type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T; readonly unknownNames: readonly string[] }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
-  /** All parts are valid, but an alias contradicts its canonical name. */
+  /** All values are valid, but an alias contradicts its canonical name. */
   | { readonly kind: 'conflict'; readonly detail: string }
 
 /**
- * Compiles a query parser for an object schema; once per route. Properties have the aliases of the table and may have
- * more in `aliases: string[]`. All failures are listed, in property order.
+ * Compiles a query parser for an object schema, once per route. Properties get the aliases of ALIAS_GROUPS and may have
+ * more in `aliases: string[]`. The parser lists all failures in property order.
  */
 export function compileQuery<P extends TProperties>(
   schema: TObject<P>,
@@ -299,12 +299,12 @@ export function compileQuery<P extends TProperties>(
     }
     if (problems.length > 0) return { kind: 'invalid', problems }
     if (conflict !== null) return { kind: 'conflict', detail: conflict }
-    // Parsers and schema must agree. If they do not, a bound is not enforced, which is a bug.
+    // The parsers and the schema disagree: a bound is not enforced, which is a bug.
     if (!check(value)) throw new Error('a query passed its parsers but not its schema')
     const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknownNames }
   }
-  // Most requests for one record have no query.
+  // Result for an empty query, since most requests for one record have no query.
   let ofNone: Parsed<Static<TObject<P>>> | null = null
   return (raw) => {
     if (raw.size > 0) return parse(raw)
@@ -313,7 +313,7 @@ export function compileQuery<P extends TProperties>(
   }
 }
 
-/** Validates path parameters. All failures are listed, in property order. */
+/** Validates path parameters. Lists all failures in property order. */
 export function compilePath(
   schema: TObject,
 ): (read: (name: string) => string) => readonly Problem[] {
@@ -331,7 +331,7 @@ export function compilePath(
   }
 }
 
-/** Reads one parameter into `value`. Returns the message of an alias conflict, or null. */
+/** Reads one parameter into `value`. Returns the message of a conflict between aliases, or null. */
 function readParameter(
   parameter: Parameter,
   raw: RawQuery,
@@ -342,7 +342,7 @@ function readParameter(
   let isGiven = false
   let seen: { name: string; result: unknown } | null = null
   for (const name of parameter.names) {
-    // An empty value counts as absent.
+    // Empty values count as absent.
     const given = raw.get(name)?.filter((text) => text !== '') ?? []
     if (given.length === 0) continue
     isGiven = true
@@ -366,8 +366,8 @@ function readParameter(
   return conflict
 }
 
-// Compiling a check blocks the event loop. These options shorten it: no meta-schema (TypeBox makes the schemas, and
-// `strict` still rejects unknown keywords), no error messages (they are not used), and no code optimization.
+// Compiling a check blocks the event loop. These options shorten it. `meta`: TypeBox makes valid schemas, and `strict`
+// still rejects unknown keywords. `messages`: they are not used. Code optimization is off.
 const ajv = new Ajv({
   strict: true,
   coerceTypes: false,
@@ -377,13 +377,10 @@ const ajv = new Ajv({
   code: { optimize: false },
   keywords: ['aliases', 'synonyms', 'isCaseless', 'isSingle'],
 })
-/** Keyed by the schema's JSON, which is all that ajv reads: many routes share a schema. */
+/** Compiled checks by the JSON of their schema, since many routes share schemas. */
 const checks = new Map<string, ValidateFunction>()
 
-/**
- * Whether a value fits the schema. Compiled on first use and shared by equal schemas, since most services use few
- * routes.
- */
+/** Whether a value fits the schema. A check is compiled on first use, since most servers use only few routes. */
 export function compiled<T>(schema: TSchema): (value: unknown) => value is T {
   let check: ValidateFunction | null = null
   return (value): value is T => {
