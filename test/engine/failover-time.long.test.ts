@@ -1,6 +1,5 @@
-// How soon a standby has taken the place of the engine that led, killed or stopped, as clients of two gateways see it. The times
-// are printed, and where they go: to the lease, to the gateways' first answer, to the first new message. What is asserted is that
-// every client goes on. Without a nats-server on the PATH it says so and is skipped.
+// Measures how soon clients of two gateways receive messages of the standby after the leader was killed or stopped.
+// Prints the times of each step, and asserts that every client continues. Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,18 +15,18 @@ const CLIENTS = 6
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-/** A client of one gateway, and when it first heard of each run of an engine. */
-class Witness {
+/** A client of one gateway. Records when it first received a message of each run of an engine. */
+class FailoverClient {
   readonly #client: StreamClient
-  readonly heardMs = new Map<string, number>()
+  readonly firstMs = new Map<string, number>()
 
   constructor(url: string, apiKey: string) {
     this.#client = connect({
       ...{ url, apiKey, WebSocket },
       onEvent: (event) => {
-        const isNews = event.type === 'trade' || event.type === 'price' || event.type === 'update'
-        if (!isNews && (event.type !== 'snapshot' || event.stale)) return
-        if (!this.heardMs.has(event.epoch)) this.heardMs.set(event.epoch, performance.now())
+        const isData = event.type === 'trade' || event.type === 'price' || event.type === 'update'
+        if (!isData && (event.type !== 'snapshot' || event.stale)) return
+        if (!this.firstMs.has(event.epoch)) this.firstMs.set(event.epoch, performance.now())
       },
     })
     for (const channel of ['trades', 'prices', 'orderbook'] as const) {
@@ -40,7 +39,7 @@ class Witness {
   }
 }
 
-/** Milliseconds of {@link performance} at which a process logged a line; null: it did not. */
+/** Time at which a process logged a line, on the time line of `performance.now()`; null: it did not log it. */
 function loggedMs(stderr: string, text: string): number | null {
   const line = stderr.split('\n').find((one) => one.includes(text))
   const time = line === undefined ? null : /"time":"([^"]+)"/.exec(line)?.[1]
@@ -53,15 +52,14 @@ test('moves clients of every gateway to the next leader after the leader is kill
   skip,
 }, async (t) => {
   const rig = await ClusterRig.open({ engines: 2, gateways: 2, world: WORLD, logLevel: 'info' })
-  const witnesses: Witness[] = []
+  const clients: FailoverClient[] = []
   try {
     const { key } = rig.locations
     for (let left = CLIENTS; left > 0; left -= 1) {
-      for (const url of rig.urls) witnesses.push(new Witness(url, key))
+      for (const url of rig.urls) clients.push(new FailoverClient(url, key))
     }
     const received = async (runs: number) => {
-      while (witnesses.some(({ heardMs: receivedMs }) => receivedMs.size < runs))
-        await beforeAgain()
+      while (clients.some(({ firstMs }) => firstMs.size < runs)) await beforeAgain()
     }
     await received(1)
     const times: number[] = []
@@ -79,9 +77,7 @@ test('moves clients of every gateway to the next leader after the leader is kill
         const ms = loggedMs(stderr, text)
         return seconds(ms === null ? null : ms - sinceMs)
       }
-      const firsts = witnesses.map(
-        ({ heardMs: receivedMs }) => Math.max(...receivedMs.values()) - sinceMs,
-      )
+      const firsts = clients.map(({ firstMs }) => Math.max(...firstMs.values()) - sinceMs)
       times.push(...firsts)
       t.diagnostic(
         `${isKilled ? 'kill -9' : 'SIGSTOP'}: lease ${after('this engine leads')} s, gateways answered ${after('gateways are answered')} s, new messages at clients ${seconds(Math.min(...firsts))} to ${seconds(Math.max(...firsts))} s`,
@@ -93,10 +89,10 @@ test('moves clients of every gateway to the next leader after the leader is kill
     times.sort((one, other) => one - other)
     const [median, worst] = [times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0]
     t.diagnostic(
-      `${FAILOVERS} failovers, ${witnesses.length} clients: first new message after ${seconds(median)} s in the median, ${seconds(worst)} s at most`,
+      `${FAILOVERS} failovers, ${clients.length} clients: first new message after ${seconds(median)} s in the median, ${seconds(worst)} s at most`,
     )
   } finally {
-    for (const witness of witnesses) witness.close()
+    for (const client of clients) client.close()
     await rig.close()
   }
 })

@@ -1,5 +1,5 @@
-// Two engines over a log of this process, one of which stands by until the other is gone: what it has then on its own disk, what
-// its webhooks send on, and where streams go on.
+// Two engines over a log in this process. The second one is the standby and becomes leader when the first one is
+// killed. Checks its stored rows, its webhook deliveries and resumed streams.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -39,7 +39,7 @@ const WEBHOOK = {
   },
 }
 
-/** An engine of the cluster; `markets`: in the order in which its venues list them, by which it numbers them. */
+/** An engine of the cluster. It numbers `markets` in the given order, in which its venues list them. */
 class Member {
   readonly storage: Storage = openMemoryStorage()
   readonly link: FaultyLog
@@ -86,7 +86,7 @@ class Member {
     await this.leader.start(this.engine)
   }
 
-  /** The engine that leads. */
+  /** The running engine. */
   get open(): Engine {
     assert.ok(this.engine !== null)
     return this.engine
@@ -96,7 +96,7 @@ class Member {
     for (let left = count; left > 0; left -= 1) this.#emit(events.next(systemClock.nowMs()))
   }
 
-  /** As if killed: nothing more reaches the log, and the lease is not given up. */
+  /** Stops the engine as if killed: nothing more reaches the log, and the lease is not released. */
   async kill(): Promise<void> {
     this.link.setLink('down')
     await this.stop()
@@ -110,7 +110,7 @@ class Member {
   }
 }
 
-/** Every stored trade of a venue by its native id, with what was published of it. */
+/** Every stored trade of a venue in order of native id, with its stamps. */
 function tradesOf(storage: Storage, venue: 'a' | 'b') {
   const all = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
   const rows = storage.trades.rangeOfVenue({ venue, ...all })
@@ -123,7 +123,7 @@ const secret = newSecret()
 const receiver = await EventReceiver.open('accept', [secret])
 const one = new Member(server, 'first', MARKETS)
 await one.leading
-// It lists its markets in another order, so that it numbers them otherwise.
+// Its venues list the markets in another order, so it numbers them differently.
 const two = new Member(server, 'second', MARKETS.toReversed())
 after(async () => {
   await Promise.all([two.stop(), receiver.close()])
@@ -143,7 +143,7 @@ const counts = (storage: Storage) => {
 await until(() => counts(one.storage).pending === 0, 'the first events are delivered')
 const delivered = new Set(receiver.events.keys())
 assert.ok(delivered.size > 10)
-// From now on nobody answers: what is taken stays pending.
+// The receiver hangs from now on, so the deliveries stay pending.
 receiver.manner = 'hang'
 one.play(events, 300)
 const reported = one.open.publisher.offset('trades')

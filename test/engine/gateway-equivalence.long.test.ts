@@ -1,5 +1,5 @@
-// A gateway beside its engine over a log of this process: every route that is read, with every filter, asked of both at one
-// moment. The engine's own answers are the judge, whether a gateway answers from its mirror or has the engine answer.
+// Sends every read request, with every filter, to an engine and to a gateway over a log in this process, and compares
+// the answers. The gateway answers from its mirror or forwards the request to the engine.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -29,7 +29,7 @@ import { VenueEvents } from '../support/worlds/venue-events.ts'
 
 const VENUES = ['a', 'b'] as const
 const TODAY = easternDate(systemClock.nowMs())
-/** A game of today, as each venue lists it. */
+/** A game of today in the notation of each venue. */
 const [YEAR = '', MONTH = '', DAY = ''] = TODAY.split('-')
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const GAMES = [
@@ -40,7 +40,7 @@ const GAMES = [
     'Dallas at Philadelphia',
     ['-DAL', '-PHI'],
   ],
-  // Only the venue's list of teams says where this ticker is to be cut.
+  // This ticker can be split into two teams only with the venue's list of teams.
   [
     'b',
     `KXNCAAFSPREAD-${YEAR.slice(2)}${MONTHS[Number(MONTH) - 1]}${DAY}XSTTMIZ`,
@@ -55,7 +55,10 @@ const TEAMS = [
   ...{ venue: 'b', league: 'cfb', code, name, location: '', nickname: '' },
 })) satisfies TeamListing[]
 
-/** Markets of either venue that differ in all that lists filter and sort by, some under one event, and a game. */
+/**
+ * Markets of both venues that differ in all fields by which lists filter and sort. Some share an event, and some belong
+ * to a game.
+ */
 function listings() {
   const random = seededRandom('twin')
   const markets: MarketListing[] = []
@@ -146,32 +149,32 @@ async function openCluster() {
 const cluster = await openCluster()
 after(() => cluster.stop())
 
-async function ask(port: number, path: string) {
+async function get(port: number, path: string) {
   const headers = { 'x-api-key': cluster.key }
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-type Answered = Awaited<ReturnType<typeof ask>>
+type Answered = Awaited<ReturnType<typeof get>>
 
-/** Of the moment of asking, or of one process. */
-const MOMENTARY = new Set([
+/** Fields that depend on the time of the request or belong to one process. */
+const VARYING_FIELDS = new Set([
   ...['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms', 'cursor', 'lag_ms'],
   ...['as_of_ms', 'database_bytes'],
 ])
 
-function lasting({ text }: Answered): unknown {
+function withoutVarying({ text }: Answered): unknown {
   if (!text.startsWith('{')) return text
-  return JSON.parse(text, (name, value: unknown) => (MOMENTARY.has(name) ? undefined : value))
+  return JSON.parse(text, (name, value: unknown) => (VARYING_FIELDS.has(name) ? undefined : value))
 }
 
-/** Of the answer itself: all but connection, date, quota, and who answered. */
+/** Headers that must be equal. Connection, date, quota and the name of the process may differ. */
 const HEADERS = [
   ...['content-type', 'cache-control', 'vary', 'x-data-start', 'x-data-complete', 'x-data-as-of'],
   ...['x-ratelimit-limit', 'retry-after', 'access-control-allow-origin', 'x-content-type-options'],
 ]
 
-/** Requests of a route: plain, and with each query parameter at several values, good and bad. */
+/** Requests of a route: a plain one, and one for each of several valid and invalid values of each query parameter. */
 function requestsOf(route: Route): readonly string[] {
   const seed = seedOf(route).query ?? {}
   const parameters = Object.entries(route.querySchema.properties).map(([name, schema]) => {
@@ -198,27 +201,31 @@ function requestsOf(route: Route): readonly string[] {
 }
 
 const PATHS: Readonly<Record<string, string>> = { slug: 'event-a0', sport: 'nfl' }
-/** What no parameter reaches. */
+/** Paths that no parameter produces. */
 const MORE = [
   ...['/v1/sports/cfb', '/v1/matching-markets/sports/cfb', '/v1/sports/chess'],
   ...['/v1/markets/venue_a_none', '/v1/events/none', '/v1/events/event-b3', '/v1/none'],
 ]
 
-/** Asks both until they have the same state: what is on its way, called late by one alone, or cut some seconds ago, is waited for. */
-async function asked(path: string): Promise<readonly [Answered, Answered]> {
+/**
+ * Sends a request to both until the answers are equal, at most a hundred times, because the gateway receives changes
+ * later.
+ */
+async function equalAnswers(path: string): Promise<readonly [Answered, Answered]> {
   const { engine, one } = cluster
-  let pair = [await ask(engine.engine.port, path), await ask(one.port, path)] as const
-  const isSame = () => JSON.stringify(lasting(pair[0])) === JSON.stringify(lasting(pair[1]))
+  let pair = [await get(engine.engine.port, path), await get(one.port, path)] as const
+  const isSame = () =>
+    JSON.stringify(withoutVarying(pair[0])) === JSON.stringify(withoutVarying(pair[1]))
   for (let tries = 0; tries < 100 && !isSame(); tries += 1) {
     await beforeAgain()
     engine.feeds()
     await cluster.play(0)
-    pair = [await ask(engine.engine.port, path), await ask(one.port, path)]
+    pair = [await get(engine.engine.port, path), await get(one.port, path)]
   }
   return pair
 }
 
-test('answers every read with the engine’s status, body and headers, under the gateway’s name', async () => {
+test('answers every read with the engine’s status, body and headers, and its own name', async () => {
   const { engine, one } = cluster
   const { publisher } = engine.engine
   const parts = { clock: systemClock, metrics: new Metrics(), isMetricsPublic: false }
@@ -235,27 +242,27 @@ test('answers every read with the engine’s status, body and headers, under the
   const statuses = new Set<number>()
   for (const paths of [MORE, ...routes.map(requestsOf)]) {
     for (const path of paths) {
-      const [own, answer] = await asked(path)
+      const [own, answer] = await equalAnswers(path)
       statuses.add(own.status)
       assert.equal(answer.status, own.status, path)
-      assert.deepEqual(lasting(answer), lasting(own), path)
+      assert.deepEqual(withoutVarying(answer), withoutVarying(own), path)
       for (const name of HEADERS) {
         assert.equal(answer.headers.get(name), own.headers.get(name), `${name} of ${path}`)
       }
-      // A page is named with its cursor, which is that of one process.
+      // The entity tag of a page depends on its cursor, which belongs to one process.
       if (own.text === answer.text)
         assert.equal(answer.headers.get('etag'), own.headers.get('etag'), path)
       assert.equal(answer.headers.get('x-served-by'), 'g1')
     }
   }
-  const { text: games } = await ask(one.port, '/v1/sports/cfb')
+  const { text: games } = await get(one.port, '/v1/sports/cfb')
   assert.match(games, /cfb-xst-tmiz/)
-  const { text: pairs } = await ask(one.port, '/v1/matching-markets')
+  const { text: pairs } = await get(one.port, '/v1/matching-markets')
   assert.match(pairs, /"total":[1-9]/)
   for (const status of [200, 400, 404, 422]) assert.ok(statuses.has(status), String(status))
 })
 
-test('answers like the engine after new listings, text changes, new pairs, ended pairs and removals', async () => {
+test('answers like the engine after new listings, changed texts, new pairs, ended pairs and removals', async () => {
   const { catalog, overrides: results } = cluster.engine.engine
   const [{ markets }, reworded] = [listings(), 'Is this reworded?']
   const existing = markets.find(({ nativeId }) => nativeId === 'a1')
@@ -291,15 +298,15 @@ test('answers like the engine after new listings, text changes, new pairs, ended
       '/v1/events/event-a90',
     ],
   ]) {
-    const [own, answer] = await asked(path)
+    const [own, answer] = await equalAnswers(path)
     assert.equal(answer.status, own.status, path)
-    assert.deepEqual(lasting(answer), lasting(own), path)
+    assert.deepEqual(withoutVarying(answer), withoutVarying(own), path)
   }
-  const { text } = await ask(cluster.one.port, search)
+  const { text } = await get(cluster.one.port, search)
   assert.equal(JSON.parse(text).markets[0].description, long)
 })
 
-test('continues a list at another gateway with every row once, and expires a stopped gateway’s cursor', async () => {
+test('continues a list at another gateway with every row once, and rejects the cursor of a stopped gateway', async () => {
   const { one, two } = cluster
   for (const list of [
     '/v1/markets?limit=7',
@@ -310,13 +317,13 @@ test('continues a list at another gateway with every row once, and expires a sto
     let cursor: string | null = ''
     for (let page = 0; cursor !== null; page += 1) {
       const { port } = page % 2 === 0 ? one : two
-      const { status, text } = await ask(port, cursor === '' ? list : `${list}&cursor=${cursor}`)
+      const { status, text } = await get(port, cursor === '' ? list : `${list}&cursor=${cursor}`)
       assert.equal(status, 200, text)
       const body = JSON.parse(text)
       for (const { id, slug } of body.markets ?? body.events) seen.push(id ?? slug)
       cursor = body.cursor
     }
-    const full = JSON.parse((await ask(one.port, list.replace(/limit=\d+/, 'limit=100'))).text)
+    const full = JSON.parse((await get(one.port, list.replace(/limit=\d+/, 'limit=100'))).text)
     const rows: { id?: string; slug?: string }[] = full.markets ?? full.events
     assert.deepEqual(
       seen,
@@ -324,9 +331,9 @@ test('continues a list at another gateway with every row once, and expires a sto
       list,
     )
   }
-  const { cursor } = JSON.parse((await ask(one.port, '/v1/markets?limit=7')).text)
+  const { cursor } = JSON.parse((await get(one.port, '/v1/markets?limit=7')).text)
   const foreign = String(cursor).replace(/~g1$/, '~g9')
-  const { status, text } = await ask(one.port, `/v1/markets?limit=7&cursor=${foreign}`)
+  const { status, text } = await get(one.port, `/v1/markets?limit=7&cursor=${foreign}`)
   assert.equal(status, 400)
   assert.match(text, /expired/)
 })

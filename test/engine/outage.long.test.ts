@@ -1,6 +1,6 @@
-// nats-server is killed under load and stays away, for seconds or for a minute (TEST_LONG): engine and gateways go on, gateways call
-// everything stale, and when it is back nobody has lost anything that was not announced. How long each took is printed. Judged by
-// the simulator's own list of trades and its books. Without a nats-server on the PATH it says so and is skipped.
+// Kills nats-server under load for some seconds, or for a minute (TEST_LONG). Engine and gateways must continue,
+// gateways must mark all data as stale, and every loss must be announced. The simulator's list of trades and its books
+// are the reference. Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const CLIENTS = 20
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-test('stays up without nats-server, shows no data as live, and announces every loss after recovery', {
+test('continues without nats-server, shows no data as live, and announces every loss after its return', {
   skip,
 }, async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
@@ -32,20 +32,22 @@ test('stays up without nats-server, shows no data as live, and announces every l
     assert.deepEqual((await crowd.ask({ kind: 'ready' })).rejected, [])
     const sinceMs = Date.now()
     await rig.whole()
-    const seen: Record<string, number> = {}
+    const statuses: Record<string, number> = {}
     const check = async () => {
       for (const url of rig.urls) {
         const headers = { 'x-api-key': locations.key }
         const response = await fetch(rig.booksUrl(url), { headers })
-        seen[response.status] = (seen[response.status] ?? 0) + 1
+        statuses[response.status] = (statuses[response.status] ?? 0) + 1
         const text = await response.text()
         assert.equal(text.includes('"stale":false'), false, text)
-        // Without the engine a gateway has quota for some seconds only.
+        // A gateway without the engine has quota for some seconds only.
         assert.ok([200, 429, 503].includes(response.status), text)
       }
     }
     logLine(await rig.withoutNats(AWAY_SECONDS, check))
-    logLine(`books asked for meanwhile, by status: ${JSON.stringify(seen)}; none was called live`)
+    logLine(
+      `requests for books meanwhile, by status: ${JSON.stringify(statuses)}; no book was live`,
+    )
     assert.ok(rig.isComplete, rig.logged().join('\n'))
     await rig.venues.flow('pause')
     await crowd.ask({ kind: 'calm' })

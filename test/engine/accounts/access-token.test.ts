@@ -1,4 +1,4 @@
-// Compares the verification of log-in tokens with that of jose.
+// Compares the verification of log-in tokens with that of the library jose.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -19,11 +19,11 @@ const secret = 'thirty-two bytes of secret text, and more'
 const key = new TextEncoder().encode(secret)
 const startMs = timeMs(1_780_000_000_000)
 
-/** The account of a token by our verification; null if it is invalid. */
+/** The account of a token as `claimsOf` verifies it; null if it is invalid. */
 const subjectIn = (tokens: AccessTokens, token: string): string | null =>
   tokens.claimsOf(token)?.subject ?? null
 
-/** The account of a token by jose’s verification; null if it is invalid. */
+/** The account of a token as jose verifies it; null if it is invalid. */
 async function joseSubject(token: string, nowMs: number): Promise<string | null> {
   try {
     const { payload } = await jwtVerify(token, key, {
@@ -48,7 +48,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
   const now = startMs / 1_000
   const seen = { taken: 0, refused: 0 }
   for (let round = 0; round < 2_000; round += 1) {
-    // Each part is mostly valid, so that tokens with one error are frequent.
+    // Most parts are valid, so that tokens with a single error are frequent.
     const odd = (right: unknown, ...wrong: readonly unknown[]) =>
       random.below(16) === 0 ? wrong[random.below(wrong.length)] : right
     const claims = {
@@ -68,7 +68,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
     let token = await new CompactSign(body).setProtectedHeader(header).sign(key)
     if (random.below(6) === 0) token = damaged(token, random.below)
     const [ours, theirs] = [subjectIn(tokens, token), await joseSubject(token, startMs)]
-    // The last base64url character has spare bits. jose accepts any value, we only the canonical one.
+    // The last base64url character has unused bits. jose accepts any value of them, `claimsOf` only zeros.
     const isCanonical =
       Buffer.from(token.split('.')[2] ?? '', 'base64url').toString('base64url') ===
       token.split('.')[2]
@@ -86,7 +86,7 @@ function damaged(token: string, below: (count: number) => number): string {
   return token.slice(0, at) + change + token.slice(at + 1)
 }
 
-test('issues tokens that are valid for a day and use 32-byte secrets', async () => {
+test('issues tokens that are valid for a day, and requires secrets of 32 bytes', async () => {
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
   const token = await tokens.issue('acc_1')
@@ -99,7 +99,7 @@ test('issues tokens that are valid for a day and use 32-byte secrets', async () 
   assert.throws(() => new AccessTokens({ secret: 'x'.repeat(31), clock }), RangeError)
 })
 
-test('ignores keys and key references in a token’s header', async () => {
+test('ignores keys and references to keys in a token’s header', async () => {
   const tokens = new AccessTokens({ secret, clock: new ManualClock(startMs) })
   const now = startMs / 1_000
   const claims = { sub: 'acc_1', jti: 'x', iat: now, exp: now + 60 }
@@ -127,7 +127,7 @@ test('ignores keys and key references in a token’s header', async () => {
   }
 })
 
-test('accepts tokens signed with the previous secret until they expire, but signs none with that secret', async () => {
+test('accepts tokens signed with the previous secret until they expire, but signs no new ones with it', async () => {
   const clock = new ManualClock(startMs)
   const next = 'the secret that replaces it, thirty-two bytes'
   const before = new AccessTokens({ secret, clock })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emailRefusal, emailSkeleton, normalizedEmail } from '../../../engine/accounts/email.ts'
 
-test('normalises different spellings of an email address to the same form', () => {
+test('normalises spellings of the same e-mail address to one form', () => {
   const spellings = [
     'ann@example.com',
     'Ann@Example.COM',

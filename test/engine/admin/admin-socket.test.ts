@@ -1,4 +1,4 @@
-// The admin socket, used through its client and with invalid bytes.
+// Tests the admin socket with its client and with invalid bytes.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ async function client(dataDir: string) {
   return opened
 }
 
-/** Sends text. Returns everything received until the other end closes. */
+/** Sends text and returns everything that the server sends until it closes the connection. */
 async function exchange(dataDir: string, text: string): Promise<string> {
   const socket = connect(join(dataDir, 'engine.sock'))
   socket.on('error', () => undefined)
@@ -68,7 +68,7 @@ async function exchange(dataDir: string, text: string): Promise<string> {
 const refusedWith = (code: string, detail: RegExp) => (error: unknown) =>
   error instanceof EngineError && error.code === code && detail.test(error.detail)
 
-test('passes commands and refusals through unchanged, several per connection, and hides internal errors', async () => {
+test('returns results and refusals of several commands over one connection, and hides internal errors', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const requested = await client(dataDir)
@@ -91,11 +91,11 @@ test('passes commands and refusals through unchanged, several per connection, an
   await socket.stop()
 })
 
-test('restricts the socket to its user, replaces a socket left by a crash, and removes the socket on stop', async () => {
+test('allows only its user to open the socket, replaces a socket left by a crash, and removes the socket on stop', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
-  // A socket file whose process is gone: the socket is closed and its file restored.
+  // Creates a socket file without a process: the server is closed and its file restored.
   const left = createServer().listen(`${path}.left`)
   await once(left, 'listening')
   linkSync(`${path}.left`, path)
@@ -115,7 +115,7 @@ test('restricts the socket to its user, replaces a socket left by a crash, and r
   requested.close()
 })
 
-test('keeps a regular file at the socket’s path and runs without the socket', async () => {
+test('keeps a regular file at the socket’s path, and runs without the socket', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   writeFileSync(path, 'mine')
@@ -125,7 +125,7 @@ test('keeps a regular file at the socket’s path and runs without the socket', 
   assert.ok(statSync(path).isFile())
 })
 
-test('answers an invalid request with the valid form, and limits the length of a line', async () => {
+test('answers an invalid request with the accepted form, and limits the length of a line', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const wrong = ['', '{', '[]', '5', 'null', '{"command":5}', '{"command":"echo","request":[]}']
@@ -146,7 +146,7 @@ test('answers an invalid request with the valid form, and limits the length of a
   await socket.stop()
 })
 
-test('parses the same lines however the bytes are split into chunks', async () => {
+test('reads the same lines however their bytes are split into chunks', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const peer = connect(join(dataDir, 'engine.sock'))
@@ -165,7 +165,7 @@ test('parses the same lines however the bytes are split into chunks', async () =
   await socket.stop()
 })
 
-test('answers when a command hangs, closes a silent connection, and stops without waiting for either', async () => {
+test('answers although a command hangs, closes a connection without requests, and stops without waiting for either', async () => {
   const dataDir = newFolder()
   const clock = new ManualClock()
   const socket = await open(dataDir, clock)
@@ -190,7 +190,7 @@ test('answers when a command hangs, closes a silent connection, and stops withou
   await until(() => clock.timerCount === 0)
 })
 
-test('refuses more than sixteen connections and frees the slot of a closed connection', async () => {
+test('refuses more than sixteen connections, and accepts one again when another was closed', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
@@ -209,7 +209,7 @@ test('refuses more than sixteen connections and frees the slot of a closed conne
   await socket.stop()
 })
 
-test('serves a folder whose path exceeds the socket limit on Linux, and reports an error on other systems', async () => {
+test('serves a folder whose path exceeds the limit of sockets on Linux, and reports an error on other systems', async () => {
   const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(40)))
   const dataDir = newFolder(deep)
   assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)
@@ -232,7 +232,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Advances the manual clock until a condition holds. */
+/** Advances the manual clock until the condition is true. */
 async function pass(clock: ManualClock, stepMs: number, happening: Promise<unknown>) {
   let isOver = false
   happening.finally(() => {

@@ -1,4 +1,4 @@
-// Two engine processes and a nats-server. The leader is stopped until the other engine leads, and then continues.
+// Two engines as processes, and a nats-server. The leader is suspended until the other engine leads, then resumed.
 // Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ const SETTINGS = {
 }
 const skip = hasNats() ? false : GET_NATS
 
-test('writes nothing when the engine lost the lease during a pause, logs one line, and exits', {
+test('writes nothing after the engine lost the lease during a pause, logs one line, and exits', {
   skip,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'deposed-'))
@@ -44,7 +44,7 @@ test('writes nothing when the engine lost the lease during a pause, logs one lin
     await nats.stop()
     rmSync(folder, { recursive: true, force: true })
   })
-  // Either engine may lead.
+  // Either of the two engines may be the leader.
   await Promise.race([
     reported(one, 'gateways are answered'),
     reported(two, 'gateways are answered'),
@@ -89,15 +89,14 @@ test('writes nothing when the engine lost the lease during a pause, logs one lin
   assert.ok(both > 0, 'both engines wrote')
   await cluster.close()
 
-  // The deposed engine must not store what it reads after its pause: REST would then show trades that no stream
-  // carries.
+  // The deposed engine must not store what it reads after the pause, because no stream would contain those trades.
   const storage = await openData(join(folder, isFirst ? 'one' : 'two'))
   const run = storage.runs.all().find(({ epoch }) => epoch === deposedEpoch)
   assert.ok(run !== undefined)
   const unlogged = storage.trades.rangeByOffset({ run: run.number, offset: loggedTo, limit: 1e6 })
   await storage.close()
   assert.ok(loggedTo > 0)
-  // A batch may have been in flight when the process was stopped.
+  // One batch may have been in flight at the suspension.
   const late = unlogged.filter(({ trade }) => trade.receivedAtMs > stoppedAtMs)
   assert.deepEqual(late, [])
 })

@@ -1,4 +1,4 @@
-// An engine with storage in memory and venues that send no messages.
+// An engine with storage in memory and venues that stream nothing.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,14 +30,14 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
 
-/** A venue that lists the same markets in every crawl and streams nothing. */
+/** A venue that lists the same markets in each crawl and streams nothing. */
 function venueOf(key: 'a' | 'b', clock: Clock, markets: readonly MarketListing[]): Venue {
   const page = { markets, events: markets.map(({ nativeId }) => eventListing(nativeId)) }
   const quiet = quietVenue(key, clock)
   return { ...quiet, catalog: { ...quiet.catalog, crawl: async (onPage) => onPage(page) } }
 }
 
-test('removes all expired markets at startup, permanently', async () => {
+test('removes all expired markets at its start, and does not add them again', async () => {
   const clock = new ManualClock(NOON)
   const storage = openMemoryStorage()
   const resolved = (name: string, days: number) =>

@@ -1,5 +1,5 @@
-// Compares gateways with an engine in the same process, over a log that loses batches, is unreachable or changes its
-// engine.
+// Compares gateways with an engine in the same process. The log between them loses batches, becomes unreachable, or
+// gets another engine.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -21,7 +21,7 @@ import { manyMarkets, VenueEvents } from '../../support/worlds/venue-events.ts'
 
 const MARKETS = manyMarkets(4)
 
-/** An engine that writes into a log in this process, with the key of its local account. */
+/** An engine that writes to a log in this process, and the key of its local account. */
 async function openCluster() {
   const server = new FaultyLogServer(systemClock, 'gateway')
   const log = server.connect()
@@ -76,7 +76,7 @@ async function get(port: number, path: string, key = cluster.key) {
   return { status, headers, body: await response.text() }
 }
 
-/** Resolves once a gateway has received everything that the engine published. */
+/** Resolves when a gateway has received everything that the engine published. */
 async function caughtUp({ gateway }: { readonly gateway: Gateway }): Promise<void> {
   const { publisher } = cluster.engine.engine
   await until(() => {
@@ -120,7 +120,7 @@ const COLD = [
   '/v1/webhooks',
 ]
 
-test('answers like the engine, from the mirror or forwarded, with the gateway’s name', async () => {
+test('answers like the engine, from the mirror or forwarded, with its own name', async () => {
   await cluster.play(200)
   await Promise.all([caughtUp(one), caughtUp(two)])
   for (const path of [...HOT, ...COLD]) {
@@ -129,7 +129,7 @@ test('answers like the engine, from the mirror or forwarded, with the gateway’
         await get(cluster.engine.engine.port, path),
         await get(gateway.port, path),
       ]
-      // On a busy machine one process may call its books stale while the other does not.
+      // On a busy machine one of the two processes may mark its books as stale.
       while (isStale(own.body) !== isStale(answer.body)) {
         await beforeAgain()
         own = await get(cluster.engine.engine.port, path)
@@ -160,7 +160,7 @@ test('forwards write requests with their body and returns the engine’s refusal
   assert.equal(bad.status, 422)
 })
 
-test('accepts another gateway’s ticket once and limits streams across all gateways', async () => {
+test('accepts a ticket of another gateway once, and limits streams over all gateways', async () => {
   const { directory } = cluster.engine.engine.accounts
   const made = await directory.add({ email: 'two@example.com', passwordHash: null, tier: 'free' })
   const { key } = await cluster.engine.engine.accounts.createKey(made.id, 'places')
@@ -187,7 +187,7 @@ test('accepts another gateway’s ticket once and limits streams across all gate
   second.socket.close()
 })
 
-test('resumes a stream at another gateway with every trade once and books without a gap', async () => {
+test('resumes a stream at another gateway with every trade once, and with books without a gap', async () => {
   const channel = 'trades'
   const first = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   first.send({ action: 'subscribe', id: 1, channel, market_ids: ['*'] })
@@ -225,12 +225,12 @@ test('resumes a stream at another gateway with every trade once and books withou
   second.socket.close()
 })
 
-test('starts candle streams with the newest bar of each market and then continues like the engine', async () => {
+test('starts candle streams with the newest bar of each market, then continues like the engine', async () => {
   const ports = [one.gateway.port, cluster.engine.engine.port]
   const clients = await Promise.all(
     ports.map((port) => StreamClient.open(port, `api_key=${cluster.key}`)),
   )
-  /** The newest bar that the client received for each market. */
+  /** The newest bar of each market that the client received. */
   const bars = ({ messages }: StreamClient) =>
     new Map(
       messages.flatMap(({ type, market_id: id, data }) =>
@@ -266,7 +266,7 @@ test('starts candle streams with the newest bar of each market and then continue
   for (const client of clients) client.socket.close()
 })
 
-test('refuses a revoked key at every gateway and ends streams opened with that key', async () => {
+test('refuses a revoked key at every gateway, and ends the streams that were opened with it', async () => {
   const { accounts } = cluster.engine.engine
   const account = accounts.callerOfKey(cluster.key)?.accountId
   assert.ok(account !== undefined)
@@ -281,7 +281,7 @@ test('refuses a revoked key at every gateway and ends streams opened with that k
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)
 })
 
-test('fetches a batch missing from the log from the engine, without ending streams', async () => {
+test('requests a batch that the log lacks from the engine, without ending streams', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -298,7 +298,7 @@ test('fetches a batch missing from the log from the engine, without ending strea
   client.close()
 })
 
-test('rebuilds the mirror after an unrecoverable batch, closes streams so that clients reconnect, and becomes complete', async () => {
+test('rebuilds the mirror after a batch that cannot be recovered, and closes streams so that clients reconnect', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -327,7 +327,7 @@ test('rebuilds the mirror after an unrecoverable batch, closes streams so that c
   again.socket.close()
 })
 
-test('marks data stale and refuses forwarded requests while the log is down, retains sockets, and recovers', async () => {
+test('marks data as stale and refuses forwarded requests while the log is down, keeps sockets, and recovers', async () => {
   const client = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] })
   await client.next(({ type }) => type === 'synced')

@@ -1,4 +1,4 @@
-// Output and exit codes of the process when a start fails or is interrupted.
+// Output and exit code of the process when its start fails or is interrupted.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ function start(name: string, settings: Readonly<Record<string, string>>) {
   }
 }
 
-test('explains a failed start on one line without a banner', async () => {
+test('reports a failed start in one line, without a banner', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()
@@ -31,7 +31,7 @@ test('explains a failed start on one line without a banner', async () => {
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('exits with 2 before startup when a recording or encoder is missing', async () => {
+test('exits with 2 before it starts anything when a recording or an encoder is missing', async () => {
   for (const [setting, states] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
@@ -43,7 +43,7 @@ test('exits with 2 before startup when a recording or encoder is missing', async
   }
 })
 
-test('finishes the shutdown despite a second signal, which npm forwards from the terminal', async () => {
+test('completes the shutdown despite a second signal, which npm sends when Ctrl-C is pressed', async () => {
   const { dataDir, engine } = start('twice', {})
   await engine.line(/listens at/)
   process.kill(engine.pid, 'SIGINT')
@@ -52,7 +52,7 @@ test('finishes the shutdown despite a second signal, which npm forwards from the
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
 })
 
-/** The command lines of a process's children. */
+/** Command lines of the child processes of a process. */
 function commandsBeside(pid: number): readonly string[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
@@ -60,13 +60,13 @@ function commandsBeside(pid: number): readonly string[] {
       if (!new RegExp(`^PPid:\\s${pid}$`, 'm').test(status)) return []
       return [readFileSync(`/proc/${name}/cmdline`, 'utf8')]
     } catch {
-      // The entry is not a process, or the process has ended.
+      // The entry is not a process, or its process has ended.
       return []
     }
   })
 }
 
-test('leaves no esbuild process running beside a started engine', async () => {
+test('leaves no esbuild process running after the start', async () => {
   const { engine } = start('alone-started', {})
   await engine.line(/listens at/)
   const beside = commandsBeside(engine.pid)
@@ -78,7 +78,7 @@ test('leaves no esbuild process running beside a started engine', async () => {
   assert.equal(await engine.end('SIGTERM'), 0)
 })
 
-test('waits while no venue is reachable and serves stored data after 10 s', async () => {
+test('waits while no venue is reachable, and serves stored data after 10 s', async () => {
   const nowhere = Object.fromEntries(
     ['GAMMA', 'CLOB', 'DATA', 'MARKET_WS', 'RTDS_WS'].map((name) => [
       `POLYMARKET_${name}_URL`,

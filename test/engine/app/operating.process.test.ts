@@ -1,5 +1,5 @@
-// Checks the files in engine/app/operating/ and OPERATING.md against the code, and with promtool, systemd-analyze and
-// nginx where these are installed.
+// Checks OPERATING.md and the files of engine/app/operating/ against the code. Uses promtool, systemd-analyze and nginx
+// if they are installed.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,10 +12,10 @@ import { shutdownMsMax } from '../../../engine/limits.ts'
 const FOLDER = 'engine/app/operating'
 const RULES = `${FOLDER}/twinbook.rules.yml`
 const PAGE = readFileSync('engine/app/OPERATING.md', 'utf8')
-/** PromQL keywords, and the one metric that Prometheus itself adds. */
+/** Words of PromQL expressions that are not metrics of this code. */
 const NOT_OURS = new Set(['and', 'or', 'unless', 'on', 'by', 'without', 'ignoring', 'offset', 'up'])
 
-/** Runs an installed tool in the folder of the files. Without the tool the test is skipped. */
+/** Runs an installed tool in the folder of the files. Skips the test if the tool is missing. */
 function runTool(t: TestContext, tool: string, args: readonly string[], debianPackage: string) {
   const { error, status, stdout, stderr } = spawnSync(tool, [...args], {
     cwd: FOLDER,
@@ -29,7 +29,7 @@ function runTool(t: TestContext, tool: string, args: readonly string[], debianPa
   assert.equal(stderr, '')
 }
 
-/** The metrics in a query. */
+/** The metrics that a query names. */
 function metricsOf(query: string): readonly string[] {
   const bare = query
     .replace(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ')
@@ -38,7 +38,7 @@ function metricsOf(query: string): readonly string[] {
   return terms.map(([term]) => term).filter((term) => !NOT_OURS.has(term))
 }
 
-/** The `expr` lines of the rules, each on one line. */
+/** The `expr` lines of the alert rules. */
 function ruleQueries(): readonly string[] {
   const text = readFileSync(RULES, 'utf8')
   return [...text.matchAll(/expr:\s*(?:>-\n)?([\s\S]*?)\n {8}(?:for|labels):/g)].map((match) =>
@@ -46,7 +46,7 @@ function ruleQueries(): readonly string[] {
   )
 }
 
-/** Every `expr` of a dashboard. */
+/** The `expr` values of a dashboard. */
 function queriesIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(queriesIn)
   if (typeof value !== 'object' || value === null) return []
@@ -55,7 +55,7 @@ function queriesIn(value: unknown): readonly string[] {
   )
 }
 
-/** Patterns of the metric names in the code. A name may contain a venue's key or the name of an environment. */
+/** Patterns of the metric names in the code, which may contain a venue's key or the name of an environment. */
 function metricsOfCode(): readonly RegExp[] {
   const files = ['engine', 'storage', 'actors', 'http'].flatMap((capacity) =>
     readdirSync(capacity, { recursive: true, encoding: 'utf8' })
@@ -64,7 +64,7 @@ function metricsOfCode(): readonly RegExp[] {
   )
   const names = files.flatMap((text) => [
     ...text.matchAll(/\b(count|gauge|histogramMs)\(\s*['`]([a-z][^'`\n]*)['`]/gi),
-    // A constant holds the name before it is registered.
+    // Some names are constants that are defined before the registration.
     ...text.matchAll(/\bconst (name) = [`]([a-z]+_[a-z_]+\$\{[^`]+)[`]/g),
   ])
   return names.map(([, kind, name = '']) => {
@@ -75,13 +75,13 @@ function metricsOfCode(): readonly RegExp[] {
 
 const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
 
-test('ships alerts that Prometheus loads and whose tests pass', (t) => {
+test('has alerts that Prometheus loads and whose tests pass', (t) => {
   runTool(t, 'promtool', ['check', 'rules', 'twinbook.rules.yml'], 'prometheus')
   runTool(t, 'promtool', ['test', 'rules', 'twinbook.rules.test.yml'], 'prometheus')
   runTool(t, 'promtool', ['check', 'config', 'prometheus.yml'], 'prometheus')
 })
 
-test('ships a systemd unit that systemd accepts, with enough stop time', (t) => {
+test('has a systemd unit that systemd accepts, with enough time to stop', (t) => {
   const unit = readFileSync(`${FOLDER}/twinbook.service`, 'utf8')
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
   assert.ok(seconds * 1_000 > shutdownMsMax, `TimeoutStopSec=${seconds}`)
@@ -90,7 +90,7 @@ test('ships a systemd unit that systemd accepts, with enough stop time', (t) => 
   const allocator = /^Environment=(MALLOC.*)$/m.exec(unit)?.[1]
   const started = `${allocator} exec node ${start}`
   assert.equal(started, scripts.start, 'the unit starts what `npm start` starts')
-  // Node may be installed elsewhere on this machine, and the tool requires that the program exists.
+  // The tool requires that the program exists, but Node may be installed elsewhere on this machine.
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-unit-'))
   const copy = join(folder, 'twinbook.service')
   writeFileSync(copy, unit.replace('/usr/bin/node', process.execPath))
@@ -101,7 +101,7 @@ test('ships a systemd unit that systemd accepts, with enough stop time', (t) => 
   }
 })
 
-test('registers every metric that the alerts or the dashboard use', () => {
+test('registers every metric that an alert or the dashboard uses', () => {
   const dashboard: unknown = JSON.parse(readFileSync(`${FOLDER}/grafana.json`, 'utf8'))
   const queries = [...ruleQueries(), ...queriesIn(dashboard)]
   assert.equal(ruleQueries().length, alerts.length)
@@ -113,7 +113,7 @@ test('registers every metric that the alerts or the dashboard use', () => {
   assert.ok(queries.flatMap(metricsOf).length > queries.length, 'queries name metrics')
 })
 
-test('documents exactly the existing alerts', () => {
+test('documents exactly the alerts that exist', () => {
   const explained = [...PAGE.matchAll(/^\| `(Twinbook\w+)` \| (page|warn) \|/gm)]
   assert.deepEqual(explained.map(([, name]) => name).sort(), [...alerts].sort())
   const rules = readFileSync(RULES, 'utf8')
@@ -123,7 +123,7 @@ test('documents exactly the existing alerts', () => {
   }
 })
 
-test('ships a site configuration that nginx accepts', (t) => {
+test('has a site configuration that nginx accepts', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-nginx-'))
   const certificate = join(folder, 'cert.pem')
   const key = join(folder, 'key.pem')

@@ -1,4 +1,4 @@
-// Runs the log contract on the log for tests, and checks that its faults occur.
+// Runs the contract tests of logs on the fault-injecting log of tests, and checks that it injects faults.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { clusterLogContract } from '../../contract/cluster-log.ts'
 import { FaultyLogServer, NO_FAULTS } from '../../support/fakes/faulty-log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-/** A clock whose timers without delay run at once, so that tests need not advance it. */
+/** A clock that runs timers without a delay at once, so that tests need not advance it. */
 class PromptClock extends ManualClock {
   override after(delayMs: number, action: () => void): () => void {
     if (delayMs > 0) return super.after(delayMs, action)
@@ -27,7 +27,7 @@ clusterLogContract('in process', async () => {
   return [server.connect(), server.connect()]
 })
 
-test('injects faults at the configured rates and delivers only batches that were published', async () => {
+test('injects faults at the configured rates, and delivers only published batches', async () => {
   const clock = new ManualClock()
   const server = new FaultyLogServer(clock, 7)
   server.faults = { ...NO_FAULTS, repeats: 0.1, swaps: 0.1, holes: 0.1, delayMsMax: 20 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gated, waitingEventsMax } from '../../../engine/cluster/event-gate.ts'
 
-/** A gate over a lease whose check the test completes. */
+/** A gate whose lease check the test completes. */
 class Rig {
   readonly taken: number[] = []
   confirming: Promise<boolean> | null = null
@@ -27,13 +27,13 @@ class Rig {
   }
 }
 
-test('delivers events at once while the lease is certain', () => {
+test('passes events on at once while the lease is certain', () => {
   const rig = new Rig()
   rig.emit(1)
   assert.deepEqual(rig.taken, [1])
 })
 
-test('delivers events held during a lease check in order when the lease is still held', async () => {
+test('passes events that waited for a lease check on in order when the lease is still held', async () => {
   const rig = new Rig()
   rig.emit(1)
   rig.pause()
@@ -45,7 +45,7 @@ test('delivers events held during a lease check in order when the lease is still
   assert.deepEqual(rig.taken, [1, 2, 3, 4])
 })
 
-test('discards events held during a lease check and all later events when the lease is lost', async () => {
+test('discards waiting and later events when the lease is lost', async () => {
   const rig = new Rig()
   rig.emit(1)
   rig.pause()
@@ -55,7 +55,7 @@ test('discards events held during a lease check and all later events when the le
   assert.deepEqual(rig.taken, [1])
 })
 
-test('delivers held events when more arrive than the buffer holds', () => {
+test('passes waiting events on when more arrive than can wait', () => {
   const rig = new Rig()
   rig.pause()
   for (let event = 0; event <= waitingEventsMax; event += 1) rig.emit(event)

@@ -12,7 +12,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const TERM = 1_000
 
-/** A batch with one item, `[1, value]`. */
+/** A batch with the single item `[1, value]`. */
 function batchOf(set: { epoch: string; term: number; batch: number; value: number }): Uint8Array {
   const { value, ...header } = set
   const writer = new MsgpackWriter()
@@ -31,7 +31,7 @@ class Rig {
   readonly recalled: RawItem[] = []
   readonly faults: FollowFault[] = []
 
-  /** Follows the run `own` behind a checkpoint that contains the first `batches` batches. */
+  /** Follows the run `own` from a checkpoint that contains its first `batches` batches. */
   async follow(batches: number): Promise<Follower> {
     const follower = new Follower({
       log: this.log,
@@ -78,7 +78,7 @@ class Rig {
   }
 }
 
-test('delivers batches of the same run when the log lost its data and its sequence numbers restart', async () => {
+test('delivers batches of the run although the log lost its data and its sequences begin again', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) {
     await rig.write({ batch, value: batch })
@@ -101,7 +101,7 @@ test('delivers batches of the same run when the log lost its data and its sequen
   await follower.stop()
 })
 
-test('delivers a batch once when the log holds several copies', async () => {
+test('delivers a batch once when the log contains it several times', async () => {
   const rig = new Rig()
   const follower = await rig.follow(0)
   for (const [batch, value] of [
@@ -121,7 +121,7 @@ test('delivers a batch once when the log holds several copies', async () => {
   await follower.stop()
 })
 
-test('ends with new_epoch when the log lost its data and another run writes to it', async () => {
+test('ends with new_epoch when the log lost its data and another run writes', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) await rig.write({ batch, value: batch })
   const follower = await rig.follow(0)
@@ -131,7 +131,7 @@ test('ends with new_epoch when the log lost its data and another run writes to i
   await follower.stop()
 })
 
-test('ends when it receives only batches that it discards', async () => {
+test('ends when all batches that arrive must be discarded', async () => {
   const rig = new Rig()
   const follower = await rig.follow(0)
   await rig.write({ batch: 1, value: 1 })

@@ -52,7 +52,7 @@ const CHECKPOINT: CheckpointHeader = {
   ],
 }
 
-/** The bytes with each byte changed, truncated at each length, and random bytes. */
+/** The bytes with each single byte changed, truncated to each length, and random bytes. */
 function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   const random = seededRandom('damaged batches')
   for (let at = 0; at < bytes.length; at += 1) {
@@ -66,11 +66,11 @@ function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   }
 }
 
-test('round-trips a batch', () => {
+test('decodes an encoded batch', () => {
   assert.deepEqual(decodeBatch(encodeBatch(HEADER, bytesOf(ITEMS))), { ...HEADER, items: ITEMS })
 })
 
-test('refuses bytes that are not exactly one batch, and never throws', () => {
+test('rejects bytes that are not exactly one batch, without throwing', () => {
   const good = encodeBatch(HEADER, bytesOf(ITEMS))
   for (const bytes of damaged(good)) {
     const read = decodeBatch(bytes)
@@ -94,12 +94,12 @@ test('refuses bytes that are not exactly one batch, and never throws', () => {
   assert.equal(decodeBatch(otherFormat), null, 'of another format')
 })
 
-test('refuses a batch above the size limit, whatever its content', () => {
+test('rejects a batch above the size limit, whatever its content', () => {
   const long = bytesOf([[17, 'x'.repeat(clusterBatchBytesMax)]])
   assert.equal(decodeBatch(encodeBatch({ ...HEADER, count: 1 }, long)), null)
 })
 
-test('round-trips a checkpoint and refuses a checkpoint damaged at any byte', () => {
+test('decodes an encoded checkpoint, and rejects it after a change of any byte', () => {
   const good = encodeCheckpoint(
     CHECKPOINT,
     ITEMS.map((item) => bytesOf([item])),
@@ -114,7 +114,7 @@ test('round-trips a checkpoint and refuses a checkpoint damaged at any byte', ()
   assert.equal(decodeCheckpoint(encodeCheckpoint(wrong, items)), null, 'no shard of this log')
 })
 
-test('round-trips requests, answers and revocations, and refuses any other bytes', () => {
+test('decodes encoded requests, answers and revocations, and rejects other bytes', () => {
   const body = Uint8Array.of(0, 255, 7)
   const headers = { 'content-type': 'application/json' }
   const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }

@@ -16,7 +16,7 @@ class Rig {
   readonly deposed: string[] = []
   forgottenCount = 0
 
-  /** Waits for the lease and renews it. */
+  /** Waits for the lease, then renews it. */
   async stand(holder: string): Promise<FaultyLog> {
     const log = this.server.connect()
     const bucket = await log.bucket('lease')
@@ -45,7 +45,7 @@ class Rig {
   }
 }
 
-test('grants the lease to one engine, then to the next after five seconds or a release, with a higher term', async () => {
+test('grants the lease to one engine, and to the next one after five seconds or a release, with a higher term', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -74,7 +74,7 @@ test('grants the lease to one engine, then to the next after five seconds or a r
   )
 })
 
-test('never reuses a term when the log has lost the lease record', async () => {
+test('never uses a term again, even if the log has lost the record of the lease', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const before = rig.leases.get('one')?.term ?? 0
@@ -87,7 +87,7 @@ test('never reuses a term when the log has lost the lease record', async () => {
   assert.ok((rig.leases.get('two')?.term ?? 0) > before)
 })
 
-test('keeps the leader, which rewrites the lease record, when the log loses its data', async () => {
+test('keeps the leader when the log loses its data, because it writes the record again', async () => {
   const rig = new Rig()
   await rig.stand('one')
   await rig.stand('two')
@@ -101,7 +101,7 @@ test('keeps the leader, which rewrites the lease record, when the log loses its 
   assert.equal(rig.forgottenCount, 2)
 })
 
-test('grants the lease to a standby when the log loses its data and the leader is down', async () => {
+test('grants the lease to a standby when the log has lost its data and the leader is down', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -114,7 +114,7 @@ test('grants the lease to a standby when the log loses its data and the leader i
   assert.ok((second?.term ?? 0) > (first?.term ?? 0))
 })
 
-test('deposes a holder once when another holder appears, but not after its own unacknowledged renewal', async () => {
+test('deposes a holder once when another holder appears, but not because of its own unanswered renewal', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -135,12 +135,12 @@ test('deposes a holder once when another holder appears, but not after its own u
   assert.equal(await rig.leases.get('two')?.isHeld(), true)
 })
 
-test('keeps the holder while the log is unreachable, and grants the lease to no other engine', async () => {
+test('keeps the holder while the log is unreachable', async () => {
   const rig = new Rig()
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
   await rig.pass(60_000)
-  // A standby may reach the log first, and the lease has not been renewed for a minute.
+  // The standby may reach the log first. The lease was not renewed for a minute.
   two.setLink('up')
   await rig.pass(3_000)
   one.setLink('up')
@@ -150,7 +150,7 @@ test('keeps the holder while the log is unreachable, and grants the lease to no 
   assert.equal(await rig.leases.get('one')?.isHeld(), true)
 })
 
-test('waits longer to take over an expired lease on a busy machine, and never takes over a renewed lease', async () => {
+test('waits longer for an expired lease on a busy machine, and never takes a renewed lease', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -169,7 +169,7 @@ test('waits longer to take over an expired lease on a busy machine, and never ta
   assert.deepEqual(rig.leaders, ['one', 'two'])
 })
 
-test('checks the lease only after a pause of the process that is long enough for a takeover', async () => {
+test('checks the lease only after a pause in which another engine could have taken it', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -187,7 +187,7 @@ test('checks the lease only after a pause of the process that is long enough for
   assert.equal(lease.confirm(), null)
 })
 
-test('reports a lease as lost when another engine took it during a pause', async () => {
+test('reports the lease as lost if another engine took it during a pause', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -203,11 +203,11 @@ test('reports a lease as lost when another engine took it during a pause', async
   assert.equal(await lease.confirm(), false)
 })
 
-test('stays the leader when answers to lease reads arrive after later renewals', async () => {
+test('stays leader when answers to its reads of the lease arrive after later renewals', async () => {
   const rig = new Rig()
   const inner = await rig.server.connect().bucket('lease')
   let isLate = false
-  // A sealed bucket returns a record without a value after it has written a newer one.
+  // A sealed bucket returns no value for a record that is older than one that it has written.
   const late = async (key: string) => ({ key, value: null, revision: 1 })
   const bucket: Bucket = {
     get: (key) => (isLate ? late(key) : inner.get(key)),

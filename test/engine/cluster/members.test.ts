@@ -17,7 +17,7 @@ const ENGINE: Member = { role: 'engine', name: 'one', term: 3, lagBatches: 2, la
 const STANDBY: Member = { role: 'standby', name: 'two', term: null, lagBatches: 7, lagMs: 12 }
 const GATEWAY: Member = { role: 'gateway', name: 'g1', term: null, lagBatches: 0, lagMs: 4 }
 
-/** The fields in the order of `Member`. */
+/** Fields of a member in the order of its encoding. */
 const bytesOf = (member: object) => encoded((writer) => writeValue(writer, Object.values(member)))
 
 function openRig() {
@@ -32,7 +32,7 @@ function openRig() {
 
 const names = ({ members }: { readonly members: Members }) => members.all().map(({ name }) => name)
 
-test('lists all processes within a second, removes a process silent for five seconds, and remembers the last leader', async () => {
+test('lists all processes within a second, removes one after five silent seconds, and keeps the last leader', async () => {
   const { clock, join } = openRig()
   let two: Member = STANDBY
   const engine = join(() => ENGINE)
@@ -46,7 +46,7 @@ test('lists all processes within a second, removes a process silent for five sec
   }
   const [first] = gateway.members.all()
   assert.deepEqual({ ...first, lastSeenAgoMs: 0 }, { ...ENGINE, lastSeenAgoMs: 0 })
-  // The process stops without a message, as when killed.
+  // The process ends without a message, as if killed.
   engine.log.setLink('down')
   clock.advance(memberTimeoutMs + 2_000)
   assert.deepEqual(names(gateway), ['two', 'g1'])
@@ -56,7 +56,7 @@ test('lists all processes within a second, removes a process silent for five sec
   clock.advance(1_001)
   assert.deepEqual(names(gateway), ['two', 'g1'])
   assert.equal(gateway.members.leader?.term, 4)
-  // The process continues and announces its former state.
+  // The process continues and still announces that it leads.
   engine.log.setLink('up')
   clock.advance(1_001)
   assert.deepEqual(names(gateway), ['one', 'two', 'g1'])
@@ -66,7 +66,7 @@ test('lists all processes within a second, removes a process silent for five sec
   assert.deepEqual(names(gateway), ['one', 'g1'])
 })
 
-test('skips invalid members and limits names by their length in bytes', () => {
+test('ignores invalid members, and limits names by their length in bytes', () => {
   const { clock, join } = openRig()
   const { log, members } = join(() => GATEWAY)
   for (const wrong of [

@@ -1,4 +1,4 @@
-// Acknowledgements of a server that, like JetStream, checks the ids of batches and the expected last sequence.
+// The server of these tests checks ids of batches and expected sequences like JetStream.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const EXPECTED = ['Expected-Last-Sequence', 'Expected-Last-Msg-Id']
 const WRONG_LAST_SEQUENCE = 10_071
 type Callback = Parameters<Connection['subscribe']>[1]['callback']
 
-/** Holds its answers until the test releases them. */
+/** Holds its acknowledgements until the test releases them. */
 class StreamServer implements Connection {
   readonly ids = new Map<string, number>()
   last = 0
@@ -83,7 +83,7 @@ function rig() {
   return { server, publisher, published, publish, pass }
 }
 
-test('requests an acknowledgement for only the first and newest batch of a burst, and derives all sequence numbers', async () => {
+test('requests acknowledgements for the first and the newest batch of a burst only, and knows all sequences', async () => {
   const { server, published, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
@@ -96,13 +96,13 @@ test('requests an acknowledgement for only the first and newest batch of a burst
     Array.from({ length: 100 }, (_, id) => id + 1),
   )
   assert.equal(server.last, 100, 'the one that was sent twice is there once')
-  // Batches far apart request an acknowledgement each, and none is requested again later.
+  // Batches with long pauses between them request one acknowledgement each.
   for (let id = 100; id < 103; id += 1) {
     publish(id, id)
     await pass(ackEveryMs * 3)
   }
   assert.deepEqual([server.asked, published.slice(100)], [5, [101, 102, 103]])
-  // At a steady rate, one batch in some milliseconds requests an acknowledgement.
+  // Of a steady flow, one batch every few milliseconds requests an acknowledgement.
   for (let id = 103; id < 303; id += 1) {
     publish(id, id)
     await pass(0.5)
@@ -115,34 +115,34 @@ test('requests an acknowledgement for only the first and newest batch of a burst
   )
 })
 
-test('applies a refusal to every publish that the acknowledgement covers, and to no other', async () => {
+test('rejects every publish that a negative acknowledgement covers, and no other', async () => {
   const { server, published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   await pass(ackEveryMs)
-  // Another writer appended in between, so the second batch has the sequence that the first expected.
+  // Another writer's batch has the sequence that the first batch expected.
   server.last += 1
   server.lastId = 'of another'
   for (let id = 2; id < 6; id += 1) publish(id, id)
   await pass(0)
   await pass(ackEveryMs * 2)
   assert.deepEqual(published, [1, 2, 'fenced', 'fenced', 'fenced', 'fenced'])
-  // Sent again from the log's position, each with its own acknowledgement. The server finds existing batches by their
-  // ids.
+  // All batches are sent again from the log's position, each with its own acknowledgement. The server recognises stored
+  // batches by their ids.
   for (let id = 0; id < 6; id += 1) publish(id, id + 1, true)
   await pass(0)
   assert.deepEqual(published, [1, 2, 4, 5, 6, 7])
   assert.equal(server.last, 7)
 })
 
-test('requests a separate acknowledgement for a batch that does not directly follow the previous batch', async () => {
+test('requests a separate acknowledgement for a batch that does not follow the previous one directly', async () => {
   const { server, publisher, published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   publish(2, 7)
   await pass(ackEveryMs)
   assert.deepEqual([published[0], published[1], published[2]], [1, 2, 'fenced'])
-  // A batch at another sequence does not confirm the batches before it.
+  // A batch at another sequence does not confirm earlier batches.
   publish(3, 2)
   await pass(ackEveryMs * 2)
   server.ids.set('5', 1)

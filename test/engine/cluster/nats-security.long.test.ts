@@ -1,5 +1,5 @@
-// Checks what users of a real nats-server can read, write and forge: a local process without a password, and the
-// gateway user with a plain NATS client. Skipped without a nats-server on the PATH.
+// Checks what clients of a real nats-server can read, write and forge: a client without a password, and a NATS client
+// with the gateway's password. Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { loadConfig } from '../../../engine/config.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 
-// Clock timers do not keep the process alive.
+// Keeps the process alive, which clock timers do not.
 const anchor = new MessageChannel()
 anchor.port1.ref()
 
@@ -36,7 +36,6 @@ const joined = (role: 'engine' | 'gateway', set: Readonly<Record<string, string>
 const knock = (set: { readonly user?: string; readonly pass?: string }) =>
   connect({ servers: nats.url, reconnect: false, inboxPrefix: `_INBOX.${set.user}`, ...set })
 
-/** All paths below a folder. */
 function filesIn(path: string): readonly string[] {
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const inner = join(path, entry.name)
@@ -44,7 +43,7 @@ function filesIn(path: string): readonly string[] {
   })
 }
 
-/** The subjects that the server denied to a connection. */
+/** Subjects that the server denied to a connection. */
 function refusals(connection: NatsConnection): Set<string> {
   const refused = new Set<string>()
   void (async () => {
@@ -70,7 +69,7 @@ if (!hasNats()) {
       anchor.port1.close()
     })
 
-    test('waits, as a gateway, for the engine to create streams and buckets', async () => {
+    test('waits as gateway until the engine has created streams and buckets', async () => {
       const gateway = await joined('gateway')
       await assert.rejects(gateway.head('books'))
       await assert.rejects(gateway.bucket('accounts'))
@@ -84,7 +83,7 @@ if (!hasNats()) {
       await gateway.close()
     })
 
-    test('allows a gateway reads, account watches, requests, replies and announcements', async () => {
+    test('allows a gateway to read, to follow accounts, to send requests and answers, and to announce', async () => {
       const gateway = await joined('gateway')
       await engine.publish('trades', { bytes: bytes('batch'), id: '1', after: 0 })
       const accounts = await gateway.bucket('accounts')
@@ -114,7 +113,7 @@ if (!hasNats()) {
       await gateway.close()
     })
 
-    test('refuses connections without a user’s password', async () => {
+    test('refuses connections without a password', async () => {
       for (const set of [
         {},
         { user: 'engine' },
@@ -125,13 +124,13 @@ if (!hasNats()) {
       }
     })
 
-    test('makes password and record files readable only by their owner', () => {
+    test('makes files with passwords and records readable for their owner only', () => {
       for (const path of [folder, ...filesIn(folder)]) {
         assert.equal(statSync(path).mode & 0o077, 0, path)
       }
     })
 
-    test('denies the gateway user stored writes, creation, deletion and key revocation', async () => {
+    test('denies the gateway’s user writing, creating and deleting stored data, and revoking keys', async () => {
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))
       const received: Uint8Array[] = []
@@ -163,7 +162,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('denies the gateway user the engine’s requests and answers', async () => {
+    test('denies the gateway’s user the requests and answers of the engine', async () => {
       const attacker = await knock({ user: 'gateway', pass: nats.secrets.gateway })
       const refused = refusals(attacker)
       const subjects = ['>', 'tb.>', 'tb.ask.http', 'tb.ask.quota', '_INBOX.>', '_INBOX.engine.>']
@@ -175,7 +174,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('prevents even the engine user from forging or reading messages without the key', async () => {
+    test('prevents the engine’s user from forging or reading messages without the cluster key', async () => {
       const attacker = await knock({ user: 'engine', pass: nats.secrets.engine })
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))

@@ -1,4 +1,4 @@
-// Runs the log contract on a real nats-server. Skipped without one on the PATH.
+// Runs the contract tests of logs on a real nats-server. Skipped without one on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ import {
 import { type Log, silentLog } from '../../../engine/process/log.ts'
 import { clusterLogContract } from '../../contract/cluster-log.ts'
 
-// Clock timers do not keep the process alive.
+// Keeps the process alive, which clock timers do not.
 const anchor = new MessageChannel()
 anchor.port1.ref()
 test.after(() => anchor.port1.close())
@@ -38,7 +38,7 @@ const connect = async (
   t: TestContext,
   { url, secrets }: RunningNats,
   processLog: Log = silentLog,
-  // A long time limit, because these tests may run on a busy machine.
+  // A long time limit, because the machine may be busy.
   timeoutMs = 60_000,
 ): Promise<ClusterLog> => {
   const parts = {
@@ -64,7 +64,7 @@ if (!hasNats()) {
     return [await connect(t, nats), await connect(t, nats)]
   })
 
-  test('reads and writes a bucket again after the server lost the bucket', async (t) => {
+  test('reads and writes a bucket again after the server has lost it', async (t) => {
     const { nats, folder } = await serve(t)
     const bucket = await (await connect(t, nats, silentLog, 2_000)).bucket('accounts')
     await bucket.put('account.one', Buffer.from('before'))
@@ -96,7 +96,7 @@ if (!hasNats()) {
     assert.equal((await connected).link, 'up')
   })
 
-  test('stores one revision per record of a bucket', async (t) => {
+  test('keeps one revision of each record of a bucket', async (t) => {
     const { nats } = await serve(t)
     const bucket = await (await connect(t, nats)).bucket('accounts')
     for (const value of ['first', 'second', 'third']) {
@@ -117,7 +117,7 @@ if (!hasNats()) {
     assert.deepEqual([state.last_seq, texts], [7, ['third', 'mark of a removal']])
   })
 
-  test('resumes a reader after the server restarts and after the stream expires data', async (t) => {
+  test('resumes a reader after the server restarted and after the stream deleted old data', async (t) => {
     const { nats, folder } = await serve(t)
     const log = await connect(t, nats)
     const read: number[] = []
@@ -157,7 +157,7 @@ if (!hasNats()) {
     t.after(() => again.stop())
     await isUp
     for (let batch = 0; batch < 3; ) {
-      // A server that has just started may not have its streams yet.
+      // A server that has just started may not have loaded its streams yet.
       try {
         await publish(10 + batch, await log.head('trades'))
         batch += 1

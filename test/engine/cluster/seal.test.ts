@@ -17,7 +17,7 @@ function damaged(bytes: Uint8Array): readonly Uint8Array[] {
   return [...flipped, ...cut, Buffer.concat([bytes, Buffer.of(0)])]
 }
 
-test('opens a message sealed by another process, with its number and timestamp, only in the same context', () => {
+test('opens a message of another process with its number and stamp, but only in the same context', () => {
   const [one, other] = [new ClusterSeal(KEY), new ClusterSeal(KEY)]
   const first = one.seal('ask.http', 1_795_000_000_000, BODY)
   const second = one.seal('ask.http', 7, BODY)
@@ -35,14 +35,14 @@ test('opens a message sealed by another process, with its number and timestamp, 
   assert.equal(other.open('tell.member', empty.bytes)?.body.length, 0)
 })
 
-test('refuses a message with any byte changed, removed or added', () => {
+test('rejects a message with any byte changed, removed or added', () => {
   const { bytes } = new ClusterSeal(KEY).seal('record.accounts.account.1', 1, BODY)
   for (const other of damaged(bytes)) {
     assert.equal(new ClusterSeal(KEY).open('record.accounts.account.1', other), null)
   }
 })
 
-test('seals with AES-256-GCM and a key derived by HKDF-SHA-256', () => {
+test('encrypts with AES-256-GCM and a key derived by HKDF-SHA-256', () => {
   const { bytes } = new ClusterSeal(KEY).seal('ask.http', 9, BODY)
   const [header, text, tag] = [bytes.subarray(0, 29), bytes.subarray(29, -16), bytes.subarray(-16)]
   const key = hkdfSync('sha256', KEY, header.subarray(1, 17), 'twinbook message', 32)
@@ -52,7 +52,7 @@ test('seals with AES-256-GCM and a key derived by HKDF-SHA-256', () => {
   assert.deepEqual(Buffer.concat([decipher.update(text), decipher.final()]), BODY)
 })
 
-test('accepts bytes only with the authentication code of the key and context, in one or several parts', async () => {
+test('accepts bytes only with the authentication code of their key and context, computed in one or several parts', async () => {
   const [one, other] = [new ClusterSeal(KEY), new ClusterSeal(KEY)]
   const signed = one.signed('batch.books', BODY)
   const key = hkdfSync('sha256', KEY, new Uint8Array(), 'twinbook code', 32)

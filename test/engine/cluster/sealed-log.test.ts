@@ -1,4 +1,4 @@
-// The sealed log over a log in this process. The attacker can read and write the inner log but lacks CLUSTER_KEY.
+// An attacker can read and write the log, but does not have CLUSTER_KEY.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -56,7 +56,7 @@ class Rig {
     }
   }
 
-  /** Resolves with the promise's result while the clock advances. */
+  /** The result of a promise while the clock advances. */
   async done<Value>(promise: Promise<Value>): Promise<Value> {
     let isOver = false
     const over = () => {
@@ -85,7 +85,7 @@ clusterLogContract('sealed', async (t) => {
 const header = { epoch: 'own', term: 1_000, batch: 1, offsets: [], count: 0 }
 const batch = encodeBatch(header, new Uint8Array())
 
-test('skips and counts batches written without the key, and reports their position', async () => {
+test('skips and counts batches written without the key, and reports their sequences', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   const read: string[] = []
@@ -107,7 +107,7 @@ test('skips and counts batches written without the key, and reports their positi
   assert.deepEqual(read, ['batch 1', 'refused 2', 'refused 3', 'refused 4'])
   assert.equal(await rig.refused('batch', 'forged'), 3)
   assert.equal(rig.warned.length, 1, 'one line a minute')
-  // This batch is authentic, but belongs to another shard.
+  // This batch is authentic but belongs to another shard.
   await rig.attacker.publish('trades', { bytes: forged[2] ?? batch, id: 'moved', after: 0 })
   const trades = gateway.read('trades', 1, {
     onBatch: () => void read.push('moved'),
@@ -118,7 +118,7 @@ test('skips and counts batches written without the key, and reports their positi
   await Promise.all([sync.stop(), trades.stop()])
 })
 
-test('continues past batches written without the key, even when the newest batch is one of them', async () => {
+test('continues after batches written without the key, even if one of them is the newest', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.attacker.publish('books', { bytes: batch, id: 'forged', after: 0 })
@@ -146,7 +146,7 @@ test('continues past batches written without the key, even when the newest batch
   await follower.stop()
 })
 
-test('returns no checkpoint that was written without the key', async () => {
+test('returns no checkpoint written without the key', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.done(engine.putObject('checkpoint', bytes('whole')))
@@ -156,7 +156,7 @@ test('returns no checkpoint that was written without the key', async () => {
   assert.equal(await rig.refused('object', 'forged'), 1)
 })
 
-test('hides record contents from clients without the key', async () => {
+test('hides the content of records from clients without the key', async () => {
   const rig = new Rig()
   const accounts = await rig.done(rig.join().bucket('accounts'))
   await accounts.put('account.1', bytes('hash of a password'))
@@ -164,7 +164,7 @@ test('hides record contents from clients without the key', async () => {
   assert.equal(textOf(shown?.value).includes('password'), false)
 })
 
-test('refuses records that a client without the key forged, moved, rolled back or removed', async () => {
+test('rejects records that a client without the key forged, moved, replayed or removed', async () => {
   const rig = new Rig()
   const forging = await rig.attacker.bucket('accounts')
   const accounts = await rig.done(rig.join().bucket('accounts'))
@@ -194,7 +194,7 @@ test('refuses records that a client without the key forged, moved, rolled back o
   assert.equal(await rig.refused('record', 'old'), 3)
 })
 
-test('accepts a change by an engine whose clock is behind that of the previous writer', async () => {
+test('accepts a change by an engine whose clock is behind the previous writer’s', async () => {
   const rig = new Rig()
   rig.clock.advance(60_000)
   const one = await rig.done(rig.join().bucket('accounts'))
@@ -207,7 +207,7 @@ test('accepts a change by an engine whose clock is behind that of the previous w
   assert.equal(textOf((await one.get('account.1'))?.value), 'after')
 })
 
-test('keeps the leader when a client without the key writes the lease', async () => {
+test('keeps the leader when a client without the key writes the record of the lease', async () => {
   const rig = new Rig()
   const deposed: string[] = []
   const leaders: string[] = []
@@ -232,7 +232,7 @@ test('keeps the leader when a client without the key writes the lease', async ()
   assert.deepEqual([leaders, deposed], [['one'], []])
 })
 
-test('answers only fresh requests of the same cluster, each of them once', async () => {
+test('answers only recent requests of the same cluster, each once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   await rig.pass(1_000)
@@ -260,7 +260,7 @@ test('answers only fresh requests of the same cluster, each of them once', async
   await refuses(rig.attacker, bytes('password'))
   await rig.pass(sealedMessageAgeMsMax + 1_000)
   await refuses(rig.attacker, request)
-  // An engine that started later does not know which requests the former one answered.
+  // An engine that started later does not know which requests were answered before.
   assert.equal(textOf(await tapped.request('http', bytes('second'))), 'done')
   await rig.pass(10)
   rig.join().answer('http', async () => assert.fail('it was sent to the engine before'))
@@ -271,7 +271,7 @@ test('answers only fresh requests of the same cluster, each of them once', async
   await gateway.close()
 })
 
-test('answers a gateway while a client without the key and another gateway send too many requests', async () => {
+test('answers a gateway while an attacker and another gateway send too many requests', async () => {
   const rig = new Rig()
   const [engine, busy, bystander] = [rig.join(), rig.join(), rig.join()]
   const finish: (() => void)[] = []
@@ -290,7 +290,7 @@ test('answers a gateway while a client without the key and another gateway send 
   const short = await rig.done(Promise.all(send(bystander, answersMax / 2, 'short')))
   assert.deepEqual(new Set(short), new Set(['done']))
   assert.match((await rig.done(Promise.all(forged)))[0] ?? '', /CLUSTER_KEY/)
-  // The first gateway gets only its half of the answers until the other one has been silent for a second.
+  // The first gateway gets half of the answers until the other one has sent nothing for a second.
   for (const end of finish.splice(0)) end()
   await rig.done(Promise.all(own))
   const retried = send(busy, answersMax, 'long')
@@ -303,13 +303,13 @@ test('answers a gateway while a client without the key and another gateway send 
   assert.deepEqual(new Set(await rig.done(Promise.all(alone))), new Set(['done']))
 })
 
-test('refuses an answer that belongs to another request', async () => {
+test('rejects the answer to another request', async () => {
   const rig = new Rig()
   const [gateway, engine] = [rig.join(), rig.join()]
   let answer: Uint8Array = bytes('forged')
   rig.attacker.answer('quota', async () => answer)
   await assert.rejects(rig.done(gateway.request('quota', bytes('x'))), LogError)
-  // The attacker replays the answer to another request.
+  // The attacker replays the answer to an earlier request.
   engine.answer('bars', async () => bytes('old'))
   const inner = rig.server.connect()
   const { request: ask } = rig.attacker
@@ -324,7 +324,7 @@ test('refuses an answer that belongs to another request', async () => {
   assert.equal(await rig.refused('answer', 'forged'), 2)
 })
 
-test('receives only announcements of the same cluster, each of them once', async () => {
+test('receives only announcements of the same cluster, each once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   const received: string[] = []

@@ -1,4 +1,4 @@
-// Batches of event-loop ticks, a log with faults, and two writers that both consider themselves the leader.
+// Batches per event-loop tick, faults of the log, and two writers that both assume that they lead.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -49,7 +49,6 @@ class Rig {
     })
   }
 
-  /** Advances the clock and runs pending work. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10) {
       this.clock.advance(10)
@@ -85,7 +84,7 @@ class Rig {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-test('writes one gapless batch of at most 512 KiB per shard and tick, and serialises short ticks', async () => {
+test('writes one batch of at most 512 KiB per shard and tick, and combines ticks within a millisecond', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(3)) {
@@ -102,7 +101,7 @@ test('writes one gapless batch of at most 512 KiB per shard and tick, and serial
       { batch: 2, count: 1, offsets: [] },
     ],
   )
-  // The first batch is sent at once. Items of four ticks within a millisecond after it share one batch.
+  // The first batch is sent at once. The items of the next four ticks, within a millisecond, share a batch.
   const ticks = rig.writer(rig.server.connect(), { epoch: 'turns' })
   for (const number of upTo(5)) {
     ticks.put('hooks', [0, number])
@@ -151,7 +150,7 @@ test('writes one gapless batch of at most 512 KiB per shard and tick, and serial
   )
 })
 
-test('caches the newest batches by id up to a byte limit, whether stored or not', async () => {
+test('retains the newest batches by id up to a limit in bytes, acknowledged or not', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log)
@@ -177,7 +176,7 @@ test('caches the newest batches by id up to a byte limit, whether stored or not'
   assert.equal(present.at(-1), count + 1, 'the newest')
 })
 
-test('stores each batch once and in order despite lost batches, lost acknowledgements, delays and disconnects', async () => {
+test('stores each batch once and in order despite lost batches and acknowledgements, delays and disconnects', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, lostBatches: 0.05, lostAcks: 0.05, delayMsMax: 30 }
   const log = rig.server.connect()
@@ -198,7 +197,7 @@ test('stores each batch once and in order despite lost batches, lost acknowledge
   assert.equal(rig.deposed, 0)
 })
 
-test('drops pending batches beyond its window, reports their numbers in the next batch, and continues', async () => {
+test('drops waiting batches beyond its window, announces their numbers in the next batch, and continues', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log, { windowBytes: 1_000 })
@@ -221,7 +220,7 @@ test('drops pending batches beyond its window, reports their numbers in the next
   assert.ok(rig.numbers.length < 100)
 })
 
-test('stops writing when deposed as leader, and ends once', async () => {
+test('writes nothing after it was deposed, and reports that once', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, delayMsMax: 20 }
   const [one, other] = [rig.server.connect(), rig.server.connect()]
@@ -236,7 +235,7 @@ test('stops writing when deposed as leader, and ends once', async () => {
   const writer = rig.writer(one, { isLeading: () => first.isHeld() })
   writer.put(SHARD, [0, 1])
   await rig.pass(1_000)
-  // The process is suspended: no code runs and the lease is not renewed.
+  // The process is suspended: no code runs, and the lease is not renewed.
   one.setLink('down')
   const second = await lead(other, 'other')
   assert.ok(second.term > first.term)
@@ -253,7 +252,7 @@ test('stops writing when deposed as leader, and ends once', async () => {
   assert.equal(rig.deposed, 1)
 })
 
-test('continues, as leader, a log that lost its newest batches', async () => {
+test('continues as leader after the log has lost its newest batches', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(10)) {

@@ -1,5 +1,4 @@
-// Runs `npm run account` on the data folder of a stopped engine, over the socket of a running one (this process), and
-// during a start.
+// Runs `npm run account` without an engine, with a running engine (this process), and while an engine starts.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -31,7 +30,7 @@ async function openFolder(dataDir: string) {
   return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
 }
 
-test('changes the data folder while no engine runs, visibly to the next engine', async () => {
+test('changes the data folder while no engine runs, and the next engine reads the changes', async () => {
   const dataDir = join(folder, 'stopped')
   const first = await openFolder(dataDir)
   const ann = await first.directory.add({
@@ -92,7 +91,7 @@ test('changes the data folder while no engine runs, visibly to the next engine',
   await third.storage.close()
 })
 
-test('sends the change to a running engine over its socket, which applies it in memory at once', async () => {
+test('sends changes to a running engine, which applies them in memory at once', async () => {
   const dataDir = join(folder, 'running')
   const { storage, directory } = await openFolder(dataDir)
   const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -101,7 +100,7 @@ test('sends the change to a running engine over its socket, which applies it in 
   directory.watch({ onAccountDeactivated: (_, reason) => void removed.push(reason) })
   const socket = new AdminSocket({ dataDir, clock: systemClock, log: silentLog })
   socket.register(accountHandlers(directory))
-  // The lock is held at once and the socket opens a moment later, as when an engine starts.
+  // Like a starting engine, it holds the lock at once and opens the socket a moment later.
   const requesting = run(dataDir, 'disable', 'ann@example.com')
   await socket.start()
   assert.deepEqual(await requesting, {
@@ -122,7 +121,7 @@ test('sends the change to a running engine over its socket, which applies it in 
   await storage.close()
 })
 
-test('reports an unresponsive engine or a folder without an engine, and changes nothing', async () => {
+test('reports an unresponsive engine or a folder that was never used, and changes nothing', async () => {
   const dataDir = join(folder, 'mute')
   const { storage } = await openFolder(dataDir)
   const nowhere = join(folder, 'nowhere')

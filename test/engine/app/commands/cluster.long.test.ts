@@ -15,7 +15,7 @@ const SETTINGS = {
   ...{ PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '100', SIM_FAULTS: 'off' },
   ...{ WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'error' },
 }
-/** Maximum requests until both gateways answer alike, because books change between the requests. */
+/** Maximum number of requests until both gateways give the same answer, because books change in between. */
 const TRIES_MAX = 500
 
 const folder = mkdtempSync(join(tmpdir(), 'cluster-'))
@@ -29,7 +29,7 @@ interface Asking {
   readonly body?: object
 }
 
-/** Retries while the answer is 429 or 503. */
+/** Repeats the request while the status is 429 or 503. */
 async function ask(url: string, { method = 'GET', headers = {}, body }: Asking = {}) {
   for (;;) {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -53,13 +53,13 @@ function gateway(number: 1 | 2): string {
   return url
 }
 
-/** Omits fields that depend on the time of the request, and cursors, which belong to one gateway. */
+/** Omits cursors and fields that depend on the time of the request. */
 function lasting(text: string): unknown {
   const moment = ['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms', 'stale', 'cursor']
   return JSON.parse(text, (name, value: unknown) => (moment.includes(name) ? undefined : value))
 }
 
-/** Resolves once both gateways answer alike. */
+/** Resolves when both gateways give the same answer. */
 async function agree(path: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const answers = await Promise.all(urls.gateways.map((url) => ask(url + path, withKey())))
@@ -98,7 +98,7 @@ if (!hasNats()) {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test('answers the README’s first requests alike at both gateways, each with its own name', async () => {
+    test('answers the README’s first requests equally at both gateways, each with its own name', async () => {
       const list = await ask(`${gateway(1)}/v1/markets?limit=1`, withKey())
       const id: string = JSON.parse(list.text).markets[0].id
       const paths = [
@@ -121,7 +121,7 @@ if (!hasNats()) {
       for (const path of paths) await agree(path)
     })
 
-    test('applies creations and removals made at one gateway to the other gateway', async () => {
+    test('shows what one gateway created or removed at the other gateway', async () => {
       const account = await signUp(gateway(1))
       const auth = { headers: { authorization: `Bearer ${account}` } }
       const body = { label: 'short', scopes: ['read', 'webhooks'] }
@@ -182,7 +182,6 @@ if (!hasNats()) {
   })
 }
 
-/** Whether a port accepts connections. */
 function isListening(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(portOf(url), '127.0.0.1')
@@ -192,7 +191,7 @@ function isListening(url: string): Promise<boolean> {
 }
 
 /**
- * Signs up and returns the token. Each try uses another email address, because a try that timed out may have created
+ * Signs up and returns the token. Each attempt uses a new e-mail, because an attempt that timed out may have created
  * its account.
  */
 async function signUp(url: string): Promise<string> {
@@ -210,7 +209,7 @@ async function marketPrice(): Promise<string> {
   return `/v1/markets/${JSON.parse(text).markets[0].id}/price`
 }
 
-/** Repeats the request until its answer has this status, because changes reach other gateways with a delay. */
+/** Repeats a request until it has this status, because changes reach other gateways with a delay. */
 async function untilStatus(url: string, value: string, status: number): Promise<void> {
   while ((await ask(url, withKey(value))).status !== status) await beforeAgain()
 }

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
 import { type Ended, runToEnd } from '../../../support/rigs/run-to-end.ts'
 
-/** Each npm script with arguments: its file and its name. */
+/** Each npm script that has arguments: its file and its name. */
 const COMMANDS = [
   { file: 'engine/app/start.mjs', name: 'npm start' },
   { file: 'bench/run.ts', name: 'npm run bench' },
@@ -31,7 +31,7 @@ function scriptOf(file: string): string {
   return `npm run ${found[0]}`
 }
 
-/** Runs a command without settings, so that a command that ignores its arguments fails. */
+/** Runs a command with an empty environment, so that a command that ignores its arguments fails. */
 const run = (file: string, ...args: readonly string[]) =>
   runToEnd(file, args, { env: { DATA_DIR: '/nowhere' } })
 
@@ -54,7 +54,7 @@ describe('command table', { concurrency: 2 }, () => {
     })
   }
 
-  test('refuses a dump that is passed as the other venue’s dump', async () => {
+  test('refuses a dump that is given as that of the other venue', async () => {
     const folder = testFolder('exchanged')
     const [a, b, out] = ['a.jsonl', 'b.jsonl', 'out.jsonl'].map((name) => join(folder, name))
     assert.ok(a !== undefined && b !== undefined && out !== undefined)

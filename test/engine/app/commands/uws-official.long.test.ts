@@ -1,4 +1,4 @@
-// Runs `npm run uws:official` in a copy of this project's files, with the real npm and with a replacement of npm.
+// Runs `npm run uws:official` in a copy of this project's files, with npm and with a stand-in for npm.
 
 import assert from 'node:assert/strict'
 import {
@@ -25,7 +25,6 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A project with one installed file. */
 function project(): string {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-official-'))
   folders.push(folder)
@@ -35,7 +34,7 @@ function project(): string {
   return folder
 }
 
-/** The texts of all files of a folder. */
+/** Contents of all files of a folder. */
 function contents(folder: string): ReadonlyMap<string, string> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
   const files = paths
@@ -49,7 +48,7 @@ function contents(folder: string): ReadonlyMap<string, string> {
 const run = (cwd: string, env: NodeJS.ProcessEnv) =>
   runToEnd(COMMAND, [], { cwd, env: { ...process.env, ...env } })
 
-/** A folder with an executable `npm` that has these lines. */
+/** A folder with an executable `npm` that consists of these lines. */
 function npmOf(...lines: readonly string[]): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-npm-'))
   folders.push(folder)
@@ -61,7 +60,7 @@ test('reports an unreachable repository in one sentence and changes nothing', as
   const folder = project()
   const before = contents(folder)
   const { code, stdout, stderr } = await run(folder, {
-    // The proxy does not exist and other protocols are off, so no request leaves this machine.
+    // The only allowed proxy does not exist, so no request leaves this machine.
     HTTPS_PROXY: 'http://127.0.0.1:9',
     HTTP_PROXY: 'http://127.0.0.1:9',
     npm_config_https_proxy: 'http://127.0.0.1:9',
@@ -78,7 +77,7 @@ test('reports an unreachable repository in one sentence and changes nothing', as
   assert.deepEqual(contents(folder), before)
 })
 
-test('installs the official dependency with npm, and reports why npm could not', async () => {
+test('installs the official dependency with npm, and reports the reason if npm fails', async () => {
   const folder = project()
   const done = await run(folder, npmOf('echo "$*" > asked'))
   assert.deepEqual([done.code, done.stderr], [0, ''])

@@ -1,4 +1,4 @@
-// Runs `npm run watch` as a process with a small server.
+// Runs `npm run watch` as a process that connects to a small server.
 
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
@@ -22,10 +22,8 @@ after(() => server.stop())
 
 interface Watching {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
-  /** All output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** The exit code. */
   readonly ended: Promise<number | null>
 }
 
@@ -41,7 +39,7 @@ function watch(...args: readonly string[]): Watching {
   return { child, stdout: () => stdout.join(''), stderr: () => stderr.join(''), ended }
 }
 
-/** Changes the book until the child process has ended. */
+/** Changes the book until the command has ended. */
 async function moveUntil(watching: Watching): Promise<number | null> {
   let isOver = false
   watching.ended.then(() => {
@@ -68,7 +66,7 @@ describe('watch', () => {
     assert.equal(watching.stderr(), '')
   })
 
-  test('prints a table with a heading and a row per book without --json', async () => {
+  test('prints a table with a heading and one row per book without --json', async () => {
     const watching = watch('orderbook', 'venue_a_rain', '--count', '2', ...here())
     assert.equal(await moveUntil(watching), 0)
     const [heading = '', ...lines] = watching.stdout().trim().split('\n')
