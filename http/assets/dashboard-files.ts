@@ -18,7 +18,7 @@ interface DashboardFile {
   readonly contentType: string
 }
 
-/** The page, and its files by name. The server serves no others. */
+/** The page, and its files by name. The server serves only these. */
 interface DashboardFiles {
   readonly html: string
   readonly files: ReadonlyMap<string, DashboardFile>

@@ -143,7 +143,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   for (const problem of Array.isArray(detail) ? detail : []) {
     if (!isRecord(problem) || !Array.isArray(problem.loc)) continue
     const name = fieldOf(problem.loc)
-    // A field shows its first message only.
+    // Only the first message of a field is shown.
     if (!fields.has(name)) fields.set(name, String(problem.msg))
   }
   const summary = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')

@@ -92,7 +92,7 @@ export function App() {
   `
 }
 
-/** Shows the login form, or the progress while the session is requested. */
+/** Shows the login form. Until the session state is known, shows a loading message or the error instead. */
 function closed(who: SessionState) {
   if (who.kind === 'out')
     return html`<${LogInOrSignUpPage} ending=${who.ending} isLocalOffered=${who.isLocalOffered} />`

@@ -47,7 +47,7 @@ interface Follower {
   readonly onMessage: (message: DataMessage) => void
   /** Messages of the channel were lost. The shown data may be outdated until it is reloaded. */
   readonly onGap?: () => void
-  /** The subscription is live. Data requested by REST from now on has no gap to the stream. */
+  /** The subscription is live. A REST request from now on and the stream together miss no change. */
   readonly onReady?: () => void
 }
 

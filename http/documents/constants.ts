@@ -11,7 +11,7 @@ type Texts = Readonly<Record<string, string>>
 interface Constants {
   /** Descriptions of route groups. `{a}` stands for the configured name of the venue with this letter. */
   readonly groups: Readonly<Record<RouteGroup, string>>
-  /** Operation ids by route, where names.ts would create an awkward one. */
+  /** Operation ids of routes for which names.ts would build an awkward one. */
   readonly operations: Texts
   readonly rest: {
     readonly description: string

@@ -19,7 +19,7 @@ interface CandleChartProps {
   readonly marketId: string
   /** Creation time of the market; null: unknown. */
   readonly createdAtMs: number | null
-  /** Minimum decimals of prices in cents. */
+  /** Minimum number of decimals of a price in cents. */
   readonly decimals: number
 }
 
@@ -134,7 +134,7 @@ function useDrawnBars(
     const onMessage = (message: DataMessage) => {
       const bar = message.type === 'candle' ? barOfMessage(message.data, interval) : null
       const result = bar === null ? 'known' : bars.put(bar)
-      // A bar received before the past bars is stored and drawn with them.
+      // A bar that arrives before the past bars is stored and drawn with them.
       if (bar === null || result === 'known' || !isRead) return
       canvas.current?.put(bar, result)
       put({ last: bars.last })

@@ -172,7 +172,7 @@ function useCountdown(seconds: number, cause: unknown): number {
   return leftSeconds
 }
 
-/** /health requires no session and has no rate limit. */
+/** Poll period of /health, which requires no session and has no rate limit. */
 const PERIOD_MS = 5_000
 const fetchHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
 

@@ -118,7 +118,7 @@ interface TradePanelProps {
   readonly marketId: string
   /** Outcome labels. Prices of the API are those of the first one. */
   readonly outcomes: readonly string[]
-  /** Minimum decimals of prices in cents. */
+  /** Minimum number of decimals of a price in cents. */
   readonly decimals: number
 }
 
@@ -159,7 +159,7 @@ function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
 interface TapeTableProps {
   readonly trades: Tape
   readonly outcomes: readonly string[]
-  /** Minimum decimals of prices in cents. */
+  /** Minimum number of decimals of a price in cents. */
   readonly least: number
 }
 

@@ -48,7 +48,7 @@ export function BookPanel({
 }: {
   readonly marketId: string
   readonly platform: string
-  /** Minimum decimals of prices in cents. */
+  /** Minimum number of decimals of a price in cents. */
   readonly decimals: number
 }) {
   const [levels, setLevels] = useState(FEW)

@@ -51,7 +51,7 @@ export function Ago({ atMs }: { readonly atMs: number | null }) {
 interface PriceProps {
   /** In dollars; null: unknown. */
   readonly price: number | null
-  /** Minimum decimals in cents, from the market's price step. */
+  /** Minimum number of decimals of the price in cents, from the market's price step. */
   readonly decimals?: number
 }
 

@@ -82,7 +82,7 @@ export function MarketOutcomes({
   decimals,
 }: {
   readonly market: Market
-  /** Minimum decimals of prices in cents. */
+  /** Minimum number of decimals of a price in cents. */
   readonly decimals: number
 }) {
   const live = useLivePrice(useLivePrices([market.id]), market.id)

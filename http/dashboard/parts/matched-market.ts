@@ -23,7 +23,7 @@ interface MatchedMarket {
   readonly match: MatchRecord
 }
 
-/** Page limit of the API. It exceeds the number of matches of an event. */
+/** Maximum number of matches in the response. An event has fewer. */
 const LIMIT = 200
 
 export function MatchedMarketPanel({ market }: { readonly market: Market }) {

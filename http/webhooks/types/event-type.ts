@@ -100,7 +100,7 @@ export const TRADE_TYPE = {
   expires: 'unmade',
 } as const
 
-/** Filter facts of a trade or whale trade. */
+/** The properties of a trade or whale trade that filters test. */
 export function tradeHappening(
   { market, receivedAtMs }: { readonly market: MarketRef; readonly receivedAtMs: TimeMs },
   trade: Trade,

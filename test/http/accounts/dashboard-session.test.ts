@@ -1,5 +1,5 @@
-// Tests the session cookie of the dashboard: who receives it, which requests it authenticates and how it ends. Tests
-// the log-in to the local account without a password too.
+// Tests the session cookie of the dashboard: who receives it, which requests it authenticates and how it ends. Also
+// tests the log-in to the local account without a password.
 
 import assert from 'node:assert/strict'
 import { request as begin, type IncomingMessage } from 'node:http'

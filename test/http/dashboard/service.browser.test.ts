@@ -209,7 +209,7 @@ test('shows a line while the server is down, and resumes live values afterwards'
   const line = page.locator('.connection')
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
-  // A feed may be stale for a moment on a busy machine. The line then disappears again.
+  // Waits for an empty line, because a feed may be stale for a moment on a busy machine.
   const lineDisappears = () =>
     page.waitForFunction(() => document.querySelector('.connection')?.textContent?.trim() === '')
   await state('live')

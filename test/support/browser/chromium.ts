@@ -46,7 +46,7 @@ export async function closeTabs(): Promise<void> {
 
 /** Exceeds any wait on a busy machine. */
 const WAIT_MS = 300_000
-/** Chromium logs each rejected request to the console. The page may handle the rejection as planned. */
+/** Chromium logs each 4xx response to the console, even if the page expects it. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/
 const SHED = /^Failed to load resource: the server responded with a status of 503/
 
