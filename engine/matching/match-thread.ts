@@ -11,14 +11,14 @@ import type { MatchResult, MatchTask } from './match-task.ts'
 import type { ThreadAnswer, ThreadTask } from './worker.ts'
 
 export interface MatchPort {
-  /** Rejects with EngineError only: the thread is down, or a task timed out and ended it. */
+  /** Rejects only with EngineError: the thread is down, or the task timed out and ended it. */
   run(task: MatchTask): Promise<MatchResult>
   close(): Promise<void>
 }
 
 /**
- * One thread, started immediately and retained because it holds the index. A task takes some ten milliseconds of an
- * idle core. The caller submits one task at a time; more are refused.
+ * One thread, which starts at once and never ends, because it holds the index. A task takes some ten milliseconds on an
+ * idle core. The caller submits one task at a time, and further tasks are rejected.
  */
 const MATCH_POOL = { threads: 1, isPersistent: true, queueMax: 2, timeoutMs: 120_000 } as const
 
@@ -29,12 +29,12 @@ const openThread = () =>
     isResult: (value): value is ThreadAnswer => isRecord(value) && 'kind' in value,
   })
 
-/** Starts a thread that compares words alone. */
+/** Starts a thread without an encoder. */
 export function openMatchThread(): MatchPort {
   return portOf(openThread(), null, () => undefined)
 }
 
-/** Starts the thread and opens an encoder folder in it. An unusable folder ends the thread. */
+/** Starts a thread with the encoder of a folder. If the folder is unusable, the thread ends. */
 export async function openEncodingThread(
   folder: string,
   metrics: Metrics,

@@ -1,6 +1,6 @@
-// Thread entry of the matcher. Retains one index and one pair graph between tasks, at lower priority than the event
-// loop, with a sentence encoder if its first task names a folder. Texts are encoded before their markets are indexed,
-// so that scoring is synchronous.
+// Entry module of the matching thread. Keeps one index and one pair graph between tasks, runs at a lower priority than
+// the main thread, and has a sentence encoder if its first task contains a folder. Texts are encoded before their
+// markets are indexed, so that scoring is synchronous.
 
 import { lowerThreadPriority } from '../process/thread-priority.ts'
 import { encodedScorer, textsOf } from './encoder/encoded-scorer.ts'
@@ -9,16 +9,13 @@ import type { Encoder, EncoderCounts } from './encoder/sentence-encoder.ts'
 import type { MatchResult, MatchTask } from './match-task.ts'
 import { openPairFinder, PairFinder } from './search/pair-finder.ts'
 
-/** A task with the encoder's folder, or null for no encoder. A null task only opens the encoder. */
+/** A task with the encoder's folder; null without an encoder. A null `task` only opens the encoder. */
 export interface ThreadTask {
   readonly folder: string | null
   readonly task: MatchTask | null
 }
 
-/**
- * Result of a task; `lost` for a null task. `counts` covers the time since the previous task. It is null without an
- * encoder.
- */
+/** Result of a task; `lost` for a null task. `counts` are those since the previous task; null without an encoder. */
 export type ThreadAnswer =
   | { readonly kind: 'done'; readonly result: MatchResult; readonly counts: EncoderCounts | null }
   | RefusedEncoder

@@ -1,4 +1,4 @@
-// Compares two propositions. Yields vetoes and the features that the model weighs.
+// Compares two propositions. Returns the vetoes and the features of the model.
 
 import { unmatchedContrasts } from '../understand/contrasts.ts'
 import { HOME, type UnmatchedMark, unmatchedMarks } from '../understand/marks.ts'
@@ -36,11 +36,11 @@ import {
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 
 /**
- * Text features, each about 0 to 1, with the prior weight. Training starts from the priors and is regularized towards
- * them. All are 0 for games, because two games of one league share nearly all their words.
+ * Text features, each about 0 to 1, with their prior weights. Training starts from the priors and is regularized
+ * towards them. All features are 0 for games, because two games of one league share nearly all their words.
  */
 const OF_TEXTS: Readonly<Record<string, Feature>> = {
-  // Two events state less than two markets: fewer candidate pairs of events are the same.
+  // Two equal event titles are weaker evidence than two equal market titles.
   ofEvents: [-1, ({ a }) => a.grain === 'event'],
   fullPrice: [2, ({ a, b, isSameFigure }) => isSameFigure && isSameAsset(a, b)],
   sameRange: [1, ({ isSameRange }) => isSameRange],
@@ -75,7 +75,7 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   ],
   relative: [-2, ({ a, b, isSameDate }) => !isSameDate && (a.isRelative || b.isRelative)],
   loneGrid: [-2, ({ outcomes }) => outcomes.isGridUnmatched],
-  // Set only with a sentence encoder. A similarity below 0.7 counts against a pair.
+  // Set only with a sentence encoder. Together with the next feature, a similarity below 0.7 lowers the score.
   encoded: [-3.5, ({ similarity }) => typeof similarity === 'number'],
   similarity: [5, ({ similarity }) => (typeof similarity === 'number' ? similarity : 0)],
 }
@@ -83,12 +83,15 @@ const isOther = ({ share }: UnmatchedMark): boolean => share === 'other'
 const TEXT_FEATURES: readonly Feature[] = Object.values(OF_TEXTS)
 const NO_TEXT: readonly number[] = TEXT_FEATURES.map(() => 0)
 
-/** In the order of the model's weights: the constant, game features, text features. */
+/** Names of the features in the order of the model's weights: the constant, game features, text features. */
 export const FEATURES: readonly string[] = ['one', 'fullGame', 'sameGame', ...Object.keys(OF_TEXTS)]
-/** Initial weights of the training, in the order of FEATURES. */
+/** Prior weights, in the order of FEATURES. */
 export const EXPECTED_WEIGHTS = [-2, 4, 1].concat(TEXT_FEATURES.map(([weight]) => weight))
 
-/** Similarity in meaning of two questions, −1 to 1. "not asked": the pair is of games or no encoder is configured. */
+/**
+ * Similarity in meaning of two questions, −1 to 1. "not asked": the pair is of games, or no encoder is configured. "not
+ * read": a text was not encoded.
+ */
 export type Similarity = number | 'not read' | 'not asked'
 
 export interface Comparison {
@@ -96,19 +99,19 @@ export interface Comparison {
   /** In the order of FEATURES. */
   readonly features: readonly number[]
   readonly dates: DateComparison
-  /** Agreements, as text for explanations. */
+  /** Texts on what both questions agree in, for explanations. */
   readonly agreements: readonly string[]
   readonly game: GameFinding | null
-  /** Date and outcome agree as far as a confirmed family requires. Wording is not weighed. */
+  /** Set if both belong to a confirmed family and their date and outcome agree. Their words are then not compared. */
   readonly isConfirmed?: true
-  /** Decisive parts that are not stated, where nothing contradicts. */
+  /** Decisive parts that a question does not state. Empty if the questions contradict each other. */
   readonly unstated: readonly UnstatedPart[]
   readonly similarity: Similarity
 }
 
 /**
- * Compares a proposition of venue a with one of venue b of the same grain, with the override on their families. If the
- * first conflicts leave a cap below `from`, the remaining parts and the markets of events are not compared.
+ * Compares a proposition of venue a with one of venue b of the same grain, with the overrides on their families. If the
+ * first conflicts cap the score below `from`, further parts and the markets of events are not compared.
  */
 export function compare(
   a: Proposition,
@@ -132,7 +135,7 @@ export function compare(
   return { ...found, vetoes, agreements, isConfirmed: true, unstated: [] }
 }
 
-/** Reports whether two members of a confirmed family have no conflict and the same parsed date and outcome. */
+/** Whether two members of a confirmed family have no conflict and the same date and outcome. */
 function isOneMember(a: Proposition, b: Proposition, found: Comparison): boolean {
   const { game, dates, features } = found
   if (game !== null) return game.isFull
@@ -178,7 +181,7 @@ function compareParts(
   const marks = [...unmatchedContrasts(ofA, ofB), ...unmatchedMarks(a.marks, b.marks)]
   const unmatched = marks.filter(({ name, lacks, values }) => {
     const { words, context, quantity, isTouch } = lacks === 'first' ? a : b
-    // "Increase by more than 3 %" asks the same about growth as "above 3 %", and "hit $8" as "how high".
+    // About growth, "increase by more than 3 %" and "above 3 %" are equal. So are "hit $8" and "how high".
     if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
     if ((name === 'level' || name === 'measure') && quantity !== null && isTouch) return false
     return !values.some((one) => one === HOME || words.includes(one) || context.includes(one))
@@ -204,7 +207,7 @@ interface TextParts extends Omit<Compared, 'noStation'> {
   readonly similarity: Similarity
 }
 
-/** If no uncovered word reaches this weight, all words count as covered. */
+/** All words count as covered if every uncovered word has a lower weight than this. */
 const ALL_COVERED = 0.12
 
 function compareTexts(a: Proposition, b: Proposition): ComparedWords {
@@ -221,11 +224,12 @@ function compareTexts(a: Proposition, b: Proposition): ComparedWords {
   }
 }
 
-/** Indexes all words of one side, including numbers such as the 50 of "Survivor season 50". */
+/** Indexes all words of one question, including numbers such as the 50 of "Survivor season 50". */
 function indexOf(one: Proposition): WordMatcher {
   const { words, answer, context, marks, children } = one
   const ordinals = [...marks.values()].map((values) => [...values])
-  // Titles of an event's markets may spell out abbreviations of its title. A word that only one market has is an answer.
+  // Market titles of an event may write out abbreviations of the event's title, so words that several of them share are
+  // added. A word that only one market has is an answer.
   const [first = [], ...others] = children(6).map((child) => child.words)
   const listed = first.filter((word) => others.every((each) => each.includes(word)))
   return new WordMatcher(words, answer, context, boundsOf(one), listed, ...ordinals)
@@ -234,27 +238,27 @@ function indexOf(one: Proposition): WordMatcher {
 const isSameAsset = (a: Proposition, b: Proposition): boolean =>
   a.asset !== null && a.asset === b.asset
 
-/** Reports whether one side has a range and the other side does not state any bound of it. */
+/** Whether one question has a range and the other does not state any of its bounds. */
 function isUnmatchedRange(one: Proposition, other: Proposition): boolean {
   if (one.quantity === null || other.quantity !== null) return false
   const { isLowOpen, isHighOpen } = one.quantity
-  // "Above 4.3%" is not "4.3%". "At least 25%" may be a "25% tariff".
+  // The words of "4.3%" do not state the range "above 4.3%". The words of a "25% tariff" may state "at least 25%".
   return isLowOpen || isHighOpen || !boundsOf(one).some((bound) => other.words.includes(bound))
 }
 
-/** Bounds as words: "at least 25%" has the number of a "25% tariff". */
+/** The bounds of a range as words, to be found in a text such as "25% tariff". */
 function boundsOf({ quantity }: Proposition): readonly string[] {
   if (quantity === null) return []
-  // The tokenizer splits numbers at the decimal point: "4.4" is "4" and "4".
+  // The tokenizer splits numbers at the decimal point: "4.4" becomes "4" and "4".
   return [quantity.low, quantity.high].flatMap((end) => [String(end), ...String(end).split('.')])
 }
 
-/** Compares the long rule texts only where they could still change the score. */
+/** Compares the long rule texts only if they can still lower the score. */
 function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): readonly Veto[] {
   return capOf(found) <= VETOES.other_rules.cap ? [] : ruleVetoes(a, b)
 }
 
-/** True for texts without words: empty, markup or symbols. */
+/** Whether the texts contain no words but only markup or symbols. */
 function hasNoText({ words, game, asset, answer }: Proposition): boolean {
   return game === null && asset === null && [...words, ...answer].join('').length < 2
 }
@@ -267,7 +271,7 @@ function agreementsOf(
   isSameRange: boolean,
 ): readonly string[] {
   const found: string[] = []
-  // The same two teams meet more than once.
+  // The two games have the same teams but are not the same game.
   const isOther = game?.vetoes.some(({ reason }) => /^other_(?:date|game)$/.test(reason))
   const meets = isOther === true ? 'same teams' : 'same game'
   if (game !== null && game.comparison.game >= 0.45) found.push(meets)
@@ -278,6 +282,6 @@ function agreementsOf(
   if (isSameRange) found.push('same range')
   if (dates.result === 'same') found.push('same date')
   if (a.hour !== null && a.hour === b.hour) found.push('same hour')
-  // Copies the array to drop its spare capacity, because scores are cached.
+  // The copy has no spare capacity. Scores are cached, so this saves memory.
   return found.slice()
 }

@@ -1,35 +1,35 @@
-// Compares the decision dates of two questions: equal days, equivalent deadlines ("before Oct 2025", "by Sep 30"),
-// periods, and closing times, which are only a hint.
+// Compares the decision dates of two questions: days, deadlines ("before Oct 2025" equals "by Sep 30"), periods, and
+// closing times, which are only a hint.
 
 import type { DecisionDate, Proposition } from '../understand/proposition.ts'
 
 export interface DateComparison {
   /**
-   * `same`: both state a date and agree. `other`: both state a date and differ. `hint`: at least one side has only a
-   * closing time.
+   * `same`: both state a date, and the dates agree. `other`: both state a date, and the dates differ. `hint`: at least
+   * one side states only a closing time.
    */
   readonly result: 'same' | 'other' | 'hint' | 'unknown'
-  /** Days between the two ends. */
+  /** Days between the two dates or ends of periods. */
   readonly gap: number
-  /** Days between the two closing times of trading. Null: one is unknown. */
+  /** Days between the two closing times of trading. Null if one is unknown. */
   readonly closeGap: number | null
 }
 
 type DateResult = Pick<DateComparison, 'result' | 'gap'>
 
-/** Deadlines at most this many days apart are equal: "by Dec 31", "before Jan 1", "on Jan 1". */
+/** Maximum difference in days of equal deadlines: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
 const MONTH_DAYS = 31
-/** Venue a may close up to this many days from the day of the question. */
+/** Maximum difference in days between venue a's closing time and the day of the question. */
 const MISSED_DAYS = 10
-/** The figure of a period is published within this many days of its end. */
+/** Maximum days between the end of a period and the publication of its figure. */
 const RELEASE_DAYS = 50
 const HALF_YEAR_DAYS = 183
 const MARKETS_READ = 6
-/** A day number below this one has no year: only month and day are compared. */
+/** Day numbers below this one have no year, so only month and day are compared. */
 const YEARLESS = 7_300
 
-/** Compares the dates of two propositions. The most reliable source of each side that states a day decides. */
+/** Compares the dates of two propositions. Of each side, the dates of the most reliable source are used. */
 export function compareDates(a: Proposition, b: Proposition): DateComparison {
   const [one, other] = [statedDates(a), statedDates(b)]
   const [closeA, closeB] = [a, b].map(({ decisionDates }) =>
@@ -44,8 +44,8 @@ export function compareDates(a: Proposition, b: Proposition): DateComparison {
 }
 
 /**
- * Days between venue a's closing time and the day that venue b states. 0 if b states no day, or a states a date or has
- * no closing time.
+ * Days between venue a's closing time and the day that venue b states. 0 if venue b states no day, or if venue a states
+ * a date or has no closing time.
  */
 function missedBy(
   { decisionDates }: Proposition,
@@ -55,8 +55,8 @@ function missedBy(
   const closes = decisionDates.filter(({ source }) => source === 'close')
   if (datesA.length > 0 || datesB.length === 0 || closes.length === 0) return 0
   const gaps = closes.flatMap((close) => datesB.map((dated) => gapOf(close, dated)))
-  // Trading that continues long after the deadline in venue b's title belongs to another deadline. Trading may end
-  // earlier, when the event happens. The deadline in a subtitle is often a formality and does not count.
+  // A deadline in venue b's title excludes a market of venue a that trades long after it. Trading may end earlier,
+  // because it ends when the event happens. A deadline in a subtitle is often a formality and is ignored.
   const isTitled =
     datesB.every(({ role }) => role === 'by') && datesB.some(({ source }) => source === 'title')
   const isLater = closes.every(({ last }) => datesB.every((dated) => last > dated.last))
@@ -66,8 +66,8 @@ function missedBy(
 }
 
 /**
- * True if an event states no day and each of its markets states only days half a year away from all days of the other
- * event.
+ * True if an event states no day and all days of each of its markets are at least half a year from all days of the
+ * other event.
  */
 export function isMissedByMarkets(event: Proposition, other: Proposition): boolean {
   const [days, others] = [event.children(MARKETS_READ).map(statedDates), statedDates(other)]
@@ -77,12 +77,12 @@ export function isMissedByMarkets(event: Proposition, other: Proposition): boole
   return days.every((dated) => dated.length > 0 && dated.every(isFar))
 }
 
-/** Where one side has only a closing time: the nearest of the stated dates and closing times. */
+/** Compares dates of which one side states only a closing time, by the smallest difference between any two of them. */
 function compareHints(a: readonly DecisionDate[], b: readonly DecisionDate[]): DateResult {
   let gap = Number.POSITIVE_INFINITY
   for (const one of a) {
     for (const other of b) {
-      // A closing time inside a stated period is no difference.
+      // A closing time within a stated period does not differ from it.
       const isWithin = isInside(one, other) || isInside(other, one)
       gap = Math.min(gap, isWithin ? Math.min(2, gapOf(one, other)) : gapOf(one, other))
     }
@@ -101,13 +101,13 @@ function withClose(
   return [...dated, ...decisionDates.filter((when) => !dated.includes(when))]
 }
 
-/** Stated dates without closing times: days before months before years. */
+/** Stated dates without closing times. If there are days, only these; else months, else years. */
 function statedDates({ decisionDates }: Proposition): readonly DecisionDate[] {
-  // The bare year in a ticker is that of the season or of the settlement, so it is only a hint.
+  // The year in a ticker may be that of the season or of the settlement, so it is only a hint.
   const dated = decisionDates.filter(
     ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
   )
-  // Dates in texts outrank the ticker, whose day may be that of a publication or of the settlement.
+  // Dates in texts have priority over the ticker, whose day may be that of a publication or of the settlement.
   const texts = dated.filter(({ source }) => source !== 'handle')
   const days = texts.filter(isFine)
   if (days.length > 0) return days
@@ -134,27 +134,27 @@ function compareStated(
       best = Math.min(best, gap)
       if (gap <= toleranceOf(one, other) && !isPart(one, other)) isSame = true
       if (isDayIn(one, other) || isDayIn(other, one)) isDayOfPeriod = true
-      // "The 2027 championship" is held in January 2027 if both close alike.
+      // "The 2027 championship" may be held in January 2027. Both are the same if they close at about the same time.
       const isPartOfYear = isInYear(one, other) || isInYear(other, one)
       if (isPartOfYear && closeGap !== null && closeGap <= MISSED_DAYS) isDayOfPeriod = true
-      // "By June" means before June or by its end. Equal closing times decide.
+      // "By June" may mean before June or until its end. Equal closing times decide.
       const isMonthOff =
         one.role === 'by' && other.role === 'by' && gap > NEAR_DAYS && gap <= MONTH_DAYS
       if (isMonthOff && closeGap !== null && closeGap <= NEAR_DAYS) isDayOfPeriod = true
     }
   }
   if (isSame) return { result: 'same', gap: best }
-  // "On Sep 17" and "in September" may be one event: likely, but not stated.
+  // "On Sep 17" and "in September" may be the same occasion, but this is not stated.
   if (isDayOfPeriod) return { result: 'hint', gap: 0 }
   return { result: 'other', gap: best }
 }
 
-/** The last week of a month ends with the month but is a different period. */
+/** The last week of a month ends with the month but is another period. */
 const isPart = (one: DecisionDate, other: DecisionDate): boolean =>
   one.role === 'in' && other.role === 'in' && (one.grain === 'week') !== (other.grain === 'week')
 
 function isDayIn(day: DecisionDate, period: DecisionDate): boolean {
-  // The figure of a quarter is published, and the call on it held, after the quarter.
+  // The figure of a period is published after the period, and calls about it are held then.
   if (day.source === 'handle' && period.source !== 'handle' && /month|quarter/.test(period.grain))
     return Math.abs(day.last - period.last) <= RELEASE_DAYS
   return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
@@ -164,8 +164,8 @@ const isInYear = (part: DecisionDate, year: DecisionDate): boolean =>
   year.grain === 'year' && /month|quarter/.test(part.grain) && isInside(part, year)
 
 /**
- * Tolerance in days. A deadline may differ by a day from a date or the end of a period. Two deadlines, or two other
- * dates, must be equal, except at the turn of a year.
+ * Maximum difference in days. A deadline may differ by a day from a date or from the end of a period. Two deadlines or
+ * two dates must be equal, except at the turn of a year.
  */
 function toleranceOf(one: DecisionDate, other: DecisionDate): number {
   if ((one.role === 'by') !== (other.role === 'by')) return NEAR_DAYS

@@ -1,5 +1,4 @@
-// Compares two listings of games part by part: teams, day, bet, line, side. engine/matching/veto/game-vetoes.ts derives
-// the vetoes.
+// Compares two listings of games: teams, day, bet, line, side. engine/matching/veto/game-vetoes.ts derives the vetoes.
 
 import { HOUR_MS } from '../../units.ts'
 import { isCountry } from '../understand/bet-terms.ts'
@@ -10,7 +9,7 @@ import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE } from '../understand/sid
 
 export type GameComparison = ReturnType<typeof compareGames>
 
-/** Compares venue a's game with venue b's. Parts that one side does not state are null. */
+/** Compares venue a's game with venue b's. A result is null if one listing does not state the part. */
 export function compareGames(a: Game, b: Game) {
   const competition = a.competition.table !== null ? a.competition : b.competition
   const grades = gradeGame(a, b, competition)
@@ -18,7 +17,7 @@ export function compareGames(a: Game, b: Game) {
   const isSameBet = isSameKind(a.bet.kind, b.bet.kind) && a.bet.counted === b.bet.counted
   return {
     isOtherCompetition: isOtherCompetition(a.competition, b.competition),
-    /** Grade of the weaker side under the better orientation, 0 to 1. */
+    /** Grade of the less similar side under the better orientation, 0 to 1. */
     game: grades.least,
     /** Sum of both sides' grades. */
     both: grades.both,
@@ -26,7 +25,7 @@ export function compareGames(a: Game, b: Game) {
     isDayStated: (a.isDayStated && b.isDayStated) || isNearDayStated(a, b, dayGap),
     startGapHours:
       a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
-    // Maximum difference between the venues' starts of one game, in hours.
+    // Maximum difference in hours between the venues' starts of one game.
     nearHours: nearHoursOf(a, b),
     nearDays: nearDaysOf(a, b),
     isSameBet,
@@ -37,20 +36,26 @@ export function compareGames(a: Game, b: Game) {
   }
 }
 
-/** Trading ends about the day that the other side states, in a sport where teams do not meet again the next day. */
+/**
+ * Whether one listing states a day near the other's closing time, in a sport in which teams do not meet on consecutive
+ * days.
+ */
 function isNearDayStated(a: Game, b: Game, dayGap: number | null): boolean {
   const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
   return (a.isDayStated || b.isDayStated) && !isDaily && dayGap !== null && dayGap <= 1
 }
 
-/** Days derived from closing times may differ more than days stated in texts. */
+/** Maximum difference in days. Days from closing times may differ more than days in texts. */
 function nearDaysOf(a: Game, b: Game): number {
   return a.isDayStated && b.isDayStated
     ? Math.min(a.competition.nearDays, b.competition.nearDays)
     : 3
 }
 
-/** Tennis schedules and rain move games within a day. Two games on one day differ by their starts. */
+/**
+ * Maximum difference in hours. Schedules of tennis and rain move games within a day. Two games of a day differ by their
+ * starts.
+ */
 function nearHoursOf(a: Game, b: Game): number {
   const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
   return isDaily && a.isStartStated && b.isStartStated ? 2.5 : 18
@@ -89,16 +94,16 @@ function gradeOrientations(a: Game['sides'], b: Game['sides'], competition: Comp
 
 const LINED = /^(?:total|teamtotal|spread|prop:)/
 
-/** `unknown`: one of the two states no line although the bet needs one. */
+/** `unknown`: the bet needs a line, and one listing states none. */
 function relateLines(a: Game, b: Game): 'none' | 'same' | 'other' | 'unknown' {
   if (!LINED.test(a.bet.kind) && !LINED.test(b.bet.kind)) return 'none'
   if (a.line === null || b.line === null) return 'unknown'
   if (Math.abs(a.line - b.line) < 0.01) return 'same'
-  // The favourite's -1.5 equals the outsider's +1.5 from the other side.
+  // -1.5 for one side equals +1.5 for the other side.
   return a.bet.kind === 'spread' && Math.abs(a.line + b.line) < 0.01 ? 'same' : 'other'
 }
 
-/** `opposite`: Yes of one is No of the other. `other`: a different outcome of three. */
+/** `opposite`: Yes of one is No of the other. `other`: another one of three outcomes. */
 function relateSides(
   a: Game,
   b: Game,
@@ -110,7 +115,7 @@ function relateSides(
     yesOutcome === 'first' || yesOutcome === 'second'
   if (!isTeam(one) || !isTeam(other)) {
     if (one === other) return 'same'
-    // Only one of the two states the side ("first corner of team A").
+    // Only one listing states the side, such as "first corner of team A".
     if (a.bet.kind.startsWith(OTHER)) return 'unknown'
     const pair = `${one} ${other}`
     return pair === 'over under' || pair === 'under over' ? 'opposite' : 'other'
@@ -123,11 +128,14 @@ function relateSides(
     return isMirrored ? 'opposite' : 'same'
   }
   if (isSame) return 'same'
-  // For bets of unknown kind, neither side may have to win.
+  // In a bet of unknown kind, possibly neither side wins.
   return a.bet.kind.startsWith(OTHER) || mayDraw(a, b) ? 'other' : 'opposite'
 }
 
-/** A game with a draw has three outcomes, so Yes of the other side is not No. National teams mostly play soccer. */
+/**
+ * Whether a game may end in a draw. It then has three outcomes, so Yes of the other side is not No. National teams
+ * mostly play soccer.
+ */
 function mayDraw(a: Game, b: Game): boolean {
   const sport =
     a.competition.sport ?? b.competition.sport ?? (a.sides.every(isCountry) ? 'soccer' : '')
@@ -146,7 +154,7 @@ function isDetailSame(
   return gradeNames(one, other) >= SAME_SIDE
 }
 
-/** Classifies two games as the same, different, or unclear, by the grades of their sides. */
+/** Classifies two games as the same, other or unclear, by the grades of their sides. */
 export function classifyGames({ game, both }: GameComparison): 'same' | 'other' | 'unclear' {
   if (game >= SAME_SIDE && both >= 1) return 'same'
   return game < OTHER_SIDE || both < 0.7 ? 'other' : 'unclear'

@@ -7,7 +7,7 @@ export interface Model {
   readonly weights: readonly number[]
 }
 
-/** Output of the training command: weights in thousandths by feature, in the order of FEATURES. */
+/** Output of the training command: weights in thousandths, by feature and in the order of FEATURES. */
 export interface Learned {
   readonly source: string
   readonly thousandths: Readonly<Record<string, number>>
@@ -19,18 +19,18 @@ export const WEIGHTS: Model = {
   weights: Object.values(LEARNED.thousandths).map((weight) => weight / 1_000),
 }
 
-/** Probability from which two questions are related, and from which they are the same; 0 to 1. */
+/** Probabilities from which two questions are related, and from which they are the same. */
 const [RELATED, SAME] = [0.4, 0.8] as const
 /**
- * Few manually checked corpus pairs between the two thresholds were the same (README.md), so calibration removes most
- * of their probability.
+ * Strength of the calibration. Only few manually checked pairs between the two thresholds were the same (README.md), so
+ * it lowers their probability strongly.
  */
 const BEND = 12
 
 /**
- * Probability among all questions of a corpus. Labelled pairs are half positive, but most questions of a corpus have at
- * most one match and several similar neighbours. The calibration lowers the probability of uncertain pairs. The order
- * of pairs and the set of pairs above the threshold do not change.
+ * Lowers the probability of uncertain pairs. Half of the labelled pairs are positive, but most questions of a catalogue
+ * have several similar neighbours and at most one match. Does not change the order of the pairs or which of them exceed
+ * the threshold.
  */
 export function calibrated(chance: number): number {
   if (chance <= RELATED || chance >= SAME) return chance
@@ -53,15 +53,16 @@ export interface Example {
   readonly weight: number
 }
 
-/** Strength of the regularization towards the prior weights. It matters most where examples are few. */
+/** Strength of the regularization towards the prior weights. It has the largest effect on features with few examples. */
 const RIDGE = 1.6
 const ROUNDS = 300
-/** Maximum change of a weight per step, and the change below which training ends. */
+/** Maximum change of a weight per step, and the change below which the training ends. */
 const [STEP_MAX, STEP_MIN] = [2, 1e-5]
 
 /**
- * Fits a logistic regression, regularized towards the prior weights, by coordinate-wise Newton steps until no weight
- * moves. The weighted sum of probabilities equals that of the labels, so probabilities are calibrated on the examples.
+ * Fits a logistic regression by coordinate-wise Newton steps until no weight changes. It is regularized towards the
+ * prior weights. The sum of the probabilities equals the number of positive examples, so probabilities are calibrated
+ * on the examples.
  */
 export function train(examples: readonly Example[], expected: readonly number[]): Model {
   const weights = [...expected]
@@ -83,7 +84,7 @@ export function train(examples: readonly Example[], expected: readonly number[])
         curvature += weight * value ** 2 * Math.max(1e-6, chance * (1 - chance))
       }
       const step = Math.max(-STEP_MAX, Math.min(STEP_MAX, slope / curvature))
-      // A weight never changes sign: an agreement never counts against a pair, nor a difference for it.
+      // No weight may change its sign: an agreement never lowers the score, and a difference never raises it.
       const isTurned = at > 0 && (before + step) * expects < 0
       const after = isTurned ? 0 : before + step
       for (const row of column) row.sum += (after - before) * (row.features[at] ?? 0)

@@ -1,16 +1,16 @@
-// Compares the outcomes of two events: whether both divide numbers into the same grid.
+// Compares the outcomes of two events: whether both divide the numbers into the same ranges.
 
 import type { Proposition } from '../understand/proposition.ts'
 import { type Quantity, relateRanges } from '../understand/quantity.ts'
 
 export interface OutcomeComparison {
   readonly isOtherGrid: boolean
-  /** Only one of the two lists ranges, or one asks for a count where the other lists names. */
+  /** Whether only one event lists ranges, or one asks for a count and the other lists names. */
   readonly isGridUnmatched: boolean
 }
 
 export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparison {
-  // One event divides a price into bands, the other into thresholds.
+  // One event divides a price into bands, and the other lists thresholds.
   const [bandsA, bandsB] = [hasBands(a), hasBands(b)]
   if (bandsA !== null && bandsB !== null && bandsA !== bandsB) {
     return { isOtherGrid: true, isGridUnmatched: false }
@@ -18,7 +18,7 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
   const isListed = a.children().length >= 2 && b.children().length >= 2
   const [gridA, gridB] = [gridOf(a), gridOf(b)]
   const [isGridA, isGridB] = [gridA.length >= 2, gridB.length >= 2]
-  // Grids without a common range are different.
+  // Two lists of ranges without a common range are different.
   const isShared = gridA.some((range) =>
     gridB.some((other) => /same|boundary/.test(relateRanges(range, other))),
   )
@@ -29,15 +29,15 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
   }
 }
 
-/** The margin of a victory is not one of the candidates that another event lists. */
+/** Whether one event asks for a count, such as the margin of a victory, and the other lists candidates. */
 function isCountOfListed(one: Proposition, other: Proposition): boolean {
   const isCountOnly = one.form === 'count' && other.form !== 'count'
   return isCountOnly && other.children().length >= 2 && gridOf(other).length === 0
 }
 
 /**
- * True if a range with two ends shows bands, or the venue states that at most one outcome is right. False if several
- * ranges have one end. Null: unknown.
+ * Whether an event lists bands. True if a range has two bounds or the venue states that at most one outcome is right.
+ * False if several ranges have one bound. Null: unknown.
  */
 function hasBands(event: Proposition): boolean | null {
   const grid = gridOf(event, GRID_SAMPLE)
@@ -46,7 +46,7 @@ function hasBands(event: Proposition): boolean | null {
   return event.asset === null ? null : event.isExclusive
 }
 
-/** Number of markets sampled to classify a grid. In a grid of bands only the first and the last range may be open. */
+/** Number of ranges that are checked. If an event lists bands, only its first and last range may have one bound. */
 const GRID_SAMPLE = 6
 
 function gridOf({ children }: Proposition, most?: number): readonly Quantity[] {

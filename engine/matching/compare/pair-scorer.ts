@@ -1,5 +1,5 @@
-// Interface between candidate search and scoring, and the service's implementation. Each text is parsed once. Tests
-// substitute their own scorer.
+// Interface of the scoring for the candidate search, and its implementation. Each text is parsed once. Tests replace
+// the implementation.
 
 import { LRUCache } from 'lru-cache'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
@@ -12,20 +12,23 @@ import { type PairScore, scorePair } from './score.ts'
 
 export type { PairScore }
 
-/** Parses subjects and scores pairs of parsed subjects, venue a's first. Pure; never throws for any text. */
+/** Parses subjects and scores two of them, of which the first is of the first venue. Never throws, whatever the text. */
 export interface PairScorer<Parsed> {
   readMarket(market: MatchMarket): Parsed
   readEvent(event: MatchEvent): Parsed
-  /** A score below `from` need not be exact, only below it. Without `families` the built-in families apply. */
+  /**
+   * If the score is below `from`, the returned value may be inexact but is below it too. Without `families` the
+   * built-in families apply.
+   */
   scoreMarkets(a: Parsed, b: Parsed, from?: number, families?: Families): PairScore
   scoreEvents(a: Parsed, b: Parsed, from?: number): PairScore
-  /** Adds rows of the venues' team lists. Null removes all added rows. Cached parse results are discarded. */
+  /** Adds entries of the venues' team lists. Null removes all added entries. Discards all cached parse results. */
   addTeams?(teams: readonly TeamEntry[] | null): void
 }
 
 /**
- * Maximum of cached parse results, some 2 KiB each. An evicted one is parsed again in some 80 µs. Neighbouring markets
- * request the same ones.
+ * Maximum cached parse results, some 2 KiB each. Parsing one again takes some 80 µs. Neighbouring markets need the same
+ * results.
  */
 const CACHED_MARKETS_MAX = 16_384
 const CACHED_EVENTS_MAX = 4_096
@@ -51,7 +54,7 @@ export const DEFAULT_SCORER: PairScorer<Proposition> = {
   },
 }
 
-/** Caches recent parse results, which do not depend on the corpus. */
+/** Caches recent parse results. */
 function memoized<Subject extends object>(
   max: number,
   read: (subject: Subject) => Proposition,

@@ -1,5 +1,5 @@
-// Score of a pair: vetoes first, then the model; with relation, orientation and a one-sentence explanation. score / 100
-// is the probability that Yes of one means Yes of the other.
+// The score of a pair, from vetoes and the model, with relation, orientation and a one-sentence explanation. score /
+// 100 is the probability that Yes of one means Yes of the other.
 
 import type { Proposition } from '../understand/proposition.ts'
 import type { Families } from '../veto/families.ts'
@@ -16,14 +16,14 @@ import { type Comparison, compare } from './compare.ts'
 import { calibrated, chanceOf, type Model, WEIGHTS } from './model.ts'
 
 export interface PairScore {
-  /** 0 to 100, one decimal. */
+  /** 0 to 100, with one decimal. */
   readonly score: number
   readonly relation: Relation
-  /** Yes of one is No of the other. Null: the side that Yes means is unknown. */
+  /** Whether Yes of one is No of the other. Null if it is unknown which outcome Yes means. */
   readonly inverted: boolean | null
-  /** Venue a's outcome indices (0 is the first) for venue b's Yes and No. Null: nothing corresponds. */
+  /** Venue a's outcome indices, from 0, for venue b's Yes and No. Null if no outcomes correspond. */
   readonly outcomeMap: readonly [number, number] | null
-  /** Vetoes that fired, the lowest cap first. */
+  /** The vetoes of this pair, the lowest cap first. */
   readonly vetoes: readonly VetoReason[]
   readonly reasons: readonly string[]
   /** One sentence. */
@@ -31,8 +31,8 @@ export interface PairScore {
 }
 
 /**
- * Scores a market or event of venue a against one of venue b of the same grain. A score below `from` may reflect the
- * first conflicts only; it is then an upper bound of the full score.
+ * Scores a market or event of venue a against one of venue b of the same grain. A score below `from` may be an upper
+ * bound, because not all conflicts were checked.
  */
 export function scorePair(
   a: Proposition,
@@ -44,8 +44,8 @@ export function scorePair(
 }
 
 /**
- * Scores an existing comparison; the evaluation scores several models on one comparison. A model trained with an
- * encoder needs its similarity. Without it the words alone decide, by the service's weights.
+ * Scores an existing comparison, so that the evaluation can score it with several models. If the model was trained with
+ * an encoder and the similarity is missing, the default model scores the pair by words.
  */
 export function scoreOf(comparison: Comparison, model: Model): PairScore {
   const { features, isConfirmed, similarity } = comparison
@@ -72,10 +72,13 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
   }
 }
 
-/** Below this probability, in percent, two questions are different: only decisive parts are reported as unstated. */
+/** Minimum probability in percent at which all unstated parts are reported. Below it only decisive parts are. */
 const OPEN_CHANCE_MIN = 40
 
-/** Vetoes for unstated parts where nothing contradicts: they cap the pair below a match, or explain why it is below. */
+/**
+ * Vetoes for unstated parts of questions that do not contradict each other. They cap the score below a match, or
+ * explain why it is lower.
+ */
 function unstatedVetoes(
   { unstated }: Comparison,
   chance: number,
@@ -90,7 +93,7 @@ function unstatedVetoes(
   }
 }
 
-/** Half a step: scores have one decimal. */
+/** Half of the last decimal of a score. */
 const ROUNDING = 0.05
 const PARTS_SHOWN_MAX = 3
 

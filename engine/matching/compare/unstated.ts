@@ -1,5 +1,5 @@
-// Decisive parts that only one of two questions states, or neither. They cap a pair below a match, or explain why it is
-// below.
+// Finds decisive parts that one or both of two questions do not state. They cap the score below a match, or explain why
+// it is lower.
 
 import { NARROWING } from '../understand/contrasts.ts'
 import type { Game } from '../understand/game.ts'
@@ -13,34 +13,34 @@ import type { OutcomeComparison } from './outcome-comparison.ts'
 import { NAME_WEIGHT, type WordComparison } from './word-comparison.ts'
 
 export interface UnstatedPart {
-  /** The part and the side that lacks it: "threshold by the second". */
+  /** The part and the question that lacks it, such as "threshold by the second". */
   readonly part: string
-  /** Highest score without the part, 0 to 79. 100: the part only explains why a pair is no match. */
+  /** Maximum score without the part, 0 to 79. With 100 the part is only an explanation. */
   readonly cap: number
 }
 
-/** Cap without a decisive part: the pair is no match, whatever else agrees. */
+/** Maximum score if a decisive part is not stated, one below a match. */
 const DECISIVE_CAP = 79
 /**
- * Cap where Yes of one may also be No of the other. Of the recorded temperature questions with an unstated station, 3
- * of 10 settled alike.
+ * Maximum score if Yes of one may also be No of the other. Of the recorded temperature questions that do not state the
+ * station, 3 of 10 settled alike.
  */
 const OPEN_CAP = 50
 const INFORMATIVE_CAP = 100
 /**
- * Days between a stated date and the closing time from which the date is open, likely different, and almost certainly
- * different.
+ * Differences in days between a stated date and a closing time from which the date is unclear, probably different, and
+ * almost certainly different.
  */
 const HINT_DAYS = 3
 export const [HINT_APART_DAYS, HINT_FAR_DAYS] = [45, 250] as const
 
-/** Names the side that lacks the part: the first, the second or both. Empty if none does. */
+/** States which question lacks the part: the first, the second or both. Empty if neither does. */
 function unstatedBy(part: string, a: boolean, b: boolean, cap: number): readonly UnstatedPart[] {
   if (!a && !b) return []
   return [{ part: `${part} by ${a && b ? 'either' : a ? 'the first' : 'the second'}`, cap }]
 }
 
-/** Unstated parts of two games without contradiction: sides, line and day. Events have no side of their own. */
+/** Unstated sides, lines and days of two games that do not contradict each other. Events have no side. */
 export function unstatedOfGames(
   a: Proposition,
   b: Proposition,
@@ -78,13 +78,13 @@ export interface Compared extends Record<'ofA' | 'ofB', WordComparison> {
   readonly dates: DateComparison
   readonly unmatched: readonly UnmatchedMark[]
   readonly outcomes: OutcomeComparison
-  /** Whether only the first, or only the second, asks about a range. */
+  /** Whether only the first, or only the second question is about a range. */
   readonly isRangeUnmatched: readonly [boolean, boolean]
-  /** Which of the two states no weather station although the other requires one. */
+  /** Whether the first or the second question lacks the weather station that the other states. */
   readonly noStation: readonly [boolean, boolean]
 }
 
-/** Unstated parts of two texts without contradiction. */
+/** Unstated parts of two questions that are not about games and do not contradict each other. */
 export function unstatedOfTexts({
   a,
   b,
@@ -96,7 +96,7 @@ export function unstatedOfTexts({
   const [isLoneA, isLoneB] = found.isRangeUnmatched
   const isLevelOpen = isLevelQuestion(a) && isLevelQuestion(b)
   const [ofFirst, ofSecond] = [a, b].map(({ decisionDates }) => decisionDates.every(isClose))
-  // One ends long after the other, and no text states the end.
+  // One question ends long after the other, and no text states when.
   const isFar = dates.gap > (a.grain === 'event' ? HINT_FAR_DAYS : HINT_APART_DAYS)
   const dateCap = isFar ? DECISIVE_CAP : INFORMATIVE_CAP
   const isDateOpen =
@@ -126,9 +126,8 @@ export function unstatedOfTexts({
 }
 
 /**
- * True if a qualifier narrows one question: "major hurricanes" are fewer than "hurricanes". One question has all
- * informative words of the other. The word that the other lacks distinguishes titles of one venue by itself and
- * precedes a shared word.
+ * Whether a word narrows one of two otherwise equal questions: "major hurricanes" are fewer than "hurricanes". The word
+ * must precede a shared word, and it must be the only difference between two titles of one venue.
  */
 function restricts(
   { spelled }: Proposition,
@@ -144,7 +143,7 @@ function restricts(
   })
 }
 
-/** A word of less weight is often implied, such as "special" election. */
+/** Minimum weight of such a word. Words of less weight are often implied, such as "special" election. */
 const MODIFIER_WEIGHT = 0.65
 
 const isLevelQuestion = ({ asset, quantity, isUpDown, grain }: Proposition): boolean =>

@@ -1,5 +1,5 @@
-// Compares the words of two questions: coverage weighted by informativeness in both directions, and the most
-// informative word without a counterpart.
+// Compares the words of two questions. Computes the share of each side's informative words that the other side has, and
+// the most informative word that it lacks.
 
 import { TEAMS } from '../../sports/team-names.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
@@ -14,26 +14,26 @@ import {
 } from '../understand/text-normalization.ts'
 
 export interface WordComparison {
-  /** Share of the first's word weight that the second has, 0 to 1. 1 if it has no words. */
+  /** Share of the first side's word weight that the second side has, 0 to 1. 1 if the first has no words. */
   readonly covered: number
-  /** Weight of the most informative word that the second lacks, 0 to 1. */
+  /** Weight of the most informative word that the second side lacks, 0 to 1. */
   readonly missed: number
-  /** The same for words that are names. */
+  /** Like `missed`, for words that are names. */
   readonly missedName: number
-  /** Count of numbers without a counterpart. */
+  /** Count of numbers that the second side lacks. */
   readonly numbers: number
-  /** Words without a counterpart, most informative first, for explanations. */
+  /** Words that the second side lacks, most informative first, for explanations. */
   readonly missing: readonly string[]
 }
 
 export const NAME_WEIGHT = 0.5
-/** Factor on the weight of a soft word (lexicon.ts). */
+/** Weight factor of a soft word (lexicon.ts). */
 const SOFT_SHARE = 0.25
 
-/** Factor on the weight of a name that the other side shortens: "Lakers" for "Los Angeles Lakers". */
+/** Weight factor of a name that the other side shortens, such as "Lakers" for "Los Angeles Lakers". */
 const SHORTENED_SHARE = 0.15
 
-/** Computes how much of a side's words `known` covers. `shortened` are words known by a shorter form. */
+/** Computes how much of one side's words `known` contains. `shortened`: words that the other side has in a shorter form. */
 export function explain(
   { words, answer, names }: Proposition,
   otherWords: WordMatcher,
@@ -58,14 +58,14 @@ export function explain(
     if (isShortened) continue
     missing.push(word)
     if (/^\d+$/.test(word)) numbers += 1
-    // A name keeps its weight however frequent it is.
+    // The weight of a name does not depend on its frequency.
     if (names.has(word) && !isSoftWord(word) && (word.length > 2 || isProper(word)))
       missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }
   return { covered: total === 0 ? 1 : found / total, missed, missedName, numbers, missing }
 }
 
-/** Words of `own` that `other` has in a shorter or abbreviated form. Each index holds all words of its side. */
+/** Words of `own` that `other` has in a shorter form or as an abbreviation. Each index contains all words of its side. */
 export function shortenedWords(
   own: Proposition,
   ownWords: WordMatcher,
@@ -75,15 +75,15 @@ export function shortenedWords(
   const found = new Set<string>()
   const isOther = (word: string): boolean =>
     word.length > 2 && !isSoftWord(word) && !ownWords.has(word)
-  // A name that only the other side has may stand for the missing word: "Peace" is not omitted from "Literature".
+  // A name that only the other side has may replace the missing word. In that case the missing word is not a
+  // shortening.
   const hasOther = other.runs.some((run) => run.every(isOther))
   for (const run of hasOther ? [] : own.runs) {
     const missing = run.filter((word) => !otherWords.has(word))
     const shared = run.filter((word) => otherWords.has(word))
     // "Grammy" is complete and not a short form of "Latin Grammy".
     if (missing.length === 0 || shared.every(isProper)) continue
-    // "Steve Smith" does not shorten "Steve Bannon", nor "Peterson" "Peter Rue": the other name must have no word of
-    // its own.
+    // "Steve Smith" is not short for "Steve Bannon". A short form contains no word that the long form lacks.
     const sharedWords = new WordMatcher(shared)
     const isShort = other.runs
       .filter((rival) => rival.some((word) => sharedWords.has(word)))
@@ -102,8 +102,8 @@ export function shortenedWords(
 }
 
 /**
- * Words of `own` that the other side implies because its rules state them. A name is not implied if the other side has
- * a name that this one lacks.
+ * Words of `own` that are stated in the other side's rules. A name is not among them if the other side has another name
+ * that `own` lacks.
  */
 export function impliedWords(
   own: Proposition,
@@ -112,7 +112,7 @@ export function impliedWords(
   otherWords: WordMatcher,
 ): readonly string[] {
   const missing = [...own.words, ...own.answer].filter((word) => !otherWords.has(word))
-  // A team of a fixture is never implied.
+  // In a fixture between teams every team must be stated.
   if (missing.length === 0 || own.marks.has('fixture') || other.marks.has('fixture')) return []
   const others = [...other.words, ...other.answer]
   const hasRival = others.some((word) => !isSoftWord(word) && !ownWords.has(word))
@@ -124,7 +124,7 @@ export function impliedWords(
 
 const CAPITALS = /(?:\p{Lu}\p{L}+(?:(?: (?:of|for|and|the|&))* |\b)){3,}/gu
 
-/** Reports whether rules write out an abbreviation: "National Interagency Fire Center", "NIFC". */
+/** Whether the rules write out an abbreviation: "National Interagency Fire Center" for "NIFC". */
 function hasInitials(rules: string, letters: string): boolean {
   if (!/^[a-z]{3,5}$/.test(letters)) return false
   const names = rules.slice(0, WRITTEN_OUT_MAX).match(CAPITALS) ?? []
@@ -138,7 +138,7 @@ function hasInitials(rules: string, letters: string): boolean {
 
 const WRITTEN_OUT_MAX = 400
 
-/** Nickname and location of each team as the meanings of their words, indexed by every word of either. */
+/** Each team as the meanings of the words of its nickname and its location, by every such word. */
 const teamsByWord = new Map<
   string,
   { nickname: readonly string[]; location: readonly string[] }[]
@@ -153,7 +153,7 @@ for (const rows of Object.values(TEAMS.pro)) {
   }
 }
 
-/** Words of `own` for a team that the other side names by location or by nickname: "Dodgers", "Los Angeles D". */
+/** Words of `own` for a team that the other side states by location or by nickname: "Dodgers", "Los Angeles D". */
 function teamWords(own: Proposition, other: Proposition): readonly string[] {
   const [ownWords, others] = [own, other].map(({ words, answer }) => [...words, ...answer])
   return own.runs.flat().flatMap((word) => {
@@ -177,8 +177,8 @@ function teamWords(own: Proposition, other: Proposition): readonly string[] {
 }
 
 /**
- * Reports whether both name a nickname shared by teams of two locations, and state different locations in the question
- * or in the first sentence of the rules. The Texas Rangers are not the New York Rangers.
+ * Whether both state a nickname that teams of two locations share, and different locations in the question or in the
+ * first sentence of the rules. The Texas Rangers are not the New York Rangers.
  */
 export function areNamesakes(a: Proposition, b: Proposition): boolean {
   for (const word of a.words) {
@@ -198,7 +198,7 @@ export function areNamesakes(a: Proposition, b: Proposition): boolean {
 }
 
 const GIVEN_NAMES = new URL('../understand/given-names.json', import.meta.url)
-/** "matt matthew": a short form and its full name. */
+/** Pairs of a short form and its full name, such as "matt matthew". */
 const shortNames = new Set(tableIn<Record<'short', string>>(GIVEN_NAMES).short.split('|'))
 const isOfName = (one: string) => (other: string) =>
   shortNames.has(`${one} ${other}`) || shortNames.has(`${other} ${one}`)
@@ -206,7 +206,7 @@ const isOfName = (one: string) => (other: string) =>
 const isInitialOf = (letter: string, words: readonly string[]): boolean =>
   letter.length === 1 && words.some((word) => word.startsWith(letter))
 
-/** Words of `own` that the other side writes as one shorter word: "New York Times" as "NYT", "Tesla" as "TSLA". */
+/** Words of `own` that the other side abbreviates to one word: "New York Times" to "NYT", "Tesla" to "TSLA". */
 function abbreviated(
   own: Proposition,
   other: Proposition,
@@ -219,10 +219,10 @@ function abbreviated(
   })
 }
 
-/** Four unpronounceable letters, as in a ticker. */
+/** Matches tickers: four letters that cannot be pronounced as a word. */
 const TICKER = /^(?=[a-z]{4}$)(?:.*[^aeiouy]{3}|.*[^aeiouylnrst][lmnr]$)/
 
-/** Reports whether a name contains the letters of a ticker in order: "Tesla" those of "TSLA". */
+/** Whether a name contains the letters of a ticker in order, as "Tesla" those of "TSLA". */
 const isTicker = (letters: string): ((of: Spelling) => boolean) => {
   if (!TICKER.test(letters)) return () => false
   return ({ word }) => {
@@ -233,7 +233,7 @@ const isTicker = (letters: string): ((of: Spelling) => boolean) => {
   }
 }
 
-/** Consecutive words with these first letters, with or without stop words. Null: none. */
+/** Consecutive words with these initials. Stop words may be included or omitted. Null if there are none. */
 function spanOfInitials(letters: string, spelled: readonly Spelling[]): readonly Spelling[] | null {
   if (!/^[a-z]{3,5}$/.test(letters)) return null
   for (const words of [spelled, spelled.filter(({ word }) => !LITTLE.test(word))]) {
@@ -246,16 +246,16 @@ function spanOfInitials(letters: string, spelled: readonly Spelling[]): readonly
 
 const LITTLE = /^(?:of|the|and|for|in|de|&)$/
 
-/** Suffixes that derive a word from the same root: "congress", "congressional". */
+/** Suffixes of words with the same root, as in "congress" and "congressional". */
 const DERIVED =
   /^(?:e?d|ing|ment|i?c?ation|ion|ional|al|able|ible|ity|ive|ors?|ers?|ship|ian|ese|ish|ly)$/
 
-/** "Flight 14" is the 14th flight. */
+/** The ordinal of a number or the number of an ordinal: "14" and "14th". */
 function ordinalOf(word: string): string {
   return /^\d+$/.test(word) ? `${word}th` : word.replace(/^(\d+)th$/, '$1')
 }
 
-/** Looks up words whole or by prefix: "starost" finds "starostove". */
+/** Finds words, also by a prefix: "starost" finds "starostove". */
 export class WordMatcher {
   readonly #words: ReadonlySet<string>
 

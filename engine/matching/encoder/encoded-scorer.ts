@@ -1,4 +1,4 @@
-// The service's scorer with a sentence encoder. A veto caps the score, whatever the similarity.
+// The scorer with a sentence encoder. A veto caps the score, whatever the similarity.
 
 import type { MatchMarket } from '../../subject.ts'
 import { type Comparison, compare } from '../compare/compare.ts'
@@ -15,7 +15,7 @@ export function encodedScorer({ encoder, model }: OpenEncoder): PairScorer<Propo
   return { ...DEFAULT_SCORER, scoreMarkets: score, scoreEvents: score }
 }
 
-/** Compares two propositions; without an encoder by their words alone. */
+/** Compares two propositions. Without an encoder only their words are compared. */
 export function compareWith(
   encoder: Encoder | null,
   a: Proposition,
@@ -28,8 +28,8 @@ export function compareWith(
 }
 
 /**
- * Texts to encode before a market, or an event known by its markets, is compared. Empty for games, which teams
- * distinguish.
+ * Texts that must be encoded before a market, or an event with its markets, is compared. Empty for games, which are
+ * compared by their teams.
  */
 export function textsOf(market: MatchMarket): readonly string[] {
   const { game, sentence } = DEFAULT_SCORER.readMarket(market)

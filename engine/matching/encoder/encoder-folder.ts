@@ -1,6 +1,6 @@
-// Opens a sentence encoder in a local folder that the operator supplies: `model.onnx`, `tokenizer.json` (Hugging Face
-// format) and, once trained with this matcher, `weights.json`. The optional packages that run it are loaded only if a
-// folder is configured. Nothing is downloaded.
+// Opens a sentence encoder in a local folder of the operator: `model.onnx`, `tokenizer.json` (Hugging Face format) and,
+// after a training with it, `weights.json`. The optional packages that run the encoder are loaded only if a folder is
+// configured. Nothing is downloaded.
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -10,16 +10,16 @@ import { FEATURES } from '../compare/compare.ts'
 import { type Model, WEIGHTS } from '../compare/model.ts'
 import { Encoder } from './sentence-encoder.ts'
 
-/** A tested encoder with the weights for its similarities: from its own file, else the service's. */
+/** A tested encoder, with the weights for its similarities: those of its own file, or the default weights. */
 export interface OpenEncoder {
   readonly kind: 'open'
   readonly encoder: Encoder
   readonly model: Model
-  /** Path and text of the weights file for a model trained with this encoder. */
+  /** Path and content of the weights file for a model that was trained with this encoder. */
   readonly fileOf: (model: Model) => { readonly path: string; readonly text: string }
 }
 
-/** One sentence that names the fault of a folder and the requirement. */
+/** One sentence that states what is wrong with the folder and what is required. */
 export interface RefusedEncoder {
   readonly kind: 'refused'
   readonly reason: string
@@ -27,7 +27,7 @@ export interface RefusedEncoder {
 
 const [MODEL, TOKENIZER, WEIGHTS_FILE] = ['model.onnx', 'tokenizer.json', 'weights.json'] as const
 const TOKENIZER_CONFIG = 'tokenizer_config.json'
-/** Model inputs, each with the value for a token. */
+/** Inputs of the model, each with its value for a token. */
 const INPUTS: ReadonlyMap<string, (token: number) => number> = new Map([
   ['input_ids', (token: number) => token],
   ['attention_mask', () => 1],
@@ -39,7 +39,7 @@ const TEXT_MAX = 600
 const TOKENS_MAX = 128
 const WIDTH_MAX = 4_096
 
-/** Opens a folder and runs its encoder once. Never throws for the folder's content. */
+/** Opens a folder and runs its encoder once. Never throws, whatever the folder contains. */
 export async function openEncoder(folder: string): Promise<OpenEncoder | RefusedEncoder> {
   try {
     const [encode, infer] = [await openTokenizer(folder), await openModel(folder)]
@@ -90,7 +90,7 @@ async function openModel(
     PACKAGES,
     () => import('onnxruntime-node'),
   )
-  // One thread: the matcher's own low-priority thread.
+  // One thread, which is the matcher's own low-priority thread.
   const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4 }
   const session = await withErrorContext(MODEL, () => InferenceSession.create(path, options))
   const { inputNames, outputNames } = session
@@ -134,7 +134,7 @@ async function jsonIn(folder: string, name: string): Promise<Readonly<Record<str
 const PACKAGES =
   'the optional packages onnxruntime-node and @huggingface/tokenizers, which npm ci installs,'
 
-/** Runs a step that a file or a package can make fail, and names the cause in the error. */
+/** Runs a step that may fail because of a file or a package, and adds its name to the error. */
 async function withErrorContext<Result>(
   thing: string,
   act: () => Promise<Result>,

@@ -1,4 +1,4 @@
-// Declares the used part of the two optional packages, so that the code compiles without them.
+// Declares the parts of the two optional packages that are used, so that the code compiles without the packages.
 
 declare module 'onnxruntime-node' {
   interface Tensor {

@@ -1,13 +1,13 @@
-// Similarity in meaning of two questions: the cosine of their sentence vectors. Texts are encoded in advance and their
-// vectors cached, so that scoring is synchronous. A text that was not encoded has no similarity. The oldest vectors are
-// evicted.
+// Similarity in meaning of two questions: the cosine of their sentence vectors. Texts are encoded in advance and the
+// vectors cached, so that scoring is synchronous. A text that was not encoded has no similarity. The least recently
+// used vectors are evicted.
 
 import { LRUCache } from 'lru-cache'
 
-/** A text as a vector of the encoder's width. Null: the encoder could not encode it. */
+/** Converts a text to a vector. Null if the encoder failed. */
 export type Embed = (text: string) => Promise<Float32Array | null>
 
-/** Outcomes of a text, as counted since the last `takeCounts`. */
+/** What may happen to a text. `takeCounts` returns the counts. */
 export const TEXT_OUTCOMES = ['read', 'failed', 'dropped'] as const
 export type EncoderCounts = Readonly<Record<(typeof TEXT_OUTCOMES)[number], number>>
 
@@ -16,14 +16,12 @@ interface EncoderBounds {
   readonly bytes: number
 }
 
-/**
- * Both venues' open questions and their events are some 100,000 texts. A small encoder's vectors of them take 50 MiB.
- */
+/** Both venues' open questions and events are some 100,000 texts. Their vectors take 50 MiB with a small encoder. */
 const BOUNDS: EncoderBounds = { texts: 200_000, bytes: 128 * 2 ** 20 }
 const ENTRY_BYTES = 160
 const NOTHING: EncoderCounts = { read: 0, failed: 0, dropped: 0 }
 
-/** A vector quantized to one byte a number. Scale does not affect a cosine, which changes by less than 0.01. */
+/** A vector with one byte per number. The scale does not affect the cosine, which changes by less than 0.01. */
 interface CachedVector {
   readonly values: Int8Array
   readonly length: number
@@ -46,12 +44,11 @@ export class Encoder {
     })
   }
 
-  /** Number of cached texts and their bytes. */
   get size(): EncoderBounds {
     return { texts: this.#vectors.size, bytes: this.#vectors.calculatedSize }
   }
 
-  /** Encodes texts that are not cached, one after another. Cached ones become the most recently used. */
+  /** Encodes texts that are not cached, one after another. Marks cached texts as recently used. */
   async read(texts: Iterable<string>): Promise<void> {
     for (const text of new Set(texts)) {
       if (this.#vectors.get(text) !== undefined) continue
@@ -61,7 +58,7 @@ export class Encoder {
     }
   }
 
-  /** −1 to 1. Null: a text was not encoded, failed, or was evicted. */
+  /** From −1 to 1. Null if a text was not encoded, failed or was evicted. */
   similarity(one: string, other: string): number | null {
     const [a, b] = [this.#vectors.peek(one), this.#vectors.peek(other)]
     if (a === undefined || b === undefined) return null
@@ -72,7 +69,7 @@ export class Encoder {
     return sum / (a.length * b.length)
   }
 
-  /** The counts since the last call. */
+  /** Returns and resets the counts. */
   takeCounts(): EncoderCounts {
     const counts = this.#counts
     this.#counts = { ...NOTHING }

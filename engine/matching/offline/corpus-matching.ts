@@ -1,5 +1,6 @@
-// Matches two whole corpora: every market of the first with its likely partners in the second, events first, then one
-// to one. If a venue has events only, the events are matched. Uses the index, scorer and assignment of the service.
+// Matches two whole corpora with the index, scorer and assignment of the service. Compares every market of the first
+// corpus with its likely partners in the second, events first, and pairs them one to one. If a corpus contains only
+// events, events are paired.
 
 import type { VenueKey } from '../../ids.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
@@ -9,7 +10,7 @@ import { MarketIndex } from '../search/market-index.ts'
 import { scorePartners } from '../search/pair-finder.ts'
 import { PairGraph, type ScoredPair } from '../search/pair-graph.ts'
 
-/** Subjects of one venue. Events given with their markets have those markets in `markets` too. */
+/** Subjects of one venue. `markets` includes the markets of the events. */
 export interface VenueSubjects {
   readonly markets: readonly MatchMarket[]
   readonly events: readonly MatchEvent[]
@@ -22,13 +23,13 @@ export interface CorpusPair<Subject> {
 }
 
 export interface CorpusMatches {
-  /** One to one, best first. */
+  /** One-to-one pairs, best first. */
   readonly markets: readonly CorpusPair<MatchMarket>[]
   readonly events: readonly CorpusPair<MatchEvent>[]
   readonly scoredCount: number
 }
 
-/** The first corpus belongs to the venue that the venue table lists first. Yields after each of its markets. */
+/** `a` must be the corpus of the venue that is first in the venue table. Yields after each of its markets. */
 export function* matchCorpus<Parsed>(
   a: VenueSubjects,
   b: VenueSubjects,

@@ -1,10 +1,10 @@
-// Converts rows of recorded dumps, complete or reduced, to subjects of one venue. Ignores other rows.
+// Converts rows of recorded dumps to subjects of one venue. Ignores other rows.
 
 import { type Row, rowsOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../../subject.ts'
 
-/** Adds the subjects of a row. False if it has none. */
+/** Adds the subjects of a row. Returns false if it has none. */
 export function addDumpRow(
   reader: SubjectReader,
   row: unknown,
@@ -15,7 +15,7 @@ export function addDumpRow(
     const event = reader.event(row)
     if (event.title === '') return false
     into.events.push(event)
-    // Checked one by one, so that a sample of titles does not count as a list of markets.
+    // An event's row may contain only sample titles, which are not its list of markets.
     if (hasCompleteMarkets(row))
       into.markets.push(...event.markets.map((market) => within(market, event)))
     return true
@@ -30,7 +30,7 @@ function hasCompleteMarkets(row: Row): boolean {
   return rowsOf(row.markets).length > 0 || rowsOf(row.child_markets).length > 0
 }
 
-/** Adds the event to a market: children of reduced rows do not name it. */
+/** Adds the event to a market, because reduced rows of markets do not contain it. */
 function within(market: MatchMarket, event: MatchEvent): MatchMarket {
   return { ...market, eventKey: event.key, eventTitle: market.eventTitle || event.title }
 }

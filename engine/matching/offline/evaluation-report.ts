@@ -1,12 +1,12 @@
-// Formats the evaluation: precision and recall with intervals for each split and kind, pairs removed by each veto,
-// score calibration, and mistakes with their reasons.
+// Formats the evaluation as text: precision and recall with intervals for each split and kind, pairs rejected by each
+// veto, calibration of the scores, and mistakes with their reasons.
 
 import { MATCH_SCORE } from '../veto/vetoes.ts'
 import { BANDS, bandsOf, countAt, groupsOf, type Scored, vetoCounts, wilson } from './evaluation.ts'
 
 const NAME_WIDTH = 44
 
-/** Scores of all pairs under one scoring method. */
+/** Scores of all pairs by one scoring method. */
 export interface Run {
   readonly name: string
   readonly scored: readonly Scored[]
@@ -84,7 +84,7 @@ function vetoLines(scored: readonly Scored[]): readonly string[] {
   ]
 }
 
-/** One line per band: the mean score, and the observed share of same pairs with its interval. */
+/** One line per band: the mean score, and the share of equal pairs with its interval. */
 function reliability(scored: readonly Scored[]): readonly string[] {
   const head = ['score', 'n', 'promised', 'same'].map((name) => name.padStart(10)).join(' ')
   const lines = bandsOf(scored).map(({ from, n, same, promised }, index) => {
@@ -97,7 +97,7 @@ function reliability(scored: readonly Scored[]): readonly string[] {
   return [head, ...lines]
 }
 
-/** Wrong decisions, the most confident first. */
+/** Wrong decisions, those with the clearest score first. */
 export function mistakes(scored: readonly Scored[]): readonly Scored[] {
   const howWrong = ({ pair, result }: Scored): number =>
     Math.abs(result.score - MATCH_SCORE) + (pair.isSame ? 0 : 100)

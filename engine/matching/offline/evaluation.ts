@@ -1,5 +1,5 @@
-// Evaluates the matcher on labelled pairs: a model that has not seen a pair's group scores it. Precision and recall
-// with Wilson intervals.
+// Evaluates the matcher on labelled pairs. Each pair is scored by a model that was trained without the pair's group.
+// Computes precision and recall with Wilson intervals.
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS, FEATURES } from '../compare/compare.ts'
@@ -17,12 +17,12 @@ export interface ComparedPair {
   readonly comparison: Comparison
 }
 
-/** A pair scored by a model that has not seen its group. */
+/** A pair with the score of a model that was trained without its group. */
 export interface Scored extends ComparedPair {
   readonly result: PairScore
 }
 
-/** Parses and compares all pairs. With an encoder also by meaning, for texts that it has encoded (`textsOfPairs`). */
+/** Parses and compares all pairs. With an encoder also by similarity, if their texts (`textsOfPairs`) were encoded. */
 export function comparePairs(
   pairs: readonly LabelledPair[],
   encoder: Encoder | null = null,
@@ -30,7 +30,7 @@ export function comparePairs(
   return pairs.map((pair) => ({ pair, comparison: compareWith(encoder, ...propositionsOf(pair)) }))
 }
 
-/** Texts that are compared by meaning when these pairs are scored. */
+/** Texts that the encoder needs for these pairs. */
 export function textsOfPairs(pairs: readonly LabelledPair[]): readonly string[] {
   return pairs.flatMap((pair) => propositionsOf(pair).map(({ sentence }) => sentence))
 }
@@ -42,8 +42,8 @@ function propositionsOf(pair: LabelledPair): readonly [Proposition, Proposition]
 }
 
 /**
- * Examples for training: pairs without a deciding veto, because vetoes apply first (occasion vetoes are also a
- * feature). With an encoder only pairs whose texts were encoded.
+ * Examples for training: pairs without a veto, except for occasion vetoes, which are also a feature. With an encoder
+ * only pairs whose texts were encoded.
  */
 export function examplesOf(compared: readonly ComparedPair[]): readonly Example[] {
   const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
@@ -56,8 +56,8 @@ export function examplesOf(compared: readonly ComparedPair[]): readonly Example[
 }
 
 /**
- * Weight of negative pairs that lack informative words. Half of the labelled events are the same, but far fewer of a
- * corpus' candidates are.
+ * Weight of negative pairs with a missing informative word. Half of the labelled events are equal, but far fewer of the
+ * candidates in a catalogue are.
  */
 const NEIGHBOURS_WEIGHT = 2.5
 const ALL_COVERED = FEATURES.indexOf('allCovered')
@@ -70,7 +70,7 @@ export function scoreAll(compared: readonly ComparedPair[], model: Model): reado
   return compared.map((one) => ({ ...one, result: scoreOf(one.comparison, model) }))
 }
 
-/** Cross-validation: pairs with the same group key stay in one part. */
+/** Cross-validation. Pairs with the same group key are in the same part. */
 export function crossScore(
   compared: readonly ComparedPair[],
   partOf: (pair: LabelledPair) => string,
@@ -97,7 +97,7 @@ export function groupsOf<Of extends ComparedPair>(
   return groups
 }
 
-/** Ways to split the pairs for evaluation. A model trained on the other parts scores each part. */
+/** Ways to split the pairs for the cross-validation. */
 export const CROSS_VALIDATION_SPLITS: readonly (readonly [
   string,
   (pair: LabelledPair) => string,
@@ -107,7 +107,7 @@ export const CROSS_VALIDATION_SPLITS: readonly (readonly [
   ['one source left out', ({ source }) => source],
 ]
 
-/** Counts for each veto: on same pairs, on different pairs, and as the only veto. */
+/** How often each veto occurs: on equal pairs, on different pairs, and as the only veto. */
 export function vetoCounts(scored: readonly Scored[]) {
   return VETO_REASONS.map((reason) => {
     const fired = scored.filter(({ result }) => result.vetoes.includes(reason))
@@ -121,7 +121,7 @@ export function vetoCounts(scored: readonly Scored[]) {
   })
 }
 
-/** Assigns folds by venue b's event; deterministic. */
+/** Assigns a pair to a fold by venue b's event, always to the same one. */
 export function foldOf(pair: LabelledPair, folds: number): string {
   return String(hash32('fold', pair.group) % folds)
 }
@@ -133,10 +133,10 @@ export function countAt(scored: readonly Scored[], threshold: number) {
   return { n: scored.length, same: same.length, accepted: taken.length, right }
 }
 
-/** Lower bounds of the score bands of the calibration table. */
+/** Lower bounds of the score bands in the calibration table. */
 export const BANDS: readonly number[] = [0, 20, 40, 60, 80, 90, 95, 99]
 
-/** Expected and observed share of same pairs per band. Pairs with a contradiction are excluded. */
+/** Predicted and observed share of equal pairs per band. Excludes pairs with a veto. */
 export function bandsOf(scored: readonly Scored[]) {
   const open = scored.filter(({ comparison }) => comparison.vetoes.length === 0)
   return BANDS.map((from, index) => {
@@ -147,7 +147,7 @@ export function bandsOf(scored: readonly Scored[]) {
       from,
       n: members.length,
       same: members.filter(({ pair }) => pair.isSame).length,
-      /** Mean of score / 100: the expected share of same pairs; 0 for an empty band. */
+      /** Mean of score / 100, which is the predicted share of equal pairs. 0 for an empty band. */
       promised: members.length === 0 ? 0 : sum / members.length,
     }
   })

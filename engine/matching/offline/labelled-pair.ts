@@ -1,4 +1,5 @@
-// Parses labelled pairs of two venues: one JSON object a line, each side under its venue's protocol name.
+// Parses labelled pairs of two venues. Each line is a JSON object with one side per venue, under the venue's protocol
+// name.
 
 import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
@@ -13,24 +14,24 @@ const TABLES = tableIn<Readonly<Record<'bySeries' | 'byWords', PhraseRows>>>(
 const [BY_SERIES, BY_WORDS] = [phraseTable(TABLES.bySeries), phraseTable(TABLES.byWords)]
 
 interface Labelled {
-  /** The label: Yes means Yes and both settle alike. */
+  /** Whether Yes of one means Yes of the other and both settle alike. */
   readonly isSame: boolean
   /** `same`, `related` or `different`. */
   readonly label: string
-  /** The way in which a pair is related. '' if not stated. */
+  /** How a related pair is related; '' if not stated. */
   readonly relation: string
-  /** The person or program that gave the label. */
+  /** The person or program that assigned the label. */
   readonly origin: string
-  /** The second venue's event: pairs of one event stay together between training and evaluation. */
+  /** The second venue's event. All pairs of an event are in the same part of a split. */
   readonly group: string
-  /** The second venue's series, or its title if there is no series. */
+  /** The second venue's series, or its title without a series. */
   readonly series: string
   /**
-   * Kind of question by the second side's series, else by both titles (kinds.json). The evaluation can hold out one
-   * kind. Scoring does not use it.
+   * Kind of question, by the second side's series, else by both titles (kinds.json). Only the evaluation uses it, to
+   * leave out one kind.
    */
   readonly kind: string
-  /** The collection of the pair, else the origin of its label. */
+  /** The collection of the pair, or the origin of its label if none is stated. */
   readonly source: string
   /** The file of labelled pairs that contains it. */
   readonly collection: string
@@ -44,10 +45,10 @@ interface Sides<Grain, Subject> extends Labelled {
 
 export type LabelledPair = Sides<'market', MatchMarket> | Sides<'event', MatchEvent>
 
-/** The venues of a pair in the order of the venue table. */
+/** The venues of a pair, in the order of the venue table. */
 type Venues = readonly [VenueFacts, VenueFacts]
 
-/** Parses one line's object. Null: it is no labelled pair. */
+/** Parses the object of one line. Null if it is no labelled pair. */
 export function labelledPairOf(
   row: unknown,
   [first, second]: Venues,
@@ -72,7 +73,7 @@ export function labelledPairOf(
   }
 }
 
-/** If the label is about one token of several (`tokens` by side), Yes means that token's side. */
+/** Outcomes of venue a's side. If the label is about one of several tokens (`tokens` by side), that token comes first. */
 function outcomesOf(row: Row, b: MatchMarket, a: MatchMarket): readonly string[] {
   if (!isRecord(row.tokens)) return a.outcomes
   const sides = Object.keys(row.tokens)

@@ -1,13 +1,13 @@
-// Learns words from texts of both venues without labels. The weight of a word follows from the number of question
-// families that have it. A word is ordinary if it appears in lower case within sentences. Capitals in a heading are no
-// evidence.
+// Learns words from texts of both venues without labels. The weight of a word depends on the number of question
+// families that contain it. A word that appears in lower case within sentences is ordinary, not a name. Capitals in
+// headings are ignored.
 
 import { withoutDates } from '../understand/dates.ts'
 import { isIdentity, isProper } from '../understand/lexicon.ts'
 import { marksOf } from '../understand/marks.ts'
 import { fold, type LearnedTable, meanings, stem } from '../understand/text-normalization.ts'
 
-/** One family of questions (a series or an event). Its texts count once, however many there are. */
+/** The texts of one series or event. They count once, however many there are. */
 export interface TextFamily {
   /** Headings and questions. */
   readonly titles: readonly string[]
@@ -17,11 +17,11 @@ export interface TextFamily {
 
 export interface LearnedWords {
   readonly familyCount: number
-  /** Meaning → count of families that have it. Only words in at least LEAST_FAMILIES. */
+  /** Number of families that contain a meaning. Omits meanings in fewer than LEAST_FAMILIES. */
   readonly counts: ReadonlyMap<string, number>
   /** Stems of words that are not names. */
   readonly ordinary: readonly string[]
-  /** "actor actress": words that fill one slot in otherwise equal titles. Names are excluded. */
+  /** Pairs such as "actor actress": words in the same position of otherwise equal titles. Without names. */
   readonly rivals: readonly string[]
 }
 
@@ -29,11 +29,11 @@ const LEAST_FAMILIES = 3
 const TEXTS_READ_MAX = 20
 const PROSE_CHARACTERS = 1_500
 const FAMILY_CHARACTERS = 24
-/** Minimum share of lower case within sentences for an ordinary word. */
+/** Minimum share of occurrences in lower case within sentences for an ordinary word. */
 const ORDINARY_SHARE = 0.3
 const WORD = /(?<![\p{L}\p{N}'’.])\p{L}[\p{L}\p{N}]+/gu
 
-/** Learns from families of texts. `leftOut` are words without information, such as a venue's own name. */
+/** Learns from families of texts. `leftOut` are words without information, such as a venue's name. */
 export function learnWords(
   families: Iterable<TextFamily>,
   leftOut: ReadonlySet<string> = new Set(),
@@ -72,12 +72,15 @@ export function learnWords(
   }
 }
 
-/** Minimum and maximum words of a title with a slot: fewer give too little context, more are a whole sentence. */
+/**
+ * Minimum and maximum words of titles that are compared with one word removed. Shorter titles give too little context,
+ * and longer ones are whole sentences.
+ */
 const SLOT_TITLE_WORDS = [3, 12] as const
-/** A slot with this many distinct words holds names. */
+/** A position with more different words than this contains names. */
 const FILLERS_MAX = 40
 
-/** Indexes each word of a title by the words around it. */
+/** Indexes each word of a title by the other words of the title. */
 function addSlots(title: string, slots: Map<string, Set<string>>): void {
   const words = meanings(withoutDates(fold(title)).replace(/\d+/g, ' '))
   if (words.length < SLOT_TITLE_WORDS[0] || words.length > SLOT_TITLE_WORDS[1]) return
@@ -86,7 +89,7 @@ function addSlots(title: string, slots: Map<string, Set<string>>): void {
   }
   for (const [at, word] of words.entries()) {
     add(words.with(at, '_').join(' '), word)
-    // A title that is equal without the word: nothing fills that slot.
+    // Also records the title without the word, because a title may lack it.
     add(words.toSpliced(at, 1).join(' '), word)
   }
   add(words.join(' '), '')
@@ -120,12 +123,12 @@ function rivalsOf(
   return [...pairs].sort()
 }
 
-/** Family of a question at a venue without series: the question without dates and numbers. */
+/** The family of a question at a venue without series: its text without dates and numbers. */
 export function familyOf(question: string): string {
   return withoutDates(fold(question)).replace(/\d+/g, '').slice(0, FAMILY_CHARACTERS)
 }
 
-/** Adds "-word" for lower case and "+word" for a capital, for words within sentences that are not headings. */
+/** For each word within a sentence that is not a heading, adds "-word" for lower case or "+word" for a capital. */
 function addSpellings(text: string, seen: Set<string>): void {
   for (const sentence of text.slice(0, PROSE_CHARACTERS).split(/[.?!:;"“”]\s*|\n/)) {
     const words = (sentence.match(WORD) ?? []).slice(1)
@@ -143,7 +146,7 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
   return one < other ? -1 : 1
 }
 
-/** The learned words as the table that the service reads: weight levels, ordinary words and rivals. */
+/** The learned words in the format that the service reads: weight levels, ordinary words and rivals. */
 export function tableOf({ familyCount, counts, ordinary, rivals }: LearnedWords): LearnedTable {
   const weights: Record<string, string> = {}
   for (const [word, count] of counts) {

@@ -1,27 +1,30 @@
-// One-to-one assignment: maximum total weight among the scored pairs of a group, or greedy if the group is too large.
+// One-to-one assignment of maximum total weight among scored pairs. Greedy if there are too many.
 
-/** A scored pair. The weight is above 0. */
+/** A scored pair. `weight` is above 0. */
 export interface Edge {
   readonly row: number
   readonly column: number
   readonly weight: number
 }
 
-/** Maximum rows or columns for the exact assignment: 200 rows of eight edges each take some 50 ms. */
+/** Maximum rows or columns for an exact assignment. 200 rows of eight edges each take some 50 ms. */
 const EXACT_MAX = 200
-/** Tolerance between two sums of equal weights, for weights up to a million. */
+/** Tolerance for comparing sums of weights of up to a million. */
 const ROUNDING = 1e-8
 
-/** One-to-one choice among the edges: maximum total weight, or greedy above EXACT_MAX. In no particular order. */
+/**
+ * Chooses edges so that each row and column has at most one. Maximum total weight, or greedy above EXACT_MAX. In no
+ * particular order.
+ */
 export function assign<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const rows = new Set(edges.map(({ row }) => row))
   const columns = new Set(edges.map(({ column }) => column))
-  // Among equal weights the first rows win, whatever the order of the edges.
+  // Sorted, so that the result does not depend on the order of the edges. Of equal weights the first rows are chosen.
   const sorted = [...edges].sort((one, other) => one.row - other.row || one.column - other.column)
   return Math.max(rows.size, columns.size) <= EXACT_MAX ? exact(sorted) : greedy(sorted)
 }
 
-/** Takes the heaviest edge whose two ends are free, repeatedly. */
+/** Repeatedly chooses the heaviest edge whose row and column are free. */
 function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const rows = new Set<number>()
   const columns = new Set<number>()
@@ -35,8 +38,8 @@ function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
 }
 
 /**
- * Augments by the alternating path of greatest gain until none gains. Each intermediate choice has the maximum weight
- * of its size. Paths are found with Bellman-Ford. Source: Edmonds and Karp 1972.
+ * Repeatedly adds the alternating path of greatest gain, until no path has a gain. Each intermediate assignment has the
+ * maximum weight of its size. Paths are found with Bellman-Ford. Source: Edmonds and Karp 1972.
  */
 function exact<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const ofRow = new Map<number, Kind>()
@@ -58,13 +61,13 @@ function exact<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   }
 }
 
-/** A path from a free row. Each added edge frees the column of the row's previous edge. */
+/** A path from a free row. Each added edge replaces the previous edge of its row. */
 interface Path<Kind> {
   readonly last: Kind
   readonly gain: number
 }
 
-/** The path of greatest gain to each column. */
+/** For each column, the path of greatest gain to it. */
 function pathsTo<Kind extends Edge>(
   edges: readonly Kind[],
   ofRow: ReadonlyMap<number, Kind>,

@@ -1,5 +1,5 @@
-// Blocking keys of a market or an event: hashes of its informative words, numbers, days and side codes. Keys are used
-// alone and combined (a word on a day, a number at an hour). Rare keys find the partner.
+// Blocking keys of a market or an event: hashes of its informative words, numbers, days and team codes. Words and
+// numbers are also combined with a day or an hour. Markets that share rare keys are likely partners.
 
 import type { HandleForm } from '../../ids.ts'
 import { hash32 } from '../../random.ts'
@@ -12,15 +12,15 @@ import { coinOfCode } from '../understand/price-question.ts'
 import { SCALE } from '../understand/quantity.ts'
 import { fold, meanings, rawWords } from '../understand/text-normalization.ts'
 
-/** Sorted and distinct hashes, 31 bits each. */
+/** Sorted and distinct hashes of 31 bits. */
 export interface BlockingKeys {
-  /** Keys under which the subject is indexed. */
+  /** Keys under which the subject is stored in the index. */
   readonly filed: Uint32Array
-  /** Keys by which partners are looked up; they include the neighbouring days. */
+  /** Keys by which its partners are looked up. They also contain neighbouring days. */
   readonly queried: Uint32Array
 }
 
-/** Maximum keys of one subject, which bounds the cost of very long texts. */
+/** Maximum keys of each kind per subject, to limit the cost of long texts. */
 const WORDS_MAX = 28
 const NUMBERS_MAX = 6
 const DAYS_MAX = 3
@@ -28,9 +28,9 @@ const CODES_MAX = 4
 const HOURS_MAX = 3
 const LABELS_MAX = 4
 const CHILDREN_READ_MAX = 12
-/** Hour in New York of a price whose question states no hour. */
+/** Hour in New York of a price question that states no hour. */
 const HOUR_DEFAULT = 12
-/** Letters of a word that count in combination with a day: venues shorten names differently ("Brest", "Brestois"). */
+/** Letters of a word in a combined key. Venues may shorten names ("Brest", "Brestois"). */
 const STEM_CHARACTERS = 4
 const ONE_DAY = [0, 1, -1]
 
@@ -38,14 +38,14 @@ const emptyFeatures = () => ({
   words: new Set<string>(),
   numbers: new Set<string>(),
   days: new Set<Day>(),
-  /** Codes of a game's sides in every form that both venues might write. */
+  /** Team codes in every form that a venue may write. */
   codes: new Set<string>(),
-  /** Stated clock hours, including the ends of a window. */
+  /** Stated hours, including both ends of a window. */
   hours: new Set<number>(),
 })
 type Features = ReturnType<typeof emptyFeatures>
 
-/** Keys of a market. Deterministic; never throws. */
+/** Keys of a market. Never throws. */
 export function keysOfMarket(market: MatchMarket): BlockingKeys {
   const features = emptyFeatures()
   const anchor = anchorOf(market)
@@ -66,7 +66,7 @@ export function keysOfMarket(market: MatchMarket): BlockingKeys {
   return combined(features, market)
 }
 
-/** Keys of an event, including the words of its first markets. */
+/** Keys of an event, including words of its first markets. */
 export function keysOfEvent(event: MatchEvent): BlockingKeys {
   const features = emptyFeatures()
   const anchor = anchorOf(event)
@@ -111,7 +111,7 @@ function addWord(word: string, features: Features): void {
   if (features.words.size < WORDS_MAX) features.words.add(word)
 }
 
-/** Titles beside slugs state the start and end of a window, a ticker its end. */
+/** Adds hours. Titles of a venue with slugs state the start and end of a window, tickers only its end. */
 function addHours(folded: string, features: Features): void {
   if (features.hours.size >= HOURS_MAX) return
   const hour = hourOf(folded)
@@ -125,7 +125,7 @@ function addDay(day: Day, features: Features): void {
   if (features.days.size < DAYS_MAX) features.days.add(day)
 }
 
-/** Rounds to six digits, 79,199.99 to 79,200: venues end a range slightly below the start of the next. */
+/** Rounds to six digits, such as 79,199.99 to 79,200. Venues end a range slightly below the start of the next one. */
 function addNumber(value: number, features: Features): void {
   if (!Number.isFinite(value) || features.numbers.size >= NUMBERS_MAX) return
   features.numbers.add(String(Number(value.toPrecision(6))))
@@ -183,7 +183,7 @@ function readTicker(ticker: string, features: Features): void {
   }
 }
 
-/** `T87999.99` is a number. `POPE` is a word, as far as a ticker spells one. */
+/** `T87999.99` is a number. `POPE` is added as a word. */
 function readTickerTail(part: string, features: Features): void {
   const number = /^[TB](-?\d+(?:\.\d+)?)$/.exec(part)?.[1]
   if (number !== undefined) addNumber(Number(number), features)
@@ -194,7 +194,7 @@ function readTickerTail(part: string, features: Features): void {
   }
 }
 
-/** Two codes without a separator: the whole, and every possible start of the second code. */
+/** Adds two codes without a separator: the whole text, and every possible start of the second code. */
 function addBlock(block: string, features: Features): void {
   if (block.length < 4) return
   features.codes.add(block)
@@ -258,12 +258,12 @@ function addOfDay(features: Features, { day, hours }: Moment, into: Set<number>)
 const undated = (hash: number): number => hash & ~1
 const dated = (hash: number): number => hash | 1
 
-/** Reports whether a key includes a day. */
+/** Whether a key contains a day. */
 export function isDated(key: number): boolean {
   return (key & 1) === 1
 }
 
-/** Hash of several parts, 31 bits. Equal parts in equal order give equal hashes. */
+/** Hash of several parts in order, 31 bits. */
 function mixed(kind: number, ...parts: readonly number[]): number {
   let hash = kind
   for (const part of parts) {

@@ -1,31 +1,31 @@
-// Finds the subjects of one venue that share the rarest keys with a subject of another. The work for one lookup is
-// bounded, whatever the texts.
+// Finds the subjects of one venue that share the rarest keys with a subject of another venue. The work for one lookup
+// is bounded.
 
 import { type BlockingKeys, isDated } from './blocking-keys.ts'
 import { Postings } from './postings.ts'
 
-/** A key with more subjects than this yields no candidates. It still ranks candidates found by other keys. */
+/** A key with more subjects than this does not add candidates. It is still used to rank candidates. */
 const POSTING_MAX = 512
 /** Maximum entries read per lookup. The rarest keys are read first. */
 const VISITED_MAX = 6_000
-/** Maximum candidates that are then ranked by all their keys. */
+/** Maximum candidates that are ranked by all their keys. */
 const RANKED_MAX = 96
-/** Candidates whose shared weight is below this part of the best one's are dropped. */
+/** Minimum weight of a candidate's shared keys, as a fraction of that of the best candidate. */
 const SHARE_OF_BEST_MIN = 0.5
 export const CANDIDATES_MAX = 16
-/** Weight of a key that all subjects share. Rarer keys weigh more. */
+/** Weight of a key that all subjects have. Rarer keys have a larger weight. */
 const WORTH_MIN = 0.1
-/** The index is compacted once removed subjects are at least this many and a quarter of all. */
+/** The index is compacted when it contains this many removed subjects and they are a quarter of all. */
 const DEAD_MIN = 1_024
 const DEAD_SHARE = 0.25
 
-/** One venue's subjects, indexed by key. The caller assigns ids; each is present at most once. */
+/** Index of one venue's subjects by key. The caller assigns ids. */
 export class Candidates {
   #postings = new Postings()
   readonly #docIds = new Map<number, number>()
-  /** By document id: the subject's id, -1 when removed. */
+  /** Indexed by document id: the subject's id, or -1 if removed. */
   #ids: number[] = []
-  /** By document id, during a lookup: the weight of shared keys, and of shared keys without days. */
+  /** Scratch arrays of a lookup, indexed by document id: the weight of all shared keys, and of those without a day. */
   #sums = new Float64Array(1_024)
   #undated = new Float64Array(1_024)
   readonly #found: number[] = []
@@ -46,7 +46,7 @@ export class Candidates {
     this.#undated = new Float64Array(this.#sums.length)
   }
 
-  /** Unknown ids are ignored. */
+  /** Removes a subject. Ignores an unknown id. */
   remove(id: number): void {
     const docId = this.#docIds.get(id)
     if (docId === undefined) return
@@ -56,12 +56,12 @@ export class Candidates {
     if (deadCount >= DEAD_MIN && deadCount > this.#ids.length * DEAD_SHARE) this.#compact()
   }
 
-  /** Likeliest partners of another venue's subject, best first, at most `limit`. */
+  /** Likely partners of a subject of another venue, best first, at most `limit`. */
   find(keys: BlockingKeys, limit = CANDIDATES_MAX): readonly number[] {
     const common = this.#gather(keys.queried)
     const [all, undated] = [this.#sums, this.#undated]
     const best = new Set(nearest(this.#found, all, RANKED_MAX))
-    // Venues date one question differently, and shared days outweigh everything else.
+    // Also adds the best by keys without a day, because venues may date the same question differently.
     for (const docId of nearest(this.#found, undated, RANKED_MAX / 4)) best.add(docId)
     const ranked = this.#rank([...best], common)
     for (const docId of this.#found) {
@@ -72,7 +72,7 @@ export class Candidates {
     return chosen(ranked, limit)
   }
 
-  /** Sums the weights of rare keys. Returns the keys that are too common to look up. */
+  /** Sums the weights of rare keys. Returns the keys that are too common for this. */
   #gather(queryKeys: Uint32Array): readonly number[] {
     const lookups: { readonly key: number; readonly length: number }[] = []
     for (const key of queryKeys) {
@@ -109,7 +109,10 @@ export class Candidates {
     return WORTH_MIN + Math.log1p(this.#docIds.size / length)
   }
 
-  /** Ranks documents by all queried keys and by their number of keys: long texts share more by chance. */
+  /**
+   * Ranks documents by all queried keys, relative to their number of keys, because long texts share more keys by
+   * chance.
+   */
   #rank(docIds: readonly number[], common: readonly number[]): readonly Rated[] {
     const worths = this.#worths
     worths.clear()
@@ -129,7 +132,7 @@ export class Candidates {
     })
   }
 
-  /** Rebuilds the index without removed subjects: some 10 ms for ten thousand. */
+  /** Rebuilds the index without removed subjects. Takes some 10 ms for ten thousand subjects. */
   #compact(): void {
     const [postings, ids] = [this.#postings, this.#ids]
     this.#postings = new Postings()
@@ -148,7 +151,7 @@ interface Rated {
   readonly undated: number
 }
 
-/** The documents with the largest sums, at most `limit`. Of equal sums, those with the lowest ids. */
+/** The documents with the largest sums, at most `limit`. Of equal sums those with the lowest ids. */
 function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
   if (found.length <= limit) return found
   const ascending = Float64Array.from(found, (docId) => sums[docId] ?? 0).sort()
@@ -160,8 +163,8 @@ function nearest(found: readonly number[], sums: Float64Array, limit: number): r
 }
 
 /**
- * Selects three of four documents by all shared keys, the others by shared keys without days. Drops documents far below
- * the best.
+ * Chooses three quarters of the documents by all shared keys, the rest by shared keys without a day. Omits documents
+ * far below the best.
  */
 function chosen(rated: readonly Rated[], limit: number): readonly number[] {
   const found = bestBy(rated, 'all', Math.ceil(limit * 0.75))

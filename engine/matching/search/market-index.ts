@@ -1,5 +1,5 @@
-// Index of all venues' markets and events. Finds a market's likely partners in under a millisecond: those that share
-// its rare keys, and those of the events that match its own event. Bounded by the markets that the caller adds.
+// Index of all venues' markets and events. Finds a market's likely partners in under a millisecond: markets that share
+// its rare keys, and markets of the events that match its event.
 
 import { ByVenue } from '../../by-venue.ts'
 import { isBefore, type VenueKey } from '../../ids.ts'
@@ -8,15 +8,18 @@ import type { PairScorer } from '../compare/pair-scorer.ts'
 import { keysOfEvent, keysOfMarket } from './blocking-keys.ts'
 import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 
-/** Minimum events scored per event, the likeliest first. More are scored while none is certain. */
+/** Number of events that are scored for an event, the most likely first. Up to the maximum while none is certain. */
 const EVENTS_SCORED_MIN = 10
 const EVENTS_SCORED_MAX = 24
-/** Maximum matched events whose markets are compared, and their minimum score. */
+/** Maximum matched events whose markets are compared, and minimum score of such an event. */
 const EVENTS_JOINED_MAX = 3
 const EVENT_SCORE_MIN = 40
-/** An event with more markets finds its partners by keys alone. */
+/** The markets of a larger event find their partners only by keys. */
 const EVENT_MARKETS_MAX = 24
-/** Two events with this score count as one: only a few markets of other events remain partners. */
+/**
+ * Score from which two events are considered one. At most OTHER_EVENT_MARKETS_MAX markets of other events are then
+ * compared.
+ */
 const EVENT_SCORE_CERTAIN = 80
 const OTHER_EVENT_MARKETS_MAX = 8
 
@@ -29,12 +32,12 @@ interface FiledEvent {
   readonly number: number
   readonly venue: VenueKey
   readonly key: string
-  /** The listing from the venue. Null: only its markets are known. */
+  /** The event's own listing. Null if only markets of the event are known. */
   listing: MatchEvent | null
   readonly markets: Set<number>
-  /** The listing with its markets. Null: must be rebuilt. */
+  /** The listing with its markets. Null if it must be rebuilt. */
   subject: MatchEvent | null
-  /** The matched events, as of a generation of the index. */
+  /** The matched events, valid if `joinedAt` is the current generation. */
   joined: readonly EventPair[]
   joinedAt: number
 }
@@ -47,7 +50,7 @@ interface EventPair {
 
 export class MarketIndex<Parsed> {
   readonly #scorer: PairScorer<Parsed>
-  /** Venues whose subjects are looked up: a one-way match indexes one venue. Null: all. */
+  /** Venues whose subjects are indexed for lookups. A one-way match needs one venue. Null: all. */
   readonly #searchedVenues: ReadonlySet<VenueKey> | null
   readonly #markets = new Map<number, Filed>()
   readonly #marketKeys = new ByVenue(() => new Candidates())
@@ -56,7 +59,7 @@ export class MarketIndex<Parsed> {
   readonly #eventKeys = new ByVenue(() => new Candidates())
   readonly #unfiled = new Set<FiledEvent>()
   #eventCount = 0
-  /** Counts changes of events. Event partners found before a change are looked up again. */
+  /** Number of changes of events. Matched events of an earlier generation are looked up again. */
   #generation = 0
 
   constructor(scorer: PairScorer<Parsed>, searchedVenues: readonly VenueKey[] | null = null) {
@@ -80,14 +83,14 @@ export class MarketIndex<Parsed> {
     this.#change(event)
   }
 
-  /** Adds an event's own listing. Its markets are added one by one, before or after. */
+  /** Adds an event's own listing. Its markets are added separately, before or after it. */
   putEvent(listing: MatchEvent): void {
     const event = this.#eventOf(listing.venue, listing.key)
     event.listing = listing
     this.#change(event)
   }
 
-  /** Unknown numbers are ignored. */
+  /** Removes a market. Ignores an unknown number. */
   remove(number: number): void {
     const filed = this.#markets.get(number)
     if (filed === undefined) return
@@ -99,7 +102,7 @@ export class MarketIndex<Parsed> {
     this.#change(event)
   }
 
-  /** Markets of other venues that may ask the same, at most a hundred per venue. */
+  /** Markets of other venues that may be about the same question, at most a hundred per venue. */
   partnersOf(number: number): ReadonlySet<number> {
     const filed = this.#markets.get(number)
     if (filed === undefined) return new Set()
@@ -109,7 +112,7 @@ export class MarketIndex<Parsed> {
     const certain = new Set<VenueKey>()
     for (const { a, b, pairScore } of joined) {
       const partner = a.venue === market.venue ? b : a
-      // The best come first. A certain match excludes the others.
+      // The best matches come first. A certain match excludes all later ones.
       if (certain.has(partner.venue) && !isCertain({ pairScore })) continue
       const markets = this.#events.of(partner.venue).get(partner.key)?.markets
       if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
@@ -129,13 +132,13 @@ export class MarketIndex<Parsed> {
     return this.#searchedVenues === null || this.#searchedVenues.has(venue)
   }
 
-  /** Null for an unknown market. */
+  /** Null if the market is unknown. */
   parsedMarket(number: number): Parsed | null {
     const market = this.market(number)
     return market === null ? null : this.#scorer.readMarket(market)
   }
 
-  /** Every event of a venue that has a key. */
+  /** Every event of a venue. */
   *events(venue: VenueKey): Iterable<{ readonly key: string }> {
     yield* this.#events.of(venue).values()
   }
@@ -172,7 +175,7 @@ export class MarketIndex<Parsed> {
     this.#eventKeys.of(event.venue).remove(event.number)
   }
 
-  /** Indexes events at the first lookup, when all their markets are present. */
+  /** Indexes new events at the first lookup, because all their markets are added by then. */
   #file(): void {
     for (const event of this.#unfiled) {
       if (!this.#isSearched(event.venue)) continue

@@ -1,6 +1,6 @@
-// Runs matcher tasks on one index and one pair graph, in the thread (worker.ts) or, in tests, inline. An operator
-// override outranks every score: a rejected pair is removed, a confirmed one is chosen. Other pairs of its markets stay
-// until the next lookup.
+// Runs matcher tasks on one index and one pair graph, in the worker thread (worker.ts) or, in tests, in the caller's
+// thread. An operator override has priority over every score: a rejected pair is removed, and a confirmed pair is
+// chosen. Other pairs of its markets remain until the next partner search.
 
 import { isBefore } from '../../ids.ts'
 import { DEFAULT_SCORER, type PairScore, type PairScorer } from '../compare/pair-scorer.ts'
@@ -24,7 +24,7 @@ export class PairFinder<Parsed> {
   readonly #scorer: PairScorer<Parsed>
   #index: MarketIndex<Parsed>
   #graph = new PairGraph()
-  /** Operator overrides, by `a b`. */
+  /** Operator overrides, with `a b` as key. */
   readonly #overrides = new Map<string, PairOverride>()
   #families = DEFAULT_FAMILIES
   #seq = 0
@@ -58,8 +58,8 @@ export class PairFinder<Parsed> {
       if (pairOverride.decision === null) this.#overrides.delete(keyOf(pairOverride))
       else this.#overrides.set(keyOf(pairOverride), pairOverride)
     }
-    // A re-indexed market keeps its pairs until its partners are looked up again. Ending them immediately would end
-    // them for the stream's subscribers.
+    // A changed market keeps its pairs until its partners are searched again. Ending and restoring them would be
+    // published to subscribers.
     const updated = new Set(put.map(({ number }) => number))
     const lost = removed.filter((number) => !updated.has(number))
     return lost.length === 0 ? NOTHING : this.#graph.change(lost, [])
@@ -71,7 +71,7 @@ export class PairFinder<Parsed> {
     for (const number of numbers) {
       if (this.#index.market(number) === null) continue
       searched.push(number)
-      // Includes markets that found this one: the lookup is not symmetric.
+      // Includes markets that found this one in their own search, because the search is not symmetric.
       const currentPartners = this.#graph.pairsOf(number).map((pair) => partnerIn(pair, number))
       const found: ScoredPair[] = []
       const families = this.#families
@@ -132,7 +132,7 @@ export function scorePartners<Parsed>(
   return partners.size
 }
 
-/** Thousands of stored pairs have equal results, which share one object. */
+/** Thousands of stored pairs have equal scores, which share one object. */
 const SHARED_SCORES_MAX = 8_192
 const sharedScores = new Map<string, PairScore>()
 
@@ -146,9 +146,9 @@ function shared(pairScore: PairScore): PairScore {
 }
 
 /**
- * The score of a pair that an operator confirmed: 100, whatever conflicts the texts have. The parsed orientation is
- * kept, because prices of Yes against prices of No would be wrong. Only a pair parsed as opposite stays inverted, and
- * the override outranks that veto's cap.
+ * The score of a pair that an operator confirmed: 100, whatever conflicts the texts have. The orientation is retained,
+ * because comparing prices of Yes with prices of No would be wrong. If the pair was parsed as opposite it remains
+ * inverted, without that veto's cap.
  */
 export function confirmed({ vetoes, inverted }: PairScore): PairScore {
   const isInverted = vetoes.includes('opposite_side')

@@ -1,32 +1,31 @@
-// Stores every scored pair above the minimum score and the one-to-one choice among them. A change affects only markets
-// connected by pairs. A confirmed pair is always chosen. Bounded by PAIRS_OF_ONE_MAX per market.
+// Stores all scored pairs above the minimum score and chooses among them one to one. A change affects only markets that
+// are connected by pairs. A confirmed pair is always chosen.
 
 import type { PairScore } from '../compare/pair-scorer.ts'
 import { assign, type Edge } from './assignment.ts'
 
 /** Pairs with a lower score are not stored. */
 export const PAIR_SCORE_MIN = 30
-/** Maximum pairs of one market. The best are stored. */
+/** Maximum stored pairs of one market. The best are stored. */
 const PAIRS_OF_ONE_MAX = 8
-/** Maximum connected markets that are assigned together. Further ones are assigned separately. */
+/** Maximum connected markets that are assigned together. Larger groups are split. */
 const COMPONENT_MAX = 20_000
-/** A pair this many times heavier than every other pair of its two markets is chosen directly. */
+/** A pair that is heavier than every other pair of its markets by this factor is chosen without an assignment. */
 const CLEAR_RATIO = 2
-/** Exceeds the sum of all other pairs of a confirmed pair's component. */
+/** Larger than the sum of the weights of all other pairs in a group. */
 const CONFIRMED_WEIGHT = 1e6
 
-/** Two markets of two venues by the caller's numbers, in the order of the venue table. */
+/** Numbers of two markets of two venues, in the order of the venue table. */
 export interface ScoredPair {
   readonly a: number
   readonly b: number
   readonly pairScore: PairScore
-  /** Confirmed by an operator: chosen before every other pair of its two markets. */
+  /** Confirmed by an operator, so it is chosen before every other pair of its markets. */
   readonly isConfirmed?: true
 }
 
-/** Effect of a change on the chosen pairs. */
 export interface PairChanges {
-  /** New, or with a changed score. */
+  /** New pairs, and pairs whose score changed. */
   readonly begun: readonly ScoredPair[]
   readonly ended: readonly { readonly a: number; readonly b: number }[]
 }
@@ -37,15 +36,15 @@ export function partnerIn({ a, b }: Pick<ScoredPair, 'a' | 'b'>, market: number)
 
 export class PairGraph {
   readonly #pairs = new Map<number, ScoredPair[]>()
-  /** Each pair under both its markets. */
+  /** The chosen pairs, each under both of its markets. */
   readonly #chosen = new Map<number, ScoredPair>()
 
-  /** Stored pairs of a market, best first, chosen or not. */
+  /** Stored pairs of a market, chosen or not, best first. */
   pairsOf(market: number): readonly ScoredPair[] {
     return this.#pairs.get(market) ?? []
   }
 
-  /** The current choice: each market at most once. */
+  /** The chosen pairs. Each market is in at most one. */
   *chosen(): Iterable<ScoredPair> {
     for (const [market, pair] of this.#chosen) if (pair.a === market) yield pair
   }
@@ -75,7 +74,7 @@ export class PairGraph {
     current.sort(byWeight)
   }
 
-  /** Removes the worst pair of a market that has too many, at both ends. */
+  /** Removes the worst pair of a market that has too many, from both of its markets. */
   #trim(market: number): void {
     const current = this.#pairs.get(market) ?? []
     if (current.length <= PAIRS_OF_ONE_MAX) return
@@ -103,7 +102,7 @@ export class PairGraph {
     const begun: ScoredPair[] = []
     const ended: { a: number; b: number }[] = []
     const seen = new Set<number>()
-    // A pair is clear or not by its two markets, and that determines which other pairs compete.
+    // Whether a pair is clearly best depends on both its markets, and other pairs depend on that in turn.
     this.#spread(this.#spread(touched))
     // Starts at first markets, so that a component is always traversed in the same order.
     const firsts = [...touched].filter((market) => this.pairsOf(market)[0]?.a === market)
@@ -121,7 +120,7 @@ export class PairGraph {
     return touched
   }
 
-  /** This market's best pair, if it is clearly the best of both its markets. Null: it must be assigned. */
+  /** This market's best pair, if it is clearly the best of both of its markets. Null if the market must be assigned. */
   #clearBestOf(market: number): ScoredPair | null {
     const [best, second] = this.pairsOf(market)
     if (best === undefined || !isFarAbove(best, second)) return null
@@ -129,7 +128,7 @@ export class PairGraph {
     return theirs === best && isFarAbove(best, next) ? best : null
   }
 
-  /** Pairs of a market that need assignment. */
+  /** Pairs of a market that are not decided without an assignment. */
   #openPairs(market: number): readonly ScoredPair[] {
     const clearBest = this.#clearBestOf(market)
     if (clearBest !== null) return [clearBest]
@@ -138,7 +137,7 @@ export class PairGraph {
     )
   }
 
-  /** Markets connected to one by current pairs and by previously chosen pairs. */
+  /** Markets that are connected to a market by stored pairs or previously chosen pairs. */
   #component(market: number, seen: Set<number>): readonly number[] {
     const found: number[] = []
     const open = [market]
@@ -190,8 +189,8 @@ export class PairGraph {
 }
 
 /**
- * Pairs by their first market. With more than two venues, one pair's first market may be another's second. The heavier
- * of the two pairs is retained.
+ * Chosen pairs by their first market. With more than two venues the first market of one pair may be the second of
+ * another. The heavier of the two pairs is then kept.
  */
 function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> {
   const firsts = new Map(pairs.map((pair) => [pair.a, pair]))
@@ -206,7 +205,7 @@ function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> 
   return chosenByFirst
 }
 
-/** Two uncertain pairs weigh no more than a certain one, and no score outweighs an operator override. */
+/** Two uncertain pairs weigh at most as much as a certain one. An operator override outweighs any score. */
 function weightOf({ pairScore, isConfirmed }: ScoredPair): number {
   return isConfirmed === true ? CONFIRMED_WEIGHT : (pairScore.score / 100) ** 4
 }

@@ -10,7 +10,7 @@ const ENTRIES_FIRST = 8_192
 const SLOTS_FIRST = 4_096
 const LOAD_MAX = 0.6
 
-/** Entries of removed documents stay. The caller skips them. */
+/** Entries of removed documents remain, and the caller skips them. */
 export class Postings {
   #tableKeys = new Uint32Array(SLOTS_FIRST)
   #lengths = new Uint32Array(SLOTS_FIRST)
@@ -25,7 +25,7 @@ export class Postings {
   #starts = new Uint32Array(DOCS_FIRST)
   #docCount = 0
 
-  /** Adds a document under distinct keys of 31 bits each. Returns its document id. */
+  /** Adds a document with distinct keys of 31 bits. Returns its document id. */
   add(keys: Uint32Array): number {
     const docId = this.#docCount
     this.#docCount += 1
@@ -43,7 +43,7 @@ export class Postings {
     return this.#lengths[this.#slotOf(key + 1)] ?? 0
   }
 
-  /** Visits every document under a key, the newest first, including removed ones. */
+  /** Calls `visit` for every document under a key, the newest first, including removed ones. */
   each(key: number, visit: (docId: number) => void): void {
     let entry = this.#newest[this.#slotOf(key + 1)] ?? 0
     while (entry !== 0) {
@@ -79,7 +79,10 @@ export class Postings {
     this.#lengths[slot] = (this.#lengths[slot] ?? 0) + 1
   }
 
-  /** Slot of a key (plus 1, since 0 marks a free slot), or the slot to insert it at. */
+  /**
+   * The slot of a key, or the slot at which to insert it. Stored keys are incremented by 1, because 0 marks a free
+   * slot.
+   */
   #slotOf(marked: number): number {
     const mask = this.#tableKeys.length - 1
     let slot = (Math.imul(marked, 0x9e3779b1) >>> 7) & mask

@@ -1,5 +1,5 @@
-// Parses which side of a game Yes means, and the line. Sources: outcome labels, a market's short title, the end of its
-// slug or ticker, and the words of its question. Null if none states it; sides are never guessed.
+// Parses which side of a game Yes means, and the line. Sources are outcome labels, a market's short title, the end of
+// its slug or ticker, and the words of its question. Null if none states it: sides are never guessed.
 
 import { OTHER } from './bets.ts'
 import { type Game, plainName, type YesOutcome } from './game.ts'
@@ -9,26 +9,24 @@ import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
 
 interface BetFacts extends Pick<Game, 'competition' | 'sides' | 'bet'> {
   readonly listed: Listed
-  /** End of a slug, with spaces. */
+  /** End of the slug, with spaces instead of hyphens. */
   readonly tail: string
-  /** Folded. */
+  /** The folded title. */
   readonly title: string
   /** The title without the two sides. */
   readonly rest: string
   readonly subtitle: string
-  /** End of a ticker, lower case. */
+  /** End of the ticker, in lower case. */
   readonly suffix: string
 }
 
 type BetTerms = Pick<Game, 'yesOutcome' | 'line' | 'detail'>
 
-/**
- * Leagues, besides those of soccer clubs, whose tickers count the goals or points below the line: `n` means n + 0.5.
- */
+/** Leagues whose tickers state the line rounded down: `n` means n + 0.5. Leagues of soccer clubs do the same. */
 const BELOW_LINE = new Set(['nba', 'nhl'])
 const OPEN_BETS = /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props)/
 
-/** Side, line and detail of a bet. */
+/** Parses side, line and detail of a bet. */
 export function betTermsOf(facts: BetFacts): BetTerms {
   const { kind } = facts.bet
   if (isTie(facts)) return { yesOutcome: 'draw', line: null, detail: '' }
@@ -45,7 +43,7 @@ export function betTermsOf(facts: BetFacts): BetTerms {
   return { yesOutcome, line: null, detail: '' }
 }
 
-/** Plain name of what Yes stands for. '' if the venue's label is only "Yes". */
+/** Plain name of the outcome that Yes means. '' if the venue's label is only "Yes". */
 function labelOf(facts: BetFacts): string {
   const label = facts.listed.handles === 'ticker' ? facts.subtitle : firstOutcome(facts)
   return label === facts.title || /^(?:yes|no|over|under|up)$/.test(label) ? '' : plainName(label)
@@ -55,7 +53,7 @@ function endOf({ listed, suffix, tail }: BetFacts): string {
   return listed.handles === 'ticker' ? suffix : (tail.split(' ').at(-1) ?? '')
 }
 
-/** Side of a bet of unknown kind, if the label, the words or the end of the slug or ticker state one. */
+/** The side of a bet of unknown kind. Null if neither the label, the words nor the end of the slug or ticker states one. */
 function statedSideOf(facts: BetFacts): YesOutcome | null {
   const named = sideNamed(facts, labelOf(facts))
   if (named !== null) return named
@@ -66,7 +64,7 @@ function statedSideOf(facts: BetFacts): YesOutcome | null {
   return at < 0 ? null : at === 0 ? 'first' : 'second'
 }
 
-/** `…TIEBUB-2-TIE` is a tennis player; `…GAME-…-TIE` is a draw. */
+/** Whether Yes means a draw, as in `…GAME-…-TIE`. In `…TIEBUB-2-TIE` the code is that of a tennis player. */
 function isTie({ suffix, subtitle, sides, tail, rest, bet }: BetFacts): boolean {
   if (bet.kind !== 'winner') return false
   if (/\bdraw$/.test(tail) || /\bend in a draw\b|\bdraw at half/.test(rest)) return true
@@ -90,12 +88,12 @@ function sideOf(facts: BetFacts): YesOutcome | null {
     (isTicker ? null : sideOfCode(facts, label)) ??
     sideNamed(facts, plainName(winner?.[1] ?? winner?.[2] ?? ''))
   if (named !== null) return named
-  // "…-game1" is a map, not a side whose name begins so.
+  // "…-game1" is a map number and not the code of a side.
   const isCode = isTicker || (end === tail && !/^(?:game|map|set|gm|g|more)\d*$/.test(end))
   const side = isCode ? sideOfCode(facts, end) : null
   if (side !== null || isTicker) return side
   if (/(?:home|away)$/.test(tail)) return homeAwaySideOf(facts, tail.endsWith('away'))
-  // With a slug the first-named side is the first outcome, unless the title asks for a side that was not identified.
+  // In a slug the first side is the first outcome, unless the title asks for a side that was not identified.
   return winner === null ? 'first' : null
 }
 
@@ -107,7 +105,7 @@ function sideNamed({ sides }: BetFacts, name: string): YesOutcome | null {
   return surer(one ?? 0, other ?? 0, 0.45)
 }
 
-/** The side whose grade is clearly better and at least `least`. Null: neither. */
+/** The side whose grade is clearly higher and at least `least`. Null if there is none. */
 function surer(one: number, other: number, least: number): YesOutcome | null {
   if (Math.max(one, other) < least || Math.abs(one - other) < 0.1) return null
   return one > other ? 'first' : 'second'
@@ -124,14 +122,14 @@ function sideOfCode({ sides }: BetFacts, code: string): YesOutcome | null {
   return surer(gradeCodeInName(bare, first.name), gradeCodeInName(bare, second.name), 0.5)
 }
 
-/** The end of a ticker whole, then with fewer of its last digits: "s042" is the line 2 of "s04". Never empty. */
+/** The end of a ticker, then without some of its last digits: "s042" may be line 2 of the code "s04". Never empty. */
 export function withoutLine(end: string): readonly string[] {
   const digits = /\d*$/.exec(end)?.[0].length ?? 0
   const ends = Array.from({ length: digits + 1 }, (_, cut) => end.slice(0, end.length - cut))
   return ends.filter((one) => one !== '')
 }
 
-/** Soccer and most other sports name the home side first, the leagues of North America the away side. */
+/** The home or away side. Most sports list the home side first, North American leagues the away side. */
 function homeAwaySideOf({ competition, sides }: BetFacts, isAway: boolean): YesOutcome {
   const kind = competition.table?.kind
   const isHomeFirst =
@@ -168,7 +166,7 @@ function lineOf(facts: BetFacts): number | null {
   if (stated !== null) return Number(stated[1])
   const atLeast = /(\d+)\+/.exec(both)
   if (atLeast !== null) return Number(atLeast[1]) - 0.5
-  // "m052" is the line 2 of "m05".
+  // "m052" is line 2 of the code "m05".
   const code = sides.map((side) => side.code).find((one) => one !== '' && suffix.startsWith(one))
   const digits = /(\d+)$/.exec(suffix.slice(code?.length ?? 0))?.[1]
   if (digits === undefined) return null
@@ -181,7 +179,7 @@ function isOfClubs({ competition, sides }: BetFacts): boolean {
   return competition.sport === 'soccer' && !sides.every(isCountry)
 }
 
-/** Reports whether a side is a national team. */
+/** Whether a side is a national team. */
 export function isCountry({ handles, name, code }: Side): boolean {
   return (name === '' ? countryOfCode(code, handles) : countryOfName(name)) !== null
 }

@@ -1,16 +1,17 @@
-// Parses the bet on a game (winner, draw, spread, total, map, half, a player's points …) from a slug's tail, a series'
-// scope and the title. A bet of unknown kind keeps its words; two such bets are equal only in the same words.
+// Parses the bet on a game (winner, draw, spread, total, map, half, a player's points …) from the end of a slug, the
+// scope of a series and the title. A bet of unknown kind keeps its words, and two such bets are equal only if these
+// are.
 
 import { firstMatch, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 import { meanings } from './text-normalization.ts'
 
-/** A bet's kind. Sides and lines are fields of the game. */
+/** The kind of a bet. Its side and line are fields of the game. */
 export interface Bet {
-  /** `winner`, `spread`, `total`, `btts`, `score`, `map`, `prop:points`, `other:…` */
+  /** Such as `winner`, `spread`, `total`, `btts`, `score`, `map`, `prop:points`, `other:…`. */
   readonly kind: string
-  /** `game`, `1h`, `2h`, `q1`, `f5`, `inning1`, `set1`, `map2` … */
+  /** Such as `game`, `1h`, `2h`, `q1`, `f5`, `inning1`, `set1`, `map2`. */
   readonly period: string
-  /** What is counted, if not the sport's own score: `corners`, `maps`, `sets`, `kills`. */
+  /** What is counted instead of the sport's score: `corners`, `maps`, `sets`, `kills`. Otherwise ''. */
   readonly counted: string
 }
 
@@ -22,15 +23,15 @@ const TABLES = tableIn<Readonly<Record<'stats' | 'counted' | 'kinds' | 'periods'
 )
 const STATS = phraseTable(TABLES.stats)
 const COUNTED = phraseTable(TABLES.counted)
-/** A draw is an outcome of `winner`; the game's side states it. */
+/** A draw has the kind `winner`, because the game's side states it. */
 const KINDS = phraseTable(TABLES.kinds)
 const PERIODS = phraseTable(TABLES.periods)
 const NUMBERED = /\b(?:map|game) ?#?(\d)\b(?! (?:points|total points))/
 
 /**
- * Parses the bet of a listing. `title` is folded, without the sides if they were found. `tail` is a slug's words after
- * the date. `scope` is a series' scope in lower case. `number` is the map or set in the ticker. `after` is the text
- * behind the sides in a title of venue b, whose series alone does not ask for the winner.
+ * Parses the bet of a listing. `title`: folded, without the sides if they were found. `tail`: the slug's words after
+ * the date. `scope`: the series' scope in lower case. `number`: the map or set in the ticker. `after`: in venue b's
+ * titles, the text after the sides, which must not ask for something other than the winner.
  */
 export function betOf(title: string, tail: string, scope: string, number: string, after = ''): Bet {
   const betWords = `${tail} ${title}`
@@ -47,10 +48,10 @@ export function betOf(title: string, tail: string, scope: string, number: string
   return { kind, period, counted }
 }
 
-/** A series with this ending asks for the winner, even if its titles state more. */
+/** A series with one of these endings asks for the winner, whatever its titles contain. */
 const WINNER_SCOPE = /(?:game|match|fight|bout|map|winner|[12]h|f5)$/
 
-/** Text behind the sides that names the bet, such as "Receptions" or "Largest Lead". "Game 2" and "Final" do not. */
+/** Text after the sides that states the bet, such as "Receptions" or "Largest Lead", but not "Game 2" or "Final". */
 function otherThanWinner(after: string): string {
   const betWords = meanings(withoutPeriods(after))
   const distinctive = betWords.filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
@@ -61,7 +62,7 @@ function withoutPeriods(text: string): string {
   return PERIODS.reduce((rest, [, pattern]) => rest.replace(pattern, ' '), text)
 }
 
-/** Reports whether two kinds are one bet. Bets of unknown kind must share most of their words. */
+/** Whether two kinds are the same bet. Bets of unknown kind must share most of their words. */
 export function isSameKind(one: string, other: string): boolean {
   if (one === other) return true
   if (!one.startsWith(OTHER) || !other.startsWith(OTHER)) return false
@@ -75,7 +76,7 @@ function periodOf(parts: readonly string[], number: string, scope: string): stri
     const period = firstMatch(PERIODS, part)
     if (period !== null) return period
     const map = NUMBERED.exec(part)?.[1]
-    // A series of venue b with the scope `game` asks for a whole game, such as the first of a playoff.
+    // A series of venue b with the scope `game` is about a whole game, such as the first of a playoff.
     if (map !== undefined && !/game$/.test(scope)) return `map${map}`
   }
   if (number === '') return 'game'
@@ -88,13 +89,13 @@ const PLAIN = wordSet(
 )
 
 /**
- * Words of a bet that is not on the winner, such as "most yellow cards" or "first corner". A bet of unknown kind keeps
- * them.
+ * Words of bets that are not on the winner, such as "most yellow cards" or "first corner". They remain in a bet of
+ * unknown kind.
  */
 const UNUSUAL =
   /\b(?:most|first|last|any|highest|race|method|number|how many|penalty|red card|quadra|penta|clean sheet)\b/
 
-/** Winner, unless a title or a slug's end contains words of an unknown bet. */
+/** The winner, unless the title or the end of the slug contains words of an unknown bet. */
 function fallbackKind(text: string): string {
   const phrase = withoutPeriods(/(?:^|: | - )([^:]*)$/.exec(text)?.[1] ?? text)
   return UNUSUAL.test(phrase) ? otherThanWinner(phrase) : 'winner'

@@ -1,5 +1,5 @@
-// Parses sport and league from venue a's slug prefix, venue b's series, the venues' tags and titles. Used to reject
-// games of different sports, or of different leagues with teams of the same city.
+// Parses sport and league from venue a's slug prefix, venue b's series, tags and titles. Used to reject games of
+// different sports, or of different leagues with teams of the same city.
 
 import { competitionOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
 import { firstMatch, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
@@ -9,16 +9,17 @@ export interface Competition {
   readonly sport: string | null
   /** League within the sport, such as `mlb`. Null: unknown. */
   readonly league: string | null
-  /** A league with a team table or naming rule. Null: none. */
+  /** The league in the league table. Null if it is not in the table. */
   readonly table: League | null
-  /** Maximum difference in days between the venues' dates of one game. */
+  /** Maximum difference in days between the two venues' dates of one game. */
   readonly nearDays: 0 | 1
 }
 
 export const NO_COMPETITION: Competition = { sport: null, league: null, table: null, nearDays: 1 }
 
 /**
- * Sport → slug prefixes, series prefixes, words of tags and titles; the first that fits applies. League → its sport.
+ * By sport: slug prefixes, series prefixes, and words in tags and titles. The first match applies. `leagues`: by
+ * league, its sport.
  */
 const TABLES = tableIn<Readonly<Record<'slugs' | 'series' | 'titles' | 'leagues', PhraseRows>>>(
   new URL('./arenas.json', import.meta.url),
@@ -26,7 +27,7 @@ const TABLES = tableIn<Readonly<Record<'slugs' | 'series' | 'titles' | 'leagues'
 const [SLUGS, SERIES] = [phraseTable(TABLES.slugs), phraseTable(TABLES.series)]
 const TITLES = phraseTable(TABLES.titles)
 
-/** Competition of a slug's first word, in lower case. `title` is folded, with the venue's tags before it. */
+/** Competition of the first word of a slug, in lower case. `title`: folded, preceded by the venue's tags. */
 export function competitionOfSlug(prefix: string, title: string): Competition {
   const league = leagueOfWord(prefix.replace(/\d$/, '')) ?? leagueOfWord(prefix)
   if (league !== null) return competitionOfLeague(league)
@@ -34,7 +35,7 @@ export function competitionOfSlug(prefix: string, title: string): Competition {
   return sport === null ? competitionOfTitle(title) : competitionOfSport(sport, prefix)
 }
 
-/** Competition of a series ticker. `title` as in competitionOfSlug. */
+/** Competition of a series ticker. `title` is that of `competitionOfSlug`. */
 export function competitionOfSeries(series: string, title: string): Competition {
   const stem = series.startsWith('KX') ? series.slice(2) : series
   const sport = firstMatch(SERIES, stem)
@@ -63,11 +64,14 @@ function competitionOfSport(sport: string, league: string | null): Competition {
   return { sport, league, table: null, nearDays: /^(?:baseball|hockey)$/.test(sport) ? 0 : 1 }
 }
 
-/** True if two competitions cannot be one: different sports, or two known leagues with teams of the same names. */
+/**
+ * Whether two competitions certainly differ: they have different sports, or are two known leagues with teams of the
+ * same names.
+ */
 export function isOtherCompetition(a: Competition, b: Competition): boolean {
   if (a.sport !== null && b.sport !== null && a.sport !== b.sport) return true
   if (a.table === null || b.table === null) return false
-  // The venues do not agree whether a club's game belongs to a cup or a league.
+  // The venues may assign the game of two clubs to different competitions, such as a cup and a league.
   if (a.table.kind === 'club' && b.table.kind === 'club') return false
   return a.league !== b.league
 }

@@ -1,4 +1,5 @@
-// Sets of mutually exclusive words, and words that narrow a question: stages of a deal or a trial, a worldwide gross.
+// Sets of mutually exclusive words, such as the stages of a deal, and words that narrow a question, such as a
+// "worldwide" gross.
 
 import { bothWays, type Marks, type UnmatchedMark } from './marks.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'
@@ -6,7 +7,7 @@ import { fold, rawWords, stem } from './text-normalization.ts'
 
 const { sets, restricts, adjectives } = tableIn<{
   readonly sets: Readonly<Record<string, PhraseRows>>
-  /** Set → its values that narrow the question. */
+  /** By set, its values that narrow the question. */
   readonly restricts: Readonly<Record<string, string>>
   /** Adjectives that narrow the following word. */
   readonly adjectives: string
@@ -14,12 +15,12 @@ const { sets, restricts, adjectives } = tableIn<{
 
 export const NARROWING: ReadonlySet<string> = new Set(adjectives.split(' ').map(stem))
 
-/** `#` matches any year. */
+/** Stems of a phrase. `#` replaces a year. */
 const stemsOf = (text: string): readonly string[] =>
   rawWords(fold(text)).map((word) => (/^\d{4}$/.test(word) ? '#' : stem(word)))
 
 type Phrase = readonly [set: string, value: string, rest: readonly string[]]
-/** First stem → phrases that begin with it, longest first. */
+/** Phrases by their first stem, longest first. */
 const phrases = new Map<string, Phrase[]>()
 for (const [set, rows] of Object.entries(sets)) {
   for (const [value, row] of Object.entries(rows)) {
@@ -31,7 +32,7 @@ for (const [set, rows] of Object.entries(sets)) {
 }
 for (const of of phrases.values()) of.sort(([, , one], [, , other]) => other.length - one.length)
 
-/** Set → the values that a text states. Of overlapping phrases the earliest and then the longest applies. */
+/** By set, the values that a text states. Of overlapping phrases the first applies, and of those the longest. */
 export function contrastsIn(text: string): Marks {
   const [found, ends] = [new Map<string, Set<string>>(), new Map<string, number>()]
   const words = stemsOf(text)
@@ -46,7 +47,7 @@ export function contrastsIn(text: string): Marks {
   return found
 }
 
-/** `stated`: in title and answer. `all`: also in the surrounding texts. */
+/** `stated`: values in title and answer. `all`: also those in the surrounding texts. */
 export type Contrasts = Readonly<Record<'stated' | 'all', Marks>>
 
 /** Values that only one side states and that narrow its question. */

@@ -1,6 +1,6 @@
-// Parses dates in texts, tickers and slugs as whole days, and hours in New York. Dates are exact days, deadlines ("by
-// Sep 30", "before Oct 2025") or periods ("in May", "Q1 2026", "week of Nov 10"). Days without a year take the year
-// nearest to an anchor.
+// Parses dates in texts, tickers and slugs as whole days, and hours in New York. A date is a day, a deadline ("by Sep
+// 30", "before Oct 2025") or a period ("in May", "Q1 2026", "week of Nov 10"). A date without a year gets the year that
+// is nearest to an anchor date.
 
 import { DAY_MS } from '../../units.ts'
 
@@ -13,11 +13,11 @@ interface Span {
   readonly last: Day
 }
 
-/** One date in a text. The first day of a deadline has no meaning. */
+/** One date in a text. Of a deadline only the last day has a meaning. */
 export interface DateMention extends Span {
-  /** `on`: that day; `by`: until its end; `in`: some time within. */
+  /** `on`: on that day; `by`: until the end of that day; `in`: at some time within the period. */
   readonly role: 'on' | 'by' | 'in'
-  /** Offset in the folded text, so that the date can be cut out. */
+  /** Range of the date in the folded text. */
   readonly start: number
   readonly end: number
 }
@@ -38,7 +38,7 @@ const FORMS: readonly string[] = [
   String.raw`(?<=^|\b(?:by|before|until|through|in|during|end of|for|this|last|next|the|their|its|his|after) )(?<alone>${NAME})\b(?! \d)`,
 ]
 const DATE = new RegExp(`(?:${ROLE})?(?:${FORMS.join('|')})`, 'g')
-/** A text without any of these has no date. */
+/** A text without a match contains no date. */
 const DATED = /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b/
 const ROLE_CHARACTERS_MAX = 40
 const HOUR = /\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b/
@@ -55,19 +55,19 @@ export function isoDay(day: Day): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** The day of a date. Null: not a calendar date. Months count from 1. */
+/** The day number of a date. Null if it does not exist. Months count from 1. */
 export function dayOfDate(year: number, month: number, date: number): Day | null {
   if (month < 1 || month > 12 || date < 1 || date > 31) return null
   const atMs = Date.UTC(year, month - 1, date)
   return new Date(atMs).getUTCDate() === date ? atMs / DAY_MS : null
 }
 
-/** Dates of a folded text in order. `anchor` supplies missing years. */
+/** Dates of a folded text in order. A missing year is derived from `anchor`. */
 export function datesOf(folded: string, anchor: Day | null): readonly DateMention[] {
   const hint = DATED.exec(folded)
   if (hint === null) return []
   const found: DateMention[] = []
-  // A role precedes its date by at most this many characters, so the scan starts there.
+  // The preposition of a date is at most this many characters before it.
   DATE.lastIndex = Math.max(0, hint.index - ROLE_CHARACTERS_MAX)
   for (let match = DATE.exec(folded); match !== null; match = DATE.exec(folded)) {
     const span = spanOf(match, anchor)
@@ -79,7 +79,7 @@ export function datesOf(folded: string, anchor: Day | null): readonly DateMentio
   return found
 }
 
-/** A folded text with each date replaced by a gap. */
+/** Replaces each date in a folded text by a gap. */
 export function withoutDates(
   folded: string,
   dates: readonly Pick<DateMention, 'start' | 'end'>[] = datesOf(folded, null),
@@ -113,7 +113,7 @@ function daySpan(day: Day | null): Span | null {
   return day === null ? null : { grain: 'day', first: day, last: day }
 }
 
-/** One day, or a range of days within some weeks. */
+/** A day, or a range of days of at most some weeks. */
 function dayRange(
   { day, year, toMonth, toDay }: Readonly<Record<string, string | undefined>>,
   month: number,
@@ -146,19 +146,19 @@ function yearAt(year: number): Span {
   return { grain: 'year', first, last: Date.UTC(year + 1, 0, 1) / DAY_MS - 1 }
 }
 
-/** "Before" ends the day before the date begins. "By" ends with the date. A period keeps its days. */
+/** "Before" ends on the day before the date, and "by" at the end of the date. A period keeps its days. */
 function roleOf(
   preposition: string | undefined,
   matched: string,
   span: Span,
 ): Omit<DateMention, 'start' | 'end'> {
   if (preposition === 'before' || preposition === 'prior to') {
-    // "Before the end of June" means by its end.
+    // "Before the end of June" means until the end of June.
     if (matched.includes('end of')) return { ...span, first: span.last, role: 'by' }
     return { grain: 'day', first: span.first - 1, last: span.first - 1, role: 'by' }
   }
   if (/^(?:by|until|till|through|thru)$/.test(preposition ?? '')) {
-    // Both venues use "by June" for the end of June, like "by June 30".
+    // Both venues use "by June" for "by June 30".
     return { ...span, grain: 'day', first: span.last, role: 'by' }
   }
   if (matched.startsWith('end of') || matched.includes(' end of ')) {
@@ -170,7 +170,7 @@ function roleOf(
   return { ...span, role: span.grain === 'day' ? 'on' : 'in' }
 }
 
-/** Clock hour in a folded text, 0 to 24 (24 is the midnight that ends a day). Null: none. */
+/** Hour of the day in a folded text, 0 to 24, where 24 is the midnight at the end of the day. Null if there is none. */
 export function hourOf(folded: string): number | null {
   const match = HOUR.exec(folded)
   if (match === null) {
@@ -183,7 +183,7 @@ export function hourOf(folded: string): number | null {
   return hour + (match[3] === 'p' ? 12 : 0) + minute / 60
 }
 
-/** Start and end hour of a window in a folded text ("4:00pm-4:15pm"). Null: none. */
+/** Start and end hour of a window in a folded text, such as "4:00pm-4:15pm". Null if there is none. */
 export function windowOf(folded: string): { readonly from: number; readonly to: number } | null {
   const match = WINDOW.exec(folded)
   const [from, to] = [hourOf(match?.[1] ?? ''), hourOf(match?.[2] ?? '')]
@@ -191,16 +191,19 @@ export function windowOf(folded: string): { readonly from: number; readonly to: 
 }
 
 export interface TickerDate extends Span {
-  /** US Eastern clock hour. Null: the ticker has none. */
+  /** Hour in US Eastern time. Null if the ticker states none. */
   readonly hour: number | null
-  /** The rest of the part behind the date, such as the codes of a game's sides. */
+  /** The text after the date, such as the codes of a game's sides. */
   readonly rest: string
 }
 
 const TICKER_DATE =
   /^(\d\d)(?:(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(\d\d)?(\d{4}(?=\D)|(?:[01]\d|2[0-3])[0-5]\d(?=\d{1,3}[A-Z])|\d\d(?=$))?)?(.*)$/
 
-/** Parses the date in a part of a ticker: `26MAY1021`, `26MAY091610HOUCIN`, `25OCT`, `26`. Null: none. */
+/**
+ * Parses the date in a part of a ticker, such as `26MAY1021`, `26MAY091610HOUCIN`, `25OCT` or `26`. Null if there is
+ * none.
+ */
 export function dateOfTicker(part: string): TickerDate | null {
   const match = TICKER_DATE.exec(part)
   if (match === null) return null
@@ -231,7 +234,7 @@ function anchorYear(anchor: Day | null): number {
   return anchor === null ? 1970 : new Date(anchor * DAY_MS).getUTCFullYear()
 }
 
-/** The year in which a day is nearest to the anchor. Without an anchor 1970, the same for both venues. */
+/** The year in which a day is nearest to the anchor. Without an anchor the year is 1970. */
 function nearestYear(at: (year: number) => Day | null, anchor: Day | null): number {
   const year = anchorYear(anchor)
   if (anchor === null) return year

@@ -22,7 +22,7 @@ const VERSUS = / vs?\.? | versus |^exact score/
 const SCOPE =
   /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|WINNER|1H|2H|F5)$/
 
-/** The game of a listing. Null: it is not about a game. Without a slug or a ticker only titles are parsed. */
+/** The game of a listing. Null if it is not about a game. Without a slug or a ticker only the titles are parsed. */
 export function gameOf(listed: Listed): Game | null {
   const isOfTicker = listed.handles === 'ticker' && listed.handle !== ''
   return isOfTicker ? gameOfTicker(listed) : gameOfSlug(listed)
@@ -35,7 +35,7 @@ function gameOfSlug(facts: Listed): Game | null {
   const eventTitle = fold(facts.eventTitle)
   const subtitle = handles === 'ticker' ? fold(facts.subtitle) : ''
   const isVersus = VERSUS.test(title) || VERSUS.test(eventTitle)
-  // "Houston at Miami" is a game if the text asks for a side or a bet.
+  // "Houston at Miami" is a game only if the text asks for a side or a bet.
   const isAt = !isVersus && handles === 'ticker' && !/^(?:what|who|how|when|where)\b/.test(title)
   if (slug === null && !isVersus && !isAt) return null
   const ownPair = pairOfTitle(title, isAt)
@@ -77,12 +77,12 @@ function gameOfSlug(facts: Listed): Game | null {
 
 const tagsOf = ({ tags }: Listed): string => fold(tags.join(' | '))
 
-/** The venue's own term for the bet, such as "first_half_totals" or "Point Total", followed by the slug's end. */
+/** The venue's own term for the bet, such as "first_half_totals" or "Point Total", followed by the end of the slug. */
 function statedWith(tail: string, { betType }: Listed): string {
   return `${fold(betType).replaceAll('_', ' ')} ${tail}`.trim()
 }
 
-/** Parts of a slug with a date. Null: slugs without a date are not of games. */
+/** Parts of a slug. Null for slugs without a date, which are not about games. */
 function readSlug(slug: string): RegExpExecArray | null {
   return /20\d\d-\d\d-\d\d/.test(slug) ? SLUG.exec(slug.toLowerCase()) : null
 }
@@ -91,13 +91,13 @@ function withoutSides(text: string, sides: readonly Side[]): string {
   return sides.reduce((rest, { name }) => (name === '' ? rest : rest.replaceAll(name, ' ')), text)
 }
 
-/** The bracket "(-1.5)" was removed with the names, but it states the bet. */
+/** Restores the bracket "(-1.5)", which was removed with the names but states the bet. */
 function restOf(named: NamedPair, title: string): string {
   const bracket = /\([-+]\d+(?:\.\d+)?\)/.exec(title)?.[0] ?? ''
   return `${named.rest} ${bracket}`
 }
 
-/** Reports whether the text behind the pair or the label of Yes asks for a bet or one of the two sides. */
+/** Whether the text after the pair asks for a bet or a side, or the label of Yes is one of the two sides. */
 function hasBetOrSide(named: NamedPair, subtitle: string): boolean {
   const yes = plainName(subtitle)
   const grades = [named.first, named.second].map((side) => gradeNames(side, yes))
@@ -119,7 +119,7 @@ function gameOfTicker(facts: Listed): Game | null {
   // "At 4pm" is not a side.
   if (/^\d{1,2}(?: ?\d\d)? ?[ap]m\b/.test(named?.second ?? '')) return null
   const competition = competitionOfSeries(series, `${tagsOf(facts)} ${title} ${eventTitle}`)
-  // The second game of a day has a number behind the codes. In other leagues the digit belongs to a code ("nrgc9").
+  // A number after the codes marks the second game of a day. In other leagues the digit belongs to a code ("nrgc9").
   const ordinal =
     competition.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
   const run = date.rest.toLowerCase().replace(ordinal, '')
@@ -135,7 +135,7 @@ function gameOfTicker(facts: Listed): Game | null {
   return {
     ...{ competition, sides, run: codes === null ? run : '', bet },
     ...{ day: isDayStated ? date.first : null, isDayStated },
-    // The clock in a ticker is the start. The listing's own time is about the end.
+    // The time in a ticker is the start of the game. The time of the listing is near its end.
     ...{ startMs: clockMs ?? facts.startMs, isStartStated: clockMs !== null },
     ...betTermsOf({
       listed: facts,
@@ -151,7 +151,7 @@ function gameOfTicker(facts: Listed): Game | null {
   }
 }
 
-/** "1HBTTS" of KXMLS1HBTTS as `1h btts`. '' if the series has no known scope. */
+/** The scope of a series, such as `1h btts` of KXMLS1HBTTS. '' if it is unknown. */
 function scopeOf(series: string): string {
   const seriesScope = leagueOfSeries(series)?.scope
   const scope =
@@ -165,8 +165,8 @@ function scopeOf(series: string): string {
 }
 
 /**
- * Splits a ticker: the event's part with date and side codes, the map or set ('' if none), and the market's own end. A
- * hyphen may split a code ("AL-NAL-H"), so the event's ticker separates event and market.
+ * Splits a ticker into the event's part (date and codes), the map or set ('' if none), and the market's own end. A code
+ * may contain a hyphen ("AL-NAL-H"), so the event's ticker is needed to split them.
  */
 function partsOfTicker({ handle, eventKey }: Listed, scope: string) {
   const ticker = handle.toUpperCase()
@@ -178,7 +178,7 @@ function partsOfTicker({ handle, eventKey }: Listed, scope: string) {
   const isNumber = (part = ''): boolean => /^\d$/.test(part)
   let number = ''
   if (isNumber(more.at(-1))) number = more.pop() ?? ''
-  // The ticker of an event for a map or a set ends in its number.
+  // The ticker of an event about a map or set ends in its number.
   else if (isNumber(own[0]) && (own.length > 1 || /map|set/.test(scope))) number = own.shift() ?? ''
   const line = own.findIndex((part, index) => index > 0 && /^\d/.test(part))
   const suffix = (line < 0 ? own : own.slice(0, line)).join('').toLowerCase()
@@ -199,14 +199,14 @@ function sidesOf(
 
 type Codes = readonly [string, string]
 
-/** Two codes: split at a hyphen, at `-vs-`, or at the cut that the names confirm. */
+/** Two codes: separated by a hyphen or `-vs-`, or split where the names confirm it. */
 function codesOfSlug(middle: string, named: NamedPair | null): Codes | null {
   const parts = middle.split(middle.includes('-vs-') ? '-vs-' : '-')
   if (parts.length === 2) return [parts[0] ?? '', parts[1] ?? '']
   return named === null ? null : bestCut(parts, named)
 }
 
-/** Splits joined codes by "HOU at MIA (Aug 4)", the market's end, or the names. Null: unknown. */
+/** Splits joined codes by "HOU at MIA (Aug 4)", by the market's end, or by the names. Null if none of these works. */
 function codesOfRun(
   run: string,
   named: NamedPair | null,
@@ -223,14 +223,14 @@ function codesOfRun(
     const codes: Codes = isStart
       ? [code, run.slice(code.length)]
       : [run.slice(0, -code.length), code]
-    // The codes may be in a different order than the title's names.
+    // The codes may be in another order than the names.
     return named === null ? codes : (bestCut(codes, named) ?? codes)
   }
   if (named === null) return run.length === 6 ? [run.slice(0, 3), run.slice(3)] : null
   return bestCut([...run], named)
 }
 
-/** The cut whose halves best abbreviate the two names, in either order. */
+/** The split whose halves best abbreviate the two names, in either order. */
 function bestCut(parts: readonly string[], named: NamedPair): Codes | null {
   let best: Codes | null = null
   let bestGrade = 0.5
@@ -242,7 +242,7 @@ function bestCut(parts: readonly string[], named: NamedPair): Codes | null {
       bestGrade = straight
       best = [one, other]
     }
-    // The joined codes may be in the other order than the title. Sides keep the title's order.
+    // The codes are in the other order than the names. Sides have the order of the title.
     if (swapped > bestGrade + 0.2) {
       bestGrade = swapped
       best = [other, one]
@@ -252,7 +252,7 @@ function bestCut(parts: readonly string[], named: NamedPair): Codes | null {
 }
 
 /**
- * The date of a slug, else of the texts, else, for slugs, the Eastern day of the start, else the closing day, which is
+ * The date in a slug, else in the texts, else, for slugs, the Eastern day of the start, else the closing day, which is
  * only a hint.
  */
 function dayOfSlug(slug: RegExpExecArray | null, facts: Listed): Pick<Game, 'day' | 'isDayStated'> {
@@ -268,7 +268,7 @@ function dayOfSlug(slug: RegExpExecArray | null, facts: Listed): Pick<Game, 'day
     const date = datesOf(fold(text), hint).find(
       ({ grain, role }) => grain === 'day' && role === 'on',
     )
-    // Without a year and a closing time the year is unknown.
+    // The date is used only with a year or a closing time, because otherwise its year is unknown.
     if (date !== undefined && (hint !== null || /20\d\d/.test(text)))
       return { day: date.first, isDayStated: true }
   }

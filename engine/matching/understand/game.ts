@@ -1,36 +1,36 @@
-// A game and the bet on it as one venue lists it: two sides, day, bet, line, and the side that Yes means. Parsed in
-// engine/matching/understand/game-parser.ts.
+// A game and the bet on it as listed by one venue: two sides, day, bet, line, and the side that Yes means.
+// game-parser.ts parses it.
 
 import type { Bet } from './bets.ts'
 import type { Competition } from './competitions.ts'
 import type { Day } from './dates.ts'
 import type { Side } from './sides.ts'
 
-/** What Yes means: a side by position, a draw, over or under a line, or that something happens at all. */
+/** What Yes means: one of the sides, a draw, over or under a line, or that something happens. */
 export type YesOutcome = 'first' | 'second' | 'draw' | 'over' | 'under' | 'yes'
 
 export interface Game {
   readonly competition: Competition
-  /** In the venue's order. Unknown codes or names are ''. */
+  /** In the venue's order. An unknown code or name is ''. */
   readonly sides: readonly [Side, Side]
-  /** Venue b's joined codes, if they could not be split. Otherwise ''. */
+  /** Venue b's joined codes if they could not be split, otherwise ''. */
   readonly run: string
   readonly day: Day | null
-  /** A slug, ticker or text states the day. A closing time is only a hint. */
+  /** Whether a slug, ticker or text states the day. Otherwise it comes from the closing time. */
   readonly isDayStated: boolean
   readonly startMs: number | null
-  /** True: `startMs` is the game's start. False: it is about its expected end. */
+  /** Whether `startMs` is the stated start. Otherwise it is near the expected end. */
   readonly isStartStated: boolean
   readonly bet: Bet
   /** Null: unknown. */
   readonly yesOutcome: YesOutcome | null
-  /** Spread of the side in question (1.5: must win by more) or the total's line. Null: none or unknown. */
+  /** Handicap of the side that Yes means (1.5: it must win by more), or the line of a total. Null: none or unknown. */
   readonly line: number | null
-  /** The player of a prop or the score of an exact score. Otherwise ''. */
+  /** The player of a prop bet or the score of an exact-score bet, otherwise ''. */
   readonly detail: string
 }
 
-/** Two sides named in a folded title, with the rest of the title. */
+/** The two sides in a folded title, and the rest of the title. */
 export interface NamedPair {
   readonly first: string
   readonly second: string
@@ -39,7 +39,7 @@ export interface NamedPair {
   readonly after: string
 }
 
-/** "Will A win the A vs B … game?": the text before the pair repeats one side. */
+/** Matches "Will A win the A vs B … game?", where one side occurs twice. */
 const WINS_THE = /^will .+? win the (?=.+ (?:vs\.?|v\.?|versus|at) )/
 const PAIR = /^(?:will )?(.+?) (?:vs\.?|v\.?|versus) (.+?)$/
 const PAIR_AT = /^(.+?) (?:vs\.?|v\.?|at|@) (.+?)$/
@@ -49,7 +49,7 @@ const TRAILER = new RegExp(
   `(?: end in a draw.*| match winner| winner|${SPORT_WORDS} (?:game|match|fight|bout)(?: (?:go|end|last|be)\\b.*)?| moneyline| total points|(?: series)?(?: exact)? (?:result|score)| totals?| spreads?| (?:game|map) \\d)?\\??$`,
 )
 
-/** The pair of a folded title. Null: none. With `mayBeAt`, "Houston at Miami" is a pair too. */
+/** The pair in a folded title. Null if there is none. With `mayBeAt`, "Houston at Miami" counts as a pair. */
 export function pairOfTitle(folded: string, mayBeAt: boolean): NamedPair | null {
   // Text in brackets is not part of a name: "MOUZ (-1.5) vs G2 (+1.5)", "A vs. B (BO3)".
   const bare = folded
@@ -76,7 +76,7 @@ function pair(one = '', other = '', rest = '', after = ''): NamedPair | null {
   return first === '' || second === '' || first === second ? null : { first, second, rest, after }
 }
 
-/** A name of a folded text without periods, quotes and other marks. */
+/** A name in a folded text, without periods, quotes and other marks. */
 export function plainName(name: string): string {
   return name
     .replace(/\([^)]*\)/g, ' ')

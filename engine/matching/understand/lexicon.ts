@@ -1,16 +1,16 @@
-// Maps synonyms, abbreviations and venues' own names for leagues, offices, assets and measures to one identity each.
-// General English and public names only.
+// Maps synonyms, abbreviations and venues' names for leagues, offices, assets and measures to one identity each.
+// Contains only general English and public names.
 
 import { LOCATIONS } from './locations.ts'
 import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
 
 const table = tableIn<{
-  /** Identity → folded phrases. The longest matching phrase is replaced. */
+  /** Phrases by identity. The longest matching phrase is replaced. */
   readonly phrases: PhraseRows
   /** Identities that are names. */
   readonly proper: string
   readonly stop: string
-  /** Words that questions add or omit without a change of meaning. */
+  /** Words that a question may omit without a change of meaning. */
   readonly soft: string
 }>(new URL('./lexicon.json', import.meta.url))
 
@@ -25,7 +25,7 @@ const proper = wordSet(table.proper)
 export const STOP_WORDS: ReadonlySet<string> = wordSet(table.stop)
 // Stems have no final "e".
 const softWords = new Set(table.soft.split(' ').flatMap((word) => [word, word.replace(/e$/, '')]))
-/** First word of a phrase → maximum number of words of a phrase that begins with it. */
+/** By the first word of a phrase: the maximum number of words of such phrases. */
 const lengths = new Map<string, number>()
 for (const phrase of phrases.keys()) {
   const words = phrase.split(' ')
@@ -33,27 +33,27 @@ for (const phrase of phrases.keys()) {
   lengths.set(first, Math.max(lengths.get(first) ?? 0, words.length))
 }
 
-/** The identity of a folded phrase. Null: not in the lexicon. */
+/** The identity of a folded phrase. Null if it is not in the lexicon. */
 export function meaningOf(phrase: string): string | null {
   return phrases.get(phrase) ?? null
 }
 
-/** Maximum number of words of a phrase that begins with this word. 0: none. */
+/** Maximum number of words of the phrases that begin with this word. 0 if there are none. */
 export function phraseLength(first: string): number {
   return lengths.get(first) ?? 0
 }
 
-/** Reports whether a word counts little if the other question lacks it. */
+/** Whether a word has little weight if the other question lacks it. */
 export function isSoftWord(word: string): boolean {
   return softWords.has(word)
 }
 
-/** Reports whether a word is the identity of one or more phrases. */
+/** Whether a word is the identity of at least one phrase. */
 export function isIdentity(word: string): boolean {
   return identities.has(word)
 }
 
-/** Reports whether an identity names one thing, such as an asset, a league or a party. */
+/** Whether an identity is a name, such as an asset, a league or a party. */
 export function isProper(identity: string): boolean {
   return proper.has(identity)
 }

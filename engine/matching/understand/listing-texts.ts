@@ -1,4 +1,4 @@
-// Parses the texts of a listing once: folds them, cuts out dates, then the range. The rest is words.
+// Parses the texts of a listing once: folds them, removes dates, then the range. The remaining text is parsed as words.
 
 import { leagueOfSeries } from '../../sports/leagues.ts'
 import type { MatchMarket } from '../../subject.ts'
@@ -14,7 +14,7 @@ import {
 import { type Quantity, quantityOf } from './quantity.ts'
 import { fold, type Spelling, spellingsOf, TITLE_CHARACTERS_MAX } from './text-normalization.ts'
 
-/** A market, or an event in the form of a market. `samples` are the titles of an event's markets. */
+/** A market, or an event in the form of a market. `samples`: titles of an event's markets. */
 export interface Listed extends Omit<MatchMarket, 'category'> {
   readonly samples: readonly string[]
   readonly isExclusive: boolean | null
@@ -30,7 +30,7 @@ interface ReadText {
   readonly quantity: Quantity | null
 }
 
-/** The texts of a listing: its title, the label of Yes, and the context. */
+/** The parsed texts of a listing: its title, the label of Yes, and the context. */
 export interface Texts {
   readonly listed: Listed
   readonly title: ReadText
@@ -50,10 +50,10 @@ export function textsOf(listed: Listed): Texts {
   }
 }
 
-/** Copies the list to drop its spare capacity, because many parse results are cached. */
+/** Copies a list to drop its spare capacity, because many parse results are cached. */
 export const trimmed = <Item>(list: readonly Item[]): readonly Item[] => list.slice()
 
-/** Parses dates, then the range, then words: each step reads what the previous one left. */
+/** Parses dates, then the range in the remaining text, then the words in the rest. */
 function readText(text: string, anchor: Day | null): ReadText {
   const folded = fold(text)
   const dates = datesOf(folded, anchor)
@@ -68,7 +68,7 @@ function readText(text: string, anchor: Day | null): ReadText {
   return { folded, rest, words, spelled, dates, quantity }
 }
 
-/** Replacement for a cut-out part. No phrase continues across it. */
+/** Replaces a removed part, so that no phrase continues across it. */
 const GAP = ' | '
 
 /** The short title, unless it is only "Yes". */
@@ -84,7 +84,7 @@ function contextText({ handles, handle, eventTitle, eventSubtitle }: Listed): st
   return parts.join(' | ').slice(0, TITLE_CHARACTERS_MAX)
 }
 
-/** A day in a slug. "2026-52-53f" is a year and a range. */
+/** Matches a day in a slug. "2026-52-53f" is a year and a range and does not match. */
 export const ISO_DAY = /20\d\d-(?:0\d|1[0-2])-[0-3]\d(?![a-z\d])/
 
 function anchorOf(

@@ -1,37 +1,37 @@
-// Marks: ordinals and classes in a text that decide alone, such as season 24, group A, top 10, CO-02, a country, a
-// party or an office. Two texts with marks of one class and none in common ask different things.
+// Marks: short facts in a text that distinguish questions, such as season 24, group A, top 10, CO-02, a country, a
+// party or an office. Two texts are different if both have marks of one class and share none of them.
 
 import { firstMatch, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 
-/** Class → values; a class without values is absent. */
+/** Values by class. A class without values is absent. */
 export type Marks = ReadonlyMap<string, ReadonlySet<string>>
 
 const TABLES = tableIn<{
   readonly ordinals: Readonly<Record<string, string>>
-  /** Class → mutually exclusive meanings (lexicon.ts). */
+  /** By class: mutually exclusive meanings (lexicon.ts). */
   readonly classes: Readonly<Record<string, string>>
-  /** Class → display name; other classes are displayed under their own name. */
+  /** Display names of classes. Other classes are displayed by their own name. */
   readonly told: Readonly<Record<string, string>>
   readonly spans: PhraseRows
-  /** Class → its pattern. {nth} matches an ordinal. */
+  /** Patterns by class. {nth} stands for an ordinal. */
   readonly patterns: Readonly<Record<string, string>>
-  /** Classes that distinguish parts or measures of an occasion. */
+  /** Classes that distinguish parts or measures of one occasion. */
   readonly stages: string
   /** Classes that distinguish a part from the whole. */
   readonly parts: string
-  /** Classes that one side may omit. */
+  /** Classes whose marks a question may omit. */
   readonly plain: string
 }>(new URL('./marks.json', import.meta.url))
 const NTH = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\\d+(?:st|nd|rd|th)'
-/** A text without any of these has no marks from the patterns below. */
+/** A text without a match has no marks of the patterns below. */
 const ORDINAL =
   /\d|#|\bor (?:better|higher)\b|\bopen|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next|back|endors|recommend|final|playoff|knockout/
-/** Class → pattern over the folded text. The first group that is set is the value. */
+/** Patterns by class, for folded texts. The first group that matched is the value. */
 const PATTERNS = Object.entries(TABLES.patterns).map(([name, pattern]) => {
   return [name, new RegExp(pattern.replaceAll('{nth}', NTH), 'g')] as const
 })
 
-/** Both venues are in the US: a question that names no place may be about it. */
+/** A question without a country may be about the US, because both venues are there. */
 export const HOME = 'country:usa'
 
 const classOfWord = new Map<string, string>()
@@ -39,7 +39,7 @@ for (const [name, words] of Object.entries(TABLES.classes)) {
   for (const word of words.split(' ')) classOfWord.set(word, name)
 }
 
-/** Marks of a folded text and its meanings. `around` is the remaining text, used for the time span of a figure. */
+/** Marks of a folded text and its meanings. `around`: the other texts, in which the time span of a figure is searched. */
 export function marksOf(folded: string, meanings: readonly string[], around = ''): Marks {
   const marks = new Map<string, Set<string>>()
   const add = (name: string, value: string): void => {
@@ -68,7 +68,7 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
 
 const SPANS = phraseTable(TABLES.spans)
 
-/** Time span over which a figure is measured. Unless the text states it, CPI is monthly and inflation yearly. */
+/** Time span of a figure, such as a month or a year. If the text states none, CPI is monthly and inflation yearly. */
 function spanOf(text: string): string | null {
   const statedSpan = firstMatch(SPANS, text)
   if (statedSpan !== null) return statedSpan
@@ -76,7 +76,7 @@ function spanOf(text: string): string | null {
   return /\bcpi\b/.test(text) ? 'month' : null
 }
 
-/** A win is not one of the top ten places; first place is a win. */
+/** The placing that a question asks for: `top 10`, `cut`, `place 3` or `win`. Null if it asks for none. */
 function placingOf(marks: Marks, meanings: readonly string[]): string | null {
   const [top] = marks.get('topN') ?? []
   if (top !== undefined) return `top ${top}`
@@ -91,7 +91,7 @@ function ordinal(value: string): string {
   return TABLES.ordinals[plain] ?? plain
 }
 
-/** Classes in which both have marks and share none. */
+/** Classes in which both have marks but none in common. */
 export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   const found: string[] = []
   for (const [name, values] of a) {
@@ -101,11 +101,11 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   return found
 }
 
-/** Each of the two with the other, and the position of the other. */
+/** Both orders of the two, each with the position of the second one. */
 export const bothWays = <One>(a: One, b: One) =>
   [[a, b, 'second'] as const, [b, a, 'first'] as const] as const
 
-/** Reports whether the question asks who wins. */
+/** Whether the question asks who wins. */
 export const isWinQuestion = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
 
 const STAGES = wordSet(TABLES.stages)
@@ -118,7 +118,7 @@ export interface UnmatchedMark {
   readonly name: string
   readonly share: 'part' | 'stage' | 'other'
   readonly values: readonly string[]
-  /** The text that has none. */
+  /** The text that has no marks of the class. */
   readonly lacks: 'first' | 'second'
 }
 
@@ -127,7 +127,7 @@ export function unmatchedMarks(a: Marks, b: Marks): readonly UnmatchedMark[] {
   const unmatched: UnmatchedMark[] = []
   for (const [own, other, lacks] of bothWays(a, b)) {
     for (const [name, values] of own) {
-      // Most questions ask for a win, stated or not.
+      // Most questions ask for a win, even if they do not state it.
       const isPlain =
         (name === 'placing' && values.has('win')) || PLAIN.has(name) || values.has('men')
       if (other.has(name) || isPlain) continue

@@ -7,15 +7,15 @@ export function tableIn<Form>(file: URL): Form {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** Words of a row, separated by spaces. */
+/** Splits a row of words at the spaces. */
 export const wordSet = (row: string): ReadonlySet<string> => new Set(row.split(' '))
 
-/** Value → its phrases, separated by `|`. */
+/** Phrases by value, separated by `|`. */
 export type PhraseRows = Readonly<Record<string, string>>
-/** Values in order, each with the pattern that matches it. */
+/** Values in order of priority, each with the pattern that matches it. */
 export type PhraseTable = readonly (readonly [value: string, says: RegExp])[]
 
-/** Placeholders in phrases. */
+/** Placeholders in phrases and the patterns that replace them. */
 const SIGNS: Readonly<Record<string, string>> = {
   '*': '(?:(?!\\bnot\\b)[^.]){0,60}?',
   '(s)': 's?',
@@ -27,8 +27,8 @@ const SIGNS: Readonly<Record<string, string>> = {
 
 /**
  * Compiles phrases, which match whole words in any case. A space also matches a hyphen or nothing, `(s)` is optional,
- * `#` is a number. `*` is up to 60 characters of one sentence without a "not". `^` is the start of the text and `$` its
- * end.
+ * and `#` is a number. `*` matches up to 60 characters of one sentence without a "not". `^` is the start of the text
+ * and `$` its end.
  */
 export function phraseTable(rows: PhraseRows): PhraseTable {
   return Object.entries(rows).map(([value, phrases]) => {
@@ -44,7 +44,7 @@ function patternOf(phrase: string): string {
   return `${/^\w/.test(phrase) ? '\\b' : ''}${inner}${/(?:\w|\(s\))$/.test(phrase) ? '\\b' : ''}`
 }
 
-/** The first value that matches a text. Null: none. */
+/** The first value whose pattern matches. Null if none does. */
 export function firstMatch(table: PhraseTable, text: string): string | null {
   return text === '' ? null : (table.find(([, pattern]) => pattern.test(text))?.[0] ?? null)
 }

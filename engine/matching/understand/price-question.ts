@@ -1,5 +1,5 @@
-// Parses what a price question asks besides its level: the asset, the hour in New York, and the direction and window in
-// minutes. A coin that is not in the lexicon is identified by its code in title, rules or series.
+// Parses the parts of a price question other than its level: the asset, the hour in New York, and the direction and
+// window. A coin that is not in the lexicon is identified by its code in the title, rules or series.
 
 import { hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'
@@ -11,9 +11,9 @@ import { fold } from './text-normalization.ts'
 const CRYPTO = wordSet(
   'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba',
 )
-/** Codes that are also English words and therefore not in the lexicon. */
+/** Names of coins whose codes are also English words. The lexicon does not contain these codes. */
 const CODES: Readonly<Record<string, string>> = { link: 'chainlink' }
-/** "the Binance XLM/USDT close", "the CF Benchmarks XLM index", "XLM price up in next 15 mins?". */
+/** Matches the code in "the Binance XLM/USDT close", "the CF Benchmarks XLM index" or "XLM price up in next 15 mins?". */
 const CODE_IN_RULES =
   /\b([A-Z][A-Z0-9]{1,9})\/USD[TC]?\b|\bCF Benchmarks(?:['’]s?)?(?: the)? ([A-Z][A-Z0-9]{1,9})\b/
 const CODE_IN_TITLE = /^([A-Z][A-Z0-9]{1,9}) (?:price )?(?:up|down|Up|Down)\b/
@@ -24,7 +24,7 @@ const DOWNWARDS = /\bprice down\b|^down$/
 const NOON = 12
 const LASTING = /\b(\d{1,3})[ -]?(?:minutes?|mins?)\b/
 
-/** Identity of a coin by the code beside a question. Null: no code. */
+/** Identity of a coin by its code in the title or the rules. Null if there is no code. */
 export function coinOfCode(title: string, rules: string): string | null {
   const match = CODE_IN_TITLE.exec(title) ?? CODE_IN_RULES.exec(rules)
   const code = (match?.[1] ?? match?.[2])?.toLowerCase()
@@ -33,7 +33,7 @@ export function coinOfCode(title: string, rules: string): string | null {
 
 interface PriceQuestion {
   readonly asset: string | null
-  /** The question asks for a direction, not a level. */
+  /** Whether the question asks for a direction instead of a level. */
   readonly isUpDown: boolean
   readonly isDown: boolean
   /** Length of the window of a direction question. Null: not stated. */
@@ -51,7 +51,7 @@ export function priceOf(texts: Texts, marks: Marks): PriceQuestion {
   return { asset, isUpDown, isDown, minutes, hour }
 }
 
-/** The asset that the question names, else that of the code. Null: two names, or not a price question. */
+/** The asset in the question, else that of the code. Null if there are two assets or it is no price question. */
 function assetOf({ listed, title, context }: Texts, marks: Marks): string | null {
   const [asset, other] = marks.get('asset') ?? []
   if (other !== undefined || title.words.includes('sayx')) return null
@@ -60,7 +60,7 @@ function assetOf({ listed, title, context }: Texts, marks: Marks): string | null
   return isPriced ? coinOfCode(listed.title, listed.rules) : null
 }
 
-/** Length of the window in minutes, as a range of hours or in words. Null: not stated. */
+/** Length of the window in minutes, stated as two hours or in words. Null: not stated. */
 function minutesOf(foldedTexts: readonly string[]): number | null {
   for (const text of foldedTexts) {
     const window = windowOf(text)
@@ -70,12 +70,12 @@ function minutesOf(foldedTexts: readonly string[]): number | null {
   return lasting === undefined ? null : Number(lasting[1])
 }
 
-/** The hour of the texts, else of the ticker. Else, for a coin with a slug, the hour of its rules, or noon. */
+/** The hour in the texts, else in the ticker. Else, for a coin with a slug, the hour in its rules, or noon. */
 function hourFor(asset: string, minutes: number | null, texts: Texts): number | null {
   const { listed, title, context, ticker } = texts
   const statedHour = hourOf(title.folded) ?? hourOf(context.folded)
   if (statedHour !== null) return statedHour
-  // A ticker has the end of the window, titles its start.
+  // A ticker states the end of the window, titles state its start.
   const clock = ticker?.hour ?? null
   if (listed.handles === 'ticker') return clock === null ? null : clock - (minutes ?? 0) / 60
   const isCoin = CRYPTO.has(asset) || coinOfCode('', listed.rules) !== null

@@ -1,4 +1,4 @@
-// Parses a market or an event into a proposition: cuts out dates, then the range, and reads the rest as words and
+// Parses a market or an event into a proposition: removes dates, then the range, and parses the rest as words and
 // marks. Games are also parsed by slug or ticker. Accepts any text and never throws.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
@@ -14,19 +14,19 @@ import type { DecisionDate, Proposition } from './proposition.ts'
 import { type Quantity, quantityOfStrike } from './quantity.ts'
 import { beginningOf, fold, isOrdinary, meanings, spellingsOf, stem } from './text-normalization.ts'
 
-/** Maximum markets of an event that are parsed. The first ones of a grid show what it asks. */
+/** Maximum markets of an event that are parsed. The first ones suffice to show what it asks. */
 const CHILDREN_MAX = 24
-/** Characters of rules that are retained. */
+/** Maximum characters of rules that are stored. */
 const RULES_CHARACTERS_MAX = 2_000
 const TOUCH =
   /\bhow (?:high|low)\b|\b(?:hit|reach|touch)\b|\bdips? to\b|\ball[- ]time high\b|\bmax(?:imum)? price\b/
-/** Phrases such as "his next video", whose meaning depends on when the question was asked. */
+/** Matches phrases such as "his next video", whose meaning depends on the time of the question. */
 const RELATIVE =
   /\bnext (?:\w+ )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
 
 /**
- * Matches "Candidate X" and "Will B win …". The first venue uses letters as placeholders for candidates that are not
- * known yet. "Will X win" does not match, because X may be the company of that name.
+ * Matches "Candidate X" and "Will B win …". Venue a uses letters as placeholders for candidates that are not known yet.
+ * Does not match "Will X win", because X may be the company of that name.
  */
 const PLACEHOLDER =
   /(?:^|\| Will |\| )(?:"?(?:(?:Player|Candidate|Person|Party|Contestant|Nominee|Actor|Actress|Artist|Director|Driver|Fighter|Manager|Coach|Country|Company) [A-Z]{1,2}|(?:Show|Movie|Film|Song|Album|Book|Game|Team|Club|Chef) [A-Z])"?(?= \|| (?:win|be|become|finish|receive|get|advance|qualify|have|lead)\b)|Will [A-HJ-WYZ] win\b)/
@@ -35,7 +35,7 @@ export function understandMarket(market: MatchMarket): Proposition {
   return understand({ ...market, samples: [], isExclusive: null }, 'market', () => [], 0)
 }
 
-/** Parses an event. `read` parses its markets at first access. */
+/** Parses an event. `read` parses its markets when they are first needed. */
 export function understandEvent(
   event: MatchEvent,
   read: (market: MatchMarket) => Proposition = understandMarket,
@@ -51,7 +51,7 @@ export function understandEvent(
     samples: markets.map(({ title }) => title),
   }
   const found = understand(listed, 'event', onceRead(markets, read), markets.length)
-  // A market's rules name that market's outcome.
+  // The rules of a market repeat that market's outcome, so they say nothing about the event.
   return listed.rules === event.rules ? found : { ...found, restated: () => new Set() }
 }
 
@@ -71,12 +71,12 @@ function understand(
   const isSpeech = title.words.includes('sayx')
   const { asset, isUpDown, isDown, minutes, hour } = priceOf(texts, marks)
   const game = gameOf(listed)
-  // A question about a price direction names an asset and a window, and no range.
+  // A question about the direction of a price has an asset and a window, and no range.
   const isDirection = isUpDown && asset !== null
   const runs = [listed.title, answerText(listed)].flatMap(nameRunsOf)
   const quantity = isDirection ? null : quantityFor(texts, grain)
   const { venue, key, rules } = listed
-  // No object spread: it is slower and the object takes more memory, and thousands are cached.
+  // Without object spread, because it is slower and the object takes more memory. Thousands are cached.
   return {
     venue,
     key,
@@ -99,7 +99,7 @@ function understand(
     isNegated: isUpDown
       ? isDown
       : isNegative(title.folded, isSpeech ? '' : answer.folded, context.folded),
-    // In a question about a speech, every "next" depends on when it was asked.
+    // In a question about a speech, the meaning of "next" depends on the time of the question.
     isRelative: RELATIVE.test(title.folded) || (isSpeech && /\bnext\b/.test(title.folded)),
     isPlaceholder:
       grain === 'market' && PLACEHOLDER.test(`${answerText(listed)} | ${listed.title}`),
@@ -128,7 +128,7 @@ function sentenceOf({ title, subtitle }: Listed): string {
   return title.toLowerCase().includes(subtitle.toLowerCase()) ? title : `${title} ${subtitle}`
 }
 
-/** Parses markets at first access. */
+/** Parses markets when they are first needed. */
 function onceRead(
   markets: readonly MatchMarket[],
   read: (market: MatchMarket) => Proposition,
@@ -140,7 +140,7 @@ function onceRead(
   }
 }
 
-/** Maximum characters of the first sentence of rules. */
+/** Maximum characters of the first sentence of the rules. */
 const RESTATED_CHARACTERS_MAX = 300
 
 function restating(rules: string): string {
@@ -158,9 +158,9 @@ function contrastsOf({ title, answer, context }: Texts, rules: string) {
   return { stated, all: new Map([...around, ...stated]) }
 }
 
-/** Removes words that are already marks: the 24 of "season 24". */
+/** Removes words that are part of a mark, such as the 24 of "season 24". */
 function withoutOrdinals(words: readonly string[], marks: Marks): readonly string[] {
-  // "Top 5" is identified by its number.
+  // "Top 5" has its number as a mark.
   const values = [...marks.values()].flatMap((of) => [...of])
   const ordinals = new Set(values.map((value) => value.replace(/^\D+(?=\d+$)/, '')))
   return words.filter((word) => !/^\d{1,2}$/.test(word) || !ordinals.has(word))
@@ -193,7 +193,7 @@ function decisionDatesOf({
   return trimmed(decisionDates)
 }
 
-/** Date of a ticker. The turn of a year means "within that year", unless a text states more. */
+/** Date of a ticker. December 31 and January 1 stand for the whole year, unless a text states more. */
 function handleDate({ first, last, grain }: TickerDate): Omit<DecisionDate, 'source'> {
   if (grain !== 'day') return { first, last, role: 'in', grain }
   const date = isoDay(first).slice(5)
@@ -236,7 +236,7 @@ function formOf(folded: string, childCount: number): Proposition['form'] {
   if (/^when\b|\b(?:by|before|in) ?(?:\.\.\.|_{2,})|\bwhen will\b/.test(folded)) return 'when'
   if (/\b(?:who|whom|which|what|where)\b|\bwinner\b/.test(folded)) return 'open'
   if (WHETHER.test(folded)) return 'closed'
-  // "Next prime minister?" is open; "will anyone dissent at the next meeting?" is not.
+  // "Next prime minister?" asks which. "Will anyone dissent at the next meeting?" asks whether.
   if (/^(?!(?:will|is|are|does|do|did|can|has|have)\b).*\bnext\b.*\?$/.test(folded)) return 'open'
   return childCount > 1 ? 'open' : 'closed'
 }
@@ -247,18 +247,18 @@ const OPENERS = wordSet(
 
 const NAME_RUN =
   /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}.'’]*(?:[ -](?:(?:de|da|di|del|la|van|von|bin|al|el) )?\p{Lu}[\p{L}\p{N}.'’]*)*/gu
-/** An informative word in lower case after the first word: the title is not in heading case. */
+/** Matches an informative word in lower case after the first word. Such a title is not in heading case. */
 const LOWER_WORD =
   / (?!(?:will|the|and|for|with|from|over|under|into|than|that|this|what|which|when|after|before|during|above|below|between|have|been|more|less|most|next|has|are|was|not|its|his|her|who|how|did|any|all|out|per|via|off|can|get)\b)\p{Ll}{3,}/u
 /**
- * Names of a title: runs of capitalized words that no text writes in lower case ("Los Angeles Lakers"). Capitals in a
- * heading are no evidence, so ordinary words end a run.
+ * Names in a title: runs of capitalized words that no text writes in lower case, such as "Los Angeles Lakers". Capitals
+ * in a heading are no evidence of a name, so an ordinary word ends a run.
  */
 function nameRunsOf(title: string): (readonly string[])[] {
   const runs: string[][] = []
   const isHeading = !LOWER_WORD.test(title)
   for (const match of beginningOf(title).matchAll(NAME_RUN)) {
-    // The text after a dash is only the label of Yes: "Orbex Masters Winner — Sam Burns".
+    // The text after a dash is the label of Yes: "Orbex Masters Winner — Sam Burns".
     const isProof = !isHeading || / [—–] $/.test(title.slice(0, match.index))
     let run: string[] = []
     for (const [at, { word, meaning }] of spellingsOf(fold(match[0])).entries()) {
@@ -278,7 +278,7 @@ function isNameWord(word: string, meaning: string, isHeading: boolean): boolean 
   if (meaning === '') return false
   if (/^(?:country|state|district)/.test(meaning)) return true
   if (OPENERS.has(word) || /^\d+$/.test(word)) return false
-  // A lexicon phrase is a name only if its identity is one.
+  // A phrase of the lexicon is a name only if its identity is one.
   if ((meaning !== stem(word) && meaning !== word) || meaningOf(word) !== null)
     return isProper(meaning)
   return !isHeading || !isOrdinary(meaning)
@@ -286,20 +286,20 @@ function isNameWord(word: string, meaning: string, isHeading: boolean): boolean 
 
 const NEGATED_VERB =
   /\b(?:will|would|does|do|did|is|are|has|have|can)\b[^?|:]*?\bnot\b(?! (?:only|before|until|later)\b)|n't\b|\b(?:fails? to|stays? dry|remains?|stays? in office)\b/
-/** "No one", "no change" and "no. 1" are answers of their own, not negations. */
+/** Matches a negated answer, but not "No one", "no change" and "no. 1". */
 const NEGATED_ANSWER = /^not?\b(?!\.| (?:one|body|change|other|longer|more|\d))\s*(\S*)/
 const QUOTED = /"[^"]*"/g
 
 /**
- * Reports whether Yes means that something does not happen: "will X not resign", "stay dry", "No rain", "Not before May
- * 1". Takes a market's folded title and short answer. `around` is the rest of its texts. Does not apply to ranges,
- * whose complement follows from their bounds (quantity.ts).
+ * Whether Yes means that something does not happen: "will X not resign", "stay dry", "No rain", "Not before May 1".
+ * `title` and `answer` are folded, and `around` is the rest of the texts. Does not apply to ranges, whose bounds show
+ * it (quantity.ts).
  */
 export function isNegative(title: string, answer: string, around: string): boolean {
   if (NEGATED_VERB.test(title.replace(QUOTED, ' '))) return true
   const match = NEGATED_ANSWER.exec(answer)
   if (match === null) return false
-  // A work or a party may be called "No …": the negated word must be one of the question.
+  // A work or a party may be called "No …". It is a negation only if the question contains the negated word.
   const [matched, denied = ''] = match
   return matched.startsWith('not') || (denied.length > 2 && ` ${title} ${around} `.includes(denied))
 }

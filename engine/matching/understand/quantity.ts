@@ -3,17 +3,17 @@
 
 import type { Strike } from '../../subject.ts'
 
-/** All x with low ≤ x ≤ high; an open end is excluded. */
+/** All x with low ≤ x ≤ high. An open end is excluded. */
 export interface Quantity {
   readonly low: number
   readonly high: number
   readonly isLowOpen: boolean
   readonly isHighOpen: boolean
-  /** 'up' or 'down' if touching the bound once is enough ("reach", "dip to"). Otherwise ''. */
+  /** 'up' or 'down' if touching the bound once suffices ("reach", "dip to"), otherwise ''. */
   readonly touch: '' | 'up' | 'down'
   /** `$`, `%`, `°`, `bps` or ''. */
   readonly unit: string
-  /** Span in the folded text. Both 0 if the range comes from strike fields. */
+  /** Position in the folded text. Both are 0 if the range comes from strike fields. */
   readonly start: number
   readonly end: number
 }
@@ -25,8 +25,8 @@ const LEAST = 'at or above|at or over|at least|no less than|minimum of|≥|>=|=>
 const BELOW = 'below|under|less than|fewer than|lower than|<'
 const MOST = 'at or below|at or under|at most|no more than|up to|≤|<=|=<'
 /**
- * Groups: 1, 2 band; 3 open above; 4 closed above; 5 open below; 6 closed below; 7 number, 8 suffix; 9 touch, 10 its
- * number.
+ * Groups of the match: 1 and 2 are the ends of a band; 3 is open above, 4 closed above, 5 open below, 6 closed below; 7
+ * is a number and 8 its suffix; 9 is a touch and 10 its number.
  */
 const RANGE = new RegExp(
   `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?<!at or )(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?<!at or )(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+(?:\\s?(?:%|bps\\b|basis points\\b))?|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
@@ -34,7 +34,7 @@ const RANGE = new RegExp(
 )
 const COMPARATOR_CHARACTERS_MAX = 24
 const RATE_STEP_BPS = 25
-/** Factors of the words and letters behind a number. */
+/** Factors of the words and letters after a number. */
 export const SCALE: Readonly<Record<string, number>> = {
   k: 1e3,
   thousand: 1e3,
@@ -50,11 +50,11 @@ export const SCALE: Readonly<Record<string, number>> = {
 const PARTS =
   /^([-+])?([$€£])?([\d,]+(?:\.\d+)?)\s?(k|mm|m|bn|b|t|million|billion|trillion|thousand)?\s?(%|percent|°\s?[fc]?|bps|basis points|degrees|¢|cents?)?$/
 
-/** The first range in a folded text without dates. Null: none. */
+/** The first range in a folded text without dates. Null if there is none. */
 export function quantityOf(folded: string): Quantity | null {
   const digit = folded.search(/\d/)
   if (digit < 0) return null
-  // A comparator directly precedes its number, so the scan starts there.
+  // A comparator such as "above" is at most this many characters before its number.
   RANGE.lastIndex = Math.max(0, digit - COMPARATOR_CHARACTERS_MAX)
   for (let match = RANGE.exec(folded); match !== null; match = RANGE.exec(folded)) {
     const bounds = boundsOf(match)
@@ -74,7 +74,7 @@ function boundsOf(match: RegExpExecArray): Bounds | null {
   if (below !== undefined) return half(below, 'high', true)
   if (most !== undefined) return half(most, 'high', false)
   if (number !== undefined) {
-    // "50+ bps": the unit follows the sign.
+    // In "50+ bps" the unit follows the sign.
     const unit = suffix.startsWith('+') ? suffix.slice(1) : ''
     const end = /below|less|fewer|lower|under/.test(suffix) ? 'high' : 'low'
     return half(number.trim() + unit, end, false)
@@ -88,7 +88,7 @@ function half(text: string | undefined, end: 'low' | 'high', isOpen: boolean): B
   const read = readNumber(text ?? '')
   if (read === null) return null
   const isLow = end === 'low'
-  // Policy rates change in steps of 25 bps: more than 25 means 50 or more.
+  // Policy rates change in steps of 25 bps, so more than 25 means 50 or more.
   const isStepped = isOpen && read.unit === 'bps' && read.value % RATE_STEP_BPS === 0
   const snapped = isLow && isOpen ? snapNines(read) : read.value
   const value = isStepped ? read.value + (isLow ? RATE_STEP_BPS : -RATE_STEP_BPS) : snapped
@@ -102,7 +102,7 @@ function half(text: string | undefined, end: 'low' | 'high', isOpen: boolean): B
   }
 }
 
-/** "$120-139k": scale and unit of the second number apply to the first. 1,989.99 ends where 1,990 begins. */
+/** In "$120-139k" scale and unit of the second number also apply to the first. An end of 1,989.99 is rounded to 1,990. */
 function bandOf(from: string, to: string): Bounds | null {
   const low = readNumber(from)
   const high = readNumber(to.replace(/^[-+]/, ''))
@@ -138,7 +138,7 @@ function unitOf(word: string): string {
   return word.startsWith('b') ? 'bps' : '°'
 }
 
-/** Rounds values slightly below a round number, such as 1,989.99 and 1.7199. */
+/** Rounds up values slightly below a round number, such as 1,989.99 and 1.7199. */
 function snapNines({ value, text, scale }: NonNullable<ReturnType<typeof readNumber>>): number {
   const decimals = text.split('.')[1] ?? ''
   if (decimals.length < 2 || !decimals.endsWith('99')) return value
@@ -146,13 +146,13 @@ function snapNines({ value, text, scale }: NonNullable<ReturnType<typeof readNum
   return Number((value + step).toPrecision(12))
 }
 
-/** A range with closed ends that comes from no text. */
+/** A range with closed ends that does not come from a text. */
 export function rangeOf(low: number, high: number, unit = ''): Quantity {
   const closed = { isLowOpen: false, isHighOpen: false, touch: '' } as const
   return { low, high, unit, start: 0, end: 0, ...closed }
 }
 
-/** The range of a venue's strike fields. Null: the fields are insufficient. */
+/** The range in a venue's strike fields. Null if they do not state one. */
 export function quantityOfStrike(strike: Strike | null): Quantity | null {
   if (strike === null || strike.kind === 'custom' || strike.kind === 'functional') return null
   const { floor, cap, kind } = strike
@@ -163,8 +163,8 @@ export function quantityOfStrike(strike: Strike | null): Quantity | null {
 }
 
 /**
- * Relation of two ranges. `boundary`: the same number, which one includes and the other excludes. `complement`: one
- * begins where the other ends, so Yes of one is No of the other.
+ * Relation of two ranges. `boundary`: they differ only in whether a bound is included. `complement`: one begins where
+ * the other ends, so Yes of one is No of the other.
  */
 export type RangeRelation =
   | 'same'
@@ -185,7 +185,7 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
   const isLowEqual = isEqual(a.low, b.low)
   const isHighEqual = isEqual(a.high, b.high)
   if (isLowEqual && isHighEqual) return 'same'
-  // Integer ranges are adjacent if one ends and the other begins with the next integer.
+  // Two integer ranges are adjacent if one begins with the integer after the end of the other.
   const step = areIntegers ? 1 : 0
   const isTouching = [
     [one.high, other.low],
@@ -202,7 +202,7 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
   return 'overlap'
 }
 
-/** Counts and degrees are integers: "above 84" and "over 84.5" equal "at least 85". */
+/** Whether the values are integers, as counts and degrees are. "Above 84" and "over 84.5" then equal "at least 85". */
 function isIntegerRange({ low, high, unit }: Quantity): boolean {
   if (unit !== '' && unit !== '°') return false
   return [low, high].every((end) => !Number.isFinite(end) || Number.isInteger(2 * end))

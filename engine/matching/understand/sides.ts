@@ -1,5 +1,5 @@
-// Grades whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
-// 0: they differ; 1: they agree. Codes alone are only a hint.
+// Grades whether two names or codes mean the same side of a game: a club, a country, a college, an esports team or a
+// player. 0: they differ; 1: they agree. Codes alone are only a hint.
 
 import type { HandleForm, VenueKey } from '../../ids.ts'
 import { clubOf } from '../../sports/clubs.ts'
@@ -11,7 +11,7 @@ import type { Competition } from './competitions.ts'
 import { countryOfCode, countryOfName } from './locations.ts'
 import { wordSet } from './phrases.ts'
 
-/** A side as one venue lists it. Texts are folded; '' if unknown. */
+/** A side in one venue's listing. Texts are folded; '' if unknown. */
 export interface Side {
   readonly venue: VenueKey
   readonly handles: HandleForm
@@ -19,15 +19,18 @@ export interface Side {
   readonly code: string
 }
 
-/** Minimum grade at which two sides count as one. */
+/** Minimum grade of two sides that are considered the same. */
 export const SAME_SIDE = 0.45
-/** Maximum grade at which they count as different. */
+/** Maximum grade of two sides that are considered different. */
 export const OTHER_SIDE = 0.3
 
-/** Tables of the closed leagues, extended by the venues' lists, which also cover other leagues. */
+/**
+ * Built-in tables of leagues with a fixed set of teams, extended by the venues' lists, which also contain other
+ * leagues.
+ */
 let teamTable = new TeamTable()
 
-/** Adds rows of the venues' team lists. Null removes all added rows. The table bounds their number. */
+/** Adds entries of the venues' team lists. Null removes all added entries. */
 export function addKnownTeams(teams: readonly TeamEntry[] | null): void {
   if (teams === null) teamTable = new TeamTable()
   for (const { team, handles } of teams ?? []) teamTable.learn(team, handles)
@@ -37,12 +40,12 @@ const GENERIC = wordSet(
   'fc cf afc sc ac as ss sv sk fk nk bk if club cd ca de la el los the team esports esport gaming games academy junior jr united city real athletic sporting women w men basket basketball of and al',
 )
 
-/** Words that distinguish schools of the same place. */
+/** Words that distinguish schools with the same place name. */
 const SCHOOL_KINDS = wordSet(
   'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley',
 )
 
-/** Certainty that two sides are one, 0 to 1. */
+/** Certainty that two sides are the same, 0 to 1. */
 export function gradeSides(a: Side, b: Side, arena: Competition): number {
   const { table } = arena
   if (table !== null && table.kind === 'pro') {
@@ -59,17 +62,17 @@ export function gradeSides(a: Side, b: Side, arena: Competition): number {
     table?.kind === 'college'
       ? gradeSchools(schoolOf(nameA, a.code), schoolOf(nameB, b.code))
       : gradeNames(nameA, nameB)
-  // Two clearly different names outweigh equal codes.
+  // If two names clearly differ, equal codes do not help.
   return byName === 0 ? Math.min(grade, 0.25) : Math.max(grade, byName)
 }
 
-/** The side's name. If only a code is known, the name from the venue's own list. */
+/** The side's name. If it has only a code, the name in the venue's team list. */
 function nameOf(side: Side, league: League | null): string {
   const isListed = league !== null && league.kind !== 'pro'
   return side.name === '' && isListed ? (teamTable.team(league, side) ?? '') : side.name
 }
 
-/** The one closed league that has both teams. Null: none, or several leagues have teams of these names. */
+/** The league with a fixed set of teams that contains both teams. Null if none or several do. */
 export function leagueOfTeams(a: Side, b: Side): League | null {
   const found = LEAGUES.filter((league) => {
     const [one, other] = [teamTable.proTeam(league, a), teamTable.proTeam(league, b)]
@@ -87,12 +90,12 @@ function gradeSchools(one: string, other: string): number {
   if (one === other) return 1
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   if (!long.startsWith(`${short} `)) return 0
-  // "Coastal Carolina Chanticleers" adds a nickname; "Georgia Tech" is a different school than Georgia.
+  // "Coastal Carolina Chanticleers" adds a nickname. "Georgia Tech" is another school than Georgia.
   const more = long.slice(short.length + 1).split(' ')
   return more.some((word) => SCHOOL_KINDS.has(word)) ? 0 : 0.5
 }
 
-/** Grades names of clubs, teams and players in any spelling. */
+/** Grades the similarity of two names of clubs, teams or players. */
 export function gradeNames(one: string, other: string): number {
   if (one === other || clubOf(one) === clubOf(other)) return 1
   const [a, b] = [distinctiveWords(one), distinctiveWords(other)]
@@ -116,7 +119,7 @@ export function gradeNames(one: string, other: string): number {
     return 0.5
   }
   if (isInitials(one, other) || isInitials(other, one)) return 0.7
-  // An equal surname is not sufficient: Davis Riley and Cam Davis.
+  // An equal surname does not suffice: Davis Riley is not Cam Davis.
   return hits > 0 && letters >= 5 && hits * 2 >= short.length && a.at(-1) === b.at(-1) ? 0.35 : 0
 }
 
@@ -131,7 +134,7 @@ function distinctiveWords(name: string): readonly string[] {
   return distinctive.length === 0 ? words : distinctive
 }
 
-/** Equal, or one is a prefix of the other: "brest" and "brestois", "z" and "zelvia". */
+/** Whether the words are equal or one is a prefix of the other, as "brest" of "brestois" and "z" of "zelvia". */
 function isWordAlike(one: string, other: string): boolean {
   if (one === other) return true
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
@@ -139,7 +142,7 @@ function isWordAlike(one: string, other: string): boolean {
   return short.length >= 4 && long.startsWith(short)
 }
 
-/** "psg" of "paris saint germain", "tdp" of "turma do pagode", "gx" of "giantx". */
+/** Whether a text consists of the initials of a name: "psg" for "paris saint germain", "gx" for "giantx". */
 function isInitials(short: string, name: string): boolean {
   const letters = short.replace(/[^\p{L}\p{N}]/gu, '')
   if (letters.length < 2 || letters.length > 5) return false
@@ -161,13 +164,14 @@ function gradeCodes(one: string, other: string): number {
   return isSubsequence(short, long) && short.length >= 3 ? 0.35 : common === 2 ? 0.32 : 0
 }
 
-/** Removes the number that esports slugs add to codes of several teams: `kc3`, `nv2`. */
+/** Removes the number that slugs add to an esports code that several teams use, such as `kc3`. */
 function bareCode(code: string): string {
   return code.length > 2 ? code.replace(/\d{1,2}$/, '') : code
 }
 
 /**
- * Grades whether a code abbreviates a name, with its digits ("s04", "100t", "c9") or without the number that slugs add.
+ * Grades whether a code abbreviates a name. Tries the code with its digits ("s04", "100t", "c9") and without the number
+ * that slugs add.
  */
 export function gradeCodeInName(code: string, name: string): number {
   const bare = bareCode(code)
@@ -175,7 +179,7 @@ export function gradeCodeInName(code: string, name: string): number {
   return bare === code ? grade : Math.max(grade, gradeLetters(code, name))
 }
 
-/** By prefix, prefix of a word, initials, or letters in order. */
+/** Grades letters as a prefix of the name, a prefix of a word, initials, or letters in order. */
 function gradeLetters(letters: string, name: string): number {
   if (letters.length < 2 || name === '') return 0
   const words = wordsOf(name)

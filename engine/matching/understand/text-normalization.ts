@@ -1,31 +1,31 @@
-// Converts texts to words: folds them, replaces phrases by their meaning, stems, drops stop words. Accepts texts of any
-// length and script; characters beyond the bound are ignored.
+// Converts texts to words: folds them, replaces phrases by their meaning, stems words and drops stop words. Accepts
+// texts of any length and script. Characters beyond a maximum are ignored.
 
 import { isProper, meaningOf, phraseLength, STOP_WORDS } from './lexicon.ts'
 import { spellDistricts } from './locations.ts'
 import { tableIn, wordSet } from './phrases.ts'
 import { SCALE } from './quantity.ts'
 
-/** Characters of a title that are read. */
+/** Maximum characters of a title that are parsed. */
 export const TITLE_CHARACTERS_MAX = 400
 
-/** Markup tags. "<43.5%" is not one. */
+/** Matches markup tags, but not "<43.5%". */
 const MARKUP = /<[/!a-z][^<>]{0,200}>/gi
 const SPACES = /\s\s|[^\S ]/
-/** "3.0" is 3. */
+/** Matches the decimals of "3.0", which equals 3. */
 const ROUND = /(?<=\d)\.0+(?!\d)/g
-/** "2025-26" is the season that ends in 2026. */
+/** Matches "2025-26", the season that ends in 2026. */
 const SEASON = /\b20(\d\d)[-/](\d\d)\b(?![-/\d])/g
-/** "Fourth-quarter 2026" is Q4. A quarter without a year may be that of a game. */
+/** Matches "Fourth-quarter 2026", which is Q4. A quarter without a year may be that of a game. */
 const QUARTER =
   /\b(?:(first|1st)|(second|2nd)|(third|3rd)|fourth|4th)[ -]quarter(?: of)?(?= 20\d\d\b)/g
-/** "2025 August" is August 2025. */
+/** Matches "2025 August", which is August 2025. */
 const YEAR_FIRST =
   /\b(20\d\d) (january|february|march|april|june|july|august|september|october|november|december)\b(?! \d)/g
 const NAMED_THE = /(?<=\p{Ll} )THE(?= \p{Lu}\p{Ll})/gu
 const PLAIN = /^[\x20-\x7e]*$/
 
-/** Several parsers fold a market's few texts one after another. */
+/** Cached because several parsers fold the few texts of a market one after another. */
 const RECENT_TEXTS = 4
 const recent: { readonly text: string; readonly folded: string }[] = []
 let next = 0
@@ -52,8 +52,8 @@ export function fold(text: string): string {
 }
 
 /**
- * The beginning of a text. "THE" between words that are not all capitals is a name, and is respelled here so that it is
- * not dropped as an article.
+ * The beginning of a text. "THE" between words that are not all capitals is a name. It is respelled, so that it is not
+ * dropped as an article.
  */
 export function beginningOf(text: string): string {
   return text.slice(0, TITLE_CHARACTERS_MAX).replace(NAMED_THE, 'THEx')
@@ -79,15 +79,15 @@ function foldMarks(text: string): string {
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}&]*/gu
 const PLAIN_WORD = /[a-z0-9][a-z0-9&]*/g
 
-/** "3,000,000", "500m", "500 million" are one number each. */
+/** Matches a number with separators or a scale: "3,000,000", "500m", "500 million". */
 const SCALED =
   /(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?=\s?(?:[kmbt]|mm|bn|[mbt]r?illion|thousand)\b))(?:\s?(k|m|b|t|mm|bn|[mbt]r?illion|thousand)\b)?/g
 
-/** Words of a folded text before the lexicon: letters and digits, J.J. as jj, Trump's as trump. */
+/** The words of a folded text as letters and digits: "J.J." becomes jj, "Trump's" becomes trump. */
 export function rawWords(folded: string): string[] {
   let joined = folded
   if (joined.includes('.')) joined = joined.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1')
-  // "25bps" becomes "25 bps". Other letters after digits belong to them ("15m", "4k").
+  // "25bps" becomes "25 bps". Other letters remain with the digits ("15m", "4k").
   joined = joined.replace(SCALED, (_, digits: string, scale: string | undefined) => {
     return String(Number(digits.replaceAll(',', '')) * (SCALE[scale ?? ''] ?? 1))
   })
@@ -100,12 +100,12 @@ export function rawWords(folded: string): string[] {
   return joined.match(PLAIN.test(joined) ? PLAIN_WORD : WORD) ?? []
 }
 
-/** The informative words of a folded text, in order, with repetitions. */
+/** The meanings of the informative words of a folded text, in order, with repetitions. */
 export function meanings(folded: string): string[] {
   return spellingsOf(folded).flatMap(({ meaning }) => (meaning === '' ? [] : [meaning]))
 }
 
-/** A word as written, and its meaning. The meaning is '' for a stop word and for the continuation of a phrase. */
+/** A word and its meaning. The meaning is '' for a stop word and for the further words of a phrase. */
 export interface Spelling {
   readonly word: string
   readonly meaning: string
@@ -124,7 +124,7 @@ export function spellingsOf(folded: string): readonly Spelling[] {
   return found
 }
 
-/** Distinct words are few, and cached parse results share them. */
+/** Cached parse results share these objects, because there are few distinct words. */
 const SPELLINGS_MAX = 32_768
 const spellings = new Map<string, Spelling>()
 
@@ -132,7 +132,7 @@ function spellingOf(word: string): Spelling {
   const cached = spellings.get(word)
   if (cached !== undefined) return cached
   const stemmed = stem(word)
-  // "Boeing" is not "BoE".
+  // The stem of "Boeing" must not become "BoE".
   const meaning = stemmed !== word && isProper(stemmed) ? word : stemmed
   const spelling = { word, meaning: STOP_WORDS.has(word) ? '' : meaning }
   if (spellings.size >= SPELLINGS_MAX) spellings.clear()
@@ -140,7 +140,7 @@ function spellingOf(word: string): Spelling {
   return spelling
 }
 
-/** Adds the longest phrase that begins here under its first word. Returns its number of words. */
+/** Adds the longest phrase that begins at this word, under its first word. Returns its number of words. */
 function phraseAt(words: readonly string[], at: number, found: Spelling[]): number {
   const most = Math.min(phraseLength(words[at] ?? ''), words.length - at)
   for (let length = most; length > 0; length -= 1) {
@@ -155,7 +155,7 @@ function phraseAt(words: readonly string[], at: number, found: Spelling[]): numb
   return 0
 }
 
-/** A crude stem is sufficient, because both venues' words are stemmed alike. */
+/** A simple stemmer suffices, because the words of both venues are stemmed alike. */
 export function stem(word: string): string {
   const bare = bareOf(word)
   return bare.length > 4 && bare.endsWith('e') ? bare.slice(0, -1) : bare
@@ -171,22 +171,22 @@ function bareOf(word: string): string {
   return word
 }
 
-/** "bann" of "banned" is "ban"; "call" stays. */
+/** "bann" of "banned" becomes "ban". "call" remains. */
 function undoubled(bare: string): string {
   return /([bdgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
 }
 
-/** What the training command learns about words (offline/learn-words.ts). */
+/** The learned data about words (offline/learn-words.ts). */
 export interface LearnedTable {
   readonly source: string
-  /** Step → words of that weight; `steps` is the number of levels. Absent words have the maximum weight. */
+  /** Words by weight level, of which there are `steps`. Other words have the maximum weight. */
   readonly steps: number
   readonly weights: Readonly<Record<string, string>>
   /** Stems of words that are not names. */
   readonly ordinary: string
   /**
-   * Pairs of words that exclude each other, as `areRivals` describes. A space separates the two words, a comma the
-   * pairs: "actor actress,…".
+   * Pairs of mutually exclusive words, see `areRivals`. Words are separated by a space and pairs by a comma: "actor
+   * actress,…".
    */
   readonly rivals: string
 }
@@ -198,18 +198,19 @@ for (const [level, words] of Object.entries(learned.weights)) {
 }
 const ordinary = wordSet(learned.ordinary)
 const rivals = new Set(learned.rivals.split(','))
-/** Informativeness of a meaning, by the number of question families that have it: near 0 (most) to 1 (few). */
+/** Informativeness of a meaning, from near 0 (in most question families) to 1 (in few). */
 export function weightOf(meaning: string): number {
   return weights.get(meaning) ?? 1
 }
 
-/** Reports whether a stem is not a name: it appears in lower case within sentences. */
+/** Whether a stem is not a name, because it appears in lower case within sentences. */
 export function isOrdinary(stemmed: string): boolean {
   return ordinary.has(stemmed)
 }
 
 /**
- * Reports whether two meanings, or one and none (''), fill one slot in otherwise equal titles: "actor" and "actress".
+ * Whether two meanings occur in the same position of otherwise equal titles, such as "actor" and "actress". One of them
+ * may be missing ('').
  */
 export function areRivals(one: string, other: string): boolean {
   return rivals.has(one < other ? `${one} ${other}` : `${other} ${one}`)

@@ -1,21 +1,22 @@
-// Overrides on families of markets, each named by one pattern per venue. Rejected: the pairs settle differently,
-// however alike their titles are. Confirmed: wording and rules no longer count, but date, outcome, range and side must
-// still agree. The built-in ones come from both venues' rule texts; operators add theirs.
+// Overrides on families of markets. A family is all markets of a venue that match a pattern. Rejected: markets of the
+// two families settle differently, however similar their titles are. Confirmed: wording and rules are ignored, but
+// date, outcome, range and side must agree. The built-in overrides are derived from the venues' rule texts, and
+// operators add their own.
 
 import { tableIn } from '../understand/phrases.ts'
 import type { VetoReason } from './vetoes.ts'
 
-/** An operator's decision on all pairs of two families. */
+/** A decision on all pairs of markets of two families. */
 export interface FamilyOverride {
-  /** Patterns of a series, an event or a market of venue a and venue b. `*` matches any characters. */
+  /** Patterns for a series, event or market of venue a and of venue b. `*` matches any characters. */
   readonly a: string
   readonly b: string
   readonly word: 'confirmed' | 'rejected'
-  /** What differs, or who decided. */
+  /** What differs, or who made the decision. */
   readonly why: string
 }
 
-/** Conflicts of wording and rules, which an override on a family outranks. */
+/** Conflicts of wording and rules, which a confirmed family ignores. */
 export const WORDING: ReadonlySet<VetoReason> = new Set<VetoReason>([
   'boundary',
   'other_form',
@@ -31,11 +32,11 @@ const { families: BUILT_IN_OVERRIDES } = tableIn<{ readonly families: readonly F
   new URL('./families.json', import.meta.url),
 )
 
-/** The overrides in force. The first that matches a pair applies. */
+/** All overrides. The first one that matches a pair applies. */
 export class Families {
   readonly #patterns: readonly (readonly [FamilyOverride, first: Test, second: Test])[]
 
-  /** An operator's overrides outrank the built-in ones, and rejections outrank confirmations. */
+  /** Overrides of operators come before built-in ones, and rejections before confirmations. */
   constructor(overrides: readonly FamilyOverride[] = []) {
     const sorted = [...overrides].sort((one, other) => rankOf(one) - rankOf(other))
     this.#patterns = [...sorted, ...BUILT_IN_OVERRIDES].map((familyOverride) => {
@@ -43,7 +44,7 @@ export class Families {
     })
   }
 
-  /** The override on two markets or events, each given by its names in lower case. */
+  /** The override that applies to two markets or events, which are given by their names in lower case. */
   of(a: readonly string[], b: readonly string[]): FamilyOverride | null {
     for (const [familyOverride, first, second] of this.#patterns) {
       if (a.some(first) && b.some(second)) return familyOverride
@@ -56,7 +57,7 @@ const rankOf = ({ word }: FamilyOverride): number => (word === 'rejected' ? 0 : 
 
 type Test = (name: string) => boolean
 
-/** Compiles a pattern for names in lower case: the parts between `*` must occur in order. */
+/** Compiles a pattern for names in lower case. The parts between the `*` must occur in order. */
 function testOf(pattern: string): Test {
   const parts = pattern.toLowerCase().split('*')
   const [first = '', last = ''] = [parts[0], parts.at(-1)]
@@ -75,7 +76,7 @@ function testOf(pattern: string): Test {
 
 export const DEFAULT_FAMILIES: Families = new Families()
 
-/** Returns a test of whether a pattern matches a market's name, in any case. */
+/** Compiles a pattern for names in any case. */
 export function patternTest(pattern: string): (name: string) => boolean {
   const isFitting = testOf(pattern)
   return (name) => isFitting(name.toLowerCase())
@@ -84,7 +85,10 @@ export function patternTest(pattern: string): (name: string) => boolean {
 const LITERALS_MIN = 4
 const PATTERN_CHARACTERS_MAX = 200
 
-/** The fault of a pattern that an operator wrote. Null: none. A pattern that matches nearly everything is rejected. */
+/**
+ * Describes why an operator's pattern is invalid; null if it is valid. A pattern that matches nearly everything is
+ * invalid.
+ */
 export function patternFault(pattern: string): string | null {
   if (pattern.length > PATTERN_CHARACTERS_MAX) {
     return `a pattern has at most ${PATTERN_CHARACTERS_MAX} characters`

@@ -6,7 +6,7 @@ import type { Game } from '../understand/game.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { capOf, counted, type Veto, veto } from './vetoes.ts'
 
-/** Result of a comparison of two games. `isFull`: every part is known and agrees. */
+/** Result of a comparison of two games. `isFull`: both state every part, and all parts agree. */
 export interface GameFinding {
   readonly vetoes: readonly Veto[]
   readonly unstated: readonly UnstatedPart[]
@@ -15,8 +15,8 @@ export interface GameFinding {
 }
 
 /**
- * Compares two markets or two events of games. Null: one is not a game. Sides do not count for events. One event may
- * contain the other's bets among more; these are not parsed if another conflict leaves a cap below `from`.
+ * Compares the games of two markets or two events. Null if one is not about a game. Sides are not compared for events.
+ * The bets of an event's markets are compared only if no other conflict caps the score below `from`.
  */
 export function evaluateGames(a: Proposition, b: Proposition, from = 0): GameFinding | null {
   if (a.game === null || b.game === null) return null
@@ -27,10 +27,10 @@ export function evaluateGames(a: Proposition, b: Proposition, from = 0): GameFin
   } else {
     vetoes.push(...betVetoes(comparison, a.game, b.game))
     if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison))
-    // An overridable conflict must not hide that Yes of one is No of the other.
+    // A family override may remove some conflicts, but not the one that Yes of one is No of the other.
     else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
   }
-  // If only the sides are exchanged, the question is the same, and the veto alone rejects the pair.
+  // If only the sides are opposite, the question is the same and this veto alone rejects the pair.
   const unstated = unstatedOfGames(a, b, comparison)
   const isPlain = vetoes.every(({ reason }) => reason === 'opposite_side')
   const isFull = isPlain && unstated.length === 0 && classifyGames(comparison) === 'same'
@@ -62,7 +62,7 @@ function betVetoes(found: GameComparison, a: Game, b: Game): readonly Veto[] {
   return vetoes
 }
 
-/** Never guesses the side that Yes means (unstated.ts). */
+/** Unknown sides cause no veto (see unstated.ts). */
 function sideVetoes({ side }: GameComparison): readonly Veto[] {
   if (side === 'opposite') return [veto('opposite_side')]
   return side === 'other' ? [veto('other_side')] : []
@@ -86,7 +86,7 @@ function bundleVetoes(found: GameComparison, a: Proposition, b: Proposition): re
       ? [veto('other_period', `${one.bet.period} against ${other.bet.period}`)]
       : [veto('other_bet', `${one.bet.kind} against ${other.bet.kind}`)]
   }
-  // A match of maps lists each map beside its winner. Spreads and totals of the leagues count as part of a game.
+  // A match of several maps lists each map besides the winner. In leagues, spreads and totals are part of the game.
   const isOfMaps = a
     .children()
     .some(({ game }) => game !== null && /^(?:map|set)\d/.test(game.bet.period))

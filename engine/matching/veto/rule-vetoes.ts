@@ -1,5 +1,5 @@
-// Conflicts in rule texts beyond the question: station, data source, and terms that depart from the plain meaning of
-// the question. A text without such a term has the plain meaning. If only one of two has it, they settle differently.
+// Conflicts in rule texts: the weather station, the data source, and terms that change the plain meaning of the
+// question. If only one of two texts has such a term, the questions settle differently.
 
 import { allMatches, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -21,20 +21,20 @@ function stationsOf(rules: string): readonly string[] {
   return [...allMatches(STATIONS, rules), ...codes, ...airports]
 }
 
-/** Examples in advice ("a source like Google or Coinbase may help") are not sources. */
+/** Matches examples ("a source like Google or Coinbase may help"), which are not sources. */
 const EXAMPLES = /\bsources? like [^,.]{0,80}/gi
 const sourcesOf = (rules: string): readonly string[] =>
   allMatches(SOURCES, rules.replace(EXAMPLES, ''))
 
-/** Terms in only one of two rule texts, as "name: value". Empty if a text is unknown. */
+/** Terms in only one of two rule texts, as "name: value". Empty if one text is unknown. */
 export function otherTerms(a: string, b: string): readonly string[] {
   if (a === '' || b === '') return []
   return TERMS.flatMap(([term, pattern]) => (pattern.test(a) === pattern.test(b) ? [] : [term]))
 }
 
 /**
- * Settlement differences of two rule texts: the weather station, and terms that only one has. A different source alone
- * is a caveat and no veto. Beside another difference it is listed, before the terms.
+ * Differences of two rule texts: the weather station, and terms in only one of them. A different source alone is no
+ * veto. Together with another difference it is listed first.
  */
 export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const stations = stationConflicts(a, b)
@@ -48,8 +48,8 @@ const isTemperatureQuestion = (a: Proposition, b: Proposition): boolean =>
   a.words.includes('temperature') || b.words.includes('temperature')
 
 /**
- * A temperature is measured at one station. If both rule texts name one, it must be the same. If only one does, the
- * station may have the name of the place in both questions.
+ * A temperature is measured at one station. If both rule texts state one, the stations must be equal. If only one does,
+ * the other question may mean the same station by the name of the place.
  */
 function stationConflicts(a: Proposition, b: Proposition): readonly string[] {
   if (!needsStation(a, b)) return []
@@ -64,7 +64,7 @@ function needsStation(a: Proposition, b: Proposition): boolean {
   return a.grain === 'event' || (a.quantity !== null && b.quantity !== null)
 }
 
-/** Which of the two names no station, if that leaves the station open. */
+/** Whether the first or the second question states no station although it needs one. */
 export function lackingStation(a: Proposition, b: Proposition): readonly [boolean, boolean] {
   if (!needsStation(a, b)) return [false, false]
   const [one, other] = [stationsOf(a.rules), stationsOf(b.rules)]

@@ -1,4 +1,4 @@
-// Vetoes of everything except games: asset, hour, range, date, marks, answer, form, roles. Each function checks one
+// Vetoes of all questions except games: asset, hour, range, date, marks, answer, form, roles. Each function checks one
 // conflict.
 
 import { type DateComparison, isMissedByMarkets } from '../compare/date-comparison.ts'
@@ -17,7 +17,7 @@ import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
 import { isOrdinary } from '../understand/text-normalization.ts'
 import { counted, type Veto, veto } from './vetoes.ts'
 
-/** Classes whose conflict may be a matter of wording if all else agrees. */
+/** Classes of marks whose conflict may only be a difference in wording. */
 const SOFT_MARKS = new Set(['work', 'edition', 'measure'])
 
 export interface ComparedWords {
@@ -28,7 +28,7 @@ export interface ComparedWords {
   readonly shortB: ReadonlySet<string>
 }
 
-/** Conflicts that are visible before words are compared. */
+/** Conflicts that do not require a comparison of words. */
 export function plainVetoes(
   a: Proposition,
   b: Proposition,
@@ -39,7 +39,7 @@ export function plainVetoes(
   return [...found, veto('other_date', `${counted(dates.gap, 'day')} apart`)]
 }
 
-/** All other conflicts of the questions. Ranges and listed outcomes are compared only if both sides have them. */
+/** All other conflicts. Ranges and listed outcomes are compared only if both questions have them. */
 export function wordedVetoes(
   a: Proposition,
   b: Proposition,
@@ -72,7 +72,7 @@ function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return isOther ? [veto('other_asset', `${a.asset} against ${b.asset}`)] : []
 }
 
-/** Hours are compared only for prices at an hour, and only if both venues state one. */
+/** Compares hours only of prices at a time, and only if both questions state an hour. */
 function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.isUpDown && b.isUpDown && a.minutes !== b.minutes) {
     const [one, other] = [a.minutes, b.minutes].map((minutes) =>
@@ -81,19 +81,19 @@ function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     return [veto('other_hour', `${one} against ${other}`)]
   }
   if (a.hour === null || b.hour === null || Math.abs(a.hour - b.hour) < 0.01) return []
-  // Midnight ends one day and begins the next.
+  // 0 and 24 are the same midnight, between two days.
   const isMidnight = Math.abs(a.hour - b.hour) === 24
   return isMidnight ? [] : [veto('other_hour', `${clockOf(a.hour)} against ${clockOf(b.hour)} ET`)]
 }
 
-/** Ticker hours may be counted back across midnight. */
+/** Formats an hour. It may be negative, because the start of a window is computed from its end. */
 function clockOf(hour: number): string {
   const minutes = Math.round((hour < 0 ? hour + 24 : hour) * 60)
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
   return [hours, rest].map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** Relation of the two ranges. Null: one has none. */
+/** Relation of the two ranges. Null if one question has none. */
 export function rangeRelation(a: Proposition, b: Proposition): RangeRelation | null {
   return a.quantity === null || b.quantity === null ? null : relateRanges(a.quantity, b.quantity)
 }
@@ -109,7 +109,7 @@ function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     : [veto('containment', 'the second range lies in the first', 'superset')]
 }
 
-/** Counts and published percentages often equal their threshold exactly. Prices are assumed never to. */
+/** Whether the value may equal the threshold exactly, as counts and published percentages do. Prices are assumed not to. */
 function isCounted({ quantity, asset }: Proposition): boolean {
   if (quantity === null || asset !== null || quantity.unit === '$') return false
   if (quantity.unit === '%') return true
@@ -135,7 +135,7 @@ function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     })
 }
 
-/** Compares venue b's answer with venue a's question word by word. Names are graded as names. */
+/** Compares venue b's answer with venue a's question word by word. Names are compared as names. */
 function answerVetoes(
   a: Proposition,
   b: Proposition,
@@ -144,7 +144,7 @@ function answerVetoes(
   if (a.isPlaceholder || b.isPlaceholder) {
     return [veto('other_answer', 'a placeholder, for whom nobody stands')]
   }
-  // Beside a range an ordinary word is its unit. Beside a known informative word a soft word adds nothing.
+  // With ranges, an ordinary word is the unit. If an informative word is shared, a missing soft word does not matter.
   const hasRanges = a.quantity !== null && b.quantity !== null
   const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
   const hasDistinctiveMatch =
@@ -156,12 +156,12 @@ function answerVetoes(
   return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
 
-/** Maximum days between the closing times of two questions on "this week" that mean the same week. */
+/** Maximum days between the closing times of two questions about "this week" that mean the same week. */
 const OCCASION_DAYS = 1
 
 /**
- * "His next video" is a new one each week. The occasion is the same if the days are equal or both close near each
- * other.
+ * "His next video" changes every week. The occasion is the same if the days are equal or both close at about the same
+ * time.
  */
 function occasionVetoes(a: Proposition, b: Proposition, dates: DateComparison): readonly Veto[] {
   if ((!a.isRelative && !b.isRelative) || dates.result === 'same') return []
@@ -173,7 +173,7 @@ function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
 }
 
-/** Sets in which the two state different values, at least one of them in its title or answer. */
+/** Sets of contrasts in which the two state different values, at least one of them in its title or answer. */
 export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
   return [...a.all].flatMap(([set, one]) => {
     const other = b.all.get(set)
@@ -183,7 +183,7 @@ export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
   })
 }
 
-/** "Kansas Senate Election Winner" is that of 2026 if each of its markets states 2026. */
+/** The year of "Kansas Senate Election Winner" is 2026 if all its markets state 2026. */
 function yearVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const isOther = isMissedByMarkets(a, b) || isMissedByMarkets(b, a)
   return isOther ? [veto('other_date', 'the markets of one say another year')] : []
@@ -206,11 +206,11 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   }
   if ((a.form === 'closed') === (b.form === 'closed')) return []
   const [whether, other] = a.form === 'closed' ? [a, b] : [b, a]
-  // The single market of an event is one of the other's answers.
+  // If an event has a single market, that market is one of the other event's answers.
   if (whether.children().length === 1 && /^(?:who|which)$/.test(other.opening)) {
     return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
   }
-  // A heading may ask which, whether or when. Only an opening question word makes the form different.
+  // The form of a heading is unclear. Only a question word at the beginning makes the forms different.
   const isQuestionOpening = /^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening)
   return isPlainOpen(other) || (other.form === 'open' && !isQuestionOpening)
     ? []
@@ -220,14 +220,14 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 const isWhichQuestion = ({ form, opening }: Proposition): boolean =>
   form === 'open' && /^(?:who|which)$/.test(opening)
 
-/** An event of several markets with a heading as its title, which does not state what it lists. */
+/** Whether it is an event of several markets whose title does not state what they are. */
 function isPlainOpen({ form, opening }: Proposition): boolean {
   return form === 'open' && !/^(?:who|which|what|where)$/.test(opening)
 }
 
 function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const [speakers, others] = [speakersOf(a), speakersOf(b)]
-  // Alternative spellings count as one: "Zelensky" and "Zelenskyy".
+  // Different spellings of a name are one speaker, such as "Zelensky" and "Zelenskyy".
   const otherSpeakers = new WordMatcher(others)
   if (
     speakers.length > 0 &&
@@ -251,29 +251,32 @@ const TRANSITIVE_VERBS = wordSet(
   'endorse sue arrest pardon fire beat defeat replace attack invade extradit acquire',
 )
 
-/** Words that make a verb passive: "receive a pardon", "be endorsed". */
+/** Matches words before a passive verb, as in "receive a pardon" and "be endorsed". */
 const PASSIVE_MARKER = /^(?:be|been|being|is|was|were|get|gets|got|receive|receives|granted|given)$/
 const PASSIVE_WORDS_MAX = 3
 const REFLEXIVE = /^(?:him|her|them|it)sel(?:f|ves)$/
 
-/** Whether a name is subject or object of the only verb with two arguments, by word order. */
+/**
+ * Whether a name is the subject or the object of the verb, by word order. Null without exactly one verb with two
+ * arguments.
+ */
 function verbRoleOf(one: Proposition, name: string): 'does' | 'suffers' | null {
   const { spelled } = one
   const verb = spelled.findIndex(
     ({ word, meaning }) => TRANSITIVE_VERBS.has(meaning) && !/^merg/.test(word),
   )
-  // The winner that Yes stands for is the subject of "beat".
+  // The outcome that Yes means is the subject of "beat".
   if (verb < 0 && isWinQuestion(one.marks) && one.answer.includes(name)) return 'does'
   const at = spelled.findIndex(({ meaning }) => meaning === name)
   if (verb < 0 || at < 0 || spelled.some(({ word }) => REFLEXIVE.test(word))) return null
   const before = spelled.slice(Math.max(0, verb - PASSIVE_WORDS_MAX), verb)
-  // "Doe arrested by June?" is a heading's passive.
+  // "Doe arrested by June?" is passive without an auxiliary verb.
   const isPassive =
     /ed$/.test(spelled[verb]?.word ?? '') || before.some(({ word }) => PASSIVE_MARKER.test(word))
   return at < verb === isPassive ? 'suffers' : 'does'
 }
 
-/** Each of the two has a name that the other lacks, or they mean two teams with one nickname. */
+/** Vetoes if each question has a name that the other lacks, or if they mean two teams with the same nickname. */
 export function subjectVetoes(
   a: Proposition,
   b: Proposition,
@@ -288,8 +291,8 @@ export function subjectVetoes(
 const COMPETITIONS = wordSet('championship cup classic open master trophy invitational tournament')
 
 /**
- * "PGA Tour: Truist Championship" has all words of "PGA Championship", which has no name before the kind of
- * competition.
+ * "PGA Tour: Truist Championship" contains all words of "PGA Championship" but is another competition. The latter has
+ * no name before the kind of competition.
  */
 function isOtherCup(own: Proposition, other: Proposition): boolean {
   const isMentioned = ({ words, context }: Proposition, word: string): boolean =>

@@ -1,13 +1,13 @@
-// Conflicts that decide alone, each with the highest score that remains and its description. One is enough, however
+// Conflicts that reject a pair, each with the maximum score that it leaves and its description. One is enough, however
 // similar the words are.
 
 /** Minimum score of a match. */
 export const MATCH_SCORE = 80
 
-/** Relation of venue a's question to venue b's. README.md defines each value. */
+/** Relation of venue a's question to venue b's. README.md defines the values. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
-/** The cap is the highest score that remains, 0 to 79. */
+/** `cap`: the maximum score that remains, 0 to 79. */
 const rule = (cap: number, relation: Relation, description: string) => ({
   cap,
   relation,
@@ -15,10 +15,10 @@ const rule = (cap: number, relation: Relation, description: string) => ({
 })
 
 /**
- * All vetoes. A conflict that a manual check may dismiss (rules, boundaries, grids, occasions) leaves a cap of about
- * half. Exchanged sides leave 79, because the question is the same. A question that contains the other has a lower cap
- * than all those, so that of several thresholds the nearest is chosen. The markets of events with a score of at least
- * 40 are compared. If the relation has a direction, the finding states it.
+ * All vetoes. A conflict that a manual check may dismiss (rules, boundaries, grids, occasions) has a cap of about 50.
+ * Opposite sides have a cap of 79, because the question is the same. A question that contains the other has a lower
+ * cap, so that of several thresholds the nearest is chosen. A direction of the relation (subset or superset) is added
+ * by the code that finds the conflict.
  */
 export const VETOES = {
   other_sport: rule(3, 'different', 'another sport or league'),
@@ -56,7 +56,7 @@ export const VETO_REASONS = Object.keys(VETOES).filter((name): name is VetoReaso
 
 export interface Veto {
   readonly reason: VetoReason
-  /** The exact difference, such as "map1 against map2". */
+  /** The difference, such as "map1 against map2". */
   readonly detail: string
   readonly relation: Relation
 }
@@ -65,17 +65,17 @@ export function veto(reason: VetoReason, detail = '', relation?: Relation): Veto
   return { reason, detail, relation: relation ?? VETOES[reason].relation }
 }
 
-/** "1 day", "2 days". Takes integers. */
+/** Formats a count, such as "1 day" or "2 days". */
 export function counted(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** The highest score that a set of vetoes leaves; 100 if it is empty. */
+/** The maximum score that a set of vetoes leaves. 100 if it is empty. */
 export function capOf(vetoes: readonly Veto[]): number {
   return vetoes.reduce((cap, { reason }) => Math.min(cap, VETOES[reason].cap), 100)
 }
 
-/** A veto as a phrase: "another part of the game (map1 against map2)". */
+/** A veto as text, such as "another part of the game (map1 against map2)". */
 export function vetoText({ reason, detail }: Veto): string {
   return detail === '' ? VETOES[reason].description : `${VETOES[reason].description} (${detail})`
 }
