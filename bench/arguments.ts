@@ -2,14 +2,14 @@
 
 import { readArguments, UsageError } from '../engine/process/command-line.ts'
 
-/** Benches that `--url` can run against a deployment. */
+/** Benches that can run on a deployment (`--url`). */
 const TARGET_NAMES = ['rest', 'fan-out', 'connect'] as const
 export type TargetName = (typeof TARGET_NAMES)[number]
 
-/** A run of local benches. */
+/** Arguments of a run of local benches. */
 export interface LocalRequest {
   readonly kind: 'local'
-  /** Empty: all. */
+  /** Names of benches. Empty: all of them. */
   readonly names: readonly string[]
   readonly isSmall: boolean
   readonly isJson: boolean
@@ -17,7 +17,7 @@ export interface LocalRequest {
   readonly markets: number | null
 }
 
-/** Load on a running deployment. */
+/** Arguments of a load on a running deployment. */
 export interface TargetRequest {
   readonly kind: 'target'
   readonly names: readonly TargetName[]
@@ -26,13 +26,13 @@ export interface TargetRequest {
   /** URL without a path or trailing slash. */
   readonly origin: string
   readonly apiKey: string
-  /** Requests a second. */
+  /** Requests per second. */
   readonly perSecond: number
-  /** Number of concurrent streams. */
+  /** Number of concurrent stream connections. */
   readonly clientCount: number
 }
 
-/** The deployment cannot be loaded; the message is one line. Not for internal bugs. */
+/** The load cannot run on this deployment. The message is one line. Bugs of the bench throw other errors. */
 export class TargetError extends Error {}
 
 type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
@@ -69,7 +69,7 @@ export const BENCH_COMMAND = {
   ],
 } as const
 
-/** Throws UsageError. `assertKnown` checks the bench names. */
+/** Parses the arguments. Throws UsageError. `assertKnown` checks the names of the benches. */
 export function readRequest(args: readonly string[]): BenchRequest {
   const given = readArguments(BENCH_COMMAND, args)
   if (given === 'help') return { kind: 'help' }
@@ -98,7 +98,7 @@ export function readRequest(args: readonly string[]): BenchRequest {
   }
 }
 
-/** Throws UsageError if a requested bench does not exist. */
+/** Throws UsageError if a bench does not exist. */
 export function assertKnown(requested: readonly string[], existing: readonly string[]): void {
   const unknown = requested.filter((name) => !existing.includes(name))
   if (unknown.length === 0) return
@@ -123,7 +123,7 @@ function originOf(text: string): string {
 
 function keyOf(key: string | null): string {
   if (key === null) throw new UsageError('--url needs --api-key KEY')
-  // Other characters would be changed in a header or query.
+  // Other characters would be encoded in a header or query, so the key would change.
   if (/^[\x21-\x7e]+$/.test(key)) return key
   throw new UsageError('--api-key accepts printable characters without blanks')
 }

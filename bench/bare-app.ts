@@ -1,4 +1,5 @@
-// Bare uWebSockets.js apps on a free loopback port: the cost of the HTTP server alone, as the benches' limit.
+// uWebSockets.js apps without other code, on a free loopback port. Their cost is the limit with which benches compare
+// ours.
 
 import type { TemplatedApp } from 'uWebSockets.js'
 
@@ -23,7 +24,7 @@ export async function openBareApp(): Promise<BareApp> {
   return { app, listen }
 }
 
-/** An app that sends messages published to `all` to each of its WebSockets. */
+/** An app that sends each message published to `all` to all of its WebSockets. */
 export async function openBroadcast(): Promise<BareApp> {
   const bare = await openBareApp()
   bare.app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })

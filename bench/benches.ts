@@ -1,5 +1,5 @@
-// All benches in the order in which they run: small parts first, the whole service last.
-// test/bench/bench.process.test.ts compares this list with the folder.
+// All benches in the order in which they run: small parts first, the complete service last.
+// test/bench/bench.process.test.ts compares this list with the files in the folder.
 
 import { bench as cluster } from './cluster.bench.ts'
 import { bench as connect } from './connect.bench.ts'

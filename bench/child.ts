@@ -1,23 +1,23 @@
-// A child process of a bench, whose functions the bench calls over the `fork` channel (in-child.ts). It fails with the
-// process's own error, or when the process ends.
+// A child process of a bench. The bench calls its functions over the `fork` channel (in-child.ts). A call fails with
+// the process's error, or when the process ends.
 
 import { type ChildProcess, fork } from 'node:child_process'
 
-/** Timeout of a call: the maximum of `--seconds` plus two minutes. */
+/** Timeout of a call: the maximum of `--seconds` and two minutes more. */
 const ANSWER_MS_MAX = 3_720_000
 
-/** This process's V8 flags, for all child processes of a bench: `npm run bench` sets those of `npm start`. */
+/** V8 flags of this process, which child processes of benches also get. `npm run bench` uses the flags of `npm start`. */
 export const V8_FLAGS = process.execArgv.filter((flag) =>
   /^--(v8-pool|max-semi-space|max-old-space)-size=/.test(flag),
 )
-/** Settings of the C library's allocator, for processes that inherit no environment. */
+/** Settings of the C library's allocator, for child processes that do not inherit the environment. */
 export const ALLOCATOR = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('MALLOC_') && value !== undefined ? [[name, value]] : [],
   ),
 )
 
-/** The functions of a child process; arguments and results are JSON. */
+/** The functions of a child process. Arguments and results are JSON. */
 export type Api = Readonly<Record<string, (...args: never[]) => unknown>>
 
 interface Pending {
@@ -25,14 +25,14 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** The result of the call with this id, or a failure of the process. */
+/** The result of the call with this id. Without an id: an error of the process. */
 export interface Answer {
   readonly id?: number
   readonly value: never
   readonly error?: string
 }
 
-/** A running TypeScript file of this folder: `new Child<typeof api>('rest/load.ts')`. */
+/** A process that runs a TypeScript file of this folder: `new Child<typeof api>('rest/load.ts')`. */
 export class Child<Of extends Api> {
   readonly #process: ChildProcess
   readonly #name: string
@@ -62,7 +62,7 @@ export class Child<Of extends Api> {
     this.#pending.clear()
   }
 
-  /** Rejects with the first failure of the process, even if it failed before the call. */
+  /** Calls a function. Rejects with the process's first error, even if the error is older than the call. */
   call<Name extends keyof Of & string>(
     name: Name,
     ...args: Parameters<Of[Name]>
@@ -74,7 +74,7 @@ export class Child<Of extends Api> {
       this.#process.send({ id: this.#callCount, name, args })
     })
     const limit = setTimeout(() => this.#fail(`no answer to ${name}`), ANSWER_MS_MAX)
-    // A failure may come before the bench awaits the answer.
+    // Prevents an unhandled rejection if the call fails before the bench awaits it.
     answer.catch(() => undefined).finally(() => clearTimeout(limit))
     return answer
   }

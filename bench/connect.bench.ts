@@ -1,10 +1,10 @@
-// The server is the whole engine over LMDB in its own process and publishes at a steady rate. Clients are bare sockets
-// in two more processes. Each follows the books and trades of four of a hundred markets, is disconnected without a
-// close frame, and resumes a second later. Finally each client's messages are compared with those published since it
-// connected. Then the server is killed and restarted on the same folder and port while new clients retry; that time
-// starts when it listens. Clients do not wait a random time before reconnecting, as real ones should: this measures the
-// worst case. Each client needs one open file in the server and one in a load process.
-// Precision: on two cores the seconds include the clients' own reading; processor time is the server's alone.
+// The server is the complete engine with LMDB in a separate process, and publishes at a steady rate. Two more processes
+// run the clients, which are bare sockets. Each client subscribes to the books and trades of four of a hundred markets.
+// It is disconnected without a close frame and resumes a second later. At the end its messages are compared with those
+// published since it connected. Then the server is killed and restarted on the same folder and port while new clients
+// retry. The time of that step starts when the server listens. Unlike real clients, these do not wait for a random time
+// before they reconnect, which is the worst case. Each client needs one open file in the server and one in its process.
+// Precision: on two cores the wall times include the clients' work. Processor time is that of the server alone.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
@@ -28,10 +28,10 @@ import {
 
 const CLIENTS = 10_000
 const LOADS = 2
-/** Open files that a process needs besides its clients'. */
+/** Number of open files that a process needs in addition to those of its clients. */
 const FILES_BESIDE = 200
 const AWAY_MS = 1_000
-/** Limit of processor time until all clients have their books and missed messages. */
+/** Target: maximum processor time until all clients have their books and the messages that they missed. */
 const RESUME_SECONDS_MAX = 2
 
 interface Size {
@@ -84,7 +84,7 @@ function sizeOf({ isSmall, say: logLine }: BenchSetting): Size {
 const shortage = (files: number, clientCount: number): string =>
   `\`ulimit -n\` allows ${files} open files a process: ${clientCount} clients instead of ${CLIENTS}; raise it to ${CLIENTS + FILES_BESIDE} for all`
 
-/** `next` is a server on the same folder and port, after the first has ended. */
+/** `next` is the server that starts on the same folder and port after the first one was killed. */
 async function compete(
   { server, next, loads }: { server: Server; next: Server; loads: readonly Load[] },
   dataDir: string,
@@ -162,7 +162,7 @@ type Opened = Awaited<ReturnType<(typeof loadApi)['resume']>>
 
 type Phase = Awaited<ReturnType<typeof timed>>
 
-/** Duration, server cost, and the server's state afterwards. */
+/** Runs `work`. Measures its duration and the server's cost, and returns the server's state afterwards. */
 async function timed(server: Server, work: () => Promise<readonly Opened[]>) {
   const before = await server.call('look')
   const startedMs = systemClock.monotonicMs()

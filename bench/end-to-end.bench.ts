@@ -1,10 +1,11 @@
-// A venue process sends the simulated world's frames, one in twenty a trade, each at its planned moment over one socket.
-// Delays in venue, server and subscriber are included. Ours is the whole engine over LMDB, from the connectors' socket
-// on; the relay passes each frame to a bare uWebSockets.js publish. Both are separate processes with ten subscribers
-// to every book and trade, and alternate over the same frames. Figures are medians of five runs each, after 15,000
-// frames of warm-up. Trades of venue a, whose times are whole seconds, are sent and counted, not timed.
-// Precision: the venue uses 1 ms timers for both sides. Five processes share two cores, so processor time per frame is
-// reported too.
+// A venue process sends the simulated world's frames over one socket, each at its planned time. One in twenty is a
+// trade. Times include delays in the venue, the server and the subscriber. Our server is the complete engine with LMDB,
+// starting at the connectors' socket. The relay passes each frame to the publish function of a bare uWebSockets.js app.
+// Both are separate processes with ten subscribers to every book and trade. They receive the same frames alternately.
+// Figures are medians of five runs each, after 15,000 frames of warm-up. Trades of venue a are counted but not timed,
+// because their times are whole seconds.
+// Precision: the venue uses 1 ms timers for both servers. Five processes share two cores, so processor time per frame
+// is reported too.
 
 import {
   connectSubscribers,
@@ -32,12 +33,12 @@ import { median } from './latency-recorder.ts'
 const RUNS = 5
 const RUN_SECONDS = 1.2
 /**
- * Frames before the counted runs, so that the compiler has seen all code: equally many at every rate, at no lower rate
- * than this.
+ * Number of frames before the counted runs, so that the compiler has seen all code. It is the same at every rate. The
+ * rate of these frames is at least WARM_UP_RATE.
  */
 const WARM_UP_FRAMES = 15_000
 const WARM_UP_RATE = 5_000
-/** Maximum ratio of our time to the relay's, up to this rate; above it there is no target. */
+/** Target: maximum ratio of our time to the relay's time. It applies up to AIMED_RATE_MAX frames per second. */
 const RELAY_TIMES_MAX = 2
 const AIMED_RATE_MAX = 10_000
 
@@ -91,7 +92,7 @@ async function compete(
       const from = isWarmUp ? 0 : warmUpFrames + Math.floor((run - 1) * runFrames)
       const to = isWarmUp ? warmUpFrames : warmUpFrames + Math.floor(run * runFrames)
       const rate = isWarmUp ? Math.max(perSecond, WARM_UP_RATE) : perSecond
-      // The order of the sides alternates.
+      // The servers are first alternately.
       for (const side of run % 2 === 0 ? SIDES : SIDES.toReversed()) {
         const measured = await servers[side].run({ perSecond: rate, from, to })
         const relayed = measured.deliveries[0]?.deliveryCount
@@ -107,7 +108,7 @@ async function compete(
   }
 }
 
-/** Times, ratios of consecutive runs, and cost per frame. */
+/** Times, ratios between consecutive runs, and cost per frame. */
 function rowsOf(perSecond: number, done: Readonly<Record<SideName, readonly Run[]>>): Row[] {
   const title = `${perSecond}/s`
   const rows: Row[] = []

@@ -1,10 +1,11 @@
-// The bare uWebSockets.js app, and `ws` in a loop, publish one constant message of the same size. Each publisher is a
-// separate process with its own subscribers; they alternate every second. Ours is the whole API server: publisher,
-// history, encoder, topics, sweeps; every subscriber follows all books. Loads: one update per event-loop tick, and ten,
-// which 5,000 venue messages a second bring in a tick of 2 ms (systemRunMsMax). Batches: 64 updates per tick to
-// subscribers with `batch=on`, against a bare publisher of one constant frame per tick.
-// Precision: all publishers use 1 ms timers; times start at the planned moment, and on two cores include the
-// subscribers' reading.
+// Compares our complete API server with a bare uWebSockets.js app and with a loop over `ws` sockets. Our server
+// includes publisher, history, encoder, topics and sweeps. The other two publish one constant message of the same size.
+// Each publisher is a separate process with its own subscribers, each of which subscribes to all books. The publishers
+// alternate every second. Loads: one update per event-loop tick, and ten, which 5,000 venue messages per second cause
+// in a tick of 2 ms (systemRunMsMax). Batches: 64 updates per tick to subscribers with `batch=on`, compared with one
+// constant frame per tick.
+// Precision: all publishers use 1 ms timers. Times start at the planned time. On two cores they include the
+// subscribers' work.
 
 import { Field, type Kind, type Round } from './fan-out/field.ts'
 import type { ContestantName, Encoding } from './fan-out/server.ts'
@@ -21,14 +22,14 @@ import {
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
 
-/** Socket writes a second that leave half of the machine to the subscribers. */
+/** Number of socket writes per second that use about half of the machine, so that the subscribers have the rest. */
 const WRITES_PER_SECOND = 16_000
 const MANY_SUBSCRIBERS = 10_000
-/** Minimum ratio of the bare publisher's processor time to ours. */
+/** Target: minimum ratio of the bare publisher's processor time to ours. */
 const BARE_SHARE_MIN = 0.9
-/** The same for batches, against constant frames of equal length. */
+/** As above for batches, compared with constant frames of equal length. */
 const BATCHED_SHARE_MIN = 0.75
-/** Updates in a tick of 2 ms at 32,000 venue messages a second. */
+/** Number of updates in a tick of 2 ms at 32,000 venue messages per second. */
 const BATCHED_PER_ROUND = 64
 const BATCHED_SUBSCRIBERS = 1_000
 /** Shape of a load. */
@@ -89,7 +90,7 @@ export const bench: Bench = {
   },
 }
 
-/** Alternates all three; the first round of each is not counted. */
+/** Runs all three publishers alternately. The first round of each is not counted. */
 async function compete(
   field: Field,
   perRound: number,
@@ -102,10 +103,10 @@ async function compete(
   const tickCount = Math.max(Math.round(roundMs / intervalMs), 2)
   const rounds: Record<ContestantName, Round[]> = { ours: [], bare: [], ws: [] }
   const lines: string[] = []
-  // A round with this many subscribers takes several seconds in any case.
+  // A round with this many subscribers takes several seconds, so there are fewer rounds.
   const countedRounds = subscriberCount < MANY_SUBSCRIBERS ? roundCount : Math.min(roundCount, 3)
   for (let round = isSmall ? 1 : 0; round <= countedRounds; round += 1) {
-    // The order of the contestants is rotated.
+    // The order of the publishers rotates.
     for (let position = 0; position < contestants.length; position += 1) {
       const contestant = contestants[(position + round) % contestants.length] ?? 'ours'
       const done = await field.run(contestant, { tickCount, perRound, intervalMs })
@@ -146,7 +147,7 @@ function rowsOf(
       ),
     )
   }
-  // Ratios of consecutive rounds, so that both have the same background load.
+  // Ratios of consecutive rounds, because both rounds have about the same background load.
   const share = median(pairs(rounds.bare, rounds.ours))
   const atLeast = kind.isBatched ? BATCHED_SHARE_MIN : BARE_SHARE_MIN
   rows.push(aimedRow(`${title}: bare / ours by processor a delivery`, share, { atLeast }))

@@ -1,6 +1,6 @@
-// Shared by all benches: their description, timing, results, and temporary folders. Times are HDR histograms of
-// nanoseconds, reported as percentiles; there are no means. A bench is small and silent under test and larger
-// otherwise, and ends with a check of the resulting state.
+// Shared code of all benches: their description, timing, results and temporary folders. Times are HDR histograms of
+// nanoseconds, reported as percentiles and never as means. Every bench ends with a check of the final state. Under test
+// a bench is small and prints nothing.
 
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,24 +18,24 @@ import { record } from './latency-recorder.ts'
 
 export { nanosText, newTimes, record } from './latency-recorder.ts'
 
-/** One bench; each `.bench.ts` file exports one. */
+/** A bench. Each `.bench.ts` file exports one. */
 export interface Bench {
-  /** The file's name without `.bench.ts`. */
+  /** Name of the file without `.bench.ts`. */
   readonly name: string
   readonly question: string
-  /** What the numbers leave out. */
+  /** What the figures do not include. */
   readonly excludes: string
   run(setting: BenchSetting): Promise<BenchResult>
 }
 
 export interface BenchSetting {
-  /** Under test: just enough to show that it works, within seconds. The numbers are then meaningless. */
+  /** True under test: the bench runs for seconds to show that it works. Its figures are then meaningless. */
   readonly isSmall: boolean
-  /** Duration of each timed load, in seconds; null: the bench's default. */
+  /** Duration of each timed load in seconds. Null: the bench's default. */
   readonly seconds: number | null
-  /** Maximum number of markets per venue, for benches that measure growth; null: the bench's default. */
+  /** Maximum number of markets per venue, for benches that measure growth. Null: the bench's default. */
   readonly markets: number | null
-  /** Receives progress lines; a test ignores them. */
+  /** Receives progress lines. Tests ignore them. */
   readonly say: (line: string) => void
 }
 
@@ -44,16 +44,16 @@ export interface BenchResult {
   readonly state: EndState
 }
 
-/** The verified final state of a run, short enough to compare two runs by eye. */
+/** The verified final state of a run. It is short, so that people can compare two runs. */
 export interface EndState {
   readonly hash: string
-  /** What was compared, with counts; the bench throws on a difference. */
+  /** What was compared, with counts. If there is a difference, the bench throws. */
   readonly checked: string
-  /** Whether the same seed always gives the same hash; live processes cannot guarantee that. */
+  /** Whether the same seed always gives the same hash. Benches with live processes cannot guarantee this. */
   readonly isRepeatable: boolean
 }
 
-/** A distribution of times, or a single figure, which may have a target. */
+/** A row of the results: a distribution of times, or a figure that may have a target. */
 export type Row =
   | { readonly kind: 'times'; readonly what: string; readonly times: Histogram }
   | {
@@ -63,7 +63,7 @@ export type Row =
       readonly aimed?: Aimed
     }
 
-/** A figure with its bound. */
+/** A figure with its target. */
 export interface Aimed {
   readonly figure: number
   readonly aim: { readonly atLeast: number } | { readonly atMost: number }
@@ -73,7 +73,7 @@ export interface Aimed {
 export const timesRow = (what: string, times: Histogram): Row => ({ kind: 'times', what, times })
 export const figureRow = (what: string, value: string): Row => ({ kind: 'figure', what, value })
 
-/** A row with a figure and its target; `unit` follows the figure. NaN misses every target. */
+/** A row with a figure and its target. `unit` follows the figure in the text. NaN misses every target. */
 export function aimedRow(what: string, figure: number, aim: Aimed['aim'], unit = 'times'): Row {
   const isMet = 'atLeast' in aim ? figure >= aim.atLeast : figure <= aim.atMost
   const wanted = 'atLeast' in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`
@@ -81,7 +81,7 @@ export function aimedRow(what: string, figure: number, aim: Aimed['aim'], unit =
   return { kind: 'figure', what, value, aimed: { figure, aim, isMet } }
 }
 
-/** A ratio or another small figure, with a suitable number of digits. */
+/** Formats a ratio or another small figure with a suitable number of digits. */
 export const figureText = (figure: number): string => figure.toFixed(figure < 10 ? 2 : 1)
 
 /** The median of `slow` divided by the median of `fast`. */
@@ -90,27 +90,28 @@ export function ratioRow(what: string, slow: Histogram, fast: Histogram): Row {
   return figureRow(what, `${figureText(ratio)} times`)
 }
 
-/** Share of the operations that runs unrecorded first, for the compiler. */
+/** Share of the operations that run first without being recorded, so that the code is compiled. */
 const WARM_UP_SHARE = 0.2
 
-/** A timed alternative: performs `count` operations, starting with the `from`-th. */
+/** One of the timed alternatives. It performs `count` operations, starting with number `from`. */
 export interface Contestant {
   readonly times: Histogram
   readonly batch: (from: number, count: number) => unknown
-  /** Runs before each batch and is not timed. */
+  /** Runs before each batch. It is not timed. */
   readonly beforeBatch?: (from: number, count: number) => void
 }
 
 /**
- * Runs the contestants over the same operations in alternating batches, so that background load affects all equally.
- * Each is first in turn, because the first has cold processor caches. Records each batch's time per operation.
+ * Runs the contestants over the same operations in alternating batches, so that background load affects all of them
+ * equally. Each contestant is first in turn, because the first one has cold processor caches. Records the time per
+ * operation of each batch.
  */
 export function timeInRotation(
   contestants: readonly Contestant[],
   size: {
     readonly operationCount: number
     readonly batchCount: number
-    /** Number of initial operations that are not recorded. */
+    /** Number of operations at the start that are not recorded. */
     readonly warmUpCount?: number
   },
 ): void {
@@ -132,7 +133,7 @@ export function timeInRotation(
   }
 }
 
-/** Runs `work` in a new temporary folder, which is removed afterwards. */
+/** Runs `work` in a new temporary folder and then removes the folder. */
 export async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
   try {
@@ -146,7 +147,7 @@ export function openStorage(dataDir: string, clock: Clock = systemClock): Promis
   return openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
 }
 
-/** Runs `work` with a database in a new temporary folder. */
+/** Runs `work` with a database in a new temporary folder and then removes the folder. */
 export function withLmdb<Result>(work: (storage: Storage) => Promise<Result>): Promise<Result> {
   return inFolder(async (dataDir) => {
     const storage = await openStorage(dataDir)
@@ -158,19 +159,19 @@ export function withLmdb<Result>(work: (storage: Storage) => Promise<Result>): P
   })
 }
 
-/** SHA-256 of texts, the first 16 hex digits: enough to compare two final states. */
+/** The first 16 hex digits of the SHA-256 of texts, by which two final states are compared. */
 export function hashOf(texts: Iterable<string>): string {
   const hash = createHash('sha256')
   for (const text of texts) hash.update(text).update('\n')
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Throws if a final state is wrong: a fast wrong answer is not a result. */
+/** Throws if a final state is wrong, because the figures of a wrong run are not results. */
 export function check(isRight: boolean, what: string): void {
   if (!isRight) throw new Error(`the bench produced a wrong state: ${what}`)
 }
 
-/** Runs twice, since the first collection frees what the second can return to the system. */
+/** Collects twice, because the second collection returns memory to the system that the first one freed. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

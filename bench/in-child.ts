@@ -1,4 +1,4 @@
-// Shared by the child processes of benches: answers the bench's calls over the `fork` channel (child.ts).
+// Shared code of the benches' child processes. It answers the bench's calls over the `fork` channel (child.ts).
 
 import type { Answer, Api } from './child.ts'
 
@@ -8,7 +8,7 @@ interface Call {
   readonly args: never[]
 }
 
-/** Lets the bench call these functions; ends this process when the bench ends. */
+/** Lets the bench call these functions. Ends this process when the bench ends. */
 export function serve<Of extends Api>(api: Of): Of {
   process.on('disconnect', () => process.exit(0))
   process.on('message', async ({ id, name, args }: Call) => {
@@ -22,7 +22,7 @@ export function serve<Of extends Api>(api: Of): Of {
   return api
 }
 
-/** Fails every pending and later call: something went wrong that no call awaits. */
+/** Makes every pending and later call fail. For errors outside of a call. */
 export function fail(why: string): void {
   process.send?.({ error: why } satisfies Omit<Answer, 'value'>)
 }

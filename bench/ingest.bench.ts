@@ -1,9 +1,10 @@
-// The whole engine in one process over LMDB, wired as in production. Frames of the simulated world, one in twenty a
-// trade, go at full speed through parse, map, actors, commit queue, publisher and hub. One subscriber receives all
-// books, trades and prices as JSON over loopback. The limit runs alternately on the same thread: JSON.parse of the same
-// frames, JSON.stringify of the same updates as finished objects, and a bare uWebSockets.js publish to an equal
-// subscriber. Both process 64 frames per event-loop tick, about one read of a busy venue's socket, and wait when the
-// subscriber is 3,000 messages behind. Processor time is the whole process's, with LMDB's thread and garbage collection.
+// The complete engine runs in one process with LMDB, connected as in production. Frames of the simulated world pass at
+// full speed through parsers, mappers, actors, commit queue, publisher and hub. One frame in twenty is a trade. One
+// subscriber receives all books, trades and prices as JSON over loopback. The limit runs alternately on the same
+// thread: JSON.parse of the same frames, JSON.stringify of the same updates as finished objects, and a bare
+// uWebSockets.js publish to an equal subscriber. Both process 64 frames per event-loop tick, about one read of a busy
+// venue's socket. Both wait when the subscriber is 3,000 messages behind. Processor time is that of the complete
+// process, including LMDB's thread and garbage collection.
 
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTick } from 'node:timers/promises'
@@ -25,7 +26,7 @@ import { listingOf } from './sim-load.ts'
 const FRAMES_PER_ROUND = 64
 /** The subscriber's progress is checked after this many messages. */
 const WINDOW = 1_500
-/** Minimum share of the limit's rate, by processor time per frame. */
+/** Target: minimum share of the limit's rate, by processor time per frame. */
 const SHARE_MIN = 0.4
 
 export const bench: Bench = {
@@ -54,15 +55,18 @@ export const bench: Bench = {
   },
 }
 
-/** Cost of some frames, in milliseconds. */
+/** Cost of a number of frames, in milliseconds. */
 interface Cost {
   readonly processMs: number
-  /** Of the main thread alone; NaN if the system does not report it. */
+  /** Processor time of the main thread. NaN if the system does not report it. */
   readonly threadMs: number
   readonly tookMs: number
 }
 
-/** Each round runs a part of the frames on one side and then the other; the first round is not counted. */
+/**
+ * Runs rounds. Each sends a part of the frames through one side and then through the other. The first round is not
+ * counted.
+ */
 async function compete(
   { frames }: IngestLoad,
   sides: { readonly ours: Side; readonly limit: Side },
@@ -102,7 +106,7 @@ async function compete(
   ]
 }
 
-/** Sends frames at full speed; resolves when the subscriber has every message and the disk every row. */
+/** Sends frames at full speed. Resolves when the subscriber has every message and every row is durable. */
 async function drive(side: Side, from: number, to: number): Promise<Cost> {
   const startedMs = systemClock.monotonicMs()
   const before = { processMs: processMs(), threadMs: threadMs() }

@@ -1,13 +1,13 @@
-// Histograms of nanoseconds for benches. Separate from the harness, which would load the database into client
-// processes.
+// Histograms of nanoseconds for benches. They are not in the harness, because the harness would load the database into
+// client processes.
 
 import { build, type Histogram } from 'hdr-histogram-js'
 import { HOUR_MS } from '../engine/units.ts'
 
 const NANOS_PER_MS = 1_000_000
-/** An hour: an upper bound for all measured times. */
+/** An hour: upper limit of all measured times. */
 const NANOS_MAX = HOUR_MS * NANOS_PER_MS
-/** An empty histogram of nanoseconds, to three significant digits. */
+/** An empty histogram of nanoseconds with three significant digits. */
 export function newTimes(): Histogram {
   return build({
     lowestDiscernibleValue: 1,
@@ -16,12 +16,12 @@ export function newTimes(): Histogram {
   })
 }
 
-/** Records a duration; a negative one, which two clocks can produce, counts as zero. */
+/** Records a duration. A negative one, which two clocks can produce, is recorded as zero. */
 export function record(times: Histogram, durationMs: number): void {
   times.recordValue(Math.min(Math.max(Math.round(durationMs * NANOS_PER_MS), 0), NANOS_MAX))
 }
 
-/** Nanoseconds in a suitable unit. */
+/** Formats nanoseconds in a suitable unit. */
 export function nanosText(nanos: number): string {
   if (nanos < 1_000) return `${nanos} ns`
   if (nanos < NANOS_PER_MS) return `${digits(nanos / 1_000)} µs`
@@ -33,7 +33,7 @@ function digits(value: number): string {
   return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 }
 
-/** The median, or the upper of two middle figures; NaN if there are none. */
+/** The median. With an even count it is the upper one of the two middle figures. NaN if there are no figures. */
 export function median(figures: readonly number[]): number {
   return [...figures].sort((one, other) => one - other)[figures.length >> 1] ?? Number.NaN
 }

@@ -1,6 +1,6 @@
-// The whole service as `npm start` runs it, for benches: the engine process, the simulated venues as its child, real
-// sockets, a temporary folder. Records the times of startup steps, the engine's cost, and the simulator's expected
-// state.
+// The complete service as `npm start` runs it, for benches: the engine process, the simulated venues as its child
+// process, real sockets and a temporary folder. Measures the steps of the start and the engine's cost, and reads the
+// simulator's state for comparison.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,13 +15,13 @@ interface ServiceOptions {
   readonly dataDir: string
   readonly marketsPerVenue: number
   readonly messagesPerSecond: number
-  /** The program to run; default: that of `npm start`. */
+  /** The program to run. Default: the one of `npm start`. */
   readonly entry?: 'engine/app/start.mjs' | 'engine/app/main.ts'
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Number of markets that the simulated venues list, and how many of them are open. */
+/** Number of markets that the simulated venues list, and number of those that are open. */
 interface MarketCounts {
   readonly listed: number
   readonly open: number
@@ -64,7 +64,7 @@ export class LiveService {
     this.times = times
   }
 
-  /** Resolves when the banner is printed; rejects after three minutes, or when the engine ends. */
+  /** Resolves when the banner is printed. Rejects after three minutes, or if the engine exits. */
   static async start(options: ServiceOptions): Promise<LiveService> {
     const startedAtMs = systemClock.nowMs()
     const settings = {
@@ -81,7 +81,7 @@ export class LiveService {
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/)
       const servingAtMs = systemClock.nowMs()
-      // The log line with the venues' addresses is written once they listen.
+      // The log line with the venues' addresses is written when they listen.
       const up = /"time":"([^"]+)".*"gamma":"([^"]+)"/.exec(engine.stderr())
       check(up !== null, 'the log states the address of the simulated venues')
       const [, upTime = '', gamma = ''] = up ?? []
@@ -94,7 +94,7 @@ export class LiveService {
     }
   }
 
-  /** Fetches a response of our REST API; any status but 200 is an error. */
+  /** Requests a path of our REST API and returns the response. Throws if the status is not 200. */
   async answer(path: string): Promise<{ readonly body: string; readonly headers: Headers }> {
     const response = await fetch(`${this.api}${path}`, { headers: { 'X-API-Key': this.key } })
     if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
@@ -105,7 +105,7 @@ export class LiveService {
     return JSON.parse((await this.answer(path)).body)
   }
 
-  /** The simulator's own state of its world. */
+  /** Requests the state of the simulator's world from the simulator. */
   async #world<Body>(query: string): Promise<Body> {
     const response = await fetch(`${this.#gamma}/sim/state${query}`)
     if (!response.ok) throw new Error(`the simulator answered ${query} with ${response.status}`)
@@ -132,7 +132,7 @@ export class LiveService {
     await this.booksLive(0)
   }
 
-  /** When both catalogues were complete; at the earliest the time of the first poll. */
+  /** Time at which both catalogues were complete. It is not earlier than the first poll. */
   async catalogsLoaded(): Promise<number> {
     return this.#until('both catalogues', async () => {
       const { cache } = await this.read<{ cache: boolean }>('/health')
@@ -140,7 +140,7 @@ export class LiveService {
     })
   }
 
-  /** When at most this many books were waiting for their snapshot. */
+  /** Time at which at most this many books were stale. */
   async booksLive(staleMax: number): Promise<number> {
     return this.#until('live books', async () => {
       const stale = [...(await this.metrics()).matchAll(/^books_stale_[ab] (\d+)$/gm)]
@@ -149,7 +149,7 @@ export class LiveService {
     })
   }
 
-  /** Event-loop delay since the start, as text. */
+  /** Event-loop delay since the start, as a text. */
   async loopDelayText(): Promise<string> {
     const text = await this.metrics()
     const of = (name: string) =>
@@ -168,20 +168,20 @@ export class LiveService {
   }
 
   /**
-   * The engine's resident memory, its part in file pages (programs and the mapped database, which the system can
-   * reclaim), and the peak. Excludes the simulator.
+   * The engine's resident memory, its peak, and the part in file pages: programs and the mapped database, which the
+   * system can reclaim. Excludes the simulator.
    */
   memoryBytes(): { readonly resident: number; readonly files: number; readonly peak: number } {
     const bytes = (name: string) => bytesOf(this.#process.pid, name)
     return { resident: bytes('VmRSS'), files: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
-  /** Processor time of the engine, all threads, in seconds. */
+  /** Processor time of all threads of the engine, in seconds. */
   processorSeconds(): number {
     return processorSecondsOf(this.#process.pid)
   }
 
-  /** The engine and its child processes: their number, resident memory and processor time. */
+  /** The engine with its child processes: their number, resident memory and processor time. */
   whole(): { readonly processes: number; readonly resident: number; readonly seconds: number } {
     const pids = [this.#process.pid, ...childrenOf(this.#process.pid)]
     const resident = pids.reduce((sum, pid) => sum + bytesOf(pid, 'VmRSS'), 0)
@@ -189,7 +189,7 @@ export class LiveService {
     return { processes: pids.length, resident, seconds }
   }
 
-  /** When the first open market of the first page had a price; at the earliest the time of the first poll. */
+  /** Time at which an open market on the first page had a price. It is not earlier than the first poll. */
   async firstPrice(): Promise<number> {
     return this.#until('a price', async () => {
       const { markets } = await this.read<{ markets: readonly { id: string }[] }>(
@@ -205,12 +205,12 @@ export class LiveService {
     })
   }
 
-  /** Pauses the simulated world: books and trades stop changing. */
+  /** Pauses the simulated world, so that books and trades stop changing. */
   async pauseWorld(): Promise<void> {
     await this.#world('?action=pause')
   }
 
-  /** Every book that the world has created, by unified id. */
+  /** Every book that the simulated world has created, by unified id. */
   async truthBooks(): Promise<Map<string, TruthBook>> {
     const truth = new Map<string, TruthBook>()
     for (const venue of ['a', 'b']) {
@@ -223,7 +223,7 @@ export class LiveService {
     return truth
   }
 
-  /** Pauses the world; returns the lines of about this many books, once those over REST are equal. */
+  /** Pauses the world and selects about this many books. Returns their lines when the books over REST are equal. */
   async sampledBooks(count: number): Promise<readonly string[]> {
     await this.pauseWorld()
     const truth = [...(await this.truthBooks())]
@@ -232,8 +232,8 @@ export class LiveService {
   }
 
   /**
-   * The simulator's book lines, once those over REST equal them. Polls for 20 s while messages are still in transit;
-   * then throws with the first difference.
+   * Returns the lines of the simulator's books when the books over REST are equal. Polls for 20 s, because messages may
+   * still be in transit. Then throws with the first difference.
    */
   async equalLines(truth: ReadonlyMap<string, TruthBook>): Promise<readonly string[]> {
     const endsAtMs = systemClock.monotonicMs() + EQUAL_WITHIN_MS
@@ -252,7 +252,7 @@ export class LiveService {
     return lines
   }
 
-  /** A market's book over REST, in micros; levels are null while it is stale. */
+  /** A market's book over REST, in micros. Levels are null while the book is stale. */
   async #book(id: string): Promise<TruthBook | null> {
     interface Row {
       readonly price: number
@@ -268,7 +268,7 @@ export class LiveService {
     return stale ? null : { bids: micros(bids), asks: micros(asks) }
   }
 
-  /** Sends SIGTERM; throws unless the engine exits with 0. */
+  /** Sends SIGTERM and waits. Throws unless the engine exits with code 0. */
   async stop(): Promise<void> {
     const exitCode = await this.#process.end('SIGTERM')
     check(
@@ -282,7 +282,7 @@ export class LiveService {
   }
 }
 
-/** Processor time of a process, all threads, in seconds. */
+/** Processor time of all threads of a process, in seconds. */
 export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const [userTicks, systemTicks] = stat
@@ -306,7 +306,7 @@ function childrenOf(pid: number): readonly number[] {
   )
 }
 
-/** A book as one line of text, for comparison and hashing. */
+/** A book as one line of text, for comparisons and hashes. */
 function truthLine(id: string, { bids, asks }: TruthBook): string {
   const side = (levels: Levels) => levels.map(([price, size]) => `${price}:${size}`).join(',')
   return `${id} ${side(bids)} | ${side(asks)}`

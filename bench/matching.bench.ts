@@ -1,7 +1,7 @@
-// Markets of the simulator, in the wording of each venue. A generic text search over the same texts is timed as a
-// comparison; it does not distinguish a pair from near-duplicates. Finally the matches are compared with the world's
-// planted pairs. With `--markets` only the two complete venues are matched. The bench `start` measures the cost of the
-// matcher's thread for the event loop.
+// Matches markets of the simulator, in the wording of each venue. A generic text search over the same texts is timed
+// for comparison; it does not distinguish pairs from near-duplicates. Finally the matches are compared with the
+// simulated world's pairs. With `--markets` the bench only matches two complete venues. The bench `start` measures how
+// much the matcher's thread delays the event loop.
 
 import { writeFileSync } from 'node:fs'
 import MiniSearch from 'minisearch'
@@ -32,9 +32,9 @@ import {
 } from './harness.ts'
 
 const SEED = 8
-/** Markets parsed for one sample: a single one is too short to time. */
+/** Number of markets parsed per sample, because parsing one is too short to time. */
 const READ_BATCH = 20
-/** Search results that are checked for the match. */
+/** The match must be among this many search results. */
 const HITS_MAX = 16
 
 export const bench: Bench = {
@@ -81,7 +81,7 @@ function timeParsing({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] 
 }
 
 function timeComplete({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: CorpusMatches } {
-  // Excludes the garbage of creating the world.
+  // The garbage from creating the world must not be collected during the measurement.
   collectGarbage()
   const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20)
   const listed = mebibytes(process.memoryUsage().heapUsed)
@@ -123,10 +123,10 @@ function timeComplete({ a, b, planted }: MatchingWorld): { rows: Row[]; matches:
 /** Peak resident memory since the start or the last reset. */
 const peakBytes = (): number => process.resourceUsage().maxRSS * 1_024
 
-/** Resets Linux's peak counter (see proc(5)), to exclude the memory for creating the world. */
+/** Resets Linux's peak counter (see proc(5)), so that memory for creating the world is not included. */
 const resetPeak = (): void => writeFileSync('/proc/self/clear_refs', '5')
 
-/** Planted matches of venue b, a seeded choice. */
+/** A seeded choice of venue b's markets that have a match. */
 function newcomers({ b, planted }: MatchingWorld, count: number): readonly MatchMarket[] {
   const same = new Set<string>()
   for (const { other, kind } of planted.values()) if (kind === 'same') same.add(other)
@@ -145,7 +145,8 @@ interface Found {
 }
 
 /**
- * Indexes all markets except the late ones, then times each of those: put, then find. The search alternates with it.
+ * Indexes all markets except the late ones. Then times put and find of each late market, alternating with the text
+ * search.
  */
 function timeNewcomers(
   { a, b, planted }: MatchingWorld,
@@ -166,7 +167,7 @@ function timeNewcomers(
     const foundMs = systemClock.monotonicMs()
     const hits = search(market)
     const searchedMs = systemClock.monotonicMs()
-    // The first one indexes every event, as at startup.
+    // The first market is not recorded, because it also indexes every event, as at startup.
     if (index > 0) record(ours, foundMs - startedMs)
     if (index > 0) record(theirs, searchedMs - foundMs)
     for (const { a: number, pairScore } of pairs) {
@@ -187,7 +188,7 @@ function timeNewcomers(
   }
 }
 
-/** The production finder, with markets numbered from 1. */
+/** The production finder with markets that are numbered from 1. */
 function finderOf() {
   const finder = openPairFinder()
   let [seq, number] = [0, 0]
@@ -212,7 +213,7 @@ function finderOf() {
   }
 }
 
-/** A search index of one venue's titles, short titles and events; finds keys by another market's text. */
+/** A search index of one venue's titles, short titles and events. Returns the keys of markets for another market's text. */
 function searchOf(markets: readonly MatchMarket[]): (market: MatchMarket) => readonly string[] {
   const index = new MiniSearch<{ id: number; text: string }>({ fields: ['text'] })
   index.addAll(markets.map((market, id) => ({ id, text: textOf(market) })))

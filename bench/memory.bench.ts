@@ -1,6 +1,6 @@
-// The whole service as `npm start` runs it, with the default markets. Resident memory is that of the engine's process,
-// including file pages (programs, the mapped database), which the system can reclaim. Full collections of the main
-// thread's heap are counted with their pauses.
+// The complete service as `npm start` runs it, with the default number of markets. Resident memory is that of the
+// engine's process. It includes file pages (programs and the mapped database), which the system can reclaim. Full
+// collections of the main thread's heap are counted, and their pauses are measured.
 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import {
 } from './harness.ts'
 import { LiveService } from './live-service.ts'
 
-/** Defaults of SIM_MARKETS and SIM_RATE. */
+/** Default values of SIM_MARKETS and SIM_RATE. */
 const MARKETS = 400
 const REST_RATE = 50
 const RATE = 3_000
@@ -60,18 +60,21 @@ export const bench: Bench = {
 
 interface Load {
   readonly marketsPerVenue: number
-  /** Venue messages a second. */
+  /** Venue messages per second. */
   readonly rate: number
   readonly seconds: number
 }
 
-/** Measurements at one time. */
+/** What was measured at one time. */
 interface MemorySample {
   readonly afterS: number
   readonly resident: number
   readonly files: number
   readonly heap: number
-  /** Full collections since the start. `within`: the number of them that took at most this many milliseconds. */
+  /**
+   * Full collections since the start. `within` maps a number of milliseconds to the number of collections that were not
+   * longer.
+   */
   readonly full: {
     readonly count: number
     readonly sumMs: number
@@ -129,7 +132,7 @@ const anonymous = (poll: MemorySample) => poll.resident - poll.files
 const sampleText = ({ afterS, resident, files, heap, full }: MemorySample) =>
   `${afterS} s: ${mb(resident)} MB resident, ${mb(files)} of it files, heap ${mb(heap)}; ${full.count} full collections of ${full.sumMs.toFixed(0)} ms`
 
-/** Some ten samples, evenly spread. */
+/** About ten samples at equal intervals, as a text. */
 function overTime(checks: readonly MemorySample[]): string {
   const step = Math.max(1, Math.floor(checks.length / 10))
   const some = checks.filter((_, index) => index % step === 0)
@@ -147,7 +150,7 @@ function fullText(checks: readonly MemorySample[]): string {
   return `${count}, ${(sumMs / Math.max(count, 1)).toFixed(1)} ms each`
 }
 
-/** The upper histogram bound of all pauses, except those of the startup, which fills the heap. */
+/** Upper bound of the longest pause. Excludes pauses of the startup, when the heap is filled. */
 function longestFull(checks: readonly MemorySample[]): number {
   const [first, last] = [checks[0]?.full, checks.at(-1)?.full]
   if (first === undefined || last === undefined) return Number.NaN

@@ -1,5 +1,5 @@
-// The whole engine in this process, wired as in engine/app/main.ts, on a given storage. Its two venues list and send
-// nothing; the bench emits their events. Listens on a free loopback port.
+// The complete engine in this process, connected as in engine/app/main.ts, on a given storage. Its two venues list
+// nothing and send nothing; the bench emits events for them. It listens on a free loopback port.
 
 import { createEngine, type Engine } from '../engine/app/engine.ts'
 import { openLeader } from '../engine/app/leader.ts'
@@ -17,11 +17,11 @@ export interface QuietEngine {
   readonly engine: Engine
   readonly apiKey: string
   readonly metrics: Metrics
-  /** Emits an event like a connector; it reaches its actor in this event-loop tick. */
+  /** Emits an event as a connector does. The event reaches its actor in this event-loop tick. */
   readonly emit: (event: VenueEvent) => void
 }
 
-/** Signs tokens and encrypts secrets, also in gateways. */
+/** Secret that signs tokens and encrypts secrets, in the engine and in gateways. */
 export const SECRET = 'a secret of thirty-two bytes, or more'
 const SETTINGS = {
   host: '127.0.0.1',
@@ -37,15 +37,15 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
 
-/** Port and local account key of an earlier run on the same folder. */
+/** Port, and key of the local account, of an earlier run on the same folder. */
 export interface EngineAddress {
   readonly port: number
   readonly apiKey: string
 }
 
 /**
- * Starts the engine with the stored markets, on the port of an earlier run if given; its local account has no limits.
- * With a log it leads a cluster.
+ * Starts the engine with the stored markets. It uses the port of an earlier run if there is one. Its local account has
+ * no limits. With a log it leads a cluster.
  */
 export async function startQuietEngine(
   storage: Storage,

@@ -1,5 +1,5 @@
-// WebSocket frames on a bare socket, for thousands of subscribers at the least cost: the handshake, the server's frames
-// read in place, and short client frames.
+// WebSocket frames on a bare socket, so that thousands of subscribers cost as little as possible. Does the handshake,
+// parses the server's frames without copying them, and writes short client frames.
 
 import { connect, type Socket } from 'node:net'
 
@@ -10,20 +10,20 @@ const PING = 9
 const PONG = 10
 
 interface FrameReader {
-  /** The handshake has completed. */
+  /** The handshake is complete. */
   onOpen(): void
-  /** A message is in `bytes` from `from` to `to`; it must be copied to be kept. */
+  /** A message was received. It is in `bytes` from `from` to `to`, which are overwritten later. */
   onText(bytes: Buffer, from: number, to: number): void
   /** The server closed the connection with this code. */
   onClose?(code: number): void
   onFault(why: string): void
-  /** The connection has ended, from either side. */
+  /** The connection has ended. Either side may have closed it. */
   onEnd(): void
-  /** Data has arrived and is parsed next. */
+  /** Data has arrived and will be parsed now. */
   onRead?(): void
 }
 
-/** Opens a connection to a loopback port. `buffer` is the read buffer, which all sockets of a process may share. */
+/** Opens a connection to a loopback port. `buffer` is the read buffer. All sockets of a process may share it. */
 export function openFrames(
   { port, path, buffer }: { readonly port: number; readonly path: string; readonly buffer: Buffer },
   reader: FrameReader,
@@ -54,7 +54,7 @@ function upgradeRequest(path: string): string {
   ].join('\r\n')
 }
 
-/** Sends a subscription, at most 65,535 bytes; its zero mask leaves the text unchanged. */
+/** Sends a subscription of at most 65,535 bytes. The mask is zero, so the text is unchanged. */
 export function subscribe(socket: Socket, command: Readonly<Record<string, unknown>>): void {
   const text = JSON.stringify({ action: 'subscribe', id: 1, ...command })
   socket.write(frame(TEXT, Buffer.from(text)))
@@ -69,7 +69,7 @@ function frame(code: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** Parses socket data piece by piece; keeps an incomplete frame for the next call. */
+/** Parses the data of a socket in pieces. Stores an incomplete frame for the next call. */
 function readFrames(reader: FrameReader, pong: (answer: Buffer) => void): (fresh: Buffer) => void {
   let rest: Buffer | null = null
   let isOpen = false
@@ -96,7 +96,7 @@ function readFrames(reader: FrameReader, pong: (answer: Buffer) => void): (fresh
   }
 }
 
-/** Reads the frame at `at`; returns the position of the next frame, or `at` if the frame is incomplete. */
+/** Parses the frame at `at`. Returns the position after it, or `at` if the frame is incomplete. */
 function readFrame(
   bytes: Buffer,
   at: number,

@@ -1,7 +1,7 @@
-// What a stream client has received, across its connections: positions to resume from, and a check for loss. A market
-// whose `seq` does not increase by one has lost a message.
+// What a stream client has received over all of its connections: positions from which it can resume, and detection of
+// loss. A market has lost a message if its `seq` does not increase by one.
 
-/** The fields that are checked in any message of the stream. */
+/** The fields of stream messages that are checked. */
 export interface StreamMessage {
   readonly type: string
   readonly id?: number
@@ -19,51 +19,51 @@ export interface StreamMessage {
   readonly data?: { readonly market_id?: string; readonly native_trade_id?: string }
 }
 
-/** The position up to which a client has everything of a channel. */
+/** The position up to which a client has received everything on a channel. */
 interface Position {
   readonly epoch: string
   readonly offset: number
 }
 
-/** A market on a channel. */
+/** The state of a market on a channel. */
 interface Followed {
   epoch: string
   seq: number
-  /** The offset of its snapshot; null without one. */
+  /** The offset of the market's snapshot. Null: there was none. */
   readonly from: number | null
-  /** Messages since then. */
+  /** Number of messages since the snapshot. */
   count: number
 }
 
 export class Received {
-  /** By channel and market. */
+  /** State by channel and market. */
   readonly #followed = new Map<string, Followed>()
   readonly #positions = new Map<string, Position>()
-  /** The first position of each channel. */
+  /** The position from which the client received each channel first. */
   readonly #firsts = new Map<string, number>()
   deliveryCount = 0
   repeatCount = 0
   snapshotCount = 0
   replayedCount = 0
-  /** Announced: books that had to restart from a snapshot. */
+  /** Number of books that restarted from a snapshot, which the server announced. */
   resyncCount = 0
-  /** Announced: messages that could not be recovered. */
+  /** Number of gaps that the server announced, because messages could not be recovered. */
   gapCount = 0
-  /** Unannounced: protocol violations. */
+  /** Losses that the server did not announce, which violates the protocol. */
   readonly holes: string[] = []
 
   position(channel: string): Position | null {
     return this.#positions.get(channel) ?? null
   }
 
-  /** How many messages of a market it has received, and the offset after which it should have all. */
+  /** Number of messages received from a market, and the offset after which the client must have all of them. */
   countOf(channel: string, market: string): { readonly count: number; readonly from: number } {
     const followed = this.#followed.get(`${channel} ${market}`)
     const from = followed?.from ?? this.#firsts.get(channel) ?? 0
     return { count: followed?.count ?? 0, from }
   }
 
-  /** Whether it is a live or replayed message received for the first time. */
+  /** Records a message. Returns whether it is an update that was not received before. */
   take(message: StreamMessage): boolean {
     const { type, channel = '', market_id: market = '', epoch, offset, seq } = message
     const key = `${channel} ${market}`
@@ -90,7 +90,7 @@ export class Received {
     return true
   }
 
-  /** False for a repeated message. */
+  /** Records a sequence number. Returns false if the message was received before. */
   #follow(channel: string, key: string, epoch: string, seq: number): boolean {
     const last = this.#followed.get(key)
     if (last === undefined) {

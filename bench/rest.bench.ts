@@ -1,12 +1,13 @@
-// Ours is the whole service in its own process, with keys, limits and headers, while simulated venues send 200 messages
-// a second. The limit, a bare uWebSockets.js app, writes the same headers and a body of equal size. Fastify looks keys
-// and markets up, counts requests and writes prepared texts (bench/rest/server.ts).
-// Closed loop: autocannon, in its own process, uses 64 connections on one route of one server at a time, alternately.
-// The client saturates before the servers do, so servers are compared by processor time per request. The idle cost of
-// each, measured in a pause of each round, is subtracted and reported; for ours it is rather too high, since in a pause
-// each venue message wakes the loop separately.
-// Open loop: all three receive the hot routes at a planned rate, timed from the planned moments. Ours and the limit
-// also run at 70 % of our closed-loop rate of that round, where queues show.
+// Compares three servers. Ours is the complete service in its own process, with keys, limits and headers, while
+// simulated venues send 200 messages per second. The limit is a bare uWebSockets.js app that writes the same headers
+// and a body of equal size. Fastify looks up keys and markets, counts requests and sends prepared texts
+// (bench/rest/server.ts).
+// Closed loop: autocannon, in a separate process, uses 64 connections for one route of one server at a time,
+// alternately. The client saturates before the servers do, so servers are compared by processor time per request. Each
+// round has a pause in which the idle cost of each server is measured. It is subtracted and reported. For our server it
+// is rather too high, because during a pause each venue message wakes the event loop separately.
+// Open loop: all three servers receive the hot routes at a planned rate. Times start at the planned time. Our server
+// and the limit also run at 70 % of our closed-loop rate of that round, at which queues become visible.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import {
@@ -34,10 +35,10 @@ import {
 
 const SHARE_OF_LIMIT_MIN = 0.75
 const TIMES_FASTIFY_MIN = 1.5
-/** Limit for a page of 20 rows, of which hardly any changed since the last response. */
+/** Target for a page of 20 rows, most of which did not change since the last response. */
 const PAGE_MICROS_MAX = 60
 const PLANNED_PER_SECOND = 1_000
-/** Share of our closed-loop rate. */
+/** Load of the open loop, as a share of our closed-loop rate. */
 const NEAR_ITS_END = 0.7
 const P99_OF_LIMIT_MAX = 3
 
@@ -81,7 +82,7 @@ export const bench: Bench = {
 type Rounds = Record<Contestant, Usage[]>
 const noRounds = (): Rounds => ({ ours: [], limit: [], fastify: [] })
 
-/** All rounds of a run. */
+/** The results of all rounds. */
 class Contest {
   answerCount = 0
   comparedCount = 0
@@ -91,7 +92,7 @@ class Contest {
   readonly #pressed = new Map<RequestedRoute, Rounds>()
   readonly #idle = noRounds()
   readonly #planned = { ours: newTimes(), limit: newTimes(), fastify: newTimes() }
-  /** At 70 % of our capacity: requests a second of each round, and 99th percentiles in milliseconds. */
+  /** At 70 % of our capacity: requests per second of each round, and 99th percentiles in milliseconds. */
   readonly #near: { perSecond: number; ours: number; limit: number }[] = []
 
   constructor(field: RestField, size: Size, { say: logLine }: BenchSetting) {
@@ -101,7 +102,7 @@ class Contest {
     for (const route of field.routes) this.#pressed.set(route, noRounds())
   }
 
-  /** An uncounted first round warms up the compiler. */
+  /** The first round is not counted, because the code is compiled during it. */
   async run(): Promise<void> {
     const { roundCount, hasWarmUp } = this.#size
     for (let round = hasWarmUp ? 0 : 1; round <= roundCount; round += 1) {
@@ -113,7 +114,7 @@ class Contest {
   async #round(round: number): Promise<void> {
     const { seconds } = this.#size
     const isCounted = round > 0
-    // All three idle during the same pause.
+    // All three servers are idle during the same pause.
     const rest = pause(seconds * 1_000)
     const idle = CONTESTANTS.map(async (contestant) => {
       const usage = await this.#field.idle(contestant, () => rest)
@@ -179,7 +180,7 @@ class Contest {
   }
 }
 
-/** The order of the contestants alternates. */
+/** The servers are first alternately. */
 function inTurn(round: number, { kind }: Pick<RequestedRoute, 'kind'>): readonly Contestant[] {
   const those = CONTESTANTS.filter((contestant) => kind === 'hot' || contestant !== 'fastify')
   const first = round % those.length
@@ -209,7 +210,7 @@ function routeRows(
     `${name}: processor a request, answers of ${bytes} bytes`,
     costs.join(', '),
   )
-  // Ratios of consecutive rounds, so that both have the same background load.
+  // Ratios of consecutive rounds, because both rounds have about the same background load.
   const ratioOf = (one: Contestant, other: Contestant): number => {
     const others = micros(other)
     return median(micros(one).map((own, index) => own / (others[index] ?? Number.NaN)))

@@ -1,8 +1,8 @@
-// For each number of markets a separate process runs the whole engine on a data folder as a first start leaves it, with
-// every listing's texts and native rows. Memory is RssAnon (Linux), which excludes file pages, after a collection; a
-// market's share is the slope between two numbers. Quiet markets are closed ones, which are listed, searched and routed
-// like others. The matcher also indexes an open market's text in its own thread; that is measured separately, at the
-// smaller numbers. Requests go in sequence, so processor time per request is the server's alone.
+// For each number of markets a separate process runs the complete engine on a data folder as it is after a first start,
+// with all texts and native rows. Memory is RssAnon (Linux) after a collection, which excludes file pages. The memory
+// per market is the slope between two numbers of markets. Most markets are closed; they are listed, searched and routed
+// like others. The matcher's thread also indexes the texts of open markets, which is measured separately with smaller
+// numbers. Requests are sent in sequence, so processor time per request is that of the server alone.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -30,11 +30,14 @@ import {
 } from './scale/requests.ts'
 import type { api as serverApi } from './scale/server.ts'
 
-/** Memory limit of a market without events. */
+/** Target: maximum memory in KB of a market without events. */
 const MARKET_KB_MAX = 6
-/** Number of busy markets. With events for all markets, the part that grows is the processor's cache misses. */
+/**
+ * Number of markets that receive events. With events for all markets, cache misses of the processor would dominate the
+ * growth.
+ */
 const BUSY_OWNERS = 1_000
-/** Growth of logarithmic costs over two orders of magnitude. */
+/** Target: maximum ratio of costs that grow logarithmically with the number of markets. */
 const LOG_TIMES_MAX = Math.log(100_000) / Math.log(1_000)
 
 interface Size {
@@ -92,7 +95,7 @@ export const bench: Bench = {
   },
 }
 
-/** `--markets` is per venue: the largest number is twice that, with the smaller default numbers. */
+/** `--markets` is the number per venue. The largest number is twice that; smaller default numbers also run. */
 function sizeOf({ isSmall, markets }: BenchSetting): Size {
   if (markets === null) return isSmall ? SMALL : LARGE
   const most = 2 * markets
@@ -175,7 +178,7 @@ async function measureOn(
 
 const PARTS = 5
 
-/** A few untimed requests, then the median of five parts. */
+/** Sends a few untimed requests first. Returns the median of five parts. */
 async function askInParts(
   server: Server,
   position: SearchLocation,
@@ -201,7 +204,7 @@ async function askInParts(
   return { times: first.times, paths, processorMs: median(parts.map(({ ms }) => ms)) }
 }
 
-/** Cost of each additional market, between consecutive numbers; the target applies to the largest two. */
+/** Cost per additional market between two consecutive numbers. The target applies to the largest two. */
 function slopes(
   what: string,
   measured: readonly Measured[],
@@ -220,7 +223,7 @@ function slopes(
   })
 }
 
-/** Ratios of the costs at the largest and the smallest number. */
+/** Ratio between the costs at the largest and at the smallest number. */
 function growth(measured: readonly Measured[]): Row[] {
   const [least, most] = [measured[0], measured.at(-1)]
   if (least === undefined || most === undefined || least === most) return []

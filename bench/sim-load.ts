@@ -1,5 +1,5 @@
-// Load for the benches from the simulator's world: seeded, on a manual clock, rendered as each venue would send it to
-// one connection that reads every market. The world's final books are the expected state of a bench.
+// Load for benches from the simulated world, with a seed and a manual clock. Messages are rendered as each venue sends
+// them to one connection that subscribes to every market. The world's final books are the expected state of a bench.
 
 import type { Level } from '../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../engine/ids.ts'
@@ -27,10 +27,10 @@ import { listing } from '../test/support/worlds/builders.ts'
 
 const STEP_MS = 20
 const RATE = 2_000
-/** Kalshi numbers the messages of a subscription; this load has one. */
+/** Number of the subscription whose messages Kalshi's sequence counts. The load has only one. */
 const SID = 1
 
-/** One message of a venue's socket. */
+/** One message on a venue's socket. */
 export interface SimFrame {
   readonly venue: SimVenue
   readonly text: string
@@ -39,16 +39,16 @@ export interface SimFrame {
 export interface SimLoad {
   /** Open markets with activity. */
   readonly markets: readonly SimMarket[]
-  /** Initial snapshots of each market's subscription, in order. */
+  /** Initial snapshots of all subscribed markets, in order. */
   readonly snapshots: readonly SimFrame[]
-  /** Messages after the snapshots, in order; venue b's sequence numbers continue. */
+  /** Messages after the snapshots, in order. The sequence numbers of venue b continue. */
   readonly frames: readonly SimFrame[]
   readonly trades: readonly SimTrade[]
 }
 
 type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
 
-/** Runs a world until `frameCount` frames were rendered; omits markets that close meanwhile. */
+/** Runs a world until `frameCount` frames are rendered. Omits markets that close during that time. */
 export function simLoad(options: {
   readonly seed: number
   readonly marketsPerVenue: number
@@ -78,7 +78,7 @@ export function simLoad(options: {
   return { markets, snapshots, frames, trades }
 }
 
-/** Renders the messages for a reader of everything. */
+/** Renders the messages for a client that subscribes to everything. */
 class Wire {
   readonly snapshots: SimFrame[] = []
   readonly frames: SimFrame[] = []
@@ -144,7 +144,7 @@ class Wire {
   }
 }
 
-/** A market of the world as a connector would list it. */
+/** A market of the world, as a connector lists it. */
 export function listingOf({ listing: sim, event }: SimMarket): MarketListing {
   const [first, second] = sim.venue === 'a' ? sim.tokens : [sim.nativeId, `${sim.nativeId}:no`]
   return listing(sim.nativeId, {
@@ -161,7 +161,7 @@ export function listingOf({ listing: sim, event }: SimMarket): MarketListing {
   })
 }
 
-/** A book as one line of text: best first, in micros. */
+/** A book as one line of text, best levels first, in micros. */
 export function bookLine(
   id: string,
   { bids, asks }: { readonly bids: readonly Level[]; readonly asks: readonly Level[] },

@@ -1,8 +1,9 @@
-// First the default markets, built and through tsx alternately, each on an empty folder and again on the resulting
-// folder; processor time is the decisive figure, since background load changes it least. The build of these sources is
-// removed first, since the very first start creates it. Then time until the venues are up, until the banner, until both
-// catalogues are loaded, and until 99 % of the open books are live; once on an empty folder and once on the resulting
-// folder. Memory is the engine's resident memory less that of an engine with 20 markets a venue, per market.
+// First, starts with the default number of markets, alternately from the build and through tsx. Each is started on an
+// empty folder and again on the resulting folder. Processor time is the main figure, because background load affects it
+// least. The build is removed before the first start, which therefore includes building. Second, starts with many
+// markets, on an empty and on the resulting folder. Measures the time until the venues listen, until the banner, until
+// both catalogues are loaded, and until 99 % of the open books are live. The memory per market is the difference to an
+// engine with 20 markets per venue.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,17 +21,17 @@ import {
 import { median } from './latency-recorder.ts'
 import { LiveService } from './live-service.ts'
 
-/** The default of SIM_MARKETS. */
+/** Default value of SIM_MARKETS. */
 const DEFAULT_MARKETS = 400
 const QUICK_ROUNDS = 3
 const BASELINE_MARKETS = 20
 const MARKETS = 20_000
-/** The default of SIM_RATE. */
+/** Default value of SIM_RATE. */
 const RATE = 50
 const LIVE_SHARE = 0.99
-/** Books compared with the simulator's at the end of each start. */
+/** Number of books that are compared with the simulator's at the end of each start. */
 const SAMPLE = 200
-/** Time until memory is measured again. */
+/** Milliseconds until memory is measured a second time. */
 const SETTLE_MS = 8_000
 
 export const bench: Bench = {
@@ -50,7 +51,7 @@ export const bench: Bench = {
       lines.push(...measured.lines)
       const marketCount = measured.marketCount - baseline.marketCount
       const perMarket = (measured.residentBytes - baseline.residentBytes) / marketCount
-      // With few markets this mostly shows how far the garbage collector lets the heap grow.
+      // With few markets this figure mostly depends on how far the garbage collector lets the heap grow.
       const value = `${(perMarket / 1_024).toFixed(1)} KiB a market over ${marketCount} markets`
       rows.push(figureRow(`${MARKETS} a venue, resident above the baseline's`, value))
     }
@@ -62,7 +63,7 @@ export const bench: Bench = {
 interface QuickStart {
   readonly listeningMs: number
   readonly priceMs: number
-  /** Until the first price, all processes. */
+  /** Processor time of all processes until the first price. */
   readonly seconds: number
   readonly resident: number
   readonly processes: number
@@ -78,7 +79,7 @@ async function builtAndThroughTsx({
     logLine(`${what}: ${quickText(start)}`)
   }
   const marketsPerVenue = isSmall ? BASELINE_MARKETS : DEFAULT_MARKETS
-  // Under test, other engines run from the same build.
+  // Under test the build stays, because other tests run engines from it.
   const build = isSmall ? null : await builtFolder(process.cwd())
   if (build !== null) rmSync(build, { recursive: true })
   await inFolder(async (folder) =>
@@ -149,12 +150,12 @@ interface Plan extends BenchSetting {
 interface Measured {
   readonly rows: readonly Row[]
   readonly lines: readonly string[]
-  /** Of the first start, after settling. */
+  /** Resident memory of the first start, when measured the second time. */
   readonly residentBytes: number
   readonly marketCount: number
 }
 
-/** A start on an empty folder, and further ones on the resulting folder. */
+/** Starts the service on an empty folder, and again on the resulting folder. */
 function startTwice(plan: Plan): Promise<Measured> {
   return inFolder(async (folder) => {
     const first = await startOnce(plan, folder, 'first start')

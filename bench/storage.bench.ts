@@ -1,8 +1,9 @@
-// `has` and `put` are timed as a market actor calls them for each trade. Ranges are also read from a bare LMDB with one
-// trade per MessagePack row, the lmdb-js default. A stream of trades is stored in many event-loop ticks until the last
-// is durable: ours; a bare LMDB that receives our exact rows (the limit); one that receives each of our packed rows as
-// a separate row; and LevelDB through `classic-level`. Each continues while its disk writes, like a feed; the bare ones
-// commit the rows of a thousand trades at a time. The folder is under the system's temporary folder.
+// Times `has` and `put` as a market actor calls them for each trade. Range reads are compared with those of a bare LMDB
+// that has one trade per MessagePack row, the default of lmdb-js. Writing is measured with a stream of trades over many
+// event-loop ticks, until the last trade is durable. The contestants are our storage; a bare LMDB that receives exactly
+// our rows (the limit); one that receives each of our packed rows as a separate row; and LevelDB through
+// `classic-level`. Each continues while its disk writes. The bare ones commit the rows of a thousand trades at a time.
+// The folder is in the system's temporary folder.
 
 import { systemClock } from '../engine/clock.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
@@ -32,11 +33,11 @@ import { timeFlushes } from './storage/streams.ts'
 const SEED = 4
 const PUT_BATCH = 10
 const COMMIT_AFTER = 1_000
-/** Target: minimum share of the bare LMDB's range read rate. */
+/** Target: minimum share of the bare LMDB's rate of range reads. */
 const BARE_READS_MIN = 0.5
-/** Maximum bytes of a trade on disk, including its indexes. */
+/** Target: maximum bytes of a trade on disk, including its indexes. */
 const TRADE_BYTES_MAX = 200
-/** Maximum bytes of a book snapshot with all stored levels. */
+/** Target: maximum bytes of a book snapshot with all stored levels. */
 const SNAPSHOT_BYTES_MAX = 300
 const SNAPSHOT_ROUNDS = 100
 const SNAPSHOT_EVERY_MS = 10_000
@@ -52,7 +53,8 @@ export const bench: Bench = {
     'How long do putting a trade, committing a thousand, and reading ranges take, and how many are stored and flushed a second?',
   excludes: 'actors, rings, a cold page cache',
   async run({ isSmall }) {
-    // Releases its frames, since a large heap would slow every commit by garbage collection.
+    // Only markets and trades are kept. The frames would enlarge the heap, so that garbage collection would slow every
+    // commit.
     const { markets, trades } = simLoad({
       seed: SEED,
       marketsPerVenue: isSmall ? 20 : 100,
@@ -146,7 +148,7 @@ async function timeReads(
   return rows
 }
 
-/** Pages of snapshots of full books, for this many markets every ten seconds. */
+/** Disk space of snapshots of full books, for this many markets every ten seconds. */
 async function snapshotRow(
   lmdb: Storage,
   numbers: readonly MarketNumber[],
@@ -186,7 +188,7 @@ function allLines({ trades }: Storage, numbers: readonly MarketNumber[]): string
   )
 }
 
-/** Every trade of every market as a line; throws unless each market and venue has its trades in order of time. */
+/** Every trade of every market as a line. Throws unless the trades of each market and each venue are in order of time. */
 function checkedLines(
   lmdb: Storage,
   numbers: readonly MarketNumber[],

@@ -1,6 +1,7 @@
-// Subscriber process of the benches ingest, end-to-end and cluster: bare sockets that count messages. Each message is
-// timed at one of them in rotation: its time field contains the frame's index (end-to-end/venue.ts), which gives the
-// planned moment to the microsecond. The first subscriber's messages are stored and, off the clock, rebuild the books.
+// Subscriber process of the benches ingest, end-to-end and cluster. The subscribers are bare sockets that count
+// messages. Each message is timed at one of them, in rotation. Its time field contains the index of its frame
+// (end-to-end/venue.ts), from which the planned time follows. The messages of the first subscriber are stored. After
+// the measurement they are used to rebuild the books.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -11,17 +12,17 @@ import { newTimes, record, sharedMs } from './latency-recorder.ts'
 import { openFrames, subscribe } from './raw-frames.ts'
 
 const READ_BYTES = 262_144
-/** No message is in transit after this much silence. */
+/** If no message arrives for this long, none is in transit. */
 const QUIET_MS = 200
 const POLL_MS = 25
-/** The first part of each run is not recorded. */
+/** Share of each run, at its beginning, that is not recorded. */
 const WARM_UP_SHARE = 0.2
-/** Prefixes of the time in our updates and in the venues' frames. */
+/** Text before the time in our updates and in the venues' frames. */
 const TIME_MARKS = ['"timestamp_ms":', '"ts_ms":', '"timestamp":"'].map((mark) => Buffer.from(mark))
 const TIME_DIGITS = 13
-/** Five letters of a message's type, after `{"type":"`. */
+/** Position of a message's type, after `{"type":"`, and number of letters that are compared. */
 const [TYPE_AT, TYPE_LETTERS] = [9, 5]
-/** Types that are counted, and types that fail the bench. */
+/** Beginnings of types that are counted, and of types that make the bench fail. */
 const [COUNTED, WRONG] = [
   ['updat', 'trade', 'price'],
   ['error', 'gap",'],
@@ -43,12 +44,12 @@ let resyncCount = 0
 let lastMs = 0
 let microsBefore = 0
 let awaited: { readonly total: number; readonly resolve: () => void } | null = null
-/** Larger than the messages of one run. The system commits only the pages that are written. */
+/** Larger than the messages of one run. The system allocates only pages that are written. */
 const STORED_BYTES = 2 ** 27
 const LINE_END = 0x0a
 /**
- * Messages of the first subscriber, one per line, outside of the heap. As strings they would be copied by each
- * young-generation collection, and the pauses would slow our side but not the other's.
+ * Messages of the first subscriber, one per line, outside of the heap. As strings, each young-generation collection
+ * would copy them. The pauses would slow only our side.
  */
 const stored = Buffer.allocUnsafeSlow(STORED_BYTES)
 let storedBytes = 0
@@ -59,7 +60,7 @@ function store(bytes: Buffer, from: number, to: number): void {
   storedBytes = stored.writeUInt8(LINE_END, storedBytes + to - from)
 }
 
-/** Returns and removes all stored messages. */
+/** Returns all stored messages and removes them. */
 function takeStored(): readonly string[] {
   const text = stored.toString('utf8', 0, storedBytes)
   storedBytes = 0
@@ -70,7 +71,7 @@ const books = new Map<string, FollowedBook>()
 const seqs = new Map<string, number>()
 let tradeCount = 0
 
-/** One subscriber to everything; resolves when its channels are in sync. */
+/** One subscriber to everything. It resolves when its channels are synced. */
 function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer): Promise<void> {
   return new Promise((resolve) => {
     let syncedCount = 0
@@ -103,7 +104,7 @@ function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer
   })
 }
 
-/** Counts a delivery. Times it if its number belongs to this subscriber. */
+/** Counts a delivery. Also times it if it is this subscriber's turn in the rotation. */
 function note(number: number, count: number, message: Buffer): void {
   deliveryCount += 1
   if (awaited !== null && deliveryCount >= awaited.total) awaited.resolve()
@@ -117,7 +118,7 @@ function note(number: number, count: number, message: Buffer): void {
   record(times, lastMs - startMs - ((index - from) * 1_000) / perSecond)
 }
 
-/** The index of the message's frame; null if the message has no time of its own. */
+/** The index of the message's frame. Null if the message has no time field. */
 function indexOf(message: Buffer): number | null {
   for (const mark of TIME_MARKS) {
     const at = message.indexOf(mark)
@@ -136,7 +137,7 @@ interface Message {
   readonly data: Readonly<Record<'bids' | 'asks', readonly { price: number; size: number }[]>>
 }
 
-/** Applies the stored messages: a missing number on a channel, or an update without its snapshot, is a failure. */
+/** Applies the stored messages. A missing number on a channel, or an update without a snapshot, is a failure. */
 function follow(): void {
   for (const text of takeStored()) {
     const { type, channel, market_id: id, seq, data }: Message = JSON.parse(text)
@@ -166,7 +167,7 @@ export const api = serve({
     const numbers = Array.from({ length: subscriberCount }, (_, number) => number)
     await Promise.all(numbers.map((number) => open(number, target, buffer)))
   },
-  /** Begins a run: its deliveries are counted and timed. */
+  /** Begins a run, whose deliveries are counted and timed. */
   expect(sent: SendPlan): void {
     plan = sent
     times = newTimes()
@@ -174,14 +175,14 @@ export const api = serve({
     resyncCount = 0
     microsBefore = processorMicros()
   },
-  /** Resolves when this many messages were delivered since the connection, or since `expect`. */
+  /** Resolves when this many messages were delivered since the connection, or since the last call of `expect`. */
   reached(total: number): Promise<void> {
     return new Promise((resolve) => {
       awaited = { total, resolve }
       if (deliveryCount >= total) resolve()
     })
   },
-  /** All frames were sent: waits until no more messages arrive. */
+  /** Call it when all frames were sent. Waits until no more messages arrive. */
   async finish() {
     lastMs = Math.max(lastMs, sharedMs())
     while (sharedMs() - lastMs < QUIET_MS) await pause(POLL_MS)
@@ -190,11 +191,11 @@ export const api = serve({
     follow()
     return {
       ...{ deliveryCount, resyncCount, processorMicros: used },
-      /** Times of one delivery of each message, of frames that contain their index. */
+      /** Times of one delivery of each message that contains the index of a frame. */
       times: encodeIntoCompressedBase64(times),
     }
   },
-  /** What the first subscriber has: each book as a line in the format of `bookLine` (sim-load.ts), and counts. */
+  /** The books that the first subscriber has, each as a line in the format of `bookLine` (sim-load.ts), and counts. */
   received() {
     follow()
     const lines = [...books].map(([id, book]) => {

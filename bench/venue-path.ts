@@ -1,5 +1,5 @@
-// Turns a frame's text into events with the connectors' own parse, sequence check and map, without sockets. Anything
-// that a seeded load never contains (a rejection, a gap, a reply) ends the bench.
+// Converts the text of a frame to events with the connectors' own parser, sequence check and mapper, without sockets.
+// Anything that a seeded load never contains (a rejection, a gap or a reply) ends the bench.
 
 import { type Clock, systemClock } from '../engine/clock.ts'
 import type { VenueEvent } from '../engine/events.ts'
@@ -16,20 +16,20 @@ import { quietDrift } from '../test/support/fakes/quiet-drift.ts'
 import { check } from './harness.ts'
 import { listingOf, type SimLoad } from './sim-load.ts'
 
-/** Arrival time of every frame, as the events state it. */
+/** The time at which all frames arrive, as their events state it. */
 export const RECEIVED_AT = timeMs(Date.UTC(2026, 10, 20, 12))
 
-/** A clock that continues from the frames' own day, so that retention does not delete their rows. */
+/** A clock that starts on the day of the frames, so that retention does not delete their rows. */
 export function clockOfFrames(): Clock {
   const startedMs = systemClock.monotonicMs()
   const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
   return { ...systemClock, nowMs }
 }
 
-/** Processes a frame's text into events. */
+/** Converts the text of a frame to events. */
 export type VenuePath = (text: string) => void
 
-/** The path of one venue's frames; snapshots come first. */
+/** The path of one venue's frames. Snapshots must come first. */
 export function venuePath(
   venue: SimVenue,
   load: SimLoad,

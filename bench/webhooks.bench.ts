@@ -1,10 +1,10 @@
-// Real processes as `npm start` runs them; the receivers are in this process, each with its own origin. A whale closes
-// 150 ms after its first fill arrived: the start is the stream's `received_ms` of that fill plus 150 ms, on the same
-// machine's clock. If the fill that makes it a whale arrives more than a second later, the start is the stream's
-// message, and the case is counted. A delivery's cost is the engine's processor time beyond that of the same load
-// without webhooks. A webhook has at most four concurrent attempts. If events come faster, they wait in the outbox and
-// the rate is the maximum of four attempts on this machine.
-// Precision: timestamps are whole milliseconds; receivers and venues share the two cores.
+// Real processes as `npm start` runs them. The receivers are in this process, each with its own origin. A whale closes
+// 150 ms after its first fill arrived. A delivery's time therefore starts 150 ms after `received_ms` of that fill in
+// the stream, on the same machine's clock. If the fill that makes it a whale arrives more than a second later, the time
+// starts with the stream's message, and the case is counted. The cost of a delivery is the engine's additional
+// processor time over the same load without webhooks. A webhook has at most four concurrent attempts. If events come
+// faster, they wait in the outbox, and the rate is the maximum of four attempts on this machine.
+// Precision: timestamps are whole milliseconds. Receivers and venues share the two cores.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -28,10 +28,13 @@ import type { StreamMessage } from './received.ts'
 import { TargetStream } from './target/stream.ts'
 
 const SETTLED_MS_MAX = 20_000
-/** Identical fills of one transaction are distinguished only by a page of trades, seconds after the first was known. */
+/**
+ * A page of trades is needed to distinguish identical fills of one transaction. It arrives seconds after the first
+ * fill.
+ */
 const LATE_MS = 1_000
 const POLL_MS = 100
-/** Initial time that is not measured: compilation and new subscriptions. */
+/** Time at the start that is not measured, for compilation and new subscriptions. */
 const WARM_UP_MS = 2_000
 
 export const bench: Bench = {
@@ -79,7 +82,7 @@ interface HookRecord {
   }
 }
 
-/** Webhooks of a running service and their receivers. */
+/** Webhooks of a running service with their receivers. */
 class WebhookLoad {
   readonly #service: LiveService
   readonly #measureMs: number
@@ -90,7 +93,7 @@ class WebhookLoad {
     this.#measureMs = measureMs
   }
 
-  /** Duration of a measurement, and the engine's processor time per second in it. */
+  /** Duration of a measurement, and the engine's processor time per second during it. */
   async used(): Promise<{ readonly seconds: number; readonly share: number }> {
     const fromSeconds = this.#service.processorSeconds()
     const startedMs = systemClock.monotonicMs()
@@ -99,7 +102,7 @@ class WebhookLoad {
     return { seconds, share: (this.#service.processorSeconds() - fromSeconds) / seconds }
   }
 
-  /** One webhook for whales from 5,000 dollars, like the stream's. */
+  /** Creates one webhook for whales from 5,000 dollars, the limit that the stream also has. */
   async whales(load: string): Promise<readonly Row[]> {
     const listed = await this.#followWhales()
     const receiver = await this.#hook({ event_types: ['whale.alert'] })
@@ -125,7 +128,7 @@ class WebhookLoad {
     ]
   }
 
-  /** This many webhooks, each for every trade. */
+  /** Creates this many webhooks, each for every trade. */
   async deliveries(hookCount: number, bareShare: number): Promise<Row> {
     const hooks: Receiver[] = []
     for (let count = 0; count < hookCount; count += 1) {
@@ -144,8 +147,8 @@ class WebhookLoad {
   }
 
   /**
-   * A line for each receiver, once the service reports its accepted events as delivered. Pending deliveries of a
-   * disabled webhook are counted as such.
+   * A line for each receiver. Waits until the service reports all accepted events as delivered. Events of a disabled
+   * webhook may stay pending.
    */
   async settled(): Promise<readonly string[]> {
     const endsAtMs = systemClock.monotonicMs() + SETTLED_MS_MAX
@@ -190,7 +193,7 @@ class WebhookLoad {
     return JSON.parse(await response.text())
   }
 
-  /** Each whale by market and trade, as the stream sends it. */
+  /** Whales by market and trade, as the stream sends them. */
   async #followWhales(): Promise<ReadonlyMap<string, ListedWhale>> {
     const { api: origin, key: apiKey } = this.#service
     const listed = new Map<string, ListedWhale>()
@@ -205,20 +208,20 @@ class WebhookLoad {
 }
 
 interface ListedWhale {
-  /** When its first fill was received. */
+  /** Time at which its first fill was received. */
   readonly firstFillMs: number
-  /** When the stream's message arrived here. */
+  /** Time at which the stream's message arrived in this process. */
   readonly reportedMs: number
 }
 
 interface Post {
   readonly id: string
   readonly body: string
-  /** When its headers had arrived. */
+  /** Time at which its headers had arrived. */
   readonly atMs: number
 }
 
-/** A receiver: records when each POST began, stores it, responds with 204. */
+/** A receiver. It records the start of each POST, stores the body and responds with 204. */
 class Receiver {
   webhookId = ''
   readonly posts: Post[] = []
@@ -233,7 +236,7 @@ class Receiver {
     })
   })
 
-  /** Resolves with its URL. */
+  /** Starts listening. Resolves with the URL of the receiver. */
   async open(): Promise<string> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')

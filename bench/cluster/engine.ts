@@ -1,5 +1,5 @@
-// Engine process of the cluster bench with many markets, on a prepared data folder. It leads, and creates and revokes
-// keys.
+// Engine process of the cluster bench with many markets, on a prepared data folder. It leads the cluster. It creates
+// and revokes keys on request.
 
 import { connectCluster } from '../../engine/app/leader.ts'
 import { systemClock } from '../../engine/clock.ts'
@@ -27,12 +27,12 @@ export const api = serve({
     const parts = { clock, log: silentLog, metrics: new Metrics() }
     const cluster = await connectCluster(loadConfig(nats), parts)
     quiet = await startQuietEngine(await openStorage(dataDir), clock, { cluster })
-    // Written before the engine becomes leader.
+    // The checkpoint is written before the engine becomes leader.
     const checkpoint = await cluster.getObject(checkpointObject)
     const { marketCount } = quiet.engine.catalog
     return { marketCount, checkpointBytes: checkpoint?.length ?? 0 }
   },
-  /** Creates an account with this quota; returns its key. */
+  /** Creates an account with this quota and returns its key. */
   async account(requestsPerMinute: number): Promise<string> {
     const { directory } = accounts()
     accountCount += 1

@@ -1,4 +1,4 @@
-// Gateway process of the cluster bench, so that its processor time can be read.
+// Gateway process of the cluster bench. It is a separate process so that its processor time can be measured.
 
 import { Gateway } from '../../engine/app/gateway.ts'
 import { connectCluster } from '../../engine/app/leader.ts'
@@ -17,7 +17,7 @@ export const api = serve({
   /** Returns the port. */
   async open(nats: Readonly<Record<string, string>>, name: string): Promise<number> {
     const parts = { clock, log: silentLog, metrics: new Metrics() }
-    // Frame times come from each process's own clock.
+    // Latency is measured with each process's own clock.
     const cluster = await connectCluster(loadConfig(nats), { ...parts, clock: systemClock })
     gateway = new Gateway(
       {
@@ -30,6 +30,6 @@ export const api = serve({
     await gateway.start()
     return gateway.port
   },
-  /** Processor time so far, and mirrors that failed. */
+  /** Processor time since the start, and number of failed mirrors. */
   look: () => ({ processorMicros: processorMicros(), faultCount: gateway?.faults.count ?? 0 }),
 })

@@ -1,5 +1,5 @@
-// Four gateways, started as in production, on an engine with many markets: the time until they are ready, until a
-// revoked key is refused by all, and how exactly they share a quota.
+// Starts four gateways as in production, with an engine that has many markets. Measures the time until they are ready,
+// the time until all of them refuse a revoked key, and how exactly they share a quota.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,11 +25,11 @@ import { SECRET } from '../quiet-engine.ts'
 import { fillFolder } from '../scale/fill.ts'
 import type { api as engineApi } from './engine.ts'
 
-/** Targets. */
+/** Targets of the rows. */
 const AIMS = { readyMs: 5_000, deadMs: 1_000, quotaShare: 0.05 }
 const AFTER_REVOCATION_MS = 50
 const POLL_MS = 5
-/** Quota shares are redistributed within a tenth of a second. */
+/** Pause after a refused request. Gateways redistribute quota shares within a tenth of a second. */
 const REFUSED_MS = 20
 
 type Engine = Child<typeof engineApi>
@@ -107,7 +107,7 @@ export async function compareGateways(
   }
 }
 
-/** Time from the revocation to the last gateway's rejection. */
+/** Time from the revocation of a key to its refusal by the last gateway. */
 async function revoke(engine: Engine, urls: readonly string[], count: number): Promise<Histogram> {
   const dead = newTimes()
   for (let index = 0; index < count; index += 1) {
@@ -123,7 +123,7 @@ async function revoke(engine: Engine, urls: readonly string[], count: number): P
   return dead
 }
 
-/** Requests the price of an unknown market, which each gateway looks up in its own mirror. */
+/** Requests the price of an unknown market. Each gateway looks it up in its own mirror. */
 async function statusOf(url: string, key: string): Promise<number> {
   const headers = { 'X-API-Key': key }
   const response = await fetch(`${url}/v1/markets/venue_a_none/price`, { headers })
@@ -135,7 +135,10 @@ async function untilStatus(url: string, key: string, status: number): Promise<vo
   while ((await statusOf(url, key)) !== status) await pause(POLL_MS)
 }
 
-/** Requests that all gateways together accept within a minute, while four clients poll each without a pause. */
+/**
+ * Number of requests that all gateways together accept within a minute, while four clients send requests to each
+ * without a pause.
+ */
 async function press(
   engine: Engine,
   urls: readonly string[],
@@ -146,7 +149,7 @@ async function press(
   let allowed = urls.length
   let refused = 0
   const ask = async (url: string): Promise<void> => {
-    // All shares are used once no request has been accepted for this many rounds.
+    // If no request is accepted for this many rounds, all shares of the quota are used.
     for (let withoutResult = 0; withoutResult < 30; ) {
       const status = await statusOf(url, key)
       if (status === 404) [allowed, withoutResult] = [allowed + 1, 0]

@@ -1,5 +1,5 @@
-// The sides of the cluster bench: a single process, a single process without subscribers, and an engine
-// with gateways, of which the first has subscribers. The log is a nats-server of this machine.
+// The three setups of the cluster bench: a single process, a single process without subscribers, and an engine with
+// gateways. The first gateway has subscribers. The log is a nats-server on this machine.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,25 +22,25 @@ export const SIDES = ['all', 'alone', 'engine'] as const
 export type SideName = (typeof SIDES)[number]
 
 /**
- * Processor time per delivery of a gateway and of its subscribers' process. The subscribers' work is the same in every
- * run, so it shows changes of the machine.
+ * Processor time per delivery, of a gateway and of the process of its subscribers. The subscribers do the same work in
+ * every run, so their time shows changes of the machine's speed.
  */
 export interface Delivery {
   readonly micros: number
   readonly besideMicros: number
 }
 
-/** Results of one run of one side. */
+/** Results of one run of one setup. */
 export interface StreamRun {
   readonly frameCount: number
-  /** Processor time per frame of the process that receives from the venue, and of nats-server. */
+  /** Processor time per frame, of the process that receives from the venue and of nats-server. */
   readonly micros: number
   readonly natsMicros: number
   readonly batchCount: number
   readonly batchBytes: number
-  /** Null: the side has no subscribers. */
+  /** Null: the setup has no subscribers. */
   readonly times: Histogram | null
-  /** Cost of the gateway with subscribers; null: the side has none. */
+  /** Cost of the gateway that has subscribers. Null: there is none. */
   readonly delivery: Delivery | null
 }
 
@@ -83,7 +83,7 @@ export class StreamField {
     await connectSubscribers(subscribers, port, this.#apiKey)
   }
 
-  /** Starts or stops gateways; the first has subscribers, and is never stopped. */
+  /** Starts or stops gateways until there are this many. The first one has the subscribers and is never stopped. */
   async keepGateways(count: number): Promise<void> {
     for (const gateway of this.#gateways.splice(count)) await gateway.end()
     while (this.#gateways.length < count && this.#nats !== null) {
@@ -122,7 +122,7 @@ export class StreamField {
     }
   }
 
-  /** Sends the remaining frames of the world. */
+  /** Sends all frames that were not sent yet. */
   async finish(from: number): Promise<void> {
     const to = this.frameCount
     if (from < to) await this.run('engine', { perSecond: 1_000, from, to })

@@ -1,6 +1,6 @@
-// Client process of the connect bench: bare sockets that each follow the books and trades of a few markets, are
-// disconnected, and resume from their position. A gap in a market's numbers, a snapshot instead of missed messages, or
-// a missing message at the end is a loss.
+// Client process of the connect bench. Its clients are bare sockets. Each subscribes to the books and trades of a few
+// markets, is disconnected, and resumes from its position. It reports a loss if a market's numbers have a gap, if it
+// gets a snapshot instead of missed messages, or if a message is missing at the end.
 
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,10 +14,10 @@ import { Received, type StreamMessage } from '../received.ts'
 import type { Published } from './server.ts'
 
 const CHANNELS = ['orderbook', 'trades'] as const
-/** Concurrent handshakes: more would overflow the queue of a listening socket. */
+/** Maximum number of concurrent handshakes. More would overflow the queue of a listening socket. */
 const UNDER_WAY_MAX = 200
 const MARKETS_PER_CLIENT = 4
-/** Delay between connection attempts while nothing listens. */
+/** Delay between connection attempts while no server listens. */
 const TRY_AGAIN_MS = 100
 const COMPARE_MS_MAX = 20_000
 const COMPARE_POLL_MS = 20
@@ -29,7 +29,7 @@ export interface ServerAddress extends EngineAddress {
 
 const buffer = Buffer.alloc(READ_BYTES)
 
-/** One client across its connections. */
+/** One client with its successive connections. */
 class Client {
   readonly received = new Received()
   readonly markets: readonly string[]
@@ -50,8 +50,8 @@ class Client {
   }
 
   /**
-   * Connects, with retries until a server listens, and subscribes, from its position if it has one. Resolves when it
-   * is up to date.
+   * Connects and subscribes, from the client's position if it has one. Retries until a server listens. Resolves when
+   * the client is up to date.
    */
   open(): Promise<void> {
     return new Promise((resolve) => {
@@ -85,7 +85,7 @@ class Client {
     })
   }
 
-  /** Drops the connection without a close frame, like a broken network. */
+  /** Closes the connection without a close frame, like a broken network. */
   cut(): void {
     const socket = this.#socket
     this.#socket = null
@@ -106,7 +106,7 @@ class Client {
     if (this.#pending.delete(channel) && this.#pending.size === 0) this.#onReady()
   }
 
-  /** Number of received messages if they are all that were due; null while some are missing. */
+  /** Number of received messages, if all due messages have arrived. Null: some are missing. */
   complete(due: (channel: keyof Published, market: string, from: number) => number): number | null {
     let all = 0
     for (const channel of CHANNELS) {
@@ -129,7 +129,10 @@ class Client {
 let clients: readonly Client[] = []
 let marketIds: readonly string[] = []
 
-/** Opens every client's connection, some at a time; returns the time of each, compressed, in Base64. */
+/**
+ * Connects all clients, a limited number at a time. Returns the time that each took, as a compressed histogram in
+ * Base64.
+ */
 async function openAll(): Promise<string> {
   const times = newTimes()
   let next = 0
@@ -148,14 +151,14 @@ async function openAll(): Promise<string> {
 const sumOf = (value: (client: Client) => number): number =>
   clients.reduce((total, client) => total + value(client), 0)
 
-/** Number of ascending offsets that are at most `from`. */
+/** Number of offsets that are at most `from`. The offsets are ascending. */
 function countUpTo(offsets: readonly number[], from: number): number {
   const index = offsets.findIndex((offset) => offset > from)
   return index < 0 ? offsets.length : index
 }
 
 export const api = serve({
-  /** New clients, which retry until a server listens. The first one's number determines the markets of each. */
+  /** Connects new clients, which retry until a server listens. `firstClient` determines which markets they subscribe to. */
   async connect(server: ServerAddress, clientCount: number, firstClient: number) {
     marketIds = server.marketIds
     clients = Array.from(
@@ -174,7 +177,7 @@ export const api = serve({
     const times = await openAll()
     return { times, messageCount: sumOf(({ received }) => received.replayedCount) }
   },
-  /** Waits until every client has all messages published since it connected; returns how many they are. */
+  /** Waits until every client has all messages published since it connected. Returns the number of messages. */
   async compare(published: Published): Promise<number> {
     const positions = new Map(marketIds.map((id, position) => [id, position]))
     const due = (channel: keyof Published, market: string, from: number) => {

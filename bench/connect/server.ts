@@ -1,5 +1,5 @@
-// Server process of the connect bench: the whole engine over LMDB with two venues that send nothing, plus one book
-// change or trade at each planned moment. Published messages are recorded at the publisher.
+// Server process of the connect bench: the complete engine with LMDB. Its two venues send nothing. Instead one book
+// change or trade is published at each planned time. The published offsets are recorded.
 
 import { systemClock } from '../../engine/clock.ts'
 import { timeMs } from '../../engine/units.ts'
@@ -16,10 +16,10 @@ import { openStorage } from '../harness.ts'
 import { processorMicros, serve } from '../in-child.ts'
 import { type EngineAddress, type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 
-/** The published offsets, ascending: by channel, then in the order of the markets. */
+/** The published offsets by channel and market, ascending. Markets are in the order of the server's list. */
 export type Published = Readonly<Record<'orderbook' | 'trades', readonly number[][]>>
 
-/** One in this many messages is a trade. */
+/** One message in this many is a trade. */
 const TRADE_EVERY = 5
 const LEVELS = 10
 
@@ -35,7 +35,7 @@ let marketCount = 0
 let count = 0
 let isPublishing = false
 
-/** Publishes a book change or a trade of the markets in rotation. */
+/** Publishes a book change or a trade of the next market. */
 function publishOne({ emit }: QuietEngine): void {
   const number = count
   count += 1
@@ -54,7 +54,7 @@ function opened(): QuietEngine {
 }
 
 export const api = serve({
-  /** `existing`: the previous server on this folder, to which its clients connect; null if there was none. */
+  /** `existing`: the previous server on this folder, to which the clients reconnect. Null: there was none. */
   async open(dataDir: string, markets: number, existing: EngineAddress | null) {
     marketCount = markets
     const names = Array.from({ length: markets }, (_, market) => nameOf(market))
@@ -81,7 +81,7 @@ export const api = serve({
     for (const name of names) emit(snapshot(name, side(-1), side(1), now()))
     return { port: engine.port, apiKey, marketIds }
   },
-  /** Publishes each message at its planned moment until stopped; overdue ones at once. */
+  /** Publishes each message at its planned time until stopped. Overdue messages are published at once. */
   publish(perSecond: number): void {
     isPublishing = true
     const startedMs = systemClock.monotonicMs()
@@ -98,7 +98,7 @@ export const api = serve({
     isPublishing = false
     return published
   },
-  /** Processor time so far, open streams, and memory. */
+  /** Processor time since the start, open streams, and memory. */
   async look() {
     const text = await opened().metrics.registry.getSingleMetricAsString('stream_connections')
     const streamCount = Number(/^stream_connections (\d+)$/m.exec(text)?.[1])

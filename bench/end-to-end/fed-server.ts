@@ -1,4 +1,4 @@
-// A server that the venue process feeds, with its subscribers, for the benches end-to-end and cluster.
+// A server to which the venue process sends frames, with its subscribers. The benches end-to-end and cluster use it.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -21,7 +21,7 @@ export type FrameRange = Pick<SendPlan, 'perSecond' | 'from' | 'to'>
 export const openVenue = (): Venue => new Child('end-to-end/venue.ts')
 export const openSubscribers = (): Subscribers => new Child('subscribers.ts')
 
-/** Ten subscribers to every book and trade. */
+/** Connects ten subscribers to every book and trade. */
 export function connectSubscribers(
   subscribers: Subscribers,
   port: number,
@@ -52,17 +52,17 @@ export class FedServer {
   readonly #name: string
   readonly #venue: Venue
   readonly #server: Child<typeof serverApi>
-  /** The processes of its subscribers; a cluster's engine has those of its gateways. */
+  /** Processes of its subscribers. In a cluster they are the subscribers of the gateways. */
   subscribers: readonly Subscribers[] = []
 
-  /** `relay` parses nothing; any other name is the whole engine. */
+  /** `relay` forwards frames without parsing them. Any other name is the complete engine. */
   constructor(name: string, venue: Venue) {
     this.#name = name
     this.#venue = venue
     this.#server = new Child('end-to-end/server.ts', [name])
   }
 
-  /** Connects to the venue; resolves when every book is there, before subscribers connect. */
+  /** Connects to the venue. Resolves when the server has every book; subscribers connect after that. */
   async open(opening: Opening): Promise<{ port: number; apiKey: string | null }> {
     const opened = await this.#server.call('open', opening)
     if (opened.apiKey === null) return opened
@@ -75,7 +75,7 @@ export class FedServer {
     }
   }
 
-  /** Sends frames at their planned moments; resolves when all have arrived. */
+  /** Sends frames at their planned times. Resolves when all have arrived. */
   async run(range: FrameRange): Promise<FedRun> {
     const before = await this.#server.call('look')
     const plan = { ...range, startMs: sharedMs() + START_AFTER_MS }
@@ -104,7 +104,7 @@ export class FedServer {
     }
   }
 
-  /** Every book of the world, once the first subscriber's books are equal. */
+  /** Returns every book of the world after checking that the first subscriber has equal books. */
   async checkedBooks(): Promise<readonly string[]> {
     const truth = await this.#venue.call('truth')
     const received = await this.subscribers[0]?.call('received')
@@ -113,7 +113,7 @@ export class FedServer {
     return truth
   }
 
-  /** Ends the subscribers first, since they fail when disconnected. */
+  /** Ends the subscribers first, because they fail when the server disconnects them. */
   async end(): Promise<void> {
     await Promise.all(this.subscribers.map((process) => process.end()))
     await this.#server.end()

@@ -1,6 +1,6 @@
-// Server process of the end-to-end bench; the command line names it. `relay`: one socket in, a bare uWebSockets.js
-// publish out, without parsing. Any other name: the whole engine over LMDB, alone or in a cluster, with frames from a
-// connector socket (SocketFeed), then the connectors' parse and map.
+// Server process of the end-to-end bench. The command line selects the server. `relay` reads one socket and publishes
+// each frame with a bare uWebSockets.js app, without parsing. Any other name is the complete engine with LMDB, alone or
+// in a cluster. It receives frames from a connector socket (SocketFeed) and uses the connectors' parsers and mappers.
 
 import { WebSocket } from 'ws'
 import { connectCluster } from '../../engine/app/leader.ts'
@@ -29,17 +29,17 @@ export interface Opening {
   readonly venuePort: number
   readonly dataDir: string
   readonly marketsPerVenue: number
-  /** Environment variables of the cluster log that it writes; without any it runs alone. */
+  /** Environment variables for the cluster log. Without them the engine runs alone. */
   readonly nats?: Readonly<Record<string, string>>
 }
 
 async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   const clock = clockOfFrames()
   const storage = await openStorage(dataDir, clock)
-  // The initial state of the same world: its listings and outcomes.
+  // The initial listings and outcomes of the world that the venue process runs.
   const { world } = ingestLoad(1, marketsPerVenue)
   for (const market of world.markets) storage.markets.put(listingOf(market))
-  // Frame times come from each process's own clock.
+  // Latency is measured with each process's own clock.
   const parts = { clock: systemClock, log: silentLog, metrics }
   const cluster = nats === undefined ? null : await connectCluster(loadConfig(nats), parts)
   const { engine, apiKey, emit } = await startQuietEngine(storage, clock, { metrics, cluster })
@@ -65,7 +65,7 @@ async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   return { port: engine.port, apiKey }
 }
 
-/** The stream of a frame, recognised by its prefix; the venues have three sockets. */
+/** The stream to which a frame belongs, by its prefix. The real venues have three sockets for these streams. */
 function streamOf(text: string): IngestFrame['stream'] {
   if (text.startsWith('{"type":')) return 'b'
   return text.startsWith('{"connection_id"') ? 'activity' : 'a'
@@ -91,9 +91,12 @@ function sum(counter: string): number {
 }
 
 export const api = serve({
-  /** Returns its port, and the key of its account if it needs one. */
+  /** Starts the server. Returns its port, and the key of its account if it needs one. */
   open: name === 'relay' ? relay : ours,
-  /** Processor time so far, frames received from the venue, and batches that a cluster's engine wrote into the log. */
+  /**
+   * Processor time since the start, frames received from the venue, and batches that the engine wrote into the cluster
+   * log.
+   */
   look: () => ({
     processorMicros: processorMicros(),
     frameCount,

@@ -1,5 +1,5 @@
-// Venue process of the end-to-end bench: sends prepared frames of the simulated world at their planned moments, even if
-// late, over the measured side's one socket. All sides are treated equally.
+// Venue process of the end-to-end bench. It sends prepared frames of the simulated world over the server's one socket,
+// at their planned times or later. It treats all servers equally.
 
 import { type WebSocket, WebSocketServer } from 'ws'
 import { serve } from '../in-child.ts'
@@ -19,7 +19,7 @@ function socketOf(side: string): WebSocket {
   return socket
 }
 
-/** Uses 1 ms timers: all due frames go in one event-loop tick. */
+/** Uses 1 ms timers. Sends all due frames in one event-loop tick. */
 function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): Promise<void> {
   return new Promise((resolve) => {
     let next = from
@@ -36,7 +36,7 @@ function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): Pr
 }
 
 export const api = serve({
-  /** Makes at least this many frames. */
+  /** Prepares at least this many frames. */
   async open(wantedCount: number, marketsPerVenue: number) {
     load = ingestLoad(wantedCount, marketsPerVenue)
     texts = load.frames.map(({ text }, index) => numbered(text, index))
@@ -47,12 +47,12 @@ export const api = serve({
     if (address === null || typeof address === 'string') throw new Error('cannot listen')
     return { port: address.port, frameCount: texts.length }
   },
-  /** Sends every market's initial book at once to the server of this name. */
+  /** Sends every market's initial book to the server of this name, without planned times. */
   snapshots(side: string): void {
     for (const { text } of load?.world.snapshots ?? []) socketOf(side).send(text)
   },
   send: (side: string, plan: SendPlan) => send(socketOf(side), plan),
-  /** Books by unified id, after the last frame, as lines. */
+  /** All books after the last frame, one line each, by unified id. */
   truth(): readonly string[] {
     return (load?.world.markets ?? []).map(({ listing: { venue, nativeId }, book }) =>
       bookLine(`venue_${venue}_${nativeId}`, book),

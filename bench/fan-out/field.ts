@@ -1,4 +1,4 @@
-// The publishers of the fan-out bench, each a process with its own subscribers' process.
+// Starts the publishers of the fan-out bench. Each is a process, and has another process for its subscribers.
 
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { Child } from '../child.ts'
@@ -9,11 +9,11 @@ import type { ContestantName, Encoding, Plan, api as serverApi } from './server.
 type Shape = Omit<Plan, 'startMs'>
 
 const START_AFTER_MS = 100
-/** Sent to one subscriber before the others connect, so that all code is compiled before the measurement. */
+/** A plan that runs with one subscriber before the others connect, so that all code is compiled before the measurement. */
 const WARM_UP = { tickCount: 3_000, perRound: 10, intervalMs: 1 }
 const SMALL_WARM_UP = { tickCount: 5, perRound: 10, intervalMs: 1 }
 
-/** Cost of one contestant in one round. */
+/** Cost of one publisher in one round. */
 export interface Round {
   readonly deliveryCount: number
   readonly comparedCount: number
@@ -22,7 +22,7 @@ export interface Round {
   readonly times: Histogram
 }
 
-/** Receivers, encoding, and whether a tick is one frame. */
+/** Number of subscribers, encoding, and whether the updates of a tick are sent as one frame. */
 export interface Kind {
   readonly subscriberCount: number
   readonly encoding: Encoding
@@ -36,7 +36,7 @@ interface Side {
   readonly load: Child<typeof loadApi>
 }
 
-/** The publishers with their connected subscribers. */
+/** The publishers of a measurement, with connected subscribers. */
 export class Field {
   readonly kind: Kind
   readonly contestants: readonly ContestantName[]
@@ -49,7 +49,7 @@ export class Field {
     this.contestants = CONTESTANTS.filter((name) => !kind.isBatched || name !== 'ws')
   }
 
-  /** Ours is the first: the others publish one of its messages. */
+  /** Starts the publishers. Ours is the first, because the others publish a copy of one of its messages. */
   async open(isSmall: boolean): Promise<void> {
     const { encoding, subscriberCount, isBatched } = this.kind
     let constant: string | null = null
@@ -86,7 +86,7 @@ export class Field {
   }
 }
 
-/** Runs a plan from its start to its last delivery. */
+/** Runs a plan with one publisher, from its start to the last delivery. */
 async function publish({ server, load }: Side, shape: Shape): Promise<Round> {
   const before = await server.call('look')
   const plan = { ...shape, startMs: sharedMs() + START_AFTER_MS }

@@ -1,6 +1,7 @@
-// Subscriber process of the fan-out bench, for one contestant: bare sockets that parse WebSocket frames themselves, so
-// that thousands of them cost little. A delivery's time starts at its message's planned moment. Each delivery is
-// counted and its type checked. The contents of one in a hundred, and of each subscriber's last, are compared.
+// Process for the subscribers of one publisher of the fan-out bench. They are bare sockets that parse WebSocket frames
+// themselves, so that thousands of them cost little. The time of a delivery starts at the planned time of its message.
+// Each delivery is counted and its type checked. The contents of one in a hundred, and of each subscriber's last one,
+// are compared.
 
 import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
@@ -13,7 +14,10 @@ import type { ContestantName, Encoding, Plan } from './server.ts'
 const CONNECTS_AT_ONCE = 100
 const COMPARED_EVERY = 100
 const READ_BYTES = 262_144
-/** Offset of a message's type, in each encoding: after `{"type":"`, or after map, key and string header. */
+/**
+ * Byte offset of a message's type: after `{"type":"` in JSON, or after the headers of map, key and string in
+ * MessagePack.
+ */
 const TYPE_AT = { json: 9, msgpack: 7 } as const
 
 type Expectation = Plan & { readonly publishedCount: number }
@@ -33,18 +37,18 @@ const shared = Buffer.alloc(READ_BYTES)
 let subscribers: Subscriber[] = []
 let run: Run | null = null
 
-/** One run of messages, from the plan's start to the last delivery. */
+/** One run of a plan, from its start to the last delivery. */
 class Run {
   readonly expected: Expectation
   readonly times = newTimes()
   readonly #total: number
   readonly done: Promise<void>
   #finish: () => void = () => undefined
-  /** From the plan's start to the last delivery. */
+  /** Milliseconds from the plan's start to the last delivery. */
   tookMs = 0
   deliveryCount = 0
   comparedCount = 0
-  /** Compared batch frames, by the index of their first delivery; all subscribers receive the same frames. */
+  /** Batch frames that were compared, by the index of their first delivery. All subscribers receive the same frames. */
   readonly frames = new Map<number, Compared[]>()
 
   constructor(expected: Expectation) {
@@ -55,7 +59,7 @@ class Run {
     })
   }
 
-  /** Records a subscriber's `index`-th delivery of this run. */
+  /** Records the subscriber's delivery number `index` in this run. */
   take(index: number, atMs: number): void {
     const { startMs, perRound, intervalMs } = this.expected
     record(this.times, atMs - startMs - Math.floor(index / perRound) * intervalMs)
@@ -66,7 +70,7 @@ class Run {
   }
 }
 
-/** A frame of several messages, with its number of updates. */
+/** Records a frame of several messages. The argument is its number of updates. */
 interface Compared {
   readonly bytes: Buffer
   readonly count: number
@@ -78,7 +82,7 @@ class Subscriber {
   readonly #frame: Buffer
   readonly #onReady: () => void
   readonly #socket: Socket
-  /** When the bytes being read arrived. */
+  /** Time when the socket received the bytes that are being parsed. */
   #atMs = 0
   #run: Run | null = null
   #count = 0
@@ -110,7 +114,7 @@ class Subscriber {
     subscribe(this.#socket, { channel: 'orderbook', market_ids: ['*'] })
   }
 
-  /** Two letters distinguish `update` and `synced` from other types. */
+  /** Handles a message. The first two letters of its type distinguish `update` and `synced` from other types. */
   #message(bytes: Buffer, from: number, to: number): void {
     if (this.#setup.isBatched) return this.#batch(bytes.subarray(from, to))
     const position = from + TYPE_AT[this.#setup.encoding]
@@ -120,7 +124,10 @@ class Subscriber {
     else if (first === 0x73 && second === 0x79) this.#onReady()
   }
 
-  /** A frame of several messages: parsed once, and compared byte by byte for all other subscribers. */
+  /**
+   * Handles a frame of several messages. The first subscriber's frame is parsed, and those of the others are compared
+   * with it.
+   */
   #batch(payload: Buffer): void {
     if (run === null) {
       if (
@@ -173,7 +180,7 @@ class Subscriber {
     run.take(index, this.#atMs)
   }
 
-  /** Compares our messages by their counters, a constant one byte by byte. */
+  /** Compares a message of ours by its counters, and a constant message byte by byte. */
   #compare(payload: Buffer, offset: number): void {
     const { contestant, encoding } = this.#setup
     if (contestant !== 'ours') {
@@ -203,7 +210,7 @@ function typeOf(message: unknown): unknown {
   return Reflect.get(Object(message), 'type')
 }
 
-/** Connects in small groups, so that the handshake queue does not overflow. */
+/** Connects the subscribers in small groups, so that the handshake queue does not overflow. */
 async function connectAll(setup: Setup): Promise<void> {
   subscribers = []
   while (subscribers.length < setup.subscriberCount) {
@@ -222,7 +229,7 @@ export const api = serve({
   expect(expected: Expectation): void {
     run = new Run(expected)
   },
-  /** Resolves with the last delivery: how many there were, and how many of them had their contents compared. */
+  /** Resolves at the last delivery. Returns the number of deliveries, and how many of them had their contents compared. */
   async done() {
     if (run === null) throw new Error('nothing is expected')
     await run.done

@@ -1,6 +1,6 @@
-// Publisher process of the fan-out bench, so that its processor time is separate. The command line selects it: our
-// whole API server over a fake engine, a bare uWebSockets.js app, or the package `ws`. The latter two publish one
-// constant message.
+// Publisher process of the fan-out bench. It is separate so that its processor time can be measured. The command line
+// selects our complete API server with a fake engine, a bare uWebSockets.js app, or the package `ws`. The latter two
+// publish one constant message.
 
 import { systemClock } from '../../engine/clock.ts'
 import type { BookUpdate } from '../../engine/events.ts'
@@ -21,9 +21,9 @@ export type ContestantName = 'ours' | 'bare' | 'ws'
 
 export type Encoding = 'json' | 'msgpack'
 
-/** An open-loop plan: tick `n` is due at `startMs + n * intervalMs` whatever happened before. */
+/** Tick `n` is due at `startMs + n * intervalMs`, even if earlier ticks were late. */
 export interface Plan {
-  /** By sharedMs (bench/latency-recorder.ts). */
+  /** In the time of sharedMs (bench/latency-recorder.ts). */
   readonly startMs: number
   readonly tickCount: number
   readonly perRound: number
@@ -31,7 +31,7 @@ export interface Plan {
 }
 
 const MARKETS = 20
-/** Changed levels of one update, distributed as in recorded streams of venue a. */
+/** Number of changed levels per update, with the distribution in recorded streams of venue a. */
 const CHANGE_COUNTS = [1, 1, 1, 1, 1, 1, 2, 2, 3, 4]
 const CHECKSUM = 2_774_021_532
 const HOST = '127.0.0.1'
@@ -40,7 +40,7 @@ interface Contestant {
   readonly port: number
   readonly frame: Uint8Array
   readonly marketIds: readonly string[]
-  /** Messages published before the first subscriber. */
+  /** Number of messages that were published before the first subscriber connected. */
   readonly warmUpCount: number
   /** Publishes the messages of one tick. */
   publish(count: number): void
@@ -88,7 +88,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   }
   const written = { epoch: publisher.epoch, catalog, nowMs: () => clock.nowMs() }
   const encoder = encoding === 'json' ? new JsonEncoder(written) : new MsgpackEncoder(written)
-  // Warm-up before the first subscriber, with messages of the run's sizes.
+  // Warm-up with messages of the sizes that the run has, before the first subscriber connects.
   const frames = changes.map(() => {
     const update = next()
     publisher.publish(update)
@@ -99,7 +99,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   frames.sort((one, other) => distance(one) - distance(other))
   return {
     port: server.port,
-    // Of mean size, so that all publish equally many bytes: the median is a seventh shorter.
+    // A message of mean size, so that all publishers send equally many bytes. The median size is a seventh smaller.
     frame: frames[0] ?? Buffer.alloc(0),
     marketIds: markets.map(({ id }) => id),
     warmUpCount: count,
@@ -118,7 +118,7 @@ async function bare(encoding: Encoding, frame: Buffer, isBatched: boolean): Prom
       ? `[${Array.from({ length: count }, () => String(frame)).join(',')}]`
       : String(frame)
   }
-  /** Frames by number of messages, joined before the measurement. */
+  /** Frames by the number of their messages. They are joined before the measurement. */
   const frames = new Map<number, string | Uint8Array>()
   const port = await listen()
   const publish = (messages: number) => {
@@ -150,7 +150,7 @@ async function broadcasting(encoding: Encoding, frame: Buffer): Promise<Contesta
 let contestant: Contestant | null = null
 let publishedCount = 0
 
-/** Publishes each planned tick in its own event-loop tick, even if late. */
+/** Publishes each tick of the plan in its own event-loop tick, at its planned time or later. */
 function publish(
   { startMs, tickCount, perRound, intervalMs }: Plan,
   publishSome: (count: number) => void,
@@ -171,8 +171,8 @@ const [, , name] = process.argv
 
 export const api = serve({
   /**
-   * `frame`: the constant message, in Base64; ours encodes its own. `isBatched`: all messages of a tick are one frame.
-   * Returns a message of typical size, in Base64.
+   * `frame` is the constant message in Base64; our server encodes its own messages. `isBatched`: all messages of a tick
+   * are sent as one frame. Returns a message of typical size in Base64.
    */
   async open(encoding: Encoding, frame: string | null, isBatched: boolean) {
     const constant = Buffer.from(frame ?? '', 'base64')
@@ -183,7 +183,7 @@ export const api = serve({
     publishedCount = warmUpCount
     return { port, marketIds, frame: Buffer.from(contestant.frame).toString('base64') }
   },
-  /** Processor time and published messages so far. */
+  /** Processor time and number of published messages since the start. */
   look: () => ({ processorMicros: processorMicros(), publishedCount }),
   publish(plan: Plan): void {
     if (contestant !== null) publish(plan, contestant.publish)

@@ -1,5 +1,5 @@
-// Frames of the ingest bench and their path into the engine. The expected updates are computed beforehand by the same
-// actors, frame by frame, as finished objects, which the limit receives.
+// Frames of the ingest bench and their path into the engine. The same actors compute the expected updates beforehand,
+// frame by frame. The limit publishes these finished objects.
 
 import { Catalog } from '../../actors/catalog/catalog.ts'
 import { System } from '../../actors/system.ts'
@@ -24,10 +24,10 @@ import { listingOf, type SimLoad, simLoad } from '../sim-load.ts'
 import { RECEIVED_AT, venuePath } from '../venue-path.ts'
 
 const SEED = 17
-/** Share of trades among the frames. */
+/** Share of trades among all frames. */
 const TRADE_SHARE = 0.05
 
-/** A frame of one of three streams: books of a, books and trades of b, trades of a. */
+/** A frame of one of three streams: books of venue a, books and trades of venue b, or trades of venue a. */
 export interface IngestFrame {
   readonly stream: 'a' | 'b' | 'activity'
   readonly text: string
@@ -39,7 +39,7 @@ export interface IngestLoad {
   readonly tradeCount: number
 }
 
-/** About `frameCount` frames; every twentieth is a trade. */
+/** Prepares about `frameCount` frames. Every twentieth is a trade. */
 export function ingestLoad(frameCount: number, marketsPerVenue: number): IngestLoad {
   const world = simLoad({ seed: SEED, marketsPerVenue, frameCount })
   const ofA = world.trades.filter(({ market }) => market.listing.venue === 'a')
@@ -54,7 +54,7 @@ export function ingestLoad(frameCount: number, marketsPerVenue: number): IngestL
     if (!text.includes('"event_type":"last_trade_price"')) continue
     const trade = ofA[seen]
     seen += 1
-    // Spreads the trades evenly.
+    // Distributes the trades evenly.
     if (trade === undefined || Math.floor((seen * takenOfA) / ofA.length) <= taken) continue
     taken += 1
     frames.push({ stream: 'activity', text: activityText(trade) })
@@ -64,16 +64,16 @@ export function ingestLoad(frameCount: number, marketsPerVenue: number): IngestL
 
 const isTradeOfB = (text: string): boolean => text.startsWith('{"type":"trade"')
 
-/** A trade as the simulated venue's own stream sends it. */
+/** A trade in the format of the simulated venue's own stream. */
 function activityText(trade: SimTrade): string {
   const payload = JSON.stringify(tradeRow(trade, 0))
   return `{"connection_id":"bench","topic":"activity","type":"orders_matched","timestamp":${trade.atMs},"payload":${payload}}`
 }
 
-/** Turns a frame into events with the connectors' own parse and map. */
+/** Converts a frame to events with the connectors' own parsers and mappers. */
 type IngestPath = (frame: IngestFrame) => void
 
-/** Paths of a load's three streams. */
+/** The paths of the three streams of a load. */
 export function ingestPath(world: SimLoad, emit: (event: VenueEvent) => void): IngestPath {
   const books = { a: venuePath('a', world, emit), b: venuePath('b', world, emit) }
   const ledger = new TradeLedger({
@@ -90,12 +90,12 @@ export function ingestPath(world: SimLoad, emit: (event: VenueEvent) => void): I
   }
 }
 
-/** Whether a subscriber to books, trades and prices receives it as one counted message. */
+/** Whether a subscriber to books, trades and prices receives the update as a counted message. */
 export function isCounted({ kind }: Update): boolean {
   return kind === 'book' || kind === 'trade' || kind === 'price'
 }
 
-/** The messages of each frame, as finished objects. */
+/** The messages that each frame causes, as finished objects. */
 export async function messagesOf(
   { world, frames }: IngestLoad,
   storage: Storage,

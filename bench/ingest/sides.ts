@@ -1,6 +1,6 @@
-// The two sides of the ingest bench, each with a subscriber process: the whole engine, and the limit. The limit only
-// parses the frames' JSON, writes the updates' JSON and publishes it through a bare uWebSockets.js app. Both run on the
-// bench's thread.
+// The two sides of the ingest bench, each with a subscriber process: the complete engine and the limit. The limit
+// parses the JSON of the frames, writes the JSON of the updates and publishes it with a bare uWebSockets.js app. Both
+// run on the bench's thread.
 
 import { nativeMarketId } from '../../engine/ids.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
@@ -15,11 +15,11 @@ import { type IngestLoad, ingestPath, isCounted } from './load.ts'
 
 const CHANNELS = ['orderbook', 'trades', 'prices']
 
-/** A side that processes frames and counts the messages it has sent. */
+/** A side that processes frames and counts the messages that it has sent. */
 export interface Side {
   readonly subscriber: Child<typeof subscribersApi>
   readonly sentCount: () => number
-  /** Processes frames by index, in this event-loop tick. */
+  /** Processes the frames with these indexes in the current event-loop tick. */
   take(from: number, to: number): void
   /** Resolves when all deferred work is done. */
   settle(): Promise<void>
@@ -37,7 +37,7 @@ async function connected(port: number, apiKey: string | null): Promise<Side['sub
   }
 }
 
-/** The engine and its subscriber, which connects when every market has its book. */
+/** The engine and its subscriber. The subscriber connects when every market has its book. */
 export async function openOurs(
   load: IngestLoad,
   storage: Storage,
@@ -60,7 +60,7 @@ export async function openOurs(
       for (const frame of load.frames.slice(from, to)) path(frame)
     },
     settle: () => storage.committed(),
-    /** Each book as a line, once engine, subscriber and world are equal. */
+    /** Each book as a line, after checking that engine, subscriber and world have equal books. */
     async checked() {
       const { deliveryCount, tradeCount, books, resyncCount } = await subscriber.call('received')
       check(deliveryCount === sentCount, `${deliveryCount} of ${sentCount} came`)
@@ -87,7 +87,7 @@ export async function openOurs(
   }
 }
 
-/** The minimum work of any server for this task. */
+/** The minimum work of any server that does this task. */
 export async function openLimit(
   { frames }: IngestLoad,
   messages: readonly (readonly unknown[])[],

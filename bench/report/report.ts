@@ -1,5 +1,5 @@
-// Runs benches in sequence, and formats their results as Markdown and as one JSON document: conditions, questions,
-// figures and targets. A failed bench reports its error and no figures, and the others still run.
+// Runs benches in sequence. Formats conditions, questions, figures and targets as Markdown and as one JSON document. A
+// failed bench reports its error without figures, and the other benches still run.
 
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'
@@ -23,9 +23,9 @@ interface Conditions {
   readonly commit: string
   /** ISO 8601, UTC. */
   readonly date: string
-  /** Load average of the last minute, at the start of the run. */
+  /** Load average of the last minute before the run. */
   readonly loadAverage: number
-  /** Further remarks, as sentences. */
+  /** Further conditions, as sentences. */
   readonly remarks: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export type Outcome = {
   | { readonly kind: 'failed'; readonly why: string }
 )
 
-/** The conditions of a run that starts now on this machine. */
+/** The conditions of a run that begins now on this machine. */
 export function conditionsNow(remarks: readonly string[]): Conditions {
   const [first] = cpus()
   const [loadAverage = 0] = loadavg()
@@ -81,7 +81,7 @@ export function conditionsText(conditions: Conditions): string {
 
 const PERCENTILES = [50, 90, 99, 99.9] as const
 
-/** A bench's result as Markdown, which is also readable on a terminal. */
+/** A bench's result as Markdown that is also readable on a terminal. */
 export function outcomeText({ bench, tookMs, ...came }: Outcome): string {
   const lines = [
     `## ${bench.name}`,
@@ -119,7 +119,7 @@ interface AimedFigure extends Aimed {
   readonly what: string
 }
 
-/** Every figure with a target, in the order of the benches. */
+/** All figures with a target, in the order of the benches. */
 function aimsOf(outcomes: readonly Outcome[]): AimedFigure[] {
   return outcomes.flatMap((outcome) => {
     const rows = outcome.kind === 'done' ? outcome.result.rows : []
@@ -130,7 +130,7 @@ function aimsOf(outcomes: readonly Outcome[]): AimedFigure[] {
   })
 }
 
-/** One table of all targets; '' if there were none. */
+/** A table of all targets. Empty if there are none. */
 export function aimsText(outcomes: readonly Outcome[]): string {
   const aims = aimsOf(outcomes)
   if (aims.length === 0) return ''
@@ -147,13 +147,13 @@ export function aimsText(outcomes: readonly Outcome[]): string {
   return [...head, ...rows, ''].join('\n')
 }
 
-/** A whole run as a Markdown page. */
+/** A complete run as a Markdown page. */
 export function resultsText(conditions: Conditions, outcomes: readonly Outcome[]): string {
   const title = `# Results of \`npm run bench\`\n\n${conditionsText(conditions)}`
   return [title, aimsText(outcomes), ...outcomes.map(outcomeText)].filter(Boolean).join('\n')
 }
 
-/** A whole run as one JSON document: times in nanoseconds, everything by name. */
+/** A complete run as one JSON document. Times are in nanoseconds. */
 export function resultsJson(conditions: Conditions, outcomes: readonly Outcome[]): string {
   const benches = outcomes.map(({ bench, tookMs, ...came }) => {
     const requested = { name: bench.name, question: bench.question, excludes: bench.excludes }
@@ -191,7 +191,10 @@ function aimedJson({ figure, aim, isMet }: Aimed) {
   return { figure, ...bound, met: isMet }
 }
 
-/** The result of each bench, in order. `onOutcome` receives each at once, `say` receives progress lines. */
+/**
+ * Runs the benches in order and returns their results. `onOutcome` receives each result at once. `say` receives
+ * progress lines.
+ */
 export async function runSeries(
   benches: readonly Bench[],
   setting: BenchSetting,

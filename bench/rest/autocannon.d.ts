@@ -1,15 +1,15 @@
-// Types for the part of autocannon that bench/rest/load.ts uses; the package has none.
+// Types of the part of autocannon that bench/rest/load.ts uses. The package itself has no types.
 
 declare module 'autocannon' {
   export interface Options {
     readonly url: string
     readonly connections: number
-    /** Seconds. */
+    /** Duration in seconds. */
     readonly duration: number
-    /** Interval of the check for the end, in milliseconds. */
+    /** Interval in milliseconds at which autocannon checks whether the duration is over. */
     readonly sampleInt: number
     readonly headers: Readonly<Record<string, string>>
-    /** Sent in rotation by each connection. */
+    /** Each connection sends these in rotation. */
     readonly requests: readonly Request[]
   }
 

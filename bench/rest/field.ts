@@ -1,5 +1,5 @@
-// The three servers of the rest bench and their client, each a separate process: the whole service over simulated
-// venues that keep sending, and two others with responses copied from it. Chooses the requests and measures each
+// Starts the three servers of the rest bench and their client, each in a separate process. Our service has simulated
+// venues that send messages. The two other servers send copies of its responses. Selects the requests and measures each
 // server's processor time.
 
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,32 +13,35 @@ import type { api as loadApi } from './load.ts'
 import type { RequestedPath } from './planned.ts'
 import type { ServedRoute, api as serverApi } from './server.ts'
 
-/** The servers: the whole service, a bare uWebSockets.js app, or the package fastify. */
+/** The servers: the complete service, a bare uWebSockets.js app, or fastify. */
 export const CONTESTANTS = ['ours', 'limit', 'fastify'] as const
 export type Contestant = (typeof CONTESTANTS)[number]
 
 const MESSAGES_PER_SECOND = 200
-/** Message rate and duration of the run that stores trades. */
+/** Message rate and duration of an earlier run that stores trades for the history pages. */
 const STORED_PER_SECOND = 3_000
 const STORED_MS = 10_000
 const CONNECTIONS = 64
 const MICROS = 1_000_000
-/** Rows of a page. */
+/** Number of rows of a page. */
 const PAGE = 20
-/** Headers of uWebSockets.js, Node and the protocol: each server writes its own. */
+/** Headers that each server or the protocol adds itself. They are not copied. */
 const OWN_HEADERS = ['date', 'connection', 'content-length', 'transfer-encoding', 'uwebsockets']
 
-/** A route with its requests. */
+/** A route and the requests that are sent to it. */
 export interface RequestedRoute extends ServedRoute {
   readonly name: string
-  /** `hot`: a market's current record, which fastify serves too. `list`: of markets. `past`: a market's newest page. */
+  /**
+   * `hot`: a market's current record, which fastify also serves. `list`: a list of markets. `past`: the newest page of
+   * a market's history.
+   */
   readonly kind: 'hot' | 'list' | 'past'
   readonly requests: readonly RequestedPath[]
-  /** Mean length of a response. */
+  /** Mean length of a response in bytes. */
   readonly bytes: number
 }
 
-/** A server's cost of a load. */
+/** Cost of a load for a server. */
 export interface Usage {
   readonly answerCount: number
   readonly comparedCount: number
@@ -48,9 +51,9 @@ export interface Usage {
 
 export interface FieldSize {
   readonly marketsPerVenue: number
-  /** Number of requested markets. */
+  /** Number of different markets in the requests. */
   readonly askedCount: number
-  /** Tests only the last route of each kind. */
+  /** If true, only the last route of each kind is tested. */
   readonly isShort: boolean
 }
 
@@ -61,13 +64,13 @@ interface Row {
 interface Page {
   readonly markets: readonly Row[]
 }
-/** Rows of a market's history; whether a candle is closed depends on the time of the request. */
+/** Rows of a market's history. `closed` of a candle depends on the time of the request. */
 interface PastPage {
   readonly trades?: readonly object[]
   readonly candles?: readonly { readonly closed: boolean }[]
 }
 
-/** What runs once the field is open. */
+/** Called when all servers are ready. */
 interface Running {
   readonly service: LiveService
   readonly origins: Readonly<Record<Contestant, string>>
@@ -95,7 +98,7 @@ export class RestField {
       await service.ready()
       return service
     }
-    // An earlier run of the service stores full pages of trades.
+    // An earlier run of the service stores enough trades for full pages.
     if (!size.isShort) {
       const earlier = await start(STORED_PER_SECOND)
       await pause(STORED_MS)
@@ -111,14 +114,14 @@ export class RestField {
     this.routes = routes
   }
 
-  /** Sends requests for one route to one server as fast as it responds. */
+  /** Sends requests for one route to one server, each when the previous response has arrived. */
   async press(contestant: Contestant, route: RequestedRoute, seconds: number): Promise<Usage> {
     const requests = this.#requests(contestant, [route])
     const plan = { ...this.#asking(contestant), seconds, requests }
     return this.#used(contestant, () => this.#load.call('press', plan))
   }
 
-  /** Sends requests for several routes in rotation to one server at a rate; returns the response times. */
+  /** Sends requests for several routes in rotation to one server at a rate. Returns the response times. */
   async plan(
     contestant: Contestant,
     routes: readonly RequestedRoute[],
@@ -129,7 +132,7 @@ export class RestField {
     return decodeFromCompressedBase64(await this.#load.call('plan', plan))
   }
 
-  /** A server's processor time during `work`, with everything else that it does. */
+  /** A server's processor time during `work`, in which it receives no requests. */
   async idle(contestant: Contestant, work: () => Promise<void>): Promise<Usage> {
     return this.#used(contestant, async () => {
       await work()
@@ -159,7 +162,7 @@ export class RestField {
     return { origin: origins[contestant], apiKey: service.key, connections: CONNECTIONS }
   }
 
-  /** Interleaved, so that several routes alternate. */
+  /** Requests of several routes, in rotation. */
   #requests(contestant: Contestant, routes: readonly RequestedRoute[]): readonly RequestedPath[] {
     const countMax = Math.max(...routes.map(({ requests }) => requests.length))
     return Array.from({ length: countMax }, (_, index) =>
@@ -173,7 +176,8 @@ export class RestField {
 
   /**
    * Pauses the world and compares our responses: books with the simulator's, prices and list rows with the market's
-   * record, pages of history with longer ones. Returns what was compared, as lines; throws at the first difference.
+   * record, and pages of history with longer pages. Returns what was compared, as lines. Throws at the first
+   * difference.
    */
   async judge(): Promise<readonly string[]> {
     await this.#running.service.pauseWorld()
@@ -218,7 +222,7 @@ export class RestField {
     return `${path} ${markets.map(({ id }) => id).join(' ')}`
   }
 
-  /** A page must equal the newest part of a longer one that was never requested before. */
+  /** A page must equal the newest part of a longer page, which is requested for the first time. */
   async #judgePast(path: string): Promise<string> {
     const longer = path.replace(/limit=\d+/, `limit=${2 * PAGE}`)
     const [own, other] = [await this.#pastRows(path), await this.#pastRows(longer)]
@@ -239,7 +243,7 @@ export class RestField {
   }
 }
 
-/** A route's requests. `id` is the market that fastify looks up. */
+/** The requests of a route. `id` is the market that fastify looks up. */
 interface Spec extends Pick<RequestedRoute, 'name' | 'kind'> {
   readonly requests: readonly (RequestedPath & { readonly id?: string })[]
 }
@@ -276,7 +280,7 @@ function specsOf(rows: readonly Row[]): readonly Spec[] {
   ]
 }
 
-/** The routes with their request paths and our current responses, and the headers of one response. */
+/** The routes with their request paths and our current responses, and the headers of one of the responses. */
 async function routesOf(
   service: LiveService,
   { askedCount, isShort }: FieldSize,
@@ -306,7 +310,7 @@ async function routesOf(
   return { routes, headers: [...headers].filter(([name]) => !OWN_HEADERS.includes(name)) }
 }
 
-/** The response nearest to the mean size, so that all send equally many bytes. */
+/** The response whose size is nearest to the mean, so that all servers send equally many bytes. */
 function ordinary(bodies: readonly string[]): { constant: string; bytes: number } {
   const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0) / bodies.length
   const distance = (body: string): number => Math.abs(Buffer.byteLength(body) - bytes)

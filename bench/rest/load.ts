@@ -1,20 +1,19 @@
-// Client process of the rest bench. Runs autocannon in a closed loop, or sends requests at planned moments. Each
-// response must be 200; some are compared with the expected text. The client saturates before a fast server does, so
-// servers are compared by processor time per request.
+// Client process of the rest bench. Runs autocannon in a closed loop, or sends requests at planned times. Each response
+// must have status 200, and some are compared with the expected text.
 
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { serve } from '../in-child.ts'
 import { type Plan, type RequestedPath, timesOfPlan } from './planned.ts'
 
-/** One path in this many has its response compared. */
+/** The response to one path in this many is compared. */
 const COMPARED_EVERY = 5
 const POLL_MS = 20
 const TRIES_MAX = 50
 
 /**
- * Closed loop: each connection sends the next request after each response. Returns the number of responses, all of
- * which had status 200, and of those whose text was compared.
+ * Closed loop: each connection sends the next request after each response. Every response must have status 200. Returns
+ * the number of responses, and how many of them were compared.
  */
 async function press({
   origin,
@@ -37,7 +36,7 @@ async function press({
     return index % COMPARED_EVERY === 0 ? { path, onResponse: compare(request) } : { path }
   })
   let answerCount = 0
-  // A short load on a busy machine may end before the first responses; then it is repeated.
+  // A short load on a busy machine may end before the first responses. It is then repeated.
   for (let tries = 0; answerCount < connections && tries < TRIES_MAX; tries += 1) {
     const result = await autocannon({
       url: origin,
@@ -60,7 +59,7 @@ async function press({
 
 export const api = serve({
   press,
-  /** Open loop, at planned moments; returns a histogram of nanoseconds, compressed, in Base64. */
+  /** Open loop: sends requests at planned times. Returns a compressed histogram of nanoseconds in Base64. */
   async plan(plan: Plan): Promise<string> {
     return encodeIntoCompressedBase64(await timesOfPlan(plan))
   },

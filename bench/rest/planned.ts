@@ -1,17 +1,17 @@
-// Open-loop requests over keep-alive connections, with little work per request. Request n is due n / rate
-// after the start and uses the next free connection. Its time runs from then to the last byte of the response, so
-// delays of a stalled server and of this process are included.
+// Sends open-loop requests over keep-alive connections. Request n is due n / rate after the start and uses the next
+// free connection. Its time ends with the last byte of the response, so it includes delays of a stalled server and of
+// this process.
 
 import { connect, type Socket } from 'node:net'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { newTimes, record } from '../latency-recorder.ts'
 
-/** Response timeout. */
+/** Timeout of a response. */
 const ANSWER_MS_MAX = 10_000
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** A request and a text that its response must contain. */
+/** A request, and a text that its response must contain. */
 export interface RequestedPath {
   readonly path: string
   readonly says: string
@@ -23,12 +23,13 @@ export interface Plan {
   readonly connections: number
   readonly perSecond: number
   readonly seconds: number
-  /** Sent in rotation. */
+  /** Requests to send in rotation. */
   readonly requests: readonly RequestedPath[]
 }
 
 /**
- * Milliseconds of every response from its planned moment. Rejects unless each is 200 and arrives within ten seconds.
+ * The time of every response in milliseconds, from the planned time of its request. Rejects unless each has status 200
+ * and arrives within ten seconds.
  */
 export async function timesOfPlan(plan: Plan): Promise<Histogram> {
   const { hostname, port } = new URL(plan.origin)
@@ -57,7 +58,7 @@ export async function timesOfPlan(plan: Plan): Promise<Histogram> {
     const startMs = systemClock.monotonicMs()
     const plannedMs = (request: number): number => startMs + (1_000 * request) / plan.perSecond
     const endMs = plannedMs(count) + ANSWER_MS_MAX
-    // Yields one event-loop tick at a time: a 1 ms timer would be longer than a response.
+    // Waits one event-loop tick at a time, because a timer of 1 ms would take longer than a response.
     for (let sent = 0; times.totalCount < count; ) {
       if (fault !== null) throw fault
       const nowMs = systemClock.monotonicMs()
@@ -81,7 +82,7 @@ interface Listener {
   onFault(why: string): void
 }
 
-/** One connection with at most one request in progress. */
+/** One connection. It has at most one request in progress. */
 class Connection {
   readonly opened: Promise<void>
   readonly #socket: Socket

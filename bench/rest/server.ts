@@ -1,25 +1,24 @@
-// Process of one of the two other servers of the rest bench, so that its processor time is separate. The command line
-// selects it. `limit`: a bare uWebSockets.js app that reads one request header and writes our headers and one constant
-// body per route. `fastify`: the hot routes on fastify with typical code: a hook that looks the key up, counts the
-// request and sets the headers, and a market lookup. Its responses are prepared texts, which saves the serialization
-// that ours does.
+// Process of one of the two servers with which the rest bench compares ours. The command line selects it. `limit` is a
+// bare uWebSockets.js app. It reads one request header and writes our headers and one constant body per route.
+// `fastify` serves the hot routes with typical code: a hook looks up the key, counts the request and sets the headers,
+// and the handler looks up the market. Its responses are prepared texts, so it does not serialize as our server does.
 
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openBareApp } from '../bare-app.ts'
 import { processorMicros, serve } from '../in-child.ts'
 
-/** A route as both serve it, with `:market_id` in place of the market. */
+/** A route that both servers serve, with `:market_id` in place of the market. */
 export interface ServedRoute {
   readonly pattern: string
-  /** One of our responses, of typical size: the limit's response to every request of the route. */
+  /** One of our responses with typical size. The limit sends it for every request of the route. */
   readonly constant: string
-  /** Prepared responses by market, for fastify; empty for a list, which it does not serve. */
+  /** Prepared responses by market, for fastify. Empty for a list, because fastify does not serve lists. */
   readonly byMarket: Readonly<Record<string, string>>
 }
 
 interface Opening {
   readonly apiKey: string
-  /** Headers of our responses. */
+  /** Headers that our server sends. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly routes: readonly ServedRoute[]
 }
@@ -49,7 +48,7 @@ interface Account {
 }
 
 async function fastify({ apiKey, headers, routes }: Opening): Promise<number> {
-  // Node writes `Keep-Alive` itself.
+  // Node itself writes `Keep-Alive`.
   const own = (name: string) => name === 'keep-alive' || name.startsWith('x-ratelimit-')
   const fixed = Object.fromEntries(headers.filter(([name]) => !own(name)))
   const account: Account = { requestsPerMinute: 1_000_000_000, windowEndsAtMs: 0, usedCount: 0 }
@@ -103,7 +102,7 @@ function serveMarkets(
 }
 
 export const api = serve({
-  /** Returns the port. */
+  /** Starts the server and returns its port. */
   open: process.argv[2] === 'limit' ? limit : fastify,
   processorMicros,
 })

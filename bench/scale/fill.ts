@@ -1,5 +1,6 @@
-// Creates a data folder as a first start leaves it: all markets and events of a simulated world with their texts and
-// native rows, but without trades, books or checkpoints. The connectors parse them from the venues' responses.
+// Creates a data folder as it is after a first start. It contains all markets and events of a simulated world with
+// their texts and native rows, but no trades, books or checkpoints. The connectors parse the rows from the venues'
+// responses.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'
@@ -17,15 +18,15 @@ import { SimulatedWorld } from '../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../test/support/fakes/manual-clock.ts'
 import { check, openStorage } from '../harness.ts'
 
-/** Current time of the world, and of the engine that starts on the folder. */
+/** Current time of the world and of the engine that starts with the folder. */
 export const SCALE_NOW = timeMs(Date.UTC(2026, 10, 20, 17))
 const SEED = 21
-/** Markets per venue of one simulated world; a larger catalogue has several, each with its own ids. */
+/** Markets per venue of one simulated world. A larger catalogue consists of several worlds with different ids. */
 const WORLD_MARKETS_MAX = 50_000
-/** Rows put between waits for a commit. */
+/** Number of rows to put before waiting for a commit. */
 const COMMIT_EVERY = 2_000
 
-/** Fills the folder with this many markets of one status, half of each venue; resolves when durable. */
+/** Fills the folder with this many markets of one status, half of them at each venue. Resolves when they are durable. */
 export async function fillFolder(
   dataDir: string,
   { marketCount, status }: { readonly marketCount: number; readonly status: MarketStatus },
@@ -63,7 +64,7 @@ function* listedEvents(marketsPerVenue: number): Iterable<ListedEvent> {
   }
 }
 
-/** Makes ids unique, since worlds of different seeds share some questions and ids. */
+/** Makes ids unique, because worlds of different seeds share some questions and ids. */
 function renamed({ event, markets }: ListedEvent, number: number): ListedEvent {
   const eventId = nativeEventId(`${event.nativeId}-w${number}`)
   const hex = number.toString(16).padStart(4, '0')

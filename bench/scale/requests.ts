@@ -1,4 +1,4 @@
-// Requests of the scale bench: in sequence, each timed, every response checked.
+// Sends the requests of the scale bench in sequence, times each, and checks every response.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
@@ -13,7 +13,7 @@ export interface SearchLocation {
   readonly some: readonly { readonly id: string; readonly question: string }[]
 }
 
-/** Kinds of requests: a page of a list, a page of search results, one market. */
+/** Kinds of requests: a page of a list, a page of search results, or one market. */
 export const QUESTIONS = ['list', 'search', 'one market'] as const
 export type Question = (typeof QUESTIONS)[number]
 
@@ -25,7 +25,7 @@ const LISTS = [
   '?limit=20&offset=100',
 ]
 
-/** Sends this many requests; returns the time of each, from the first byte sent to the last received. */
+/** Sends this many requests. Returns the time of each, from the first sent byte to the last received one. */
 export async function ask(
   position: SearchLocation,
   question: Question,
@@ -49,7 +49,7 @@ export async function ask(
 const SEARCHABLE_MS_MAX = 120_000
 const SEARCH_AGAIN_MS = 50
 
-/** Milliseconds until a search succeeds; it is rejected until every text is indexed. */
+/** Milliseconds until a search succeeds. Searches are rejected until all texts are indexed. */
 export async function untilSearchable(position: SearchLocation): Promise<number> {
   const path = pathOf(position, 'search', 0, seededRandom('scale first search'))
   const startedMs = systemClock.monotonicMs()
@@ -80,7 +80,7 @@ function pathOf(
   return `/v1/markets/search?limit=20&search=${encodeURIComponent(picked.join(' '))}`
 }
 
-/** Checks that a market has the requested id, and that a list or search is not empty. */
+/** Checks that a market has the requested id, or that a list or search result is not empty. */
 function checkAnswer(question: Question, path: string, text: string): void {
   if (question === 'one market') {
     const { id }: { id: string } = JSON.parse(text)

@@ -1,5 +1,5 @@
-// Server process of the scale bench: the whole engine on a prepared data folder, with two venues that list and send
-// nothing. Reports its memory, which only Linux provides.
+// Server process of the scale bench: the complete engine on a prepared data folder, with two venues that list nothing
+// and send nothing. It reports its memory, which is possible only on Linux.
 
 import { readFileSync } from 'node:fs'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
@@ -19,15 +19,18 @@ const ROUTE_BATCH = 100
 const bornMs = systemClock.monotonicMs()
 let quiet: QuietEngine | null = null
 
-/** `startMs`: from the process's start until it listens. `some`: of the markets, evenly spread. */
+/**
+ * Starts the engine. `startMs` is the time from the start of the process until it listens. `some` is an evenly
+ * distributed part of the markets.
+ */
 async function open(dataDir: string) {
-  // The clock starts at the folder's time.
+  // The engine's clock starts at the time of the folder's data.
   const nowMs = () => timeMs(SCALE_NOW + Math.floor(systemClock.monotonicMs() - bornMs))
   const clock = { ...systemClock, nowMs }
   const storage = await openStorage(dataDir, clock)
   quiet = await startQuietEngine(storage, clock)
   const { engine, apiKey } = quiet
-  // This clock starts with the process.
+  // The monotonic clock starts with the process.
   const startMs = systemClock.monotonicMs()
   const { marketCount } = engine.catalog
   const step = Math.max(1, Math.floor(marketCount / SOME))
@@ -41,9 +44,9 @@ async function open(dataDir: string) {
 }
 
 /**
- * Sends book changes without a snapshot, which the actors ignore: only routing is timed. A batch's events are created
- * just before it, like those of a new frame. If 200,000 events were created in advance, cache misses and collections
- * of the large heap would be measured too.
+ * Sends book changes without a previous snapshot, which the actors ignore, so that only routing is timed. The events of
+ * a batch are created just before it, like those of a new frame. If all 200,000 events were created in advance, cache
+ * misses and collections of the large heap would be measured too.
  */
 function route(count: number, ownersMax: number | null): string {
   if (quiet === null) throw new Error('the engine is not open')
@@ -63,7 +66,7 @@ function route(count: number, ownersMax: number | null): string {
     return {
       kind: 'bookChange',
       venue,
-      // A separate string, as in a venue's message.
+      // Each event has its own string, as if parsed from a venue's message.
       outcome: outcomeId(Buffer.from(outcome).toString('latin1')),
       venueTimeMs: SCALE_NOW,
       receivedAtMs: SCALE_NOW,
@@ -89,9 +92,12 @@ function route(count: number, ownersMax: number | null): string {
 
 export const api = serve({
   open,
-  /** Times of one event each to actors across the catalogue, to at most this many different ones (null: to any). */
+  /**
+   * Times of events to actors in the whole catalogue, one event each, to at most this many different actors. Null: no
+   * limit.
+   */
   route,
-  /** Memory without file pages, main heap, external memory and processor time of the process. */
+  /** Memory without file pages, main heap, external memory, and processor time of the process. */
   look(isCollected: boolean) {
     if (isCollected) collectGarbage()
     const status = readFileSync('/proc/self/status', 'latin1')

@@ -1,4 +1,5 @@
-// Trades by market and by venue in LMDB with lmdb-js's defaults: MessagePack with shared structures, a row each.
+// Trades by market and by venue in LMDB with the defaults of lmdb-js: one MessagePack row per trade, with shared
+// structures.
 
 import { type Database, open, type RootDatabase } from 'lmdb'
 import type { VenueKey } from '../../engine/ids.ts'

@@ -7,7 +7,7 @@ import type { SimMarket, SimTrade } from '../../engine/venues/simulator/model.ts
 import type { Storage, StoredTrade, TradedMarket } from '../../storage/contract/storage.ts'
 import { listingOf } from '../sim-load.ts'
 
-/** A trade as its market actor puts it. */
+/** The arguments with which a market actor puts a trade. */
 export interface TradeInput {
   readonly market: TradedMarket
   readonly trade: Omit<StoredTrade, 'ordinal'>
@@ -33,7 +33,7 @@ export function inputsOf(
     const market = numbers.get(trade.market.listing.nativeId)
     if (market === undefined) continue
     const isFirst = trade.outcomeIndex === 0
-    // Venue b reports neither wallets nor transactions.
+    // Venue b reports no wallets and no transactions.
     const isNamed = trade.market.listing.venue === 'a'
     const stored = {
       nativeId: flat(nativeIdOf(trade, inputs.length)),
@@ -57,7 +57,10 @@ export function inputsOf(
   return inputs
 }
 
-/** The connector's id: venue a has no ids, so those of its trades repeat their fields and a count. */
+/**
+ * The id that the connector builds. Venue a has no ids of trades, so the id consists of fields of the trade and a
+ * count.
+ */
 function nativeIdOf(trade: SimTrade, n: number): string {
   const { market, outcomeIndex, txHash, taker, side, size, price } = trade
   if (market.listing.venue === 'b') return trade.id
@@ -66,12 +69,12 @@ function nativeIdOf(trade: SimTrade, n: number): string {
   return `${txHash}-${digits}-${taker.address}-${side}-${size}-${price}-${n}`
 }
 
-/** A flat string, like the text of a parsed frame; the world builds its strings lazily by concatenation. */
+/** Makes a flat string, like the text of a parsed frame. The world concatenates its strings lazily. */
 function flat<Text extends string | null>(text: Text): Text {
   return text === null ? text : JSON.parse(JSON.stringify(text))
 }
 
-/** As a market actor does for each trade. */
+/** Stores a trade as a market actor does. */
 export function putNew(storage: Storage, inputs: readonly TradeInput[]): void {
   for (const { market, trade } of inputs) {
     if (!storage.trades.has(market.number, trade.nativeId)) storage.trades.put(market, trade)

@@ -1,5 +1,5 @@
-// Alternatives for storing trades: a bare LMDB with our options and LevelDB through the package `classic-level`, both
-// with the rows that our tables write. Both receive finished keys and values and neither reads, encodes nor checks for
+// Stores with which ours is compared: a bare LMDB with our options, and LevelDB through the package `classic-level`.
+// They receive the rows that our tables write, as finished keys and values. They do not read, encode or check for
 // duplicates, so the bare LMDB is the limit. The unpacked rows are what a program without packing would write.
 
 import { ClassicLevel } from 'classic-level'
@@ -21,7 +21,7 @@ export interface WrittenRow {
   readonly value: Buffer
 }
 
-/** A store that takes the rows of one commit at a time; resolves when they are durable. */
+/** A store. `write` receives the rows of one commit and resolves when they are durable. */
 export interface RowStore {
   write(rows: readonly WrittenRow[]): Promise<void>
   /** Every row as one line, by table and key. */
@@ -31,7 +31,7 @@ export interface RowStore {
 
 const CLOSE_MS_MAX = 10_000
 
-/** Rows that our tables write for some trades, by commit of `perCommit` trades; in a temporary folder. */
+/** The rows that our tables write for some trades, in commits of `perCommit` trades. Uses a temporary folder. */
 export async function recordedRows(
   folder: string,
   inputs: readonly TradeInput[],
@@ -62,7 +62,7 @@ const PACKED: ReadonlySet<string> = new Set(
   [TABLES.trades, TABLES.tradeOffsets, TABLES.venueTrades].map(({ name }) => name),
 )
 
-/** The same rows unpacked, each in the commit that first contains it. */
+/** The same rows unpacked. Each is in the first commit that contains it. */
 export function unpackedRows(
   commits: readonly (readonly WrittenRow[])[],
 ): readonly (readonly WrittenRow[])[] {
@@ -81,7 +81,7 @@ export function unpackedRows(
   )
 }
 
-/** The root, with a callback for every row that is put. */
+/** Wraps the root database, so that `onPut` is called for every row that is put. */
 function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) => void): Root {
   const databaseOf = (table: string, database: Database<Buffer, Buffer>) =>
     new Proxy(database, {
@@ -101,7 +101,7 @@ function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) =
       if (name === 'openDB') {
         return (table: string) => {
           const layout = TABLE_LAYOUTS.find((one) => one.name === table)
-          // The sentinel's database is not a table; its rows are not recorded.
+          // The sentinel's database is not in TABLE_LAYOUTS, and its rows are not recorded.
           if (layout === undefined) return openTable(target, { name: table, isCompressed: false })
           return databaseOf(table, openTable(target, layout))
         }
@@ -112,7 +112,7 @@ function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) =
   })
 }
 
-/** Bare LMDB: one batch per commit. */
+/** Bare LMDB with one batch per commit. */
 export class BareLmdb implements RowStore {
   readonly #root: RootDatabase<Buffer, Buffer>
   readonly #tables = new Map<string, Database<Buffer, Buffer>>()
@@ -144,10 +144,13 @@ export class BareLmdb implements RowStore {
   }
 }
 
-/** LevelDB: each commit is one batch with a synchronous log write. */
+/** LevelDB. Each commit is one batch, after which the log is synced. */
 export class Level implements RowStore {
   readonly #level: ClassicLevel<Buffer, Buffer>
-  /** Batches run in sequence, because a later one puts some rows again and concurrent ones have no order. */
+  /**
+   * Batches run in sequence, because later ones contain newer versions of some rows and concurrent batches have no
+   * order.
+   */
   #written: Promise<void> = Promise.resolve()
 
   constructor(folder: string) {

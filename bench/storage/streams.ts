@@ -1,4 +1,4 @@
-// Streams of trades into our storage and the alternatives, until the last of them is durable.
+// Writes streams of trades into our storage and the others, until the last trade is durable.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,15 +21,15 @@ import {
 } from './peers.ts'
 
 const COMMIT_AFTER = 1_000
-/** Trades per event-loop tick. */
+/** Number of trades per event-loop tick. */
 const TICK_TRADES = 100
-/** Trades of one round of the stream. */
+/** Number of trades in one round of the stream. */
 const ROUND_TRADES = 7 * COMMIT_AFTER
 const WARM_UP_STORAGES = 3
 /** Target: minimum share of the bare LMDB's write rate. */
 const BARE_SHARE_MIN = 0.7
 
-/** Streams of trades, ours and the others alternately; the first round is not counted. */
+/** Writes streams into our storage and the others alternately. The first round is not counted. */
 export async function timeFlushes(
   folder: string,
   markets: readonly SimMarket[],
@@ -45,7 +45,7 @@ export async function timeFlushes(
   const [bare, single] = [new BareLmdb(position('bare')), new BareLmdb(position('single'))]
   const level = new Level(position('level'))
   try {
-    // Streams into other storages first, as warm-up: one stream is too short for the compiler.
+    // Warm-up with streams into other storages, because one stream is too short for all code to be compiled.
     const warmUpCount = inputs.length > ROUND_TRADES ? WARM_UP_STORAGES : 0
     for (let count = 0; count < warmUpCount; count += 1) {
       await withLmdb(async (lmdb) => {
@@ -80,7 +80,7 @@ export async function timeFlushes(
   }
 }
 
-/** Stores the trades of a range; resolves when the last of them is durable. */
+/** Stores the trades of a range. Resolves when the last of them is durable. */
 type Stream = (from: number, to: number) => Promise<unknown>
 
 async function ourStream(lmdb: Storage, inputs: readonly TradeInput[]): Promise<void> {
@@ -105,7 +105,7 @@ function rowStream(store: RowStore, commits: readonly (readonly WrittenRow[])[])
 const STREAMS = ['ours', 'bare', 'single', 'level'] as const
 type StreamName = (typeof STREAMS)[number]
 
-/** Cost of one round per trade: nanoseconds of wall time, microseconds of processor time. */
+/** Cost per trade of one round: nanoseconds of wall time, and microseconds of processor time. */
 interface Round {
   readonly nanos: number
   readonly micros: number
@@ -119,7 +119,7 @@ async function raceStreams(
   for (let from = 0, round = 0; from < inputCount; from += ROUND_TRADES, round += 1) {
     const to = Math.min(from + ROUND_TRADES, inputCount)
     for (let step = 0; step < STREAMS.length; step += 1) {
-      // The order of the streams is rotated.
+      // The order of the streams rotates.
       const name = STREAMS[(round + step) % STREAMS.length] ?? 'ours'
       const startedMs = systemClock.monotonicMs()
       const before = process.cpuUsage()
@@ -153,7 +153,7 @@ async function raceStreams(
   ]
 }
 
-/** The final rows, since later commits put some rows again. */
+/** The last version of each row, because later commits write some rows again. */
 function writtenLines(commits: readonly (readonly WrittenRow[])[]): readonly string[] {
   const last = new Map<string, string>()
   for (const rows of commits) {

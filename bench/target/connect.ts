@@ -1,6 +1,5 @@
-// Clients of a deployment that connect, subscribe to the books of its most active markets, are disconnected without a
-// close frame, and resume. Measures the time until all are in sync, twice, and checks for loss: each sequence must
-// continue without a gap.
+// Clients of a deployment connect, subscribe to the books of its most active markets, disconnect without a close frame,
+// and resume. Measures the time until all are in sync, for both connections. Each sequence must continue without a gap.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../engine/clock.ts'
@@ -20,7 +19,7 @@ import type { Target } from './target.ts'
 
 const AWAY_MS_MAX = 5_000
 
-/** Rejects with TargetError if a stream is refused or ended by the other side. */
+/** Rejects with TargetError if the deployment refuses or ends a stream. */
 export async function runTargetConnect(
   target: Target,
   { clientCount, seconds }: TargetRequest,
@@ -69,7 +68,7 @@ export async function runTargetConnect(
   }
 }
 
-/** Receives for this long, then disconnects; throws TargetError if a stream ended before. */
+/** Receives messages for this time and then disconnects. Throws TargetError if a stream ended earlier. */
 async function listen(streams: readonly TargetStream[], forMs: number): Promise<void> {
   try {
     await pause(forMs)

@@ -1,7 +1,8 @@
-// Subscribers of a deployment, each to the books of its most active markets and to every trade: deliveries a second and
-// age of messages. The age needs the deployment's own clock (a local address). It starts at `received_ms`, in whole
-// milliseconds, so it may be up to 1 ms too high. Otherwise the time between deliveries is reported, which shows
-// regularity, not latency. A tunnel from a local address to another machine gives wrong ages.
+// Subscribers of a deployment, each to the books of its most active markets and to every trade. Measures deliveries per
+// second and the age of messages. The age is measured only for a local address, because it needs the deployment's
+// clock. It starts at `received_ms`, which is in whole milliseconds, so it may be up to 1 ms too high. A tunnel from a
+// local address to another machine gives wrong ages. For other addresses the time between deliveries is reported, which
+// shows regularity, not latency.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
@@ -20,7 +21,7 @@ import { Received, type StreamMessage } from '../received.ts'
 import { openStreams, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 
-/** Measurements of all subscribers together. */
+/** What was measured for all subscribers together. */
 class Ages {
   readonly times: Histogram = newTimes()
   readonly #isShared: boolean
@@ -40,7 +41,7 @@ class Ages {
   }
 }
 
-/** Rejects with TargetError if a stream is refused or ended, or nothing arrived. */
+/** Rejects with TargetError if the deployment refuses or ends a stream, or if nothing arrives. */
 export async function runTargetFanOut(
   target: Target,
   { clientCount, seconds }: TargetRequest,

@@ -1,5 +1,5 @@
-// Requests to a deployment at a planned rate: three hot routes of one market, the list and the search in rotation, each
-// timed from the planned moment. Any status other than 200 ends it.
+// Sends requests to a deployment at a planned rate: three hot routes of one market, the list and the search, in
+// rotation. Times start at the planned time. A status other than 200 ends the load.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
@@ -12,22 +12,22 @@ const ANSWER_MS_MAX = 10_000
 const CONNECTIONS_MAX = 64
 
 interface PlannedLoad {
-  /** The service's base URL; paths are appended. */
+  /** URL of the service, to which paths are appended. */
   readonly origin: string
   readonly headers: Readonly<Record<string, string>>
   readonly perSecond: number
   readonly seconds: number
-  /** Sent in rotation. */
+  /** Requests to send in rotation. */
   readonly requests: readonly PlannedRequest[]
 }
 
 interface PlannedRequest {
-  /** The route under which its time is recorded. */
+  /** Route for which the time of this request is recorded. */
   readonly route: string
   readonly path: string
 }
 
-/** Rejects with TargetError if a response is not 200. */
+/** Rejects with TargetError if a response does not have status 200. */
 export async function runTargetRest(
   { origin, apiKey, marketIds, words: terms }: Target,
   { perSecond, seconds }: TargetRequest,
@@ -50,7 +50,7 @@ export async function runTargetRest(
   return { rows: [...rows, late, load], state }
 }
 
-/** The routes in rotation, so that each has a fifth of the rate. */
+/** The requests in rotation. Each of the five routes gets a fifth of the rate. */
 function hotRequests(
   marketIds: readonly string[],
   terms: readonly string[],
@@ -69,9 +69,10 @@ function hotRequests(
 }
 
 /**
- * Open-loop requests: request n is due n / rate after the start, whatever happened before, and its time runs from then
- * to the last byte of the response. Delays of a stalled server, and of this process (`lateness`), are thus included.
- * `times`: of responses with status 200, by route. `refusals`: number of other outcomes, by status or error.
+ * Sends open-loop requests. Request n is due n / rate after the start, even if earlier ones were late. Its time ends
+ * with the last byte of the response. It therefore includes delays of a stalled server and of this process
+ * (`lateness`). `times`: times of responses with status 200, by route. `refusals`: number of other outcomes, by status
+ * or error.
  */
 export async function runPlanned({ origin, headers, perSecond, seconds, requests }: PlannedLoad) {
   const requestCount = Math.max(Math.round(perSecond * seconds), 1)
@@ -114,7 +115,7 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' ? code : error.message
 }
 
-/** Failures as text: `3 × status 429, 1 × ECONNRESET`; '' if there were none. */
+/** Failures as text: `3 × status 429, 1 × ECONNRESET`. Empty if there are none. */
 export function refusalText(refusals: ReadonlyMap<string, number>): string {
   return [...refusals].map(([why, count]) => `${count} × ${why}`).join(', ')
 }

@@ -1,4 +1,4 @@
-// One connection of a subscriber to a deployment.
+// A subscriber's connection to a deployment.
 
 import { WebSocket } from 'ws'
 import { systemClock } from '../../engine/clock.ts'
@@ -7,12 +7,12 @@ import type { StreamMessage } from '../received.ts'
 import type { Target } from './target.ts'
 
 const WAIT_MS_MAX = 30_000
-/** Streams opened at once. */
+/** Maximum number of streams that are being opened at once. */
 const WAVE = 50
 
 type Address = Pick<Target, 'origin' | 'apiKey'>
 
-/** One connection. */
+/** A connection of a subscriber. */
 export class TargetStream {
   readonly #socket: WebSocket
   readonly #place: string
@@ -83,7 +83,7 @@ export class TargetStream {
     take(message)
   }
 
-  /** Resolves with `synced` or `resumed`. */
+  /** Resolves when the server has sent `synced` or `resumed`. */
   subscribe(command: Readonly<Record<string, unknown>>): Promise<StreamMessage> {
     this.#commandCount += 1
     const id = this.#commandCount
@@ -116,7 +116,7 @@ export class TargetStream {
     this.#socket.terminate()
   }
 
-  /** Drops the connection without a close frame, like a network failure. */
+  /** Closes the connection without a close frame, like a network failure. */
   cut(): void {
     this.#isOver = true
     this.#socket.terminate()
@@ -128,7 +128,7 @@ export class TargetStream {
   }
 }
 
-/** This many streams, opened in small groups; on a refusal the open ones are dropped. */
+/** Opens this many streams, in small groups. If the deployment refuses one, the open ones are closed. */
 export async function openStreams(
   count: number,
   open: (index: number) => Promise<TargetStream>,

@@ -1,6 +1,6 @@
-// Load on a running deployment (`npm run bench -- --url URL --api-key KEY`): its properties, the key's quota, and the
-// benches that can run against it. Figures that only its machine has, such as processor time, are not available, so
-// there are no ratios.
+// Load on a running deployment (`npm run bench -- --url URL --api-key KEY`): checks its properties and the key's quota,
+// and runs the benches that work over a network. Figures such as processor time are available only on the deployment's
+// machine, so there are no ratios.
 
 import { networkInterfaces } from 'node:os'
 import { systemClock } from '../../engine/clock.ts'
@@ -13,19 +13,19 @@ import { runTargetRest } from './rest.ts'
 
 export { TargetError }
 
-/** A deployment that responded. */
+/** A deployment that has responded. */
 export interface Target {
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly origin: string
   readonly apiKey: string
-  /** Open markets, the most active first, at most a hundred. */
+  /** Open markets, the most active first, at most 100. */
   readonly marketIds: readonly string[]
-  /** Search terms from their questions. */
+  /** Words of their questions, used as search terms. */
   readonly words: readonly string[]
-  /** Requests that the key has left in this minute. */
+  /** Number of requests that the key may still send in this minute. */
   readonly requestsLeft: number
   readonly requestsPerMinute: number
-  /** The deployment runs on this machine, so its times and ours use one clock. */
+  /** True if the deployment runs on this machine and therefore uses the same clock. */
   readonly isHere: boolean
 }
 
@@ -56,7 +56,7 @@ const TARGET_BENCHES: Readonly<Record<TargetName, TargetBench>> = {
   },
 }
 
-/** Runs the requested loads. Rejects with TargetError if the deployment is unreachable or refuses. */
+/** Runs the requested loads. Rejects with TargetError if the deployment is unreachable or refuses a request. */
 export async function loadTarget(
   request: TargetRequest,
   logLine: (line: string) => void,
@@ -84,7 +84,7 @@ export async function loadTarget(
   return outcomes
 }
 
-/** Adds the load's name to an error. */
+/** Adds the name of the load to an error. */
 async function named<Result>(name: TargetName, work: Promise<Result>): Promise<Result> {
   try {
     return await work
@@ -95,7 +95,7 @@ async function named<Result>(name: TargetName, work: Promise<Result>): Promise<R
   }
 }
 
-/** Requests within a minute, at most; each stream connection is a request too. */
+/** Maximum number of requests within a minute. Each stream connection is a request too. */
 function requestsNeeded({ names, perSecond, seconds, clientCount }: TargetRequest): number {
   const needs = {
     rest: Math.ceil(perSecond * Math.min(seconds, 60)),
@@ -152,7 +152,7 @@ async function reach(origin: string, apiKey: string): Promise<Response> {
   }
 }
 
-/** Null if the response is not a list of markets. */
+/** The markets in a response. Null if the response is not a list of markets. */
 async function marketsOf(response: Response): Promise<readonly ListedMarket[] | null> {
   try {
     const body: unknown = JSON.parse(await response.text())
@@ -167,7 +167,7 @@ async function marketsOf(response: Response): Promise<readonly ListedMarket[] | 
   }
 }
 
-/** One word per market, the longest of its question, as a user would search for it. */
+/** The longest word of each market's question, as a user would search for it. */
 export function describeTarget(
   markets: readonly Pick<ListedMarket, 'question'>[],
 ): readonly string[] {
