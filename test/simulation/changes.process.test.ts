@@ -1,6 +1,6 @@
-// The simulated venues change their APIs in ways that no release anticipated, while an engine runs beside them on the
-// same clock. /health must name each change within a minute, and all data must stay correct. Several changes are active
-// at once; with TEST_LONG=1 each is also tested alone.
+// The simulated venues change their APIs unexpectedly while an engine runs on the same clock. /health must report each
+// change within a minute, and all data must stay correct. Several changes are active at once. With TEST_LONG=1 each
+// change is also tested alone.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,8 +17,8 @@ import { waitOneTick } from '../support/fakes/real-time-step.ts'
 import { compareBooks, compareTrades, read } from '../support/rigs/full-service.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 
-/** Kind and name of each change in the drift table. */
-const NAMED_BY: Readonly<Record<ChangeName, string>> = {
+/** The drift entry, as `kind=name`, that must report each change. */
+const ENTRY_OF: Readonly<Record<ChangeName, string>> = {
   question_gone: 'gamma.market.field=question missing',
   condition_id_renamed: 'gamma.market.field=conditionId missing',
   state_as_text: 'gamma.market.field=active is text',
@@ -74,8 +74,8 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
 }
 
 /**
- * Each change once. Changes that would hide each other are in different rounds, as are changes that end different
- * sources of trades.
+ * The tested combinations of changes. Two changes are in different rounds if one would hide the other, or if both end a
+ * source of trades.
  */
 const ROUNDS: readonly (readonly ChangeName[])[] = [
   [
@@ -118,20 +118,20 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
 
 const KNOWN_AFTER_MS = 3_000
 const FLOW_MS = 10_000
-const NAMED_WITHIN_MS = 60_000
+const REPORTED_WITHIN_MS = 60_000
 const SAMPLE_EVERY_MS = 1_000
-const LOOK_AGAIN_MS = 3_000
-/** Five minutes of simulated time. */
-const LOOKS_MAX = 100
+const POLL_EVERY_MS = 3_000
+/** Polls before data counts as wrong: five minutes of simulated time. */
+const POLLS_MAX = 100
 
 interface Finding {
   readonly kind: string
   readonly name: string
-  /** In seconds. */
+  /** Unix time in seconds. */
   readonly first: number
 }
 
-/** Simulated venues, and the data folder of an engine that ran beside them before they changed. */
+/** Starts simulated venues. Runs an engine beside them before any change, to fill its data folder. */
 async function openRounds() {
   const clock = new ManualClock()
   const simulator = await startSimulator({
@@ -160,7 +160,10 @@ async function openRounds() {
   }
 }
 
-/** Resolves to the entry that reported each change, and the seconds it took. */
+/**
+ * Runs an engine while the changes are active. Resolves to texts with the entry that reported each change and the
+ * seconds it took.
+ */
 async function live(
   { clock, simulator, place: position }: Awaited<ReturnType<typeof openRounds>>,
   changes: readonly ChangeName[],
@@ -176,11 +179,11 @@ async function live(
     await follower.follow('orderbook')
     await follower.follow('trades')
     const sinceMs = clock.nowMs()
-    const named = await namesOf(changes, locations.api, { clock, startedMs })
+    const named = await reportsOf(changes, locations.api, { clock, startedMs })
     await pause(clock, Math.max(0, sinceMs + FLOW_MS - clock.nowMs()))
     await read(`${gamma}/sim/state?action=pause`)
-    await pause(clock, LOOK_AGAIN_MS)
-    await judge(locations, follower, { clock, sinceMs })
+    await pause(clock, POLL_EVERY_MS)
+    await checkData(locations, follower, { clock, sinceMs })
     return named
   } finally {
     follower.close()
@@ -188,8 +191,8 @@ async function live(
   }
 }
 
-/** Waits until every change is reported. Fails when one is not reported within a minute. */
-async function namesOf(
+/** Waits until every change is reported. Fails if one is not reported within a minute. */
+async function reportsOf(
   changes: readonly ChangeName[],
   api: string,
   { clock, startedMs }: { readonly clock: ManualClock; readonly startedMs: number },
@@ -198,20 +201,20 @@ async function namesOf(
     const { drift } = await read<{ drift: Record<string, Finding[]> }>(`${api}/health`)
     const all = Object.values(drift).flat()
     const found = changes.flatMap((change) => {
-      const by = all.find(({ kind, name }) => `${kind}=${name}` === NAMED_BY[change])
+      const by = all.find(({ kind, name }) => `${kind}=${name}` === ENTRY_OF[change])
       const afterS = by === undefined ? 0 : by.first - Math.floor(startedMs / 1_000)
-      return by === undefined ? [] : [`${change}: ${NAMED_BY[change]} after ${afterS} s`]
+      return by === undefined ? [] : [`${change}: ${ENTRY_OF[change]} after ${afterS} s`]
     })
     if (found.length === changes.length) return found
-    if (clock.nowMs() - startedMs > NAMED_WITHIN_MS) {
+    if (clock.nowMs() - startedMs > REPORTED_WITHIN_MS) {
       assert.deepEqual(found, changes, all.map(({ kind, name }) => `${kind}=${name}`).join(', '))
     }
     await pause(clock, SAMPLE_EVERY_MS)
   }
 }
 
-/** Checks that data served as live is correct at once, and all data at the end. */
-async function judge(
+/** Checks that books and trades served as live are correct at once, and that all of them are correct in the end. */
+async function checkData(
   locations: Parameters<typeof compareBooks>[0],
   follower: StreamFollower,
   { clock, sinceMs }: { readonly clock: ManualClock; readonly sinceMs: number },
@@ -230,8 +233,8 @@ async function judge(
     found.booksWrong.filter((book) => !isStale(book)),
     [],
   )
-  for (let checks = 1; wrongIn(found).length > 0 && checks < LOOKS_MAX; checks += 1) {
-    await pause(clock, LOOK_AGAIN_MS)
+  for (let checks = 1; wrongIn(found).length > 0 && checks < POLLS_MAX; checks += 1) {
+    await pause(clock, POLL_EVERY_MS)
     found = await check()
   }
   assert.deepEqual(wrongIn(found).slice(0, 5), [])

@@ -1,4 +1,4 @@
-// A cluster whose nats-server loses all data, while the engine runs or together with an engine kill.
+// A cluster whose nats-server loses all data, while the engine runs or while it is killed.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -7,9 +7,9 @@ import { hasNats } from '../../engine/cluster/nats-server.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 5 : 1
-/** A gateway serves frozen books when live books get no updates for this long. */
+/** A live book without changes for this long counts as frozen, because the venues change books continuously. */
 const FROZEN_MS = 8_000
-/** How long the books are observed after each loss. */
+/** Duration of the checks after each loss. */
 const WATCH_MS = 25_000
 const POLL_MS = 250
 
@@ -19,7 +19,7 @@ class FrozenBooks {
   readonly #moved = new Map<number, { readonly seq: number; readonly atMs: number }>()
   count = 0
   polls = 0
-  /** The longest time that live books of a gateway did not change. */
+  /** Longest time in ms for which the live books of a gateway did not change. */
   frozenMs = 0
   #isStopped = false
   readonly #done: Promise<void>
@@ -71,18 +71,18 @@ test('never serves a frozen book as live when nats-server loses its data, with o
       const startedAtMs = performance.now()
       if (isEngineKilled) await rig.killEngine(0)
       await rig.startNats()
-      // The gateways may not have noticed the loss yet.
+      // The gateways may not have detected the loss yet.
       await sleep(WATCH_MS)
       await rig.whole()
       const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1)
       t.diagnostic(
-        `data lost, engine ${isEngineKilled ? 'killed' : 'running'}: whole after ${seconds} s`,
+        `data lost, engine ${isEngineKilled ? 'killed' : 'running'}: complete after ${seconds} s`,
       )
     }
   }
   await frozen.stop()
   t.diagnostic(
-    `${frozen.polls} polls, ${frozen.count} with frozen books served as live, longest ${Math.round(frozen.frozenMs)} ms`,
+    `${frozen.polls} polls, ${frozen.count} with frozen books served as live, longest unchanged for ${Math.round(frozen.frozenMs)} ms`,
   )
   assert.equal(frozen.count, 0)
 })

@@ -1,6 +1,6 @@
-// Many clients behind a proxy that delays, throttles, resets and half-opens connections. Every book must equal REST at
-// its seq, and each trade must be delivered once. With TEST_LONG=1: 200 clients and 5,000 venue messages a second for a
-// minute.
+// Many clients connect through a proxy that delays, throttles, resets and half-opens connections. Each book must equal
+// the REST book with the same seq, and each trade must be delivered once. With TEST_LONG=1: 200 clients and 5,000 venue
+// messages a second for a minute.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -63,15 +63,15 @@ async function followAll(logLine: (line: string) => void, faults: 'on' | 'off'):
     const books = (witness.counts.book - before.book) / elapsed
     const trades = (witness.counts.trade - before.trade) / elapsed
     logLine(
-      `${marketIds.length} markets, ${books.toFixed(0)} book updates and ${trades.toFixed(0)} trades a second told for ${elapsed.toFixed(1)} s; engine's loop late by p50 ${(loop.percentile(50) / 1e6).toFixed(1)}, p99 ${(loop.percentile(99) / 1e6).toFixed(1)} ms, CPU ${((used.user + used.system) / 1e6 / elapsed).toFixed(2)} cores`,
+      `${marketIds.length} markets, ${books.toFixed(0)} book updates and ${trades.toFixed(0)} trades a second published for ${elapsed.toFixed(1)} s; event-loop delay of the engine: p50 ${(loop.percentile(50) / 1e6).toFixed(1)}, p99 ${(loop.percentile(99) / 1e6).toFixed(1)} ms, CPU ${((used.user + used.system) / 1e6 / elapsed).toFixed(2)} cores`,
     )
     logLine(
-      `while it flowed: ${sampled.asked} books of REST, ${sampled.equal} equal to a client's at that seq, ${sampled.different.length} different, ${sampled.unknown} with nothing to compare`,
+      `during the load: ${sampled.asked} books read over REST, ${sampled.equal} equal to a client's at that seq, ${sampled.different.length} different, ${sampled.unknown} without a client book of that seq`,
     )
     const report = await settled(crowd, watched, logLine)
-    tell(report, logLine)
+    logReport(report, logLine)
     assert.deepEqual(sampled.different.slice(0, 5), [])
-    assert.ok(sampled.equal >= 10, 'books were compared while they moved')
+    assert.ok(sampled.equal >= 10, 'books were compared under load')
     assert.deepEqual(report.faults.slice(0, 5), [])
     assert.deepEqual(report.books.wrong.slice(0, 5), [])
     assert.deepEqual(report.trades.missing.slice(0, 5), [])
@@ -80,9 +80,9 @@ async function followAll(logLine: (line: string) => void, faults: 'on' | 'off'):
     assert.equal(report.live, clients)
     assert.deepEqual(unannounced(report), [])
     assert.ok(report.trades.due > 0)
-    // All trades are stored, so no loss needs an announcement.
+    // All trades are stored, so none may be announced as lost.
     assert.equal(report.trades.handed, report.trades.due)
-    // The proxy did interrupt connections, and clients reconnected.
+    // The proxy must have interrupted connections, and clients must have reconnected.
     assert.ok((report.proxy?.reset ?? 0) > 0)
     assert.ok((report.counts.connections ?? 0) > clients)
   } finally {
@@ -92,7 +92,7 @@ async function followAll(logLine: (line: string) => void, faults: 'on' | 'off'):
   }
 }
 
-/** Polls until every client has everything or the time is up. The engine must be idle first. */
+/** Polls until every client has all data or the time is up. Waits first until the engine is idle. */
 async function settled(
   crowd: SimulatedUsers,
   { engine, witness }: WatchedEngine,
@@ -111,7 +111,7 @@ async function settled(
     const report = await crowd.ask({ kind: 'check', trades: witness.trades })
     const wrong = report.books.wrong.length + report.trades.missing.length
     if (isLate || (wrong === 0 && report.live === report.clients)) {
-      logLine(`right ${seconds.toFixed(0)} s after the pause`)
+      logLine(`all data correct ${seconds.toFixed(0)} s after the pause`)
       return report
     }
     logLine(
@@ -120,7 +120,7 @@ async function settled(
   }
 }
 
-function tell(report: SimulatedUsersReport, logLine: (line: string) => void): void {
+function logReport(report: SimulatedUsersReport, logLine: (line: string) => void): void {
   const { trades, books, loop } = report
   logLine(
     `${report.clients} clients, ${report.live} live: ${JSON.stringify(report.counts)}; proxy ${JSON.stringify(report.proxy)}`,
@@ -129,9 +129,9 @@ function tell(report: SimulatedUsersReport, logLine: (line: string) => void): vo
     `${trades.due} trades due over all clients, ${trades.handed} handed once, ${trades.announced} announced as lost, ${trades.missing.length} missing, ${trades.extra.length} extra`,
   )
   logLine(
-    `${books.compared} books compared, ${books.wrong.length} wrong; gaps told: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
+    `${books.compared} books compared, ${books.wrong.length} wrong; gaps reported: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
   )
   logLine(
-    `the clients' loop late by p50 ${loop.p50Ms.toFixed(1)}, p99 ${loop.p99Ms.toFixed(1)} ms, CPU ${loop.cpuSeconds.toFixed(1)} s`,
+    `event-loop delay of the clients: p50 ${loop.p50Ms.toFixed(1)}, p99 ${loop.p99Ms.toFixed(1)} ms, CPU ${loop.cpuSeconds.toFixed(1)} s`,
   )
 }

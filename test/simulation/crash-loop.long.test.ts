@@ -1,6 +1,6 @@
-// Kills the service repeatedly on one data folder, after 0.2 to 3 s of mixed load, while the venues continue.
-// Acknowledged changes and served trades must remain, candles must match their trades, and every record must be
-// readable. With TEST_LONG=1: 100 rounds.
+// Kills the service repeatedly on one data folder, each time after 0.2 to 3 s of mixed load. The venues continue
+// meanwhile. Acknowledged changes and served trades must be stored, candles must match their trades, and every record
+// must be readable. With TEST_LONG=1: 100 rounds.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,9 +20,9 @@ import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/full-s
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.CRASH_ROUNDS ?? (isLong ? 100 : 1))
 const seed = process.env.SEED ?? 'crash loop'
-/** The first kill waits for this many accounts, because sign-up is slow. */
+/** The first kill waits until this many accounts exist, because each sign-up is slow. */
 const FIRST_CHANGES = 20
-/** A served trade that was not committed is fetched again by the poll once a minute. */
+/** Maximum time until a served trade that was not committed is fetched again. The engine polls once a minute. */
 const FETCHED_AGAIN_SECONDS = 120
 
 test('loses no acknowledged change or served trade, and leaves no unreadable record, when killed under mixed load', async (t) => {
@@ -53,7 +53,7 @@ test('loses no acknowledged change or served trade, and leaves no unreadable rec
       problems.push(...(await checkCandles(locations, market)))
     }
     t.diagnostic(
-      `${rounds} kills; ${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} never answered; ${load.trades.size} trades served, ${missing.length} missing`,
+      `${rounds} kills; ${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} without a response; ${load.trades.size} trades served, ${missing.length} missing`,
     )
     assert.deepEqual(missing.slice(0, 5), [])
     assert.deepEqual(problems.slice(0, 5), [])
@@ -71,7 +71,7 @@ test('loses no acknowledged change or served trade, and leaves no unreadable rec
   }
 })
 
-/** Differences that remain after the recovery time. */
+/** Repeats the check until it finds no differences or the recovery time is over. Returns the remaining differences. */
 async function lastingly(validator: () => Promise<readonly string[]>): Promise<readonly string[]> {
   const endsAtMs = performance.now() + FETCHED_AGAIN_SECONDS * 1_000
   for (;;) {

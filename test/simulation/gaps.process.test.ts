@@ -1,6 +1,6 @@
-// Compares the price gaps planned by the simulator with the opportunities that a whole engine finds: every gap that
-// lasts is found, and nothing else. The simulation covers half a minute, with TEST_LONG=1 five minutes with every
-// fault.
+// Compares the price gaps that the simulator plans with the opportunities that an engine finds. The engine must find
+// each gap that lasts long enough, and no other opportunity. The simulation covers 30 seconds without faults. With
+// TEST_LONG=1 it covers five minutes with all faults.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,9 +22,9 @@ import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 const isLong = process.env.TEST_LONG === '1'
 const FLOW_MS = isLong ? 300_000 : 30_000
 const FAULTS = isLong ? FAULT_NAMES : []
-/** Gaps of at least this length must be found. */
+/** Minimum duration of a gap that must be found. */
 const LASTS_MS = 3_000
-/** Tolerated delay of a message: the clock runs ten times as fast as real time. */
+/** Tolerated delay of a message, because the clock runs ten times as fast as real time. */
 const LATE_MS = 3_000
 const MATCHED_LOOKS = 5
 
@@ -47,16 +47,16 @@ interface Found {
 const isOf = (gap: Gap, { markets }: Found): boolean =>
   markets.length === gap.markets.length && gap.markets.every((id) => markets.includes(id))
 
-/** Expected opportunities: between the venues, and between the outcomes of an event. */
+/** Whether a gap must be found: it is between the venues, or between the outcomes of an event. */
 const isReal = ({ kind }: Gap): boolean => kind === 'real' || kind === 'event'
 
 const overlaps = (gap: Gap, { openedMs, closedMs }: Found): boolean =>
   openedMs <= gap.closes_ms + LATE_MS && closedMs >= gap.opens_ms
 
-const notify = ({ kind, markets, question }: Gap): string =>
+const textOfGap = ({ kind, markets, question }: Gap): string =>
   `${kind}: ${question} (${markets.join(', ')})`
 
-const tellFound = ({ opportunity, openedMs, closedMs, reason }: Found): string => {
+const textOfFound = ({ opportunity, openedMs, closedMs, reason }: Found): string => {
   const { id, kind, question, profit, contracts, legs } = opportunity
   const at = legs.map(({ market, isFirst }) => `${market.nativeId} ${isFirst ? 'Yes' : 'No'}`)
   return `${id} ${kind} for ${closedMs - openedMs} ms, closed by ${reason}: ${profit} micros of ${contracts}, ${question} (${at.join(', ')})`
@@ -77,8 +77,9 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
   })
   try {
     const { matches, catalog } = engine.view
-    const founds = new Map<string, Found>()
-    // The matching worker is not on the simulated clock, so a gap counts from the time its match is published.
+    const opportunities = new Map<string, Found>()
+    // Time at which each market's match was published. A gap counts from then on, because the matching worker does not
+    // use the simulated clock.
     const pairedMs = new Map<string, number>()
     const course = new Map<string, string[]>()
     engine.publisher.watch({
@@ -97,14 +98,20 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
         const { id, legs, openedAtMs: openedMs } = opportunity
         if (event === 'opened') {
           const markets = legs.map(({ market }) => String(market.nativeId))
-          founds.set(id, { opportunity, markets, openedMs, closedMs: Infinity, reason: null })
+          opportunities.set(id, {
+            opportunity,
+            markets,
+            openedMs,
+            closedMs: Infinity,
+            reason: null,
+          })
         } else if (event === 'closed') {
-          const found = founds.get(id)
+          const found = opportunities.get(id)
           if (found !== undefined) Object.assign(found, { closedMs: clock.nowMs(), reason })
         }
       },
     })
-    // Waits until the matcher has processed all markets and each book is published.
+    // Waits until the matcher has processed all markets and all books are published.
     for (let checks = 0, total = -1; checks < MATCHED_LOOKS; checks += 1) {
       await pause(clock, 2_000)
       if (matches.highCount === 0 || matches.total !== total) checks = 0
@@ -128,7 +135,7 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
         Math.min(gap.closes_ms, untilMs) - Math.max(gap.opens_ms, sinceMs, knownMs(gap)) >=
         LASTS_MS + LATE_MS,
     )
-    const lasting = [...founds.values()].filter(
+    const lasting = [...opportunities.values()].filter(
       ({ openedMs, closedMs }) => closedMs - openedMs >= opportunityRecordedMsMin,
     )
     const falsely = lasting.filter(
@@ -148,16 +155,16 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
     )
     const others = ['fees', 'depth', 'trap', 'stale'].map(ofKind).join(', ')
     t.diagnostic(
-      `${planted.length} planted, ${inEvents} of them in events, ${planted.length - missed.length} found, ${falsely.length} falsely found; beside them ${others}; ${founds.size} openings, ${lasting.length} of them lasted, ${ofNo} of every No of an event`,
+      `${planted.length} planted, ${inEvents} of them in events, ${planted.length - missed.length} found, ${falsely.length} found falsely; others: ${others}; ${opportunities.size} opened, ${lasting.length} of them long enough, ${ofNo} on all No outcomes of an event`,
     )
     for (const gap of missed)
       t.diagnostic(
-        `missed ${notify(gap)} of ${gap.opens_ms} to ${gap.closes_ms}, ${isKnown(gap) ? `a pair since ${pairMs(gap)}` : 'no pair'}; ${gap.markets.map((one) => course.get(one)?.join(', '))}`,
+        `missed ${textOfGap(gap)} of ${gap.opens_ms} to ${gap.closes_ms}, ${isKnown(gap) ? `a pair since ${pairMs(gap)}` : 'no pair'}; ${gap.markets.map((one) => course.get(one)?.join(', '))}`,
       )
-    for (const found of falsely) t.diagnostic(`falsely ${tellFound(found)}`)
-    assert.deepEqual(missed.map(notify), [])
-    assert.deepEqual(falsely.map(tellFound), [])
-    assert.ok(planted.length >= FLOW_MS / 10_000 && inEvents > 0, 'enough were planted')
+    for (const found of falsely) t.diagnostic(`falsely ${textOfFound(found)}`)
+    assert.deepEqual(missed.map(textOfGap), [])
+    assert.deepEqual(falsely.map(textOfFound), [])
+    assert.ok(planted.length >= FLOW_MS / 10_000 && inEvents > 0, 'enough gaps were simulated')
   } finally {
     await engine.stop()
     stopTime()

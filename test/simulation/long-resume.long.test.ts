@@ -1,5 +1,5 @@
-// A client that missed more trades than one command replays, over kills of the server. The trades are written to the
-// table between two runs, so that no test waits for 25,000 trades. The engine is killed once during the replay.
+// A client misses more trades than one resume command replays, and the engine is killed during the replay. The missed
+// trades are written to the table directly, because 25,000 real trades would take too long.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,10 +20,10 @@ import { trade } from '../support/worlds/stored.ts'
 const MISSED = 25_000
 const skip =
   process.env.TEST_LONG === '1' ? false : `${MISSED} trades take two minutes: TEST_LONG=1`
-/** A safety limit only; a slow machine may take longer. */
+/** Maximum wait. It is long, because the test machine may be slow. */
 const WITHIN_MS = 300_000
 
-/** Waits for the work of a real process. */
+/** Polls until the condition holds, because another process does the work. */
 async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const startedMs = performance.now()
   while (!(await isTrue())) {
@@ -35,15 +35,15 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
 /** The trades that the client received before the kill. */
 interface Received {
   readonly position: { readonly epoch: string; readonly offset: number }
-  /** By market. */
+  /** Last received seq by market. */
   readonly seqs: ReadonlyMap<string, number>
-  /** Time of the newest trade. */
+  /** Time of the newest received trade. */
   readonly newestMs: number
 }
 
 /**
- * Adds trades that the killed run published later without a subscriber; their seqs follow. Their time is not later, so
- * that the engine still requests the trades of its downtime from the venues.
+ * Writes trades that the killed engine could have published later, with the seqs that follow. Their time is that of the
+ * newest received trade, so that the engine still requests the trades of its downtime from the venues.
  */
 async function writeUnreceived(dataDir: string, receivedItems: Received): Promise<TrueTrade[]> {
   const { position: from, seqs: lastSeqs, newestMs } = receivedItems
@@ -58,7 +58,7 @@ async function writeUnreceived(dataDir: string, receivedItems: Received): Promis
       return [number, { id, seq: lastSeqs.get(id) ?? 0 }]
     }),
   )
-  // Published and written, but not received.
+  // These trades were published and stored before the kill, but the client did not receive them.
   for (const row of storage.trades.rangeByOffset({ ...ahead, run: run.number })) {
     const location = seqs.get(row.market)
     if (location !== undefined) location.seq = Math.max(location.seq, row.trade.seq ?? 0)
@@ -70,7 +70,7 @@ async function writeUnreceived(dataDir: string, receivedItems: Received): Promis
     const location = seqs.get(market.number) ?? assert.fail()
     offset += 1
     location.seq += 1
-    const [id, atMs] = [`unheard-${index}`, timeMs(newestMs)]
+    const [id, atMs] = [`unreceived-${index}`, timeMs(newestMs)]
     const locations = { run: run.number, offset, seq: location.seq }
     const row = trade(id, { timeMs: atMs, receivedAtMs: atMs, ...locations })
     storage.trades.put({ number: market.number, venue: market.summary.venue }, row)
@@ -80,7 +80,7 @@ async function writeUnreceived(dataDir: string, receivedItems: Received): Promis
   return reported
 }
 
-/** Resumes with single commands and returns the result of each. */
+/** Resumes with single commands. Returns the result of each command and the ids of the replayed trades. */
 async function partsOf(port: number, key: string, from: Received['position']) {
   const client = await StreamClient.open(port, `api_key=${key}`)
   const parts: { readonly type: unknown; readonly trades: number }[] = []
@@ -107,8 +107,8 @@ function idOf(data: unknown): string {
   return String(Reflect.get(data, 'native_trade_id') ?? Reflect.get(data, 'id'))
 }
 
-/** All expected trades: those of the simulator and those written to the table. */
-async function truthOf(
+/** All expected trades: those of the simulator and those that were written to the table. */
+async function expectedTrades(
   locations: ServiceLocations,
   unreceived: readonly TrueTrade[],
 ): Promise<TrueTrade[]> {
@@ -146,12 +146,12 @@ test('delivers 25,000 missed trades once, in parts of 10,000, when the server is
     client = user
     await user.subscribe({ channel: 'trades', all: true }).ready
     const begunMs = () => ledger.starts.get('trades')?.atMs ?? Number.POSITIVE_INFINITY
-    await until(() => newestMs > begunMs(), 'trades are told')
+    await until(() => newestMs > begunMs(), 'trades arrive')
     assert.equal(await engine.end('SIGKILL'), null)
-    await until(() => user.state !== 'live', 'the client sees it')
+    await until(() => user.state !== 'live', 'the client detects the disconnect')
     const from = user.position('trades') ?? assert.fail()
     const unreceived = await writeUnreceived(rig.dataDir, { position: from, seqs, newestMs })
-    // Kills the server again during the second part.
+    // Kills the server again while it replays the second part.
     const before = ledger.counts.trades
     const killed = new Promise<void>((resolve) => {
       onTrade = () => {
@@ -169,25 +169,25 @@ test('delivers 25,000 missed trades once, in parts of 10,000, when the server is
     await until(async () => {
       Object.assign(
         found,
-        ledger.compare(await truthOf(locations, unreceived), () => true),
+        ledger.compare(await expectedTrades(locations, unreceived), () => true),
       )
       return found.missing.length === 0 && user.state === 'live'
-    }, 'trades are missing')
+    }, 'no trade is missing')
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0)
     t.diagnostic(
       `${found.handed} of ${found.due} handed ${seconds} s after the last start, over ${ledger.counts.resumes} resumes`,
     )
-    assert.deepEqual(ledger.faults, [], 'none came twice')
+    assert.deepEqual(ledger.faults, [], 'no trade was delivered twice')
     assert.deepEqual([found.announced, found.extra, [...ledger.gaps]], [0, [], []])
     assert.ok(found.due >= MISSED)
     const { parts, ids } = await partsOf(port, locations.key, from)
-    t.diagnostic(`by hand: ${JSON.stringify(parts)}`)
+    t.diagnostic(`single commands: ${JSON.stringify(parts)}`)
     assert.deepEqual(
       parts.slice(0, -1),
       [1, 2].map(() => ({ type: 'resume_limited', trades: 10_000 })),
     )
     const wanted = unreceived.map(({ id }) => id)
-    const reported = ids.filter((id) => id.startsWith('unheard-'))
+    const reported = ids.filter((id) => id.startsWith('unreceived-'))
     assert.deepEqual(reported, wanted, 'each trade once, in the order of publication')
     assert.equal(await engine.end('SIGTERM'), 0)
   } finally {

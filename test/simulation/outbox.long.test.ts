@@ -1,6 +1,6 @@
-// Kills the service at random times while about 500 events a second go to ten webhooks. One receiver refuses, one
-// hangs, one resets connections. No event may be lost, and counts must match at every start. With TEST_LONG=1: 200
-// rounds.
+// Kills the service at random times while it sends about 500 events a second to ten webhooks. One receiver refuses
+// requests, one hangs and one resets connections. No event may be lost, and counts must be consistent at every start.
+// With TEST_LONG=1: 200 rounds.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,9 +13,9 @@ import { Rig } from '../support/rigs/full-service.ts'
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 1))
 const seed = process.env.SEED ?? 'outbox'
-/** About fifty of these messages are trades. */
+/** Venue messages per second. About fifty of them are trades. */
 const MESSAGES_PER_SECOND = 600
-/** After this many kills, all missed trades are fetched before the next kill. */
+/** After this many kills, the test waits until all missed trades are fetched. */
 const ROUNDS_UNTIL_WHOLE = 20
 const MANNERS: readonly ReceiverBehaviour[] = [
   ...Array.from({ length: 7 }, () => 'accept' as const),
@@ -38,13 +38,13 @@ test('loses no webhook event, resends identical bytes and keeps counts consisten
     witness = await OutboxChecker.open(locations, MANNERS)
     const startedMs = performance.now()
     for (let round = 0; round < rounds; round += 1) {
-      // Also kills while missed trades are fetched and before all receivers were called again.
+      // Some kills occur while missed trades are fetched and before all receivers got requests again.
       await pause(100 + 1_900 * random.next())
       assert.equal(await engine.end('SIGKILL'), null)
       ;({ engine, locations } = await rig.startEngine(TRIAL_ENV))
       await witness.counts(locations)
-      // Trades missed for more than 15 minutes are not delivered. On a slow machine, an engine that lives one second at
-      // a time would fall that far behind after many kills.
+      // Trades that were missed for more than 15 minutes are not delivered. Without this wait, an engine that runs for
+      // one second at a time would fall behind by that much on a slow machine.
       if (round % ROUNDS_UNTIL_WHOLE === ROUNDS_UNTIL_WHOLE - 1) {
         await rig.flow('pause')
         await witness.drained(locations, 300, true)
@@ -60,13 +60,13 @@ test('loses no webhook event, resends identical bytes and keeps counts consisten
     const rate = Math.round((due * MANNERS.length) / seconds)
     const share = ((100 * duplicates) / Math.max(delivered, 1)).toFixed(2)
     t.diagnostic(
-      `${rounds} kills in ${seconds.toFixed(0)} s, drained in ${drainedSeconds.toFixed(0)} s, ${due} trades and ${unstored.length} not fetched yet, ${rate} events a second; ${requests} requests, ${delivered} delivered, ${duplicates} of them again (${share} %); ${lost.length} lost`,
+      `${rounds} kills in ${seconds.toFixed(0)} s, drained in ${drainedSeconds.toFixed(0)} s, ${due} trades and ${unstored.length} not fetched yet, ${rate} events a second; ${requests} requests, ${delivered} delivered, ${duplicates} of them repeated (${share} %); ${lost.length} lost`,
     )
     t.diagnostic(JSON.stringify(await witness.counts(locations)))
     if (isLong) assert.deepEqual(unstored.slice(0, 5), [])
     assert.deepEqual(lost.slice(0, 5), [])
     assert.deepEqual(uncounted.slice(0, 5), [])
-    assert.deepEqual(faults.slice(0, 5), [], 'every body the same, every signature verified')
+    assert.deepEqual(faults.slice(0, 5), [], 'all bodies are equal, all signatures valid')
     assert.ok(due > 0 && delivered >= due)
     assert.equal(await engine.end('SIGTERM'), 0)
   } finally {

@@ -1,6 +1,7 @@
-// Simulates power loss under load on a disk that takes up to 200 ms a flush. The databases then hold all flushed data
-// and any part of the rest. Acknowledged changes must remain, the outbox must be consistent, and market data may lose
-// at most a second, which the venues send again. Only with TEST_LONG=1. Needs a C compiler, not root (power-loss.ts).
+// Simulates power loss under load, with a disk that needs up to 200 ms per flush. After a loss the databases contain
+// all flushed data and a random part of the rest. Acknowledged changes must remain, and the outbox must be consistent.
+// At most a second of market data may be lost, which the venues send again. Runs only with TEST_LONG=1. Needs a C
+// compiler, and a user other than root (power-loss.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -58,19 +59,19 @@ test('loses no acknowledged change, and at most a second of market data, on powe
       assert.deepEqual([...problems, ...load.problems].slice(0, 5), [], `round ${round}`)
     }
     let missing = await checkTrades(rig.locations, load)
-    // Messages of the downtime are fetched by the poll once a minute.
+    // The engine fetches the trades of its downtime with a poll once a minute.
     for (let tries = 0; missing.length > 0 && tries < 60; tries += 1) {
       await pause(2_000)
       missing = await checkTrades(rig.locations, load)
     }
-    t.diagnostic(rig.said)
+    t.diagnostic(rig.summary)
     t.diagnostic(
-      `${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} never answered; ${load.trades.size} trades served, ${missing.length} missing`,
+      `${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} without a response; ${load.trades.size} trades served, ${missing.length} missing`,
     )
     assert.deepEqual(missing.slice(0, 5), [])
-    // A machine that is too busy for the service also delays its commits, so most losses are judged, not all.
+    // On an overloaded machine commits are delayed too, so only most of the losses must be short.
     const short = rig.lostMs.filter((ms) => ms <= LOST_MS_MAX).length
-    assert.ok(short >= rounds * LOST_MS_SHARE, rig.said)
+    assert.ok(short >= rounds * LOST_MS_SHARE, rig.summary)
   } finally {
     await receiver.close()
     await rig.close()
@@ -98,9 +99,9 @@ test('loses no webhook event on power loss, sends no unstored event, and keeps c
     await witness.drained(rig.locations, 180, true)
     const result = await witness.judge(rig.locations)
     const { due, unstored, lost, uncounted, faults, delivered, duplicates } = result
-    t.diagnostic(rig.said)
+    t.diagnostic(rig.summary)
     t.diagnostic(
-      `${due} trades due, ${delivered} delivered, ${duplicates} again, ${lost.length} lost, ${unstored.length} never stored; ${unkept.length} sent and not kept`,
+      `${due} trades due, ${delivered} delivered, ${duplicates} again, ${lost.length} lost, ${unstored.length} not stored; ${unkept.length} sent but not stored`,
     )
     assert.deepEqual(unstored.slice(0, 5), [])
     assert.deepEqual(lost.slice(0, 5), [])
@@ -125,19 +126,19 @@ interface Running {
   readonly locations: ServiceLocations
 }
 
-/** A service with simulated power loss. */
+/** Runs a service and simulates power losses. */
 class PowerLossRig {
   readonly random: Random = seededRandom(seed)
   readonly #rig: Rig
   readonly #supply: PowerSupply
   #running: Running
-  /** For each loss: the age of the oldest served trade that was lost. */
+  /** Age in ms of the oldest served trade that was lost, for each power loss. */
   readonly lostMs: number[] = []
   #lostTrades = 0
-  /** Time at which each streamed trade was received, by native id. */
+  /** Receive time of each streamed trade, by native id. */
   readonly #served = new Map<string, number>()
   #sectors = 0
-  #kept = 0
+  #survived = 0
 
   private constructor(rig: Rig, supply: PowerSupply, running: Running) {
     this.#rig = rig
@@ -164,13 +165,13 @@ class PowerLossRig {
     return this.#running.locations
   }
 
-  get said(): string {
+  get summary(): string {
     const sorted = this.lostMs.toSorted((one, other) => one - other)
     const [middle, most] = [sorted[sorted.length >> 1], sorted.at(-1)]
-    return `${this.lostMs.length} losses; ${this.#sectors} sectors unflushed, ${this.#kept} of them kept; ${this.#lostTrades} streamed trades gone for the moment, the oldest of a loss received ${middle} ms before it in the middle, ${most} ms at most`
+    return `${this.lostMs.length} losses; ${this.#sectors} sectors unflushed, ${this.#survived} of them written; ${this.#lostTrades} streamed trades lost; age of the oldest per loss: median ${middle} ms, maximum ${most} ms`
   }
 
-  /** Records the trades of the stream until the service ends. */
+  /** Records the streamed trades until the service ends. */
   listen(): void {
     const { api, key } = this.locations
     const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
@@ -184,13 +185,13 @@ class PowerLossRig {
     })
   }
 
-  /** Kills the service and returns the contents of the disk. */
+  /** Kills the service, simulates the power loss and returns the contents of the disk. */
   async lose(): Promise<DiskImage> {
     assert.equal(await this.#running.engine.end('SIGKILL'), null)
     const lostAtMs = Date.now()
-    const { unflushedSectors, keptSectors: retainedSectors } = this.#supply.lose(this.random)
+    const { unflushedSectors, writtenSectors } = this.#supply.lose(this.random)
     this.#sectors += unflushedSectors
-    this.#kept += retainedSectors
+    this.#survived += writtenSectors
     const platter = await readDiskImage(this.#rig.dataDir)
     let oldestMs = lostAtMs
     for (const [id, receivedAtMs] of this.#served) {

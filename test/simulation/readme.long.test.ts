@@ -1,5 +1,5 @@
-// Runs the README's commands as written: first requests, a wallet, opportunities on the stream, and the webhook with
-// its receiver. Only ports and the folder differ.
+// Runs the commands of the README unchanged: first requests, a wallet, opportunities on the stream, and the webhook
+// example with its receiver. Only ports and the folder differ.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import { beforeAgain, read } from '../support/rigs/full-service.ts'
 import { freePorts, startProcess } from '../support/rigs/processes.ts'
 
-/** The code blocks below a heading of the README, in order. */
+/** The code blocks of the README section with this heading, in order. */
 function blocksBelow(heading: string): readonly string[] {
   const section = readFileSync('README.md', 'utf8').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
   const blocks = section?.matchAll(/^```\w+\n([\s\S]*?)^```$/gm) ?? []
@@ -27,7 +27,7 @@ function hasShellTools(): boolean {
   }
 }
 
-/** Waits until a trade names a wallet, because a reader pastes the commands later than this test. */
+/** Waits until a trade names a wallet, which the next commands need. A human reader would be slower than this test. */
 async function firstTrade(api: string, dataDir: string): Promise<void> {
   const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
   for (;;) {
@@ -38,7 +38,10 @@ async function firstTrade(api: string, dataDir: string): Promise<void> {
   }
 }
 
-/** The first line of a child's output that contains this text. Without a time limit: the test runner stops a hang. */
+/**
+ * The first line of the process's output that contains the text. There is no time limit, because the test runner stops
+ * hanging tests.
+ */
 async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   const [lines, stderr]: [string[], string[]] = [[], []]
   let rest = ''
@@ -79,7 +82,7 @@ test('runs the README’s webhook example as written and verifies a signed whale
     const script = shell
       .replace('http://127.0.0.1:8080', api)
       .replace('127.0.0.1:4100', `127.0.0.1:${port}`)
-    // A process group, so that the receiver ends with the shell that started it.
+    // A process group of its own, so that the receiver ends with the shell that started it.
     user = spawn('bash', ['-c', script], { cwd: folder, detached: true })
     const line = await lineWith(user, 'verified')
     const { type, data } = JSON.parse(line.slice('verified '.length))

@@ -1,5 +1,5 @@
-// Stops and kills the engine while the venues continue. Served data must remain, missed data is fetched, and nothing is
-// doubled.
+// Stops and kills the engine while the venues continue. Served data must remain, missed data must be fetched, and no
+// trade may be stored twice.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ test('recovers every book and trade after the venues stop responding for a while
     const { engine, locations } = await rig.startEngine()
     const sinceMs = Date.now()
     await pause(1_000)
-    // A stopped process does not respond, but its sockets stay open.
+    // A process that is stopped by SIGSTOP does not respond, but its sockets stay open.
     process.kill(venues.pid, 'SIGSTOP')
     await pause(isLong ? 60_000 : 8_000)
     process.kill(venues.pid, 'SIGCONT')
@@ -32,7 +32,7 @@ test('recovers every book and trade after the venues stop responding for a while
     await rig.flow('pause')
     const report = await settle(locations, null, { sinceMs, secondsMax: 180, say: logLine })
     logLine(
-      `${report.truthTrades} true trades, ${report.tradesMissing.length} missing, ${report.booksWrong.length} books wrong, right ${report.settledAfterSeconds} s after`,
+      `${report.truthTrades} true trades, ${report.tradesMissing.length} missing, ${report.booksWrong.length} books wrong, all correct ${report.settledAfterSeconds} s after the pause`,
     )
     assert.deepEqual(report.tradesMissing.slice(0, 5), [])
     assert.deepEqual(report.tradesDoubled.slice(0, 5), [])
@@ -74,7 +74,7 @@ test('continues the same simulated world when npm start is stopped and started a
     const first = await run()
     let [ids, trades]: [string[], string[]] = [[], []]
     for (let tries = 0; trades.length === 0; tries += 1) {
-      assert.ok(tries < 60, 'the world trades')
+      assert.ok(tries < 60, 'the simulation must have trades')
       await pause(1_000)
       ids = await allMarketIds(first.locations)
       trades = await tradesOf(first.locations, ids)
@@ -89,16 +89,16 @@ test('continues the same simulated world when npm start is stopped and started a
     )
     let stored = await tradesOf(second.locations, again)
     for (let tries = 0; stored.length <= trades.length; tries += 1) {
-      assert.ok(tries < 60, 'the world goes on')
+      assert.ok(tries < 60, 'the simulation must continue')
       await pause(1_000)
       stored = await tradesOf(second.locations, again)
     }
     assert.deepEqual(
       trades.filter((name) => !stored.includes(name)),
       [],
-      'nothing lost',
+      'no trade is lost',
     )
-    assert.equal(new Set(stored).size, stored.length, 'nothing doubled')
+    assert.equal(new Set(stored).size, stored.length, 'no trade is stored twice')
     assert.equal(await second.engine.end('SIGTERM'), 0)
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

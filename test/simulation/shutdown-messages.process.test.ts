@@ -1,5 +1,5 @@
-// Output of the running service: no key or token in a log line, error response or metric. On shutdown every stream gets
-// a close code and the process exits with 0.
+// Checks the output of a running service: no key or token in a log line, error response or metric. On shutdown every
+// stream must get a close code, and the process must exit with 0.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -41,7 +41,7 @@ test('writes no key, password or token to a log line, an error response or a met
   const secrets = [key, token, password, locations.key]
   const hostile = [`pmk_${'x'.repeat(30)}`, `${token}x`]
   const query = `api_key=${key}`
-  // The key in every input that a response may repeat.
+  // Sends the key in every input that a response may repeat.
   for (const wrong of [
     `${query}&encoding=${key}`,
     `${query}&x=%zz`,
@@ -95,7 +95,7 @@ test('closes every stream with code 1001 and exits with 0 on SIGTERM under load'
   const watching = await StreamClient.open(port, `api_key=${locations.key}`)
   await watching.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }, 'synced')
   const last = await watching.ofType('trade')
-  // After 15 s the shutdown is abandoned with an error code.
+  // A shutdown that takes 15 s is abandoned with an error code, so 0 means that it completed.
   assert.equal(await engine.end('SIGTERM'), 0)
   await Promise.all(readers.map(({ closed }) => closed))
   assert.deepEqual(
@@ -103,7 +103,7 @@ test('closes every stream with code 1001 and exits with 0 on SIGTERM under load'
     readers.map(() => 1001),
   )
   assert.equal((await watching.closed).code, 1001)
-  // Published trades are on disk.
+  // Trades that were published before the shutdown must be stored.
   ;({ engine, locations } = await rig.startEngine())
   const id = encodeURIComponent(String(last.market_id))
   const url = `${locations.api}/v1/markets/${id}/trades?limit=500`

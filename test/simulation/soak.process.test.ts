@@ -1,5 +1,5 @@
-// A whole engine and simulated venues in this process on one clock. Then the world is paused, and each book (over REST
-// and rebuilt by a subscriber) and each trade is compared with the simulator.
+// Runs an engine and simulated venues in this process on one clock. Then pauses the simulation and compares each book
+// and trade with the simulator. Books come from REST and from a stream subscriber.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,9 +18,9 @@ import { compareBooks, compareTrades, read } from '../support/rigs/full-service.
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 
 const FLOW_MS = 10_000
-const LOOK_AGAIN_MS = 3_000
-/** Five minutes of simulated time. Silence and lost connections are repaired long before. */
-const LOOKS_MAX = 100
+const POLL_EVERY_MS = 3_000
+/** Polls before data counts as wrong: five minutes of simulated time, in which the engine recovers from all faults. */
+const POLLS_MAX = 100
 
 interface Soak {
   readonly faults: readonly SimFault[]
@@ -60,20 +60,20 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
     ]
     for (
       let checks = 1;
-      wrong().some(({ length }) => length > 0) && checks < LOOKS_MAX;
+      wrong().some(({ length }) => length > 0) && checks < POLLS_MAX;
       checks += 1
     ) {
-      await pause(clock, LOOK_AGAIN_MS)
+      await pause(clock, POLL_EVERY_MS)
       found = await check()
     }
     t.diagnostic(
-      `${found.booksCompared} books, ${found.truthTrades} true trades; right ${clock.nowMs() - sinceMs - FLOW_MS} ms after the pause`,
+      `${found.booksCompared} books, ${found.truthTrades} true trades; all correct ${clock.nowMs() - sinceMs - FLOW_MS} ms after the pause`,
     )
     for (const texts of [...wrong(), found.tradesExtra, found.tradesDoubled, follower.faults]) {
       assert.deepEqual(texts.slice(0, 5), [])
     }
     assert.ok(found.truthTrades > 0 && found.booksCompared > 0)
-    t.diagnostic(`${found.tradesMerged.length} fills are served in one trade with others`)
+    t.diagnostic(`${found.tradesMerged.length} fills are part of a combined trade`)
     if (faults.length === 0) assert.deepEqual(found.tradesMerged, [])
   } finally {
     follower.close()

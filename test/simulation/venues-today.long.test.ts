@@ -1,6 +1,7 @@
-// The venues as of November 2026: version 1 of the Data API is retired, half of venue_a's markets use protocol v2, and
-// its activity stream ends during the run. Then all markets, books, trades and wallets are compared with the simulator,
-// and the drift tables may name only these changes. With TEST_LONG=1: five minutes at 1,000 messages a second.
+// Simulates the venues as of November 2026: version 1 of the Data API is retired, half of venue_a's markets use
+// protocol v2, and its activity stream ends during the run. All markets, books, trades and wallets are compared with
+// the simulator, and the drift tables may contain only these changes. With TEST_LONG=1: five minutes at 1,000 messages
+// a second.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -67,7 +68,7 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
       assert.deepEqual(wrong.slice(0, 5), [])
     }
     assert.deepEqual(await unlisted(world, locations), [])
-    // Their trades state `no_live_fills`, because fills come from polling only.
+    // Wallets report `no_live_fills`, because after the end of the stream fills are only polled.
     const different = await wallets.compare(ledgers, { isCompleteOnly: false })
     logLine(`${ledgers.length - different.size} of ${ledgers.length} wallets equal their ledgers`)
     assert.deepEqual(firstDifference(different), [])
@@ -78,7 +79,7 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
       findings.filter((entry) => !isSwitchedOn(entry)),
       [],
     )
-    assert.ok(findings.some(isSwitchedOn), 'the end of the activity stream is named')
+    assert.ok(findings.some(isSwitchedOn), 'the end of the activity stream is reported')
     assert.deepEqual(follower.faults.slice(0, 5), [])
     follower.close()
     assert.equal(await engine.end('SIGTERM'), 0)
@@ -88,12 +89,12 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
   }
 })
 
-/** For a program that supports today's venues, only the end of the activity stream is a change. */
+/** Whether an entry is expected. Only the end of the activity stream changes during the run. */
 function isSwitchedOn({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
   return kind === 'rtds' && name === 'silent while last_trade_price flows'
 }
 
-/** Markets that trade in the simulation but are not listed. */
+/** Markets that trade in the simulation but that the service does not list. */
 async function unlisted({ simulator }: TruthWorld, locations: ServiceLocations): Promise<string[]> {
   const listed = new Set((await allMarketIds(locations)).map((id) => id.toLowerCase()))
   const due: string[] = []

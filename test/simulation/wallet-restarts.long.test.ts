@@ -101,7 +101,7 @@ class Restarted {
       if (!differences(served, due).some((text) => ACTIVITY.test(text))) return served
       await pause(500)
     }
-    return assert.fail(`${address}: what happened last is not known`)
+    return assert.fail(`${address}: the newest activity is missing`)
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
-// Compares wallets of a whole engine with the ledgers of a simulated world (known-wallets.ts). World and engine share
-// one clock with a fixed start, so every run has the same past. Some wallets are followed live, others are loaded
-// later, and the engine restarts in between.
+// Compares wallets of an engine with the ledgers of the simulator (known-wallets.ts). Both share a clock with a fixed
+// start, so the events are the same in every run. Some wallets are followed live, others are loaded later, and the
+// engine restarts in between.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

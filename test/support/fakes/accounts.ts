@@ -1,5 +1,5 @@
-// Accounts for API server tests, without disk or hashing. An account has one key, a read-only key and one token, whose
-// names derive from its own. Revoking has no effect.
+// Accounts for API server tests. An account has one key, a read-only key and one token, whose names derive from the
+// account's name. Revoking has no effect.
 
 import type { AccountWatcher } from '../../../actors/accounts/directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../../actors/views.ts'
@@ -17,7 +17,7 @@ interface FakeAccount {
   socketCount: number
 }
 
-/** Accounts without disk or hashing; rate windows never end unless the test resets them. */
+/** In-memory accounts without hashing. Rate windows end only when the test resets them. */
 export class FakeAccounts implements AccountsView {
   readonly accounts = new Map<AccountId, FakeAccount>()
   readonly keyRows = new Map<string, { accountId: AccountId; view: KeyView }>()
@@ -25,7 +25,7 @@ export class FakeAccounts implements AccountsView {
   readonly readers = new Map<string, AccountId>()
   readonly #addresses = new Map<string, number>()
   readonly #fileBytes = new Map<string, number>()
-  /** Tests notify these of account changes. */
+  /** Tests call these to report account changes. */
   readonly watchers: AccountWatcher[] = []
   readonly #clock: Clock
   addressLimit = 600
@@ -35,7 +35,7 @@ export class FakeAccounts implements AccountsView {
     this.#clock = clock
   }
 
-  /** An account with the keys `<name>-key` and `<name>-reader`, and the token `<name>-token`. */
+  /** Creates an account with the keys `<name>-key` and `<name>-reader`, and the token `<name>-token`. */
   make(name: string, set: Partial<Caller> = {}): void {
     const caller: Caller = {
       accountId: accountId(`acc_${name}`),
@@ -181,7 +181,10 @@ export class FakeAccounts implements AccountsView {
     return { caller: account.caller, accessToken: `${name}-token`, expiresInSeconds: 86_400 }
   }
 
-  /** Session of the account `local`, if the test created it. Without remaining requests it has no attempts either. */
+  /**
+   * Opens a session of the account `local`, if the test created it. It is refused if the account has no remaining
+   * requests.
+   */
   async openLocalSession(): Promise<Session | null> {
     const local = this.accounts.get(accountId('acc_local'))
     if (local === undefined) return null

@@ -1,4 +1,4 @@
-// Opportunities for API server tests: a test adds them and the views return them; quotes return the test's answer.
+// Opportunities for API server tests. Tests add them and set the quotes.
 
 import type { ArbitrageView, Quote } from '../../../actors/arbitrage/views.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'
@@ -8,7 +8,7 @@ export class FakeArbitrage implements ArbitrageView {
   open: Opportunity[] = []
   quoted: Quote = { isPossible: false, reason: 'no_profit' }
   readonly table = openMemoryStorage().opportunities
-  /** The last query of the list. */
+  /** The query of the last `list` call. */
   asked: Parameters<ArbitrageView['list']>[0] | null = null
 
   list(query: Parameters<ArbitrageView['list']>[0]) {

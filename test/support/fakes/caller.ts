@@ -1,13 +1,13 @@
-// A webhook caller without a network: records posts; the test decides their outcome. A receiver responds after a delay
-// of the manual clock, at once, or never. Aborts take effect.
+// Replaces the HTTP caller of webhooks. Records each post; the test decides its outcome. A receiver responds at once,
+// after a delay of the manual clock, or never. Aborts take effect.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type { Caller, PostOutcome, PostRequest } from '../../../engine/webhooks/post.ts'
 
-/** A receiver's reaction to a post. */
+/** The response to a post. */
 export type Answer =
   | { readonly outcome: PostOutcome; readonly afterMs?: number }
-  /** Like the real caller, times out after 15 s. */
+  /** No response. Like the real caller, it times out after 15 s. */
   | 'hang'
 
 export interface Post {
@@ -28,9 +28,9 @@ export const answered = (status: number, retryAfterMs: number | null = null): An
 
 export class FakeCaller implements Caller {
   readonly posts: Post[] = []
-  /** The reaction of an address's receiver; default: 200. */
+  /** Returns the response to a post. Default: 200. */
   answer: (post: Post) => Answer = () => answered(200)
-  /** Called when a post begins, before its outcome. */
+  /** Called when a post begins. */
   onPost: (post: Post) => void = () => undefined
   openCount = 0
   readonly #clock: Clock

@@ -1,4 +1,4 @@
-// A catalogue of fake markets and events: every lookup is a loop over all of them, and a pin is a stored array.
+// A catalogue of fake markets and events. Every lookup is a loop over all of them. A pinned list is a stored array.
 
 import type {
   CatalogView,
@@ -27,13 +27,13 @@ type EventQuery = Parameters<CatalogView['listEvents']>[0]
 export class FakeCatalog implements CatalogView {
   readonly names: VenueTable
   isLoaded = true
-  /** By unified id in lower case. */
+  /** By unified market id in lower case. */
   readonly byId = new Map<string, FakeMarket>()
   readonly events: FakeEvent[] = []
-  /** Remove pins to let them expire. */
+  /** Pinned lists by number. A test expires one by deleting it. */
   readonly pins = new Map<number, readonly FakeMarket[]>()
   readonly eventPins = new Map<number, readonly FakeEvent[]>()
-  /** Number of trades of each venue in each millisecond. */
+  /** Number of trades by venue and millisecond. */
   readonly #tradesAt = new Map<string, number>()
   readonly #trades = new ByVenue((): VenueTrade[] => [])
   #pinCount = 0
@@ -42,7 +42,7 @@ export class FakeCatalog implements CatalogView {
     this.names = names
   }
 
-  /** Adds an event; it is visible when a market names it. */
+  /** Adds an event. It is visible once a market refers to it. */
   addEvent(listing: EventListing): FakeEvent {
     const children = () => this.#childrenOf(listing.venue, listing.nativeId)
     const event = new FakeEvent(listing, this.names.platform(listing.venue), children)
@@ -50,7 +50,7 @@ export class FakeCatalog implements CatalogView {
     return event
   }
 
-  /** Adds a trade to its venue's trades. */
+  /** Adds a trade to the trades of its venue. */
   noteTrade({ ref }: MarketView, trade: VenueTrade['trade']): void {
     const rows = this.#trades.of(ref.venue)
     const moment = `${ref.venue} ${trade.timeMs}`
@@ -135,7 +135,7 @@ export class FakeCatalog implements CatalogView {
 
   async search(query: SearchQuery): Promise<MarketPage | 'expired'> {
     const { text, sortBy } = query
-    // All matches are equally relevant here, so volume decides.
+    // All matches have the same relevance here, so they are sorted by volume.
     const wanted = { ...query, sortBy: sortBy === 'relevance' ? ('volume' as const) : sortBy }
     return this.#marketPage(wanted, () =>
       this.#where(({ summary }) =>
@@ -224,7 +224,7 @@ function isWanted(market: FakeMarket, filter: MarketFilter): boolean {
   )
 }
 
-/** Markets that do not trade yet are listed only if status or phase request them. */
+/** Markets that do not trade yet are listed only if the filter requests their status or phase. */
 function isInPhase({ summary }: FakeMarket, { phase, status }: MarketFilter): boolean {
   if (phase === null) return !summary.isUnopened || status === 'closed'
   if (phase === 'any') return true
@@ -233,13 +233,13 @@ function isInPhase({ summary }: FakeMarket, { phase, status }: MarketFilter): bo
   return phase === 'ended' || phase === (summary.status === 'closed' ? 'closed' : 'settled')
 }
 
-/** True without bounds; an unknown value is outside any bound. */
+/** Returns true if there are no bounds. An unknown value is never within bounds. */
 function isWithin(value: number | null, least: number | null, most: number | null): boolean {
   if (least === null && most === null) return true
   return value !== null && value >= (least ?? value) && value <= (most ?? value)
 }
 
-/** Unknown values last in both directions, equal ones by number. */
+/** Compares two markets. Unknown values are last in both directions, and equal values are ordered by number. */
 function compared(one: FakeMarket, other: FakeMarket, { sortBy, order }: ListQuery): number {
   const figure = (market: FakeMarket) => {
     if (sortBy === 'volume') return market.volume24h

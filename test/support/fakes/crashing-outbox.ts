@@ -1,5 +1,5 @@
-// An in-memory outbox that can lose uncommitted writes, as a kill does: writes are recorded in a list, and a new outbox
-// replays its committed part.
+// An in-memory outbox that can lose uncommitted writes, as a killed process does. It records all writes, and a new
+// outbox replays the committed ones.
 
 import type { WebhookNumber } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/storage.ts'
@@ -11,7 +11,7 @@ export class CrashingOutbox extends MemoryOutbox {
   #writes: Write[] = []
   #committedCount = 0
 
-  /** Makes all writes so far survive a crash. */
+  /** Commits all writes so far, so that they survive a crash. */
   commit(): void {
     this.#committedCount = this.#writes.length
   }
@@ -20,7 +20,7 @@ export class CrashingOutbox extends MemoryOutbox {
     return this.#committedCount === this.#writes.length
   }
 
-  /** The outbox that a new process finds. */
+  /** Returns the outbox that a new process finds after a crash. */
   crash(): CrashingOutbox {
     const later = new CrashingOutbox()
     for (const write of this.#writes.slice(0, this.#committedCount)) write(later)

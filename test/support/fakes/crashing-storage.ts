@@ -1,6 +1,6 @@
-// An in-memory storage that can lose its last writes, as a kill does: writes of trades, whales, runs, marks and
-// deliveries are recorded in a list, and a new storage replays its beginning. Webhooks, whose writes are durable at
-// once, all survive.
+// An in-memory storage that can lose its last writes, as a killed process does. It records writes of trades, whales,
+// runs, marks and deliveries, and a new storage replays all but the last. Webhooks always survive, because their writes
+// are durable at once.
 
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openMemoryStorage } from '../reference/memory.ts'
@@ -19,7 +19,7 @@ export class CrashingStorage {
     this.storage = this.#watch(openMemoryStorage())
   }
 
-  /** Restarts without the last `count` writes, but loses none older than `withinMs`. */
+  /** Simulates a restart without the last `count` writes. Writes that are older than `withinMs` are never lost. */
   crash(count: number, withinMs: number): void {
     const sinceMs = this.#nowMs() - withinMs
     const loose = this.#writes.filter(({ isAwaited }) => !isAwaited)
@@ -60,7 +60,7 @@ export class CrashingStorage {
   }
 }
 
-/** Wraps a table and records each call of the named methods after it returns. */
+/** Wraps a table. Each call of the named methods is recorded after it returns. */
 function noting<Table extends object>(
   table: Table,
   names: readonly string[],

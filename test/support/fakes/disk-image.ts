@@ -1,5 +1,5 @@
-// Reads a copy of a data folder's databases after a crash, before the service restarts: consistency of the outbox, its
-// deliveries, and the stored trades.
+// Reads a copy of a data folder's databases after a crash and before the restart: the stored trades and deliveries, and
+// inconsistencies of the outbox.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,17 +12,17 @@ import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 
-/** Contents of the databases' copy. */
+/** The contents of a copy of the databases. */
 export interface DiskImage {
-  /** Every stored delivery, as `webhook event`. */
+  /** All stored deliveries, each as `webhook event`. */
   readonly deliveries: ReadonlySet<string>
-  /** Counts that contradict each other or the rows, as sentences. */
+  /** Descriptions of inconsistent counts. */
   readonly problems: readonly string[]
-  /** Native ids of all trades. */
+  /** Native ids of all stored trades. */
   readonly trades: ReadonlySet<string>
 }
 
-/** Copies a data folder that no engine holds, and reads the copy. */
+/** Copies a data folder and reads the copy. No engine may use the folder. */
 export async function readDiskImage(dataDir: string): Promise<DiskImage> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-platter-'))
   try {

@@ -1,5 +1,5 @@
-// An engine for API server tests: markets in Maps, accounts without hashing, a real Publisher. Methods change its
-// state; views read it.
+// An engine for API server tests: markets in Maps, accounts without hashing, and a real Publisher. Tests change its
+// state by methods.
 
 import { Matches } from '../../../actors/matches/matches.ts'
 import type {
@@ -40,7 +40,7 @@ export { FakeEvent } from './events.ts'
 export { bookChecksum, FakeMarket } from './market.ts'
 export { FakeTradeLog } from './trade-log.ts'
 
-/** Games that the test adds. */
+/** Sports data with the games that the test adds. */
 class FakeSports implements SportsView {
   /** By sport and date, then by game key. */
   readonly #games = new Map<string, Map<string, GameView>>()
@@ -68,7 +68,7 @@ class FakeSports implements SportsView {
   }
 }
 
-/** The whole fake: add markets, then pass it to createServer. */
+/** The fake engine. Tests add markets and pass it to createServer. */
 export class FakeEngine implements EngineView {
   readonly version = '0.0.0-test'
   readonly epoch = 'k3f9c2'
@@ -83,11 +83,11 @@ export class FakeEngine implements EngineView {
   readonly webhooks: FakeWebhooks
   readonly wallets = new FakeWallets()
   readonly tradeLog: FakeTradeLog
-  /** Of the current run only: published whales stay in the hub's memory. */
+  /** Whales of the current run only. Published whales stay in the hub's memory. */
   readonly whaleLog: WhaleLog
-  /** The log's table, to which tests add rows. */
+  /** The table of `whaleLog`. Tests add rows to it. */
   readonly whaleRows: WhaleTable
-  /** A market's own ticks; replace it to simulate a venue with more, late or failing history. */
+  /** Returns the ticks of the market. Tests replace it to simulate more, late or failing prices of a venue. */
   pastPrices: PastPricesView = {
     at: (market, atMs) => market.priceAt(atMs),
     range: async () => [],
@@ -126,13 +126,13 @@ export class FakeEngine implements EngineView {
     this.webhooks = new FakeWebhooks(clock)
   }
 
-  /** Registers an API server's stream as in production. */
+  /** Registers the stream of an API server, as the real engine does. */
   register({ hub }: Pick<Server, 'hub'>): void {
     this.publisher.watch(hub)
     this.accounts.watch(hub.accountWatcher)
   }
 
-  /** Adds a market; of venue a unless the listing says otherwise. */
+  /** Adds a market of venue a, or of the listing's venue. */
   add(name: string, set: Partial<MarketListing> = {}): FakeMarket {
     const number = this.catalog.byId.size + 1
     const market = new FakeMarket(this, listing(name, set), number, (of, trade) =>
@@ -142,7 +142,7 @@ export class FakeEngine implements EngineView {
     return market
   }
 
-  /** Adds the event `event-<name>`, which a market of that name belongs to by default. */
+  /** Adds the event `event-<name>`. A market of that name belongs to it by default. */
   addEvent(name: string, set: Partial<EventListing> = {}): FakeEvent {
     return this.catalog.addEvent(eventListing(name, set))
   }
@@ -178,7 +178,7 @@ export class FakeEngine implements EngineView {
   }
 
   readonly bookAgeMsMax = bookAgeMsMax
-  /** Replace it to simulate a book read over REST. */
+  /** Tests replace it to simulate a book that is read over REST. */
   confirmBook: EngineView['confirmBook'] = () => null
 
   uptimeSeconds(): number {

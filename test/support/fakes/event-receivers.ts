@@ -1,38 +1,38 @@
-// Webhook receivers on loopback for tests of the whole service, each with its own origin and behaviour. They record
-// each event's body, number of deliveries and whether a 2xx was sent. The reference library verifies each delivery.
+// Webhook receivers on loopback for tests of the whole service. Each has its own origin and behaviour. They record each
+// event's body, its number of deliveries and whether a 2xx was sent. The reference library verifies each signature.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 
-/** A receiver's reaction to every request. */
+/** The response to every request. */
 export type ReceiverBehaviour = 'accept' | 'refuse' | 'hang' | 'reset'
 
-/** Deliveries of one event at one receiver. */
+/** Deliveries of one event to one receiver. */
 interface Received {
   readonly digest: string
   count: number
   accepted: number
 }
 
-/** A received delivery, and whether the reference library accepts its signature with a given secret. */
+/** A received delivery. `isSignedBy` uses the reference library. */
 interface ReceivedDelivery {
   readonly body: string
   readonly isSignedBy: (secret: string) => boolean
 }
 
-/** A secret in the form that owners may supply. */
+/** A new secret in the format that users may choose. */
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
-/** One listening receiver; call `close` at the end. */
+/** One listening receiver. The test must call `close`. */
 export class EventReceiver {
-  /** Its current behaviour. */
+  /** Current behaviour. Tests may change it. */
   manner: ReceiverBehaviour
-  /** One of these must have signed each delivery; empty: signatures are not checked. */
+  /** Each delivery must be signed by one of these. If empty, signatures are not checked. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()
-  /** Invalid deliveries, as sentences. */
+  /** Descriptions of invalid deliveries. */
   readonly faults: string[] = []
   readonly #server: Server
   readonly #verifiers = new Map<string, Webhook>()
@@ -58,7 +58,7 @@ export class EventReceiver {
     return `http://127.0.0.1:${port}/hook`
   }
 
-  /** Deliveries of events that already had a 2xx response. */
+  /** Number of deliveries of events that had already been accepted with 2xx. */
   get duplicates(): number {
     let count = 0
     for (const { accepted } of this.events.values()) count += Math.max(0, accepted - 1)
@@ -71,7 +71,7 @@ export class EventReceiver {
     return requests
   }
 
-  /** Calls `listener` with every delivery before the response. */
+  /** Calls `listener` with each delivery before the response is sent. */
   onDelivery(listener: (delivery: ReceivedDelivery) => void): void {
     this.#listeners.push(listener)
   }
@@ -87,7 +87,7 @@ export class EventReceiver {
     const chunks: Buffer[] = []
     request.on('error', () => undefined)
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // Not emitted if the sender is killed while it writes.
+    // Not emitted if the sender is killed before it has sent the complete body.
     request.on('end', () => {
       const received = this.#take(request, Buffer.concat(chunks))
       if (this.manner === 'reset') request.socket.resetAndDestroy()

@@ -1,11 +1,11 @@
-// Events of a fake catalogue: computed from their markets on each read, filtered by plain loops.
+// Events of a fake catalogue. They are computed from their markets on each read and filtered by loops.
 
 import type { EventFilter, EventView } from '../../../actors/views.ts'
 import type { EventListing, MarketStatus } from '../../../engine/market/market.ts'
 import { type UsdMicros, usdMicros } from '../../../engine/units.ts'
 import type { FakeMarket } from './market.ts'
 
-/** One event. Its markets are those that name it. */
+/** One event. Its markets are those that refer to it. */
 export class FakeEvent implements EventView {
   readonly summary: EventView['summary']
   readonly platform: string
@@ -66,7 +66,7 @@ export function isWantedEvent(event: FakeEvent, filter: EventFilter): boolean {
   return filter.search === null || hasWords(summary.title, filter.search)
 }
 
-/** Equality without regard to case. */
+/** Compares without regard to case. */
 export function isSame(one: string | null, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase()
 }

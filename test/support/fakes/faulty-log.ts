@@ -1,6 +1,6 @@
-// An in-process cluster log with a clock and a seed, which simulates network and server faults: delays, lost batches
-// and acknowledgements, repeated, reordered and missing batches, disconnects, and loss of acknowledged data. Without
-// faults it is a correct log.
+// An in-process cluster log with simulated faults, chosen by a seed: delays, lost batches and acknowledgements,
+// repeated, reordered and missing batches, disconnects, and loss of acknowledged data. Without faults it works
+// correctly.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type {
@@ -19,9 +19,9 @@ import type {
 import { LogError, requestMsMax, type ShardReader } from '../../../engine/cluster/cluster-log.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
-/** Probability of each fault, 0 to 1, and delays. */
+/** Probabilities of the faults, 0 to 1, and the maximum delay. */
 export interface LogFaults {
-  /** A batch never reaches the log. */
+  /** A batch is not appended to the log. */
   readonly lostBatches: number
   /** A batch is appended, but its writer gets no acknowledgement. */
   readonly lostAcks: number
@@ -31,7 +31,7 @@ export interface LogFaults {
   readonly swaps: number
   /** A reader never receives a batch. */
   readonly holes: number
-  /** Maximum delay of each direction, in milliseconds. */
+  /** Maximum delay in each direction, in milliseconds. */
   readonly delayMsMax: number
 }
 
@@ -57,7 +57,7 @@ interface BucketRows {
   readonly watchers: Set<(entry: BucketEntry) => void>
 }
 
-/** State shared by all connections. */
+/** The log itself, which all connections share. */
 export class FaultyLogServer {
   readonly clock: Clock
   readonly random: Random
@@ -106,7 +106,7 @@ export class FaultyLogServer {
     return this.faults.delayMsMax === 0 ? 0 : this.random.below(this.faults.delayMsMax + 1)
   }
 
-  /** Removes the newest batches of a shard, as after a power loss without a flush. */
+  /** Removes the newest batches of a shard, like a power loss without a flush. */
   forget(name: ShardName, count: number): void {
     const shard = this.shard(name)
     for (let left = count; left > 0 && shard.last > 0; left -= 1) {
@@ -117,8 +117,8 @@ export class FaultyLogServer {
   }
 
   /**
-   * Removes all data, as after a start on an empty disk: sequences and revisions restart, and readers start at the
-   * first batch.
+   * Removes all data, like a start on an empty disk. Sequences and revisions restart, and readers start at the first
+   * batch.
    */
   loseData(): void {
     for (const shard of this.#shards.values()) {
@@ -134,7 +134,7 @@ export class FaultyLogServer {
     this.objects.clear()
   }
 
-  /** Removes the oldest batches of a shard, as its limits do. */
+  /** Removes the oldest batches of a shard, like the size limit of the real log. */
   discard(name: ShardName, count: number): void {
     const { batches } = this.shard(name)
     for (const sequence of [...batches.keys()].sort((one, other) => one - other).slice(0, count)) {
@@ -214,12 +214,12 @@ class Reading implements LogSubscription {
   }
 }
 
-/** One process's connection. */
+/** The connection of one process to the log. */
 export class FaultyLog implements ClusterLog {
   readonly #server: FaultyLogServer
   readonly #onLink: ((link: LinkState) => void)[] = []
   readonly #readings = new Set<Reading>()
-  /** Publications arrive in the order of the calls. */
+  /** Resolves when all earlier publications have arrived, so that the order of the calls is preserved. */
   #arrival: Promise<void> = Promise.resolve()
   link: LinkState = 'up'
 
@@ -400,7 +400,7 @@ export class FaultyLog implements ClusterLog {
     if (this.link === 'down') throw new LogError('down', 'no connection')
   }
 
-  /** Without a delay nothing waits for the clock. */
+  /** Does not use the clock if there is no delay. */
   #wait(delayMs: number): Promise<void> {
     if (delayMs === 0) return Promise.resolve()
     return new Promise((resolve) => void this.#server.clock.after(delayMs, resolve))

@@ -1,26 +1,25 @@
-// A TCP proxy with seeded faults: each connection is delayed, throttled, reset after a while, or left half-open
-// (frozen, or discarding data) without notifying its ends. Forwarded data stays in order and unchanged, as TCP
-// guarantees.
+// A TCP proxy with seeded faults. A connection may be delayed, throttled, reset after a while, or left half-open:
+// frozen, or with discarded data. The ends of a half-open connection are not notified. Forwarded data stays in order
+// and unchanged, as TCP guarantees.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
-/** How a connection ends early. */
+/** The fault that ends a connection early. 'swallowed': data is read and discarded. */
 type Ending = 'reset' | 'frozen' | 'swallowed' | 'none'
 
-/** Faults of a connection. */
 interface ProxyFaults {
   readonly delayMs: number
-  /** Maximum additional random delay of each chunk; the order is preserved. */
+  /** Maximum random delay of a chunk in addition to `delayMs`. The order is preserved. */
   readonly jitterMs: number
-  /** Null: unlimited. */
+  /** null: unlimited. */
   readonly bytesPerSecond: number | null
   readonly ending: Ending
   readonly lifeMs: number
 }
 
-const FAIR: ProxyFaults = {
+const NO_FAULTS: ProxyFaults = {
   delayMs: 0,
   jitterMs: 0,
   bytesPerSecond: null,
@@ -28,16 +27,16 @@ const FAIR: ProxyFaults = {
   lifeMs: 0,
 }
 const THROTTLED_BYTES_PER_SECOND = 65_536
-/** Buffered bytes of a direction above which the sender is not read. */
-const UNDER_WAY_BYTES_MAX = 262_144
+/** Maximum buffered bytes per direction. Beyond it the sender is not read. */
+const BUFFERED_BYTES_MAX = 262_144
 
 interface FaultyProxyOptions {
-  /** Each connection goes to a random one of these. */
+  /** Each connection is forwarded to a random port of these. */
   readonly targetPorts: readonly number[]
   readonly seed: string
-  /** A connection that ends early does so within this time. */
+  /** Maximum lifetime of a connection that ends early. */
   readonly lifeMsMax: number
-  /** Connections are forwarded without faults until they are reset; default: all faults. */
+  /** If true, resets are the only fault. Default: all faults. */
   readonly onlyResets?: boolean
 }
 
@@ -88,12 +87,12 @@ export class FaultyProxy {
   #take(client: Socket): void {
     this.counts.connections += 1
     const random = seededRandom(this.#options.seed, 'connection', this.counts.connections)
-    const weather = this.#isCalm ? FAIR : weatherOf(random, this.#options)
-    if (weather.delayMs > 0) this.counts.delayed += 1
-    if (weather.bytesPerSecond !== null) this.counts.throttled += 1
+    const faults = this.#isCalm ? NO_FAULTS : faultsOf(random, this.#options)
+    if (faults.delayMs > 0) this.counts.delayed += 1
+    if (faults.bytesPerSecond !== null) this.counts.throttled += 1
     const port = random.pick(this.#options.targetPorts)
     const upstream = connect({ port, host: '127.0.0.1', noDelay: true })
-    const pair = new Pair(client, upstream, weather, random, {
+    const pair = new Pair(client, upstream, faults, random, {
       ended: (ending) => {
         if (ending !== 'none') this.counts[ending] += 1
       },
@@ -106,12 +105,12 @@ export class FaultyProxy {
   }
 }
 
-/** A third of the connections is only delayed or has no fault; the others end early in one of three ways. */
-function weatherOf(
+/** Chooses the faults of a connection. A third of the connections does not end early. */
+function faultsOf(
   random: Random,
   { lifeMsMax, onlyResets = false }: FaultyProxyOptions,
 ): ProxyFaults {
-  if (onlyResets) return { ...FAIR, ending: 'reset', lifeMs: random.below(lifeMsMax) }
+  if (onlyResets) return { ...NO_FAULTS, ending: 'reset', lifeMs: random.below(lifeMsMax) }
   const roll = random.next()
   const ending = roll < 0.33 ? 'none' : roll < 0.75 ? 'reset' : roll < 0.88 ? 'frozen' : 'swallowed'
   return {
@@ -119,7 +118,7 @@ function weatherOf(
     jitterMs: random.next() < 0.5 ? random.below(100) : 0,
     bytesPerSecond: random.next() < 0.25 ? THROTTLED_BYTES_PER_SECOND : null,
     ending,
-    // Some end during their handshake or first snapshots.
+    // A fifth ends during the handshake or the first snapshots.
     lifeMs: random.next() < 0.2 ? random.below(300) : random.below(lifeMsMax),
   }
 }
@@ -130,7 +129,7 @@ interface ProxyCounts {
   gone(): void
 }
 
-/** Two connected sockets. */
+/** The two sockets of a forwarded connection. */
 class Pair {
   readonly #sockets: readonly [Socket, Socket]
   readonly #told: ProxyCounts
@@ -140,19 +139,19 @@ class Pair {
   constructor(
     client: Socket,
     upstream: Socket,
-    weather: ProxyFaults,
+    faults: ProxyFaults,
     random: Random,
     published: ProxyCounts,
   ) {
     this.#sockets = [client, upstream]
     this.#told = published
-    const down = new Pipe(upstream, client, weather, random, (bytes) => published.passed(bytes))
-    const up = new Pipe(client, upstream, { ...weather, bytesPerSecond: null }, random, () => {})
+    const down = new Pipe(upstream, client, faults, random, (bytes) => published.passed(bytes))
+    const up = new Pipe(client, upstream, { ...faults, bytesPerSecond: null }, random, () => {})
     for (const socket of this.#sockets) {
       socket.on('error', () => {})
       socket.on('close', () => this.#closed(socket))
     }
-    const { ending, lifeMs } = weather
+    const { ending, lifeMs } = faults
     const end = () => {
       published.ended(ending)
       if (ending === 'reset') return this.#reset()
@@ -162,7 +161,7 @@ class Pair {
     this.#end = ending === 'none' ? null : setTimeout(end, lifeMs)
   }
 
-  /** Cancels its early end; a half-open one stays half-open. */
+  /** Cancels the fault that would end the connection. A connection that is already half-open stays so. */
   spare(): void {
     if (this.#end !== null) clearTimeout(this.#end)
   }
@@ -176,7 +175,7 @@ class Pair {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
-  /** Closes the other end too, unless the connection is half-open. */
+  /** Closes the other socket too, unless the connection is half-open. */
   #closed(socket: Socket): void {
     this.spare()
     const other = this.#sockets[0] === socket ? this.#sockets[1] : this.#sockets[0]
@@ -185,11 +184,11 @@ class Pair {
   }
 }
 
-/** One direction: chunks in order, each at its time. */
+/** Forwards the data of one direction: chunks in order, each at its time. */
 class Pipe {
   readonly #source: Socket
   readonly #sink: Socket
-  readonly #weather: ProxyFaults
+  readonly #faults: ProxyFaults
   readonly #random: Random
   readonly #queue: { readonly dueMs: number; readonly chunk: Buffer }[] = []
   #underWay = 0
@@ -201,13 +200,13 @@ class Pipe {
   constructor(
     source: Socket,
     sink: Socket,
-    weather: ProxyFaults,
+    faults: ProxyFaults,
     random: Random,
     passed: (bytes: number) => void,
   ) {
     this.#source = source
     this.#sink = sink
-    this.#weather = weather
+    this.#faults = faults
     this.#random = random
     source.on('data', (chunk: Buffer) => {
       if (this.#isSwallowing) return
@@ -217,7 +216,7 @@ class Pipe {
     sink.on('drain', () => this.#balance())
   }
 
-  /** Stops forwarding; with `isSwallowing` data is still read. */
+  /** Stops forwarding. With `isSwallowing` data is still read and discarded. */
   stop(isSwallowing: boolean): void {
     this.#isStopped = true
     this.#isSwallowing = isSwallowing
@@ -227,7 +226,7 @@ class Pipe {
   }
 
   #push(chunk: Buffer): void {
-    const { delayMs, jitterMs, bytesPerSecond } = this.#weather
+    const { delayMs, jitterMs, bytesPerSecond } = this.#faults
     const nowMs = performance.now()
     const wireMs = bytesPerSecond === null ? 0 : (chunk.length / bytesPerSecond) * 1_000
     const jitter = jitterMs === 0 ? 0 : this.#random.below(jitterMs)
@@ -240,7 +239,7 @@ class Pipe {
 
   #balance(): void {
     if (this.#isStopped) return
-    const isFull = this.#underWay > UNDER_WAY_BYTES_MAX || this.#sink.writableNeedDrain
+    const isFull = this.#underWay > BUFFERED_BYTES_MAX || this.#sink.writableNeedDrain
     if (isFull) this.#source.pause()
     else if (this.#source.isPaused()) this.#source.resume()
   }

@@ -1,4 +1,4 @@
-// A small scripted server of Kalshi's protocol on loopback, with a venue connected to it under a manual clock.
+// A scripted server of Kalshi's protocol on loopback, and a venue that is connected to it under a manual clock.
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -18,7 +18,7 @@ import { privateKey } from './rsa-pair.ts'
 
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** One socket of the stub server. It numbers its sids from `firstSid`, and the messages of each sid from 1. */
+/** One socket of the server. Its sids start at `firstSid`. The messages of each sid start at 1. */
 class Peer {
   readonly socket: WebSocket
   readonly sids = new Map<string, number>()
@@ -45,7 +45,7 @@ class Peer {
     this.socket.send(JSON.stringify({ type, sid, seq, msg }))
   }
 
-  /** Uses one sequence number without sending a message. */
+  /** Skips one sequence number, as if a message had been lost. */
   lose(channel: string): void {
     const sid = this.sids.get(channel) ?? 0
     this.#seqs.set(sid, (this.#seqs.get(sid) ?? 0) + 1)
@@ -99,24 +99,24 @@ export interface Bench {
   readonly clock: ManualClock
   readonly venue: Venue
   readonly events: VenueEvent[]
-  /** Called with each event. */
+  /** Called after each event. */
   onEvent: () => void
   readonly peers: Peer[]
   readonly upgrades: IncomingHttpHeaders[]
   readonly requests: string[]
-  /** Rows of /markets/trades. */
+  /** The rows of /markets/trades. */
   trades: object[]
-  /** Rows of /markets for the given tickers. Null: rows of {@link marketRow}. */
+  /** Returns the rows of /markets for the given tickers. If null, each row is created by {@link marketRow}. */
   marketRows: ((tickers: readonly string[]) => object[]) | null
   isRestUp: boolean
-  /** Whether subscriptions are confirmed. */
+  /** Whether the server confirms subscriptions. */
   acknowledges: boolean
   close: () => Promise<void>
 }
 
 const benches: Bench[] = []
 
-/** Closes everything that `open` started. Call it in afterEach. */
+/** Closes everything that `open` created. Must be called in afterEach. */
 export async function closeAll(): Promise<void> {
   for (const bench of benches.splice(0)) await bench.close()
 }
@@ -199,12 +199,12 @@ export const watched = (ticker: string): WatchedMarket => ({
 })
 
 /**
- * Event-loop ticks per time step. On a busy machine the kernel delivers socket data some ticks late, and one step per
- * tick would let a handshake time out.
+ * Event-loop ticks per time step. A busy kernel delivers socket data some ticks late. With one step per tick, time
+ * would advance too far, and a handshake would time out.
  */
 const TURNS_A_STEP = 8
 
-/** Runs event-loop ticks, advancing time by `stepMs` every few ticks, until a condition holds. */
+/** Runs event-loop ticks until the condition holds. Time advances by `stepMs` every few ticks. */
 export async function until(bench: Bench, isSo: () => boolean, stepMs = 10): Promise<void> {
   for (let ticks = 1; ticks <= 5_000 * TURNS_A_STEP; ticks += 1) {
     if (isSo()) return

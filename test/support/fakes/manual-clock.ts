@@ -1,12 +1,12 @@
-// A clock that moves only when a test advances it. Timers run in the order in which they are due, and the clock then
-// shows their due time. A test awaits asynchronous work between two calls of `advance`.
+// A clock that advances only when a test calls `advance`. Timers run in the order of their due times, and during each
+// the clock shows its due time. Between two calls a test must await asynchronous work.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 
 interface Timer {
   dueMs: number
-  /** Order of creation, which decides between timers that are due at the same time. */
+  /** Order of creation. Timers with equal due times run in this order. */
   readonly order: number
   readonly periodMs: number | null
   readonly action: () => void
@@ -63,8 +63,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Advances time by `ms` like a blocked event loop: timers do not run at their due times. Each due timer, also a
-   * periodic one, runs once at the end.
+   * Advances time by `ms` like a blocked event loop: no timer runs meanwhile. Afterwards each due timer runs once,
+   * including periodic ones.
    */
   stall(ms: number): void {
     this.#elapsedMs += ms
@@ -79,7 +79,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Moves the calendar by `ms` (also backwards) without elapsed time, like an NTP step. */
+  /** Changes the wall clock by `ms`, which may be negative, like an NTP step. No time elapses. */
   jumpCalendar(ms: number): void {
     this.#calendarOffsetMs += ms
   }

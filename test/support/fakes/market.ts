@@ -1,4 +1,5 @@
-// One market of a fake engine: methods change it; every view is computed on each read, so that it is obviously correct.
+// One market of a fake engine. Methods change its state. Every view is computed on each read, so that it is obviously
+// correct.
 
 import { crc32 } from 'node:zlib'
 import type { BookLevels, BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
@@ -21,24 +22,23 @@ import { NaiveBook } from '../reference/naive/book.ts'
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 type Snapshot = ReturnType<MarketView['snapshots']>[number]
 
-/** The number of the run in which fake trades are published. */
+/** Number of the run that publishes the fake trades. */
 export const presentRun = 9
 
-/** The parts of the engine that a fake market uses. */
+/** Parts of the engine that a fake market uses. */
 interface FakeWorld {
   readonly clock: Clock
   readonly publisher: Publisher
   readonly catalog: { readonly names: VenueTable }
 }
 
-/** Bars of a market's first `count` rows. */
+/** Bars of the first `count` rows of a market. */
 interface JoinedBars {
   readonly first: StoredTrade | undefined
   count: number
   readonly bars: Map<number, Bar>
 }
 
-/** One market, controlled by the test. */
 export class FakeMarket implements MarketView {
   readonly ref: MarketRef
   summary: MarketView['summary']
@@ -47,13 +47,13 @@ export class FakeMarket implements MarketView {
   readonly naive = new NaiveBook()
   isStale = true
   now: MarketPrice
-  /** In the order of storing. */
+  /** In the order in which they were stored. */
   readonly stored: StoredTrade[] = []
-  /** One past the last ordinal of each millisecond. */
+  /** Ordinal of the next trade, by millisecond. */
   readonly #tradesAt = new Map<TimeMs, number>()
   /** Stored books, in any order. */
   readonly kept: Snapshot[] = []
-  /** Ticks, by time. */
+  /** Ticks in order of time. */
   readonly past: { price: MarketPrice['price']; timeMs: TimeMs }[] = []
   readonly #details: { description: string | null; native: MarketListing['native'] }
   readonly #world: FakeWorld
@@ -131,7 +131,7 @@ export class FakeMarket implements MarketView {
     return { ...rest, bids: bids.slice(0, levelsMax), asks: asks.slice(0, levelsMax) }
   }
 
-  /** When the test last confirmed the book; null: never. */
+  /** Time at which the test last confirmed the book; null before the first time. */
   confirmedAtMs: TimeMs | null = null
 
   get bookConfirmedAtMs(): TimeMs | null {
@@ -140,10 +140,10 @@ export class FakeMarket implements MarketView {
     return confirmed > changed ? confirmed : changed
   }
 
-  /** Set it to simulate unread venue data. */
+  /** Tests set it to simulate venue data that was not read yet. */
   isBehind = false
 
-  /** Increments when a read finds any change since the last read. */
+  /** Increments if anything changed since the last read. */
   get version(): number {
     const { summary, volume24h, volumeTotal } = this
     const seen = JSON.stringify([
@@ -155,7 +155,7 @@ export class FakeMarket implements MarketView {
     return this.#version
   }
 
-  /** Increments when a read finds other trades than the last one; trades are replaced, never changed. */
+  /** Increments if other trades are stored than at the last read. Trades are replaced and never modified. */
   get tradesVersion(): number {
     const { stored } = this
     const isSame =
@@ -174,7 +174,7 @@ export class FakeMarket implements MarketView {
     return slice(this.kept, query, () => 0)
   }
 
-  /** Computed from the trades on each read. */
+  /** Computes the bars from the trades on each read. */
   bars(query: Parameters<MarketView['bars']>[0]): readonly Bar[] {
     const { bars } = this.#joinedBars(query.size)
     const sign = query.order === 'asc' ? 1 : -1
@@ -184,7 +184,7 @@ export class FakeMarket implements MarketView {
       .slice(0, query.limit)
   }
 
-  /** Bars of all rows; rows of an earlier call are not aggregated again, since an hour has a million. */
+  /** Bars of all rows. Rows of an earlier call are not aggregated again, because an hour may have a million. */
   #joinedBars(size: BarSize): JoinedBars {
     const existing = this.#barsBySize.get(size)
     const [first] = this.stored
@@ -243,7 +243,7 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** Marks the book stale and publishes that. */
+  /** Marks the book stale and publishes the change. */
   markStale(reason: StaleReason, isOfVenue = false): void {
     const nowMs = this.#world.clock.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
@@ -259,7 +259,7 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** Marks the book correct, whether it was stale or not. */
+  /** Marks the book correct, even if it was not stale. */
   confirm(): void {
     const nowMs = this.#world.clock.nowMs()
     const wasStale = this.isStale
@@ -276,7 +276,7 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** Changes levels and publishes the change. */
+  /** Changes levels of the book and publishes the change. */
   change(...changes: readonly LevelChange[]): void {
     for (const change of changes) this.naive.set(change)
     this.#bookTimeMs = this.#world.clock.nowMs()
@@ -285,7 +285,7 @@ export class FakeMarket implements MarketView {
     this.#world.publisher.publish({ kind: 'book', ...stamped, changes, checksum })
   }
 
-  /** Stores a trade; publishes it too by default. */
+  /** Stores a trade, and publishes it unless `isPublished` is false. */
   trade(set: Partial<Trade> = {}, isPublished = true): StoredTrade {
     const at = set.timeMs ?? this.#world.clock.nowMs()
     const price = set.price ?? priceMicros(420_000)
@@ -315,7 +315,7 @@ export class FakeMarket implements MarketView {
     return row
   }
 
-  /** Stores the current book with its depths; default: at the clock's time. */
+  /** Stores the current book and its depths. The default time is that of the clock. */
   keepBook(timeMs = this.#world.clock.nowMs()): Snapshot {
     const [bids, asks] = [this.naive.levels('bid'), this.naive.levels('ask')]
     const depth = (levels: readonly Level[]) =>
@@ -344,7 +344,7 @@ function oldest(rows: readonly { readonly timeMs: TimeMs }[]): TimeMs | null {
   return [...rows].sort((one, two) => one.timeMs - two.timeMs)[0]?.timeMs ?? null
 }
 
-/** A slice of a history, the naive way. */
+/** Reference implementation of history queries. */
 export function slice<Row extends { readonly timeMs: TimeMs }>(
   all: readonly Row[],
   { fromMs, toMs, after, order, limit }: SliceQuery,
@@ -362,7 +362,7 @@ export function slice<Row extends { readonly timeMs: TimeMs }>(
     .slice(0, limit)
 }
 
-/** The protocol's checksum: CRC-32 of the ten best levels a side, in millionths. */
+/** The checksum of the stream protocol: CRC-32 of the ten best levels per side, in millionths. */
 export function bookChecksum(
   bids: readonly { price: number; size: number }[],
   asks: readonly { price: number; size: number }[],

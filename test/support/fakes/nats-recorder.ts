@@ -1,5 +1,5 @@
-// A minimal NATS server with JetStream for one client's streams, buckets and requests. It records the names on the wire
-// and stores no data.
+// A minimal NATS server with JetStream for one client. It records the names of streams, buckets and subjects on the
+// wire, and stores no data.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ const INFO = {
 const API = '$JS.API.'
 
 export class NatsRecorder {
-  /** Subjects of publications and subscriptions, and stream configurations, each once. */
+  /** Subjects of publications and subscriptions, and stream configurations, without repeats. */
   readonly noted = new Set<string>()
   readonly #server: Server
   readonly #streams = new Map<string, object>()
@@ -94,7 +94,7 @@ export class NatsRecorder {
   }
 
   #note(verb: string, subject: string): void {
-    // Inboxes have a random end, unique to each client.
+    // The end of an inbox name is random for each client, so it is replaced.
     const plain = subject
       .replace(/^(_INBOX\.\w+)\..*/, '$1.…')
       .replace(/^(\$O\.\w+\.\w)\..*/, '$1.…')
@@ -102,7 +102,7 @@ export class NatsRecorder {
   }
 }
 
-/** A subject with the wildcards `*` and `>`. */
+/** Converts a subject with the wildcards `*` and `>` to a pattern. */
 function patternOf(subject: string): RegExp {
   const parts = subject.split('.').map((part) => {
     if (part === '>') return '.+'

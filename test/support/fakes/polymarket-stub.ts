@@ -1,5 +1,5 @@
-// A stub of venue a on loopback, controlled by tests: REST by a function, the market channel and the activity stream
-// manually.
+// A stub of venue a on loopback. A test's function answers REST requests. Tests send the messages of the market channel
+// and the activity stream.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,24 +13,24 @@ export interface StubRequest {
 }
 
 /**
- * The REST response: a number is a status with an HTML body; a list under `/v2` is the only page in the Data API's
- * envelope.
+ * Returns the REST response. A number is a status with an HTML body. A list for a path under `/v2` is sent as the only
+ * page, in the format of the Data API.
  */
 export type StubRest = (request: StubRequest) => unknown
 
 export interface StubSocket {
   readonly path: string
   readonly socket: WebSocket
-  /** Texts received, heartbeats included. */
+  /** Received texts, including heartbeats. */
   readonly received: string[]
 }
 
-/** One listener for everything; sockets connect to `/ws/market` and `/rtds`. */
+/** One server for REST and sockets. Sockets connect to `/ws/market` and `/rtds`. */
 export class PolymarketStub {
   readonly sockets: StubSocket[] = []
   readonly requests: StubRequest[] = []
   rest: StubRest = () => []
-  /** The status that rejects handshakes; null: they are accepted. */
+  /** Status with which handshakes are refused; null: they are accepted. */
   upgradeRefusal: number | null = null
   /** Called for each text that a socket sends. */
   onText: (socket: StubSocket, text: string) => void = () => {}
@@ -94,7 +94,7 @@ export class PolymarketStub {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()))
   }
 
-  /** Resolves when the condition holds; checked after every request, text, upgrade and `poke`. */
+  /** Resolves when the condition holds. It is checked after every request, text, handshake and call of `poke`. */
   until(isMet: () => boolean): Promise<void> {
     if (isMet()) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push({ isMet, resolve }))

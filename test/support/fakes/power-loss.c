@@ -1,9 +1,9 @@
 /*
- * Keeps a journal of what a process asks of the disk for its databases, so that a test can put together
- * what a power loss would have left: preloaded, it stands between lmdb and the C library. Every write to
- * a data.mdb is journalled before it is made, every flush at its beginning and at its end; a flush takes
- * up to POWER_FLUSH_MS. The boot id read is the one in POWER_BOOT_ID, since after a power loss the
- * machine has booted again. Not for: other files. Read by power-loss.ts, which knows the record's form.
+ * A library that is preloaded before the C library and records the disk writes of LMDB in a journal.
+ * power-loss.ts reads the journal and computes the contents of the disk after a power loss. Each write to
+ * a data.mdb is recorded before it is made. Each flush is recorded at its start and its end, and takes up
+ * to POWER_FLUSH_MS. Reads of the kernel's boot id return the contents of POWER_BOOT_ID, because a power
+ * loss includes a reboot. Other files are not affected.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ enum kind { WRITE = 1, FLUSH_BEGINS = 2, FLUSH_ENDS = 3, SYNC_WRITE_BEGINS = 4, 
 struct record {
   uint32_t kind;
   uint32_t bytes;
-  uint64_t number; /* of a write: where; of a flush or synchronous write: which */
+  uint64_t number; /* identifies a flush or a synchronous write; 0 for other writes */
   uint64_t offset;
 };
 
@@ -120,7 +120,7 @@ int close(int fd) {
   return close_file(fd);
 }
 
-/* The journal has a write before the file does: what is not flushed may be there or not. */
+/* Records a write before it is made. Until the next flush it may or may not survive a power loss. */
 static uint64_t begin_write(int fd, int journal, const struct iovec *parts, int count, off64_t at) {
   if (!is_synchronous[fd]) {
     note(journal, WRITE, 0, (uint64_t)at, parts, count);
@@ -178,7 +178,7 @@ static int flush(const char *called, int fd) {
   const char *most = getenv("POWER_FLUSH_MS");
   uint64_t number = next_number();
   note(journal, FLUSH_BEGINS, number, 0, NULL, 0);
-  /* The platter is the journal's reader: only time has to pass. */
+  /* No real flush is needed, because the reader of the journal simulates the disk. */
   if (most != NULL) usleep(1000 * (useconds_t)(rand() % (atoi(most) + 1)));
   note(journal, FLUSH_ENDS, number, 0, NULL, 0);
   return 0;
@@ -187,7 +187,7 @@ static int flush(const char *called, int fd) {
 int fdatasync(int fd) { return flush("fdatasync", fd); }
 int fsync(int fd) { return flush("fsync", fd); }
 
-/* A mapped page that is written behind our back would make the journal a lie. */
+/* Writes to mapped pages would be missing in the journal. */
 int msync(void *address, size_t bytes, int flags) {
   (void)address;
   (void)bytes;

@@ -1,5 +1,6 @@
-// Simulates a power loss. An engine runs with a shim (power-loss.c) that journals its disk writes and delays every
-// flush. After kill -9 the databases are rebuilt from the flushed writes and a random part of the unflushed ones.
+// Simulates a power loss. The engine runs with a preloaded library (power-loss.c) that records its disk writes and
+// delays every flush. After kill -9 the databases are rebuilt from the flushed writes and a random part of the other
+// writes.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -20,10 +21,10 @@ import type { Random } from '../../../engine/random.ts'
 const NAMES = ['accounts', 'market'] as const
 const HEAD_BYTES = 24
 const KIND = { write: 1, flushBegins: 2, flushEnds: 3, syncBegins: 4, syncEnds: 5 } as const
-/** A disk writes a sector atomically. */
+/** The disk writes a sector completely or not at all. */
 const SECTOR_BYTES = 512
 
-/** Why the shim cannot be built here; null if it can. */
+/** Why the library cannot be built on this machine; null if it can. */
 export function noShimReason(): string | null {
   if (process.platform !== 'linux') return 'the shim is for Linux'
   try {
@@ -34,29 +35,28 @@ export function noShimReason(): string | null {
   }
 }
 
-/** One journaled write, and whether it was durable at the power loss. */
+/** A recorded write. */
 interface Write {
   readonly offset: number
   readonly bytes: Buffer
   isFlushed: boolean
 }
 
-/** Result of a power loss, by database. */
+/** Counts of a power loss over both databases. */
 interface Loss {
-  /** Unflushed writes. */
   readonly unflushedWrites: number
-  /** Sectors of these that were written nevertheless. */
+  /** Number of sectors of these writes, and how many of them reached the disk. */
   readonly unflushedSectors: number
-  readonly keptSectors: number
+  readonly writtenSectors: number
 }
 
-/** Power supply of one data folder. Call `close` at the end. */
+/** Simulates the power supply of one data folder. The test must call `close`. */
 export class PowerSupply {
   readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-power-'))
   readonly #dataDir: string
   readonly #flushMs: number
 
-  /** Compiles the shim; a flush takes a random time up to `flushMs`. */
+  /** Compiles the library. Each flush takes a random time up to `flushMs`. */
   constructor(dataDir: string, flushMs: number) {
     this.#dataDir = dataDir
     this.#flushMs = flushMs
@@ -69,7 +69,10 @@ export class PowerSupply {
     return join(this.#folder, 'power-loss.so')
   }
 
-  /** Starts a run: the data folder's contents are durable. Returns the process's environment. */
+  /**
+   * Starts a run. The present contents of the data folder count as flushed. Returns environment variables for the
+   * process.
+   */
   begin(): Readonly<Record<string, string>> {
     for (const name of NAMES) {
       rmSync(this.#journal(name), { force: true })
@@ -87,9 +90,9 @@ export class PowerSupply {
     }
   }
 
-  /** Cuts the power after the process has ended: the databases become what the disk holds. */
+  /** Simulates the power loss after the process has ended: replaces the databases by the contents of the disk. */
   lose(random: Random): Loss {
-    const loss = { unflushedWrites: 0, unflushedSectors: 0, keptSectors: 0 }
+    const loss = { unflushedWrites: 0, unflushedSectors: 0, writtenSectors: 0 }
     for (const name of NAMES) {
       if (!existsSync(this.#journal(name))) continue
       const writes = writesOf(readFileSync(this.#journal(name)))
@@ -99,14 +102,14 @@ export class PowerSupply {
         (most, { offset, bytes }) => Math.max(most, offset + bytes.length),
         0,
       )
-      // A file that became longer has zeros where nothing was written.
+      // Regions of a longer file that were not written contain zeros.
       const after = Buffer.alloc(Math.max(end, before.length))
       before.copy(after)
-      // Share of the unflushed data that was written: none, all or any part.
+      // Share of the unflushed sectors that reached the disk: none, all or a part.
       const share = random.pick([0, 0.1, 0.5, 0.9, 1])
       for (const write of writes) {
         if (write.isFlushed) write.bytes.copy(after, write.offset)
-        else keepSome(after, write, { random, share, loss })
+        else applySome(after, write, { random, share, loss })
       }
       mkdirSync(join(this.#dataDir, name), { recursive: true })
       rmSync(join(this.#dataDir, name, 'lock.mdb'), { force: true })
@@ -132,8 +135,8 @@ export class PowerSupply {
   }
 }
 
-/** An unflushed write: each of its sectors may have been written. */
-function keepSome(
+/** Applies a random part of the sectors of an unflushed write. */
+function applySome(
   platter: Buffer,
   { offset, bytes }: Write,
   {
@@ -147,7 +150,7 @@ function keepSome(
     const to = Math.min(bytes.length, from + SECTOR_BYTES - ((offset + from) % SECTOR_BYTES))
     loss.unflushedSectors += 1
     if (random.next() < share) {
-      loss.keptSectors += 1
+      loss.writtenSectors += 1
       bytes.copy(platter, offset + from, from, to)
     }
     from = to
@@ -155,8 +158,8 @@ function keepSome(
 }
 
 /**
- * The writes of a journal in order. A completed flush covers every write before its start; a synchronous write covers
- * itself. The last record may be truncated: it had no effect.
+ * Reads the writes of a journal in order. A completed flush makes every write before its start durable. A completed
+ * synchronous write is durable. The last record may be truncated. Its write had not begun.
  */
 function writesOf(journal: Buffer): readonly Write[] {
   const writes: Write[] = []

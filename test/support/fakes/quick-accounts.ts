@@ -1,4 +1,4 @@
-// Real accounts over in-memory storage and a manual clock, with instant password hashing that counts its work.
+// Real accounts with in-memory storage, a manual clock and instant password hashing.
 
 import { createHash } from 'node:crypto'
 import { Accounts } from '../../../actors/accounts/accounts.ts'
@@ -8,14 +8,14 @@ import { ManualClock } from './manual-clock.ts'
 
 export const QUICK_SECRET = 'a secret of at least thirty-two bytes'
 
-/** Hashes at once and counts its calls: equal work is what hides unknown e-mail addresses. */
+/** Hashes at once and counts its calls. Tests check that unknown e-mail addresses cost equally many. */
 class QuickPasswords implements PasswordPool {
   readonly decoyHash = 'of nobody'
   hashed = 0
   verified = 0
-  /** Set it to fail the next calls, as a full queue does. */
+  /** Tests set it to make the next calls fail, like a full queue. */
   refusal: Error | null = null
-  /** Set it to delay results until it resolves. */
+  /** Tests set it to delay results until it resolves. */
   gate: Promise<void> = Promise.resolve()
 
   async hash(password: string): Promise<string> {
@@ -35,7 +35,7 @@ class QuickPasswords implements PasswordPool {
   async close(): Promise<void> {}
 }
 
-/** Accounts whose parts a test controls; `reopen` is a restart on the same storage. */
+/** Accounts whose dependencies a test controls. `reopen` simulates a restart with the same storage. */
 export function openQuickAccounts(clock = new ManualClock(), storage = openMemoryStorage()) {
   const passwords = new QuickPasswords()
   const reopen = () =>

@@ -1,4 +1,4 @@
-// A healthy venue that lists and streams nothing; benches and tests replace the parts that they need.
+// A healthy venue without markets or messages. Benchmarks and tests replace the parts that they need.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
@@ -6,7 +6,7 @@ import { timeMs } from '../../../engine/units.ts'
 import type { Venue } from '../../../engine/venues/venue.ts'
 import { quietDrift } from './quiet-drift.ts'
 
-/** Connected, with recent data; its empty catalogue removes no known markets. */
+/** Its feed is connected and has recent data. Its empty catalogue removes no known markets. */
 export function quietVenue(key: VenueKey, clock: Pick<Clock, 'nowMs'>): Venue {
   return {
     key,

@@ -1,28 +1,28 @@
-// Webhook receivers on bare loopback sockets, which may violate the protocol. Each records its data and number of
-// connections; none uses time.
+// Webhook receivers on plain loopback sockets, which may violate HTTP. They record received requests and the number of
+// connections. They use no timers.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** A receiver's behaviour; an unhandled connection stays open and silent. */
+/** A receiver's behaviour. A connection without a handler stays open without a response. */
 export interface Behaviour {
-  /** On a new connection, before anything is read. */
+  /** Called with a new connection, before anything is read. */
   readonly onConnection?: (socket: Socket) => void
-  /** On a complete request; `requests` counts them on this receiver, from 1. */
+  /** Called after a complete request. `requests` is the number of requests of this receiver so far. */
   readonly onRequest?: (socket: Socket, requests: number) => void
-  /** Listening host; default: 127.0.0.1. */
+  /** Host to listen on. Default: 127.0.0.1. */
   readonly host?: string
-  /** Uses TLS with this key and certificate. */
+  /** Key and certificate for TLS. Default: no TLS. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
-/** One listening receiver; close it at the end of the test. */
+/** One listening receiver. The test must close it. */
 export class Receiver {
   readonly requests: string[] = []
   connectionCount = 0
-  /** Bytes received, as part of a request or not. */
+  /** Number of received bytes, including incomplete requests. */
   byteCount = 0
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -37,7 +37,7 @@ export class Receiver {
     }
   }
 
-  /** Listens on a free port; rejects if the host cannot be bound. */
+  /** Listens on a free port. Rejects if the host cannot be bound. */
   static async open(behaviour: Behaviour = {}, port = 0): Promise<Receiver> {
     const receiver = new Receiver(behaviour)
     receiver.#server.listen(port, behaviour.host ?? '127.0.0.1')
@@ -90,14 +90,14 @@ export class Receiver {
   }
 }
 
-/** Longer than any wait on the slowest machine. */
-const IN_VAIN_MS = 300_000
+/** Maximum wait, longer than any wait on the slowest machine. */
+const WAIT_MS_MAX = 300_000
 
-/** Waits, tick by tick, until the condition holds; rejects if it never does. */
+/** Runs event-loop ticks until the condition holds. Rejects after the maximum wait. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const endMs = performance.now() + IN_VAIN_MS
+  const endMs = performance.now() + WAIT_MS_MAX
   while (!condition()) {
-    if (performance.now() > endMs) throw new Error(`waited in vain: ${what}`)
+    if (performance.now() > endMs) throw new Error(`condition not met: ${what}`)
     await nextTurn()
   }
 }

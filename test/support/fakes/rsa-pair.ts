@@ -1,4 +1,4 @@
-// The only RSA key pair of a test process: generating one takes longer than most tests that use it.
+// One RSA key pair for all tests of a process, because generating a pair takes longer than most tests.
 
 import { generateKeyPairSync } from 'node:crypto'
 

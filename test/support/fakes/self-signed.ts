@@ -1,9 +1,9 @@
-// A self-signed certificate for test host names (X.509 v3, RFC 5280; ECDSA P-256), encoded manually because node:crypto
-// only reads certificates. Valid long before and after any test.
+// A self-signed certificate for test host names (X.509 v3, RFC 5280; ECDSA P-256). It is encoded here, because
+// node:crypto cannot create certificates. It is valid at the time of any test.
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-/** DER: tag, length, contents. */
+/** Encodes a DER value: tag, length, contents. */
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const body = Buffer.concat(contents)
   const length =
@@ -23,7 +23,7 @@ function pem(label: string, bytes: Buffer): string {
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }
 
-/** Key and certificate, PEM, for these DNS names. */
+/** Creates a PEM key and certificate for these DNS names. */
 export function selfSigned(...names: readonly string[]): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(
@@ -32,7 +32,7 @@ export function selfSigned(...names: readonly string[]): { key: string; cert: st
   const alternatives = sequence(...names.map((text) => der(0x82, Buffer.from(text))))
   const extensions = sequence(
     sequence(oid('551d11'), der(0x04, alternatives)),
-    // Basic constraints: a certificate authority, so that it can be its own trust anchor.
+    // Basic constraints: the certificate is an authority, so that clients can trust it as its own issuer.
     sequence(oid('551d13'), der(0x04, sequence(der(0x01, Buffer.from([0xff]))))),
   )
   const body = sequence(

@@ -1,4 +1,4 @@
-// An HTTP client without a socket, whose responses a test writes.
+// An HTTP client without a socket. The test provides the responses.
 
 import { FetchError, type JsonReader, type Query } from '../../../engine/fetch.ts'
 
@@ -7,7 +7,7 @@ export interface StubHttp extends JsonReader {
   readonly requests: readonly { readonly path: string; readonly query: URLSearchParams }[]
 }
 
-/** A response that is a number is an error status, and null is status 404. */
+/** If `answer` returns a number, the request fails with this status. Null means status 404. */
 export function stubHttp(answer: (path: string, query: URLSearchParams) => unknown): StubHttp {
   const requests: { path: string; query: URLSearchParams }[] = []
   return {

@@ -1,5 +1,4 @@
-// The simulated venue a over the stub world, on free loopback ports, with faults that tests trigger. `stop` stops
-// everything.
+// The simulated venue a on free loopback ports, with faults that tests trigger.
 
 import { silentLog } from '../../../engine/process/log.ts'
 import type { Random } from '../../../engine/random.ts'
@@ -14,7 +13,7 @@ import { FrameReader } from '../clients/venue-client.ts'
 import { StubWorld } from '../worlds/stub-world.ts'
 import { ManualClock } from './manual-clock.ts'
 
-/** A chance that a test sets: with 0 faults occur at every opportunity, with 1 never. */
+/** A random source whose value a test sets. With 0 faults occur at every opportunity, with 1 never. */
 export class SetChance implements Random {
   value = 1
   next = (): number => this.value
@@ -40,7 +39,7 @@ export interface StubVenue {
   stop(): Promise<void>
 }
 
-/** Starts the venue with these faults enabled; none occurs until the chance is set to 0. */
+/** Starts the venue. The given faults occur once the test sets the chance to 0. */
 export async function startStubVenue(
   options: {
     faults?: readonly SimFault[]

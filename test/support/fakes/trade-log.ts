@@ -1,5 +1,5 @@
-// A trade log computed from fake markets on each read, so that removing a trade from a market expires it. Tests create
-// earlier runs.
+// A trade log that is computed from fake markets on each read. A trade expires when the test removes it from its
+// market. Tests create earlier runs.
 
 import type { MarketView, TradeLogView } from '../../../actors/views.ts'
 import type { GapUpdate, Update } from '../../../engine/events.ts'
@@ -18,7 +18,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
   readonly present: Run
   readonly past: Run[] = []
   readonly lost: Loss[] = []
-  /** Rows requested from `range`, to detect disk reads. */
+  /** Number of rows that `range` returned. Tests use it to detect disk reads. */
   readCount = 0
   readonly #publisher: Publisher
   readonly #markets: () => readonly FakeMarket[]
@@ -31,7 +31,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
     publisher.watch(this)
   }
 
-  /** A run that is `ago` runs before the current one. */
+  /** Adds the run that is `ago` runs before the current one. */
   addRun(ago: number, endOffset: number | null): Run {
     const startedAtMs = timeMs(this.present.startedAtMs - ago * 3_600_000)
     const run = { number: presentRun - ago, epoch: `old${ago}`, startedAtMs, endOffset }
@@ -40,7 +40,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
     return run
   }
 
-  /** A trade published by an older run, `ms` after its start. */
+  /** Adds a trade of an older run. Its receive time is 10 ms per offset after the run's start. */
   addTrade(market: FakeMarket, run: Run, at: { offset: number; seq: number }): StoredTrade {
     const receivedAtMs = timeMs(run.startedAtMs + at.offset * 10)
     const row = { ...market.trade({ timeMs: receivedAtMs }, false), receivedAtMs }

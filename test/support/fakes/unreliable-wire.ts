@@ -1,11 +1,11 @@
-// A connection that drops, duplicates, swaps, truncates and corrupts frames, by a seed, and counts its faults. It
-// includes faults beyond those of a real socket.
+// A simulated connection that drops, duplicates, swaps, truncates and corrupts frames. A seed chooses the faults, which
+// are counted. Some of them cannot occur on a real socket.
 
 import type { Random } from '../../../engine/random.ts'
 
 type Damage = 'drop' | 'duplicate' | 'swap' | 'truncate' | 'flip' | 'retype'
 
-/** Faults that leave every delivered frame either intact or unreadable. */
+/** Faults after which every delivered frame is intact or unreadable. */
 export const HONEST: readonly Damage[] = ['drop', 'duplicate', 'swap', 'truncate']
 export const DAMAGES: readonly Damage[] = [...HONEST, 'flip', 'retype']
 
@@ -42,9 +42,9 @@ export class UnreliableWire {
   }
   readonly #random: Random
   readonly #damages: readonly Damage[]
-  /** Damaged frames per 100. */
+  /** Percentage of damaged frames. */
   readonly #percent: number
-  /** At most one frame, which the next one overtakes. */
+  /** A frame that is delivered after the next one; null if there is none. */
   #held: string | null = null
 
   constructor(random: Random, set: { damages: readonly Damage[]; percent: number }) {
@@ -57,7 +57,7 @@ export class UnreliableWire {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0)
   }
 
-  /** Frames that arrive when this is sent: none, one or several. */
+  /** Returns the frames that arrive when `text` is sent: none, one or several. */
   send(text: string): readonly string[] {
     const late = this.#held
     this.#held = null
@@ -65,7 +65,7 @@ export class UnreliableWire {
     return late === null ? arrived : [...arrived, late]
   }
 
-  /** Delivers the frame in transit. */
+  /** Returns the frame that is still held back, if any. */
   flush(): readonly string[] {
     const late = this.#held
     this.#held = null
@@ -94,7 +94,7 @@ export class UnreliableWire {
   }
 }
 
-/** One to four bytes with one bit flipped. */
+/** Flips one bit in each of one to four bytes. */
 function flip(text: string, random: Random): string {
   const bytes = Buffer.from(text)
   for (let count = 1 + random.below(4); count > 0; count -= 1) {
@@ -104,7 +104,7 @@ function flip(text: string, random: Random): string {
   return bytes.toString('utf8')
 }
 
-/** Valid JSON in which one to three values have another type, are absurd, or are missing. */
+/** Returns valid JSON in which one to three values have another type or an absurd value, or are missing. */
 function retype(text: string, random: Random): string {
   const value: unknown = JSON.parse(text)
   for (let count = 1 + random.below(3); count > 0; count -= 1) replaceOne(value, random)
@@ -130,12 +130,12 @@ function replaceOne(root: unknown, random: Random): void {
   }
 }
 
-/** A value of another type, or the same number as another type. */
+/** Returns a value of another type. It may be the same number as text or as a number. */
 function strangeFor(value: unknown, random: Random): unknown {
   if (random.below(3) === 0) {
     if (typeof value === 'number') return String(value)
     if (typeof value === 'string') return Number(value)
   }
-  // A copy: a later change inside it must not change later picks.
+  // Returns a copy, so that later changes of it do not affect later picks.
   return structuredClone(random.pick(STRANGE))
 }

@@ -4,7 +4,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
 import { quietDrift } from './quiet-drift.ts'
 
-/** Counters of a venue without a log, and functions that read them. */
+/** Counters of a venue that does not log, and functions that read them. */
 export function venueCounters(venue: VenueKey, metrics = new Metrics()) {
   const drift = quietDrift(venue)
   const counters = new VenueCounters({ venue, log: silentLog, metrics, drift })

@@ -1,5 +1,5 @@
-// One wallet's history at an invented Data API. Seeded events are created first and rendered as rows. A host serves
-// these rows with the venue's limits, and with faults on request.
+// A fake Data API with one wallet's history. Seeded events are created first and converted to rows. The host serves the
+// rows with the venue's limits, and with faults that tests add.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,9 +22,9 @@ type StubRow = Readonly<Record<string, unknown>> & {
 export interface StubPast {
   /** The true events, in the expected order. */
   readonly events: readonly WalletEvent[]
-  /** Oldest first; transactions of a second in any order, rows of a transaction in order. */
+  /** Rows by second, oldest first. Transactions of a second are in any order. Rows of a transaction are in order. */
   readonly rows: readonly StubRow[]
-  /** The rows of `rows` in which the wallet was taker. */
+  /** The rows in which the wallet was taker. */
   readonly takers: ReadonlySet<StubRow>
 }
 
@@ -43,7 +43,7 @@ interface ServedRows {
   readonly isTaker: boolean
 }
 
-/** A history of `perSecond.length` seconds with that many transactions each, `gap` seconds apart. */
+/** Creates a history. `perSecond` is the number of transactions of each second. The seconds are `gap` apart. */
 export function randomPast(
   seed: string,
   perSecond: readonly number[],
@@ -57,16 +57,16 @@ export function randomPast(
   for (const count of perSecond) {
     const transactions = Array.from({ length: count }, () => {
       const hash = `0x${hex(random, 64)}`
-      return { hash, told: transaction(random, { second, hash }) }
+      return { hash, served: transaction(random, { second, hash }) }
     })
-    for (const { told: published } of transactions) {
+    for (const { served: published } of transactions) {
       for (const one of published) {
         rows.push(...one.rows)
         if (one.isTaker) for (const row of one.rows) takers.add(row)
       }
     }
     transactions.sort((one, other) => (one.hash < other.hash ? -1 : 1))
-    for (const { told: published } of transactions) {
+    for (const { served: published } of transactions) {
       for (const { event } of published) if (event !== null) events.push(event)
     }
     second += gap(random)
@@ -87,7 +87,7 @@ function transaction(random: Random, position: RowPosition): ServedRows[] {
   return [payment(random, position)]
 }
 
-/** Some are equal to the previous one in every field. */
+/** Some fills are equal to the previous fill in every field. */
 function fills(random: Random, position: RowPosition): ServedRows[] {
   const published: ServedRows[] = []
   const role: WalletRole = random.below(2) === 0 ? 'taker' : 'maker'
@@ -101,7 +101,7 @@ function fills(random: Random, position: RowPosition): ServedRows[] {
   return published
 }
 
-/** Integers first: the price is their quotient, a floating-point number like the venue's. */
+/** Size and dollars are integers. The price is their quotient, a floating-point number like the venue's. */
 function fill(random: Random, position: RowPosition, role: WalletRole): ServedRows {
   const size = 1_000 + random.below(2_000_000_000)
   const usd = 1 + random.below(size)
@@ -152,7 +152,7 @@ function marketRow(
   return { event, rows, isTaker: false }
 }
 
-/** One row per market whose No tokens were converted; the first has the dollars. */
+/** A conversion has one row per market whose No tokens were converted. The first row has the dollars. */
 function conversion(random: Random, position: RowPosition): ServedRows {
   const size = 1 + random.below(1_000_000_000)
   const count = 1 + random.below(6)
@@ -175,7 +175,7 @@ function conversion(random: Random, position: RowPosition): ServedRows {
   return { event, rows: rows, isTaker: false }
 }
 
-/** Income of known and unknown kinds, and other payments. */
+/** A payment: income of a known or unknown kind, or a transfer. */
 function payment(random: Random, position: RowPosition): ServedRows {
   const usd = 1 + random.below(1_000_000_000)
   const type = random.pick(['REWARD', 'MAKER_REBATE', 'YIELD', 'SOMETHING_NEW', 'DEPOSIT', 'TIP'])
@@ -233,41 +233,42 @@ export interface StubRequest {
 }
 
 /**
- * Replaces a response. A list is put into the envelope of the real page, which is the last argument. A number is a
- * status with an HTML body, a text is that body with status 200; other values are the response.
+ * Returns the response in place of the real page, which is the last argument. A list is sent as a page. A number is a
+ * status with an HTML body. A text is the HTML body of a 200. Any other value is sent as it is.
  */
-export type StubFault = (ask: StubRequest, rows: readonly StubRow[], page: StubPage) => unknown
+export type StubFault = (request: StubRequest, rows: readonly StubRow[], page: StubPage) => unknown
 
 export interface StubPage {
   readonly data: unknown
   readonly pagination: Readonly<Record<string, unknown>>
 }
 
-/** The host. A DataApi in this process calls it directly; `listen` serves it on loopback. */
+/** The fake host. A DataApi in this process may call it directly. `listen` serves it on loopback. */
 export class WalletStub {
   past: StubPast
-  asks: StubRequest[] = []
-  /** Maximum number of rows of a page with `limit` rows. */
+  requests: StubRequest[] = []
+  /** Returns the maximum rows of a page for the requested `limit`. */
   pageRows: (limit: number) => number = (limit) => limit
-  /** Rows newer than this second are not indexed yet. */
+  /** Rows that are newer than this second are not listed yet. */
   indexedToS = Number.MAX_SAFE_INTEGER
-  /** If set, transactions of a second are in an order of the venue's own. */
+  /** If set, the transactions of each second are listed in a random order. */
   shuffle: Random | null = null
   fault: StubFault = (_, rows) => rows
-  /** Responses by path beyond those of the history. */
-  others: (ask: StubRequest) => unknown = () => 404
+  /** Responses for paths that are not part of the history. */
+  others: (request: StubRequest) => unknown = () => 404
   readonly #locations = new Map<string, number>()
 
   constructor(past: StubPast) {
     this.past = past
   }
 
-  answer(ask: StubRequest): unknown {
-    this.asks.push(ask)
-    if (ask.path !== '/v2/activity' && ask.path !== '/v2/trades') return this.others(ask)
-    const page = this.#page(ask)
+  answer(request: StubRequest): unknown {
+    this.requests.push(request)
+    if (request.path !== '/v2/activity' && request.path !== '/v2/trades')
+      return this.others(request)
+    const page = this.#page(request)
     if (typeof page === 'number') return page
-    const answer = this.fault(ask, page.data, page)
+    const answer = this.fault(request, page.data, page)
     return Array.isArray(answer) ? { ...page, data: answer } : answer
   }
 
@@ -299,7 +300,7 @@ export class WalletStub {
     return { url: `http://127.0.0.1:${port}`, stop }
   }
 
-  /** A cursor is the index of the last returned row among all rows. */
+  /** The cursor is the index of the last returned row among all rows. */
   #page({ path, query }: StubRequest): 400 | (StubPage & { readonly data: readonly StubRow[] }) {
     const limit = Number(query.get('limit') ?? 100)
     if (limit > 1_000 || query.has('offset')) return 400

@@ -1,5 +1,5 @@
-// Wallets for API server tests: ledgers and positions in arrays, every figure computed on each read. Generated
-// positions need not follow from generated events.
+// Wallets for API server tests. Ledgers and positions are arrays, and every figure is computed on each read. Generated
+// positions are independent of generated events.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type {
@@ -39,7 +39,7 @@ import type {
 } from '../../../engine/wallets/wallet-figures.ts'
 import { slice } from './market.ts'
 
-/** An address from a letter pair such as `a1`. */
+/** Creates an address from two letters, such as `a1`. */
 export function fakeAddress(pair: string): WalletAddress {
   const address = walletAddress(`0x${pair.repeat(20)}`)
   if (address === null) throw new Error(`${pair} is no pair of hex digits`)
@@ -60,10 +60,10 @@ export class FakeWallet implements WalletView {
   isComplete = true
   lacking = 0
   isWhale = false
-  /** In the order of their times and ordinals. */
+  /** Events in order of time and ordinal. */
   readonly ledger: WalletEventView[] = []
   held: PositionView[] = []
-  /** Times of realized profit, ascending. */
+  /** Realized profits in order of time. */
   readonly realised: { readonly timeMs: TimeMs; readonly usd: number }[] = []
   wins = 0
   losses = 0
@@ -152,10 +152,10 @@ function stepOf(atMs: TimeMs, granularity: PnlGranularity): TimeMs {
   return timeMs(day.getTime())
 }
 
-/** All wallets that the test has added. */
+/** All wallets that the test added. */
 export class FakeWallets implements WalletsView {
   readonly known: FakeWallet[] = []
-  /** Requested wallets, in order. */
+  /** Addresses of the requested wallets, in order. */
   readonly opened: WalletAddress[] = []
 
   async open(address: WalletAddress): Promise<WalletView | null> {
@@ -186,7 +186,7 @@ export class FakeWallets implements WalletsView {
   }
 }
 
-/** A wallet with events and positions in these markets and in two unknown ones. */
+/** Creates a wallet with events and positions in these markets and in two unknown ones. */
 export function randomWallet(
   requested: { readonly proxy: WalletAddress; readonly eventCount: number; readonly nowMs: TimeMs },
   views: readonly MarketView[],
@@ -203,7 +203,7 @@ export function randomWallet(
   ]
   const ordinals = new Map<number, number>()
   for (let index = 0; index < eventCount; index += 1) {
-    // Several in a second, as the venue reports them.
+    // Several events share a second, as at the venue.
     const atMs = timeMs(nowMs - 1_000 * Math.floor((eventCount - index) / 3))
     const ordinal = ordinals.get(atMs) ?? 0
     ordinals.set(atMs, ordinal + 1)
@@ -260,7 +260,10 @@ function randomEvent(
   }
 }
 
-/** A position of this outcome: open, closed or worthless, of a resolved or unresolved market, priced or not. */
+/**
+ * Creates a position of this outcome. It may be open, closed or worthless. Its market may be resolved, and it may have
+ * a price.
+ */
 export function randomPosition(
   random: Random,
   of: {

@@ -1,4 +1,5 @@
-// Webhooks of all accounts in a Map, without sending: tests and `test` create deliveries, which do not change.
+// Webhooks of all accounts in a Map. Nothing is sent: tests and the method `test` create deliveries, which do not
+// change.
 
 import type {
   DeliveryView,
@@ -19,15 +20,15 @@ export const BODY = '{"type":"trade.created","data":{}}'
 interface FakeWebhook {
   webhook: Omit<WebhookView, 'counts'>
   secret: string
-  /** In the order of creation: number n is at index n - 1. */
+  /** In order of creation. The delivery with number n is at index n - 1. */
   readonly deliveries: Delivery[]
 }
 
 export class FakeWebhooks implements WebhooksView {
-  /** By id, in the order of creation. */
+  /** Webhooks by id, in order of creation. */
   readonly rows = new Map<string, FakeWebhook>()
   readonly #clock: Clock
-  /** Per account. */
+  /** Maximum webhooks per account. */
   countMax = 25
   #made = 0
 
@@ -123,7 +124,7 @@ export class FakeWebhooks implements WebhooksView {
     return due
   }
 
-  /** Creates a delivery of an existing webhook; pending and without attempts by default. */
+  /** Creates a delivery of an existing webhook. By default it is pending and has no attempts. */
   deliver(id: string, set: Partial<Delivery> = {}): Delivery {
     const row = this.rows.get(id)
     if (row === undefined) throw new Error('no such webhook')
@@ -148,7 +149,7 @@ export class FakeWebhooks implements WebhooksView {
     return row?.webhook.accountId === account ? row : null
   }
 
-  /** A valid secret, different each time. */
+  /** Creates a valid secret. Each one is different. */
   #secret(): string {
     this.#made += 1
     return `whsec_${Buffer.alloc(32, this.#made).toString('base64')}`

@@ -105,14 +105,14 @@ test('reads all pages of open positions, and closed positions up to a limit', as
   const { counters } = venueCounters('a')
   const requesting = () => readPositions({ data: dataOf(looping), counters }, WALLET, signal)
   await assert.rejects(requesting(), SuspectAnswerError)
-  assert.equal(looping.asks.length, 2, 'reading stops when a cursor repeats')
+  assert.equal(looping.requests.length, 2, 'reading stops when a cursor repeats')
   looping.others = () => ({ error: 'no' })
   await assert.rejects(requesting(), SuspectAnswerError)
 })
 
 async function profile(
   address: typeof WALLET,
-  others: (ask: StubRequest) => unknown,
+  others: (request: StubRequest) => unknown,
   past = randomPast('none', []),
 ) {
   const stub = new WalletStub(past)
@@ -136,8 +136,8 @@ test('reads a profile’s proxy address, and its owner when known', async () => 
 
 test('accepts a wallet without a profile only if it has trades or activity', async () => {
   const bare = { proxy: WALLET, eoa: null, handle: null, pseudonym: null, image: null }
-  const traded = (count: number, answer: unknown) => (ask: StubRequest) =>
-    ask.path === '/v2/user-stats' ? { data: count === 0 ? null : { trades: count } } : answer
+  const traded = (count: number, answer: unknown) => (request: StubRequest) =>
+    request.path === '/v2/user-stats' ? { data: count === 0 ? null : { trades: count } } : answer
   for (const answer of [404, null, {}, { proxyWallet: '' }, []]) {
     assert.deepEqual(await profile(WALLET, traded(3, answer)), bare)
     assert.deepEqual(await profile(WALLET, traded(0, answer), randomPast('one', [1])), bare)

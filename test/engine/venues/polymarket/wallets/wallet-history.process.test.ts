@@ -117,8 +117,8 @@ test('returns the true events in order and in complete seconds, for any page len
     assertTrue(events, past.events, `round ${round}`)
     const locations = past.rows.length
     assert.ok(
-      stub.asks.length < 20 + locations / 4,
-      `${stub.asks.length} requests for ${locations}`,
+      stub.requests.length < 20 + locations / 4,
+      `${stub.requests.length} requests for ${locations}`,
     )
   }
 })
@@ -131,9 +131,9 @@ test('starts at a whole second and sends the minimum number of requests', async 
     events,
     past.events.filter(({ timeMs }) => timeMs >= (PAST_START_S + 2) * 1_000),
   )
-  stub.asks = []
+  stub.requests = []
   const nothing = await read(stub, { fromS: PAST_START_S + 1_000 })
-  assert.deepEqual([nothing.events, nothing.isComplete, stub.asks.length], [[], true, 2])
+  assert.deepEqual([nothing.events, nothing.isComplete, stub.requests.length], [[], true, 2])
   stub.past = randomPast('none', [])
   stub.others = unknown
   assert.deepEqual((await read(stub)).events, [])
@@ -193,7 +193,8 @@ test('changes the `end` parameter of a recent range every second to bypass the e
   for (const ageS of [1, 2, 700, 701]) {
     const stub = new WalletStub(past)
     await read(stub, { clock: immediateClock(timeMs(lastMs + ageS * 1_000)) })
-    for (const { path, query } of stub.asks) if (path === '/v2/trades') ends.add(query.get('end'))
+    for (const { path, query } of stub.requests)
+      if (path === '/v2/trades') ends.add(query.get('end'))
   }
   const fills = past.events.filter(({ kind }) => kind === 'buy' || kind === 'sell')
   assert.deepEqual(
@@ -266,7 +267,7 @@ test('retries outdated, mixed or reordered responses, or reports the result as i
     stub.others = () => ({ data: { trades: 1 } })
     stub.fault = randomFault(random)
     const { events, isComplete } = await read(stub)
-    assert.ok(stub.asks.length < 3_000, `${stub.asks.length} requests`)
+    assert.ok(stub.requests.length < 3_000, `${stub.requests.length} requests`)
     if (!isComplete) continue
     completeCount += 1
     assertTrue(events, past.events, `round ${round}`)
