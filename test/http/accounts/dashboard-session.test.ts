@@ -197,7 +197,7 @@ describe('dashboard session', () => {
     assert.deepEqual(await requested(page), [429, dashboardRequestsPerMinute, 0])
   })
 
-  test('returns the session’s user, and ends this session on log-out or all sessions on log-out everywhere', async () => {
+  test('ends this session on log-out, and all sessions on log-out everywhere', async () => {
     const { user, cookie, account, token } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }

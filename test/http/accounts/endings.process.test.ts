@@ -220,7 +220,7 @@ describe('ended credentials', () => {
     return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, continues }
   }
 
-  test('ends only the given token and its streams on log-out, even when log-outs repeat or run concurrently', async () => {
+  test('ends only the given token and its streams on log-out, even if log-outs run concurrently', async () => {
     const { email, token, reader } = await newAccount()
     const user = { email, password: PASSWORD }
     const other = String((await send('POST', '/v1/auth/login', {}, user)).body.access_token)

@@ -268,7 +268,7 @@ test('expands a row by keyboard, and shows both books, the marked levels and eac
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor({ state: 'detached' })
 })
 
-test('shows warnings and rules in an expanded row, and keeps the row with a reason when the opportunity ends', async () => {
+test('shows warnings and rules in an expanded row, and the reason when the opportunity ends', async () => {
   const page = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const rules = page.locator('.rules-apart')
   for (const text of ['Warning: other date', 'The same place and day.', '96.0']) {

@@ -158,7 +158,7 @@ test('marks a book as not live when the browser is offline or a heartbeat is mis
   await state('live')
 })
 
-test('polls books, prices and lists, and says so, when no stream is available', async () => {
+test('polls books, prices and lists, and shows a notice, when no stream is available', async () => {
   const market = openMarket()
   const page = await dashboard.open(`#/market/${market.ref.id}`, {
     token: 'none-token',

@@ -88,7 +88,7 @@ test('sends requests as the logged-in user or with an entered key, and links to 
   await stranger.close()
 })
 
-test('focuses the search on a key press, filters entries, and runs a stream command', async () => {
+test('focuses the search when `/` is pressed, filters entries, and runs a stream command', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()
