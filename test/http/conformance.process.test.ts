@@ -1,5 +1,5 @@
-// The conformance run: every route and parameter of a running face, each answer held against the
-// specification document. It prints how much it asked and what each route answered.
+// Sends requests to every route and parameter of a running API server, compares each answer with the specification
+// document, and prints the number of requests and answers by route.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -19,8 +19,8 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Injected in a test of the wrapper (handle.test.ts), not here; 503 only where a route has no refusal of its own. */
-const OUR_FAULT = 500
+/** No request of this test may cause a 500. handle.test.ts tests the answer to an internal error. */
+const INTERNAL_ERROR = 500
 const LATE = 503
 
 describe('conformance', () => {
@@ -35,7 +35,7 @@ describe('conformance', () => {
       const reached = [...client.reached].sort()
       const missed = client.documented.filter((status) => {
         const isInjected = status === LATE && client.route.document.refusals?.[LATE] === undefined
-        return status !== OUR_FAULT && !isInjected && !client.reached.has(status)
+        return status !== INTERNAL_ERROR && !isInjected && !client.reached.has(status)
       })
       t.diagnostic(`${name}: ${client.requestCount} requests, reached ${reached.join(' ')}`)
       if (missed.length > 0) problems.push(`${name} was never answered ${missed.join(', ')}`)

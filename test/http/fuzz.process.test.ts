@@ -1,5 +1,5 @@
-// Mutated requests against a running face: 1,000 in `npm test`, 100,000 with TEST_LONG=1. FUZZ_SEED
-// repeats a run; what fails is printed with its number, which with the seed makes the request again.
+// Sends mutated requests to a running API server: 1,000 by default, 100,000 with TEST_LONG=1. FUZZ_SEED repeats a run.
+// A failure prints the number of its request.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -12,7 +12,7 @@ const COUNT = process.env.TEST_LONG === '1' ? 100_000 : 1_000
 const SEED = process.env.FUZZ_SEED ?? '3'
 const SOCKETS = 8
 const PROBLEMS_MAX = 20
-/** Lists' pins of the fake catalogue are kept for ever; so many requests apart they are let go. */
+/** The fake catalogue never deletes pinned lists, so the test deletes them after this many requests. */
 const PINS_EVERY = 1_000
 
 let server: DocumentedServer
@@ -37,7 +37,7 @@ describe('fuzzing', () => {
         const answer = await connection.exchange(request.bytes, request.isBroken).catch((error) => {
           throw new Error(`#${index} ${request.method} ${request.target.slice(0, 300)}: ${error}`)
         })
-        // After what is no HTTP, what the library does with the connection is not known.
+        // After a request that is not valid HTTP, the library may keep or close the connection.
         if (request.isBroken) connection.close()
         const status = answer === null ? 'closed' : String(answer.status)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)

@@ -1,6 +1,6 @@
-// The oracle of pydantic 2 (../shared/reference/pydantic-oracle.json) through HTTP: each of its inputs on
-// every parameter of its kind of every route of a running face. Which parameters are of a kind is read
-// from their schemas. validate.test.ts asks the parsers the same, without routes.
+// Sends the recorded inputs of pydantic 2 (../shared/reference/pydantic-oracle.json) over HTTP to every parameter of
+// the same kind on all routes. The schema of a parameter determines its kind. validate.test.ts tests the parsers with
+// the same inputs, without routes.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ const isChoice = (schema: TSchema, ...names: readonly string[]) =>
   Array.isArray(schema.anyOf) &&
   schema.anyOf.map((option: TSchema) => option.const).join() === names.join()
 
-/** Which schemas are of a kind. */
+/** Whether a schema is of a kind, by the name of the kind. */
 const KINDS: Readonly<Record<string, (schema: TSchema) => boolean>> = {
   limit_1_200: (schema) => isInteger(schema, 1, 200),
   limit_1_100: (schema) => isInteger(schema, 1, 100),
@@ -45,8 +45,8 @@ const KINDS: Readonly<Record<string, (schema: TSchema) => boolean>> = {
   token_ids: ({ type, maxItems }) => type === 'array' && maxItems === 100,
 }
 
-/** Kinds that no route has until the issue that brings it; their inputs go to the parsers alone. */
-const NOT_YET: Readonly<Record<string, TSchema>> = {
+/** Kinds that no route uses. Only validate.test.ts tests their inputs. */
+const UNUSED_KINDS: Readonly<Record<string, TSchema>> = {
   min_score: Type.Number({ minimum: 0, maximum: 100 }),
 }
 
@@ -61,7 +61,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** What the service says beyond the oracle: seconds have bounds here, there they had none. */
+/** The expected answer. The server limits seconds; the recorded model did not. */
 function expected({ case: name, input, ok, errors = [] }: Case) {
   if (!ok) return errors
   if (name !== 'unix_seconds') return []
@@ -78,7 +78,7 @@ function pairs(name: string, input: unknown): readonly (readonly [string, string
   return [input].flat().map((value) => [name, String(value)] as const)
 }
 
-/** Asks one parameter; the answer's failures must be these, at this place. */
+/** Sends an input to one parameter and compares the reported problems with the expected ones. */
 async function askParameter(
   client: RouteClient,
   position: 'query' | 'path',
@@ -93,7 +93,7 @@ async function askParameter(
   const { status, body } = await client.ask(ask)
   const label = `${client.route.pattern} ${name}=${JSON.stringify(one.input).slice(0, 60)}`
   const isRequired = client.required.some(([required]) => required === name)
-  // An empty value in a query is no value.
+  // An empty value in a query counts as absent.
   if (position === 'query' && one.input === '') {
     const missing = { type: 'missing', loc: [position, name], msg: 'Field required' }
     const found: unknown = status === 422 ? JSON.parse(body).detail[0] : null
@@ -107,7 +107,7 @@ async function askParameter(
   else assert.deepEqual(JSON.parse(body), { detail: wanted }, label)
 }
 
-/** Every parameter of a kind, of all routes. */
+/** All parameters of a kind on all routes. */
 function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchema) => boolean) {
   return clients.flatMap((client) => {
     const locations = [
@@ -137,7 +137,7 @@ describe('oracle', () => {
         else if (found.length === 0) askParser(kind, one)
         else
           for (const { client, position, name } of found) {
-            // An empty segment is no path of this route.
+            // An empty path segment does not match the route.
             if (position === 'query' || one.input !== '')
               await askParameter(client, position, name, one)
           }
@@ -158,7 +158,7 @@ describe('oracle', () => {
 })
 
 function askParser(kind: string, one: Case): void {
-  const schema = NOT_YET[kind]
+  const schema = UNUSED_KINDS[kind]
   assert.ok(schema !== undefined, `no route has a parameter of kind ${kind}`)
   const raw = parseQuery(queryText(pairs('x', one.input)))
   assert.ok(raw !== null)
@@ -172,7 +172,7 @@ async function askBody(clients: readonly RouteClient[], one: Case): Promise<void
   const client = clients.find(({ route }) => `${route.method} ${route.pattern}` === name)
   assert.ok(client !== undefined, `no route for the bodies of ${one.case}`)
   const { body } = await client.ask({ body: JSON.stringify(one.input) })
-  // What the oracle repeats of a password, we do not.
+  // The recording repeats the password, but the server redacts it.
   const text = JSON.stringify(one.errors).replaceAll('"secret"', '"[redacted]"')
   const errors: readonly Readonly<Record<string, unknown>>[] = JSON.parse(text)
   const wanted = errors.map((error) => ({ ...error, loc: ['body', ...[error.loc].flat()] }))

@@ -1,4 +1,4 @@
-// The server as a whole: start, drain, and the frame of every answer.
+// Tests the server as a whole: start, drain, and the headers of every answer.
 
 import assert from 'node:assert/strict'
 import { Agent, get } from 'node:http'
@@ -87,7 +87,7 @@ describe('draining', () => {
 
 describe('response headers', () => {
   test('sends rate-limit headers with every status, including refused upgrades', async () => {
-    // `get` itself asserts the three headers.
+    // `get` asserts the three rate headers of each answer.
     const post = (body: string) => ({ method: 'POST', body })
     const seen = new Map<number, string>()
     for (const [path, init] of [

@@ -166,7 +166,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let tick = 1; tick <= 49; tick += 1) rig.server.change(ONE, 'bids', tick, 1)
       await rig.settle()
-      // Changes the server's book without a message: the client's levels are wrong and its seq is right.
+      // Changes the server's book without a message. The client's levels are then wrong although its seq is right.
       rig.server.books.get(ONE)?.bids.set(777_000, 5)
       rig.server.change(ONE, 'bids', 60, 1)
       await rig.until(() => rig.of('gap').length === 1)
@@ -284,7 +284,7 @@ describe('reconnect', () => {
       rig.server.trade(ONE, 't1', channel)
       rig.server.trade(ONE, 't2', channel)
       await rig.settle()
-      // Sent but not committed: the next run fetches t2 from the venue again.
+      // The trade was sent but not committed, so the next run fetches t2 from the venue again.
       rig.server.logs[channel]?.pop()
       rig.server.restart()
       rig.server.trade(ONE, 't2', channel)

@@ -123,7 +123,7 @@ describe('connection lifecycle', () => {
       await rig.retry()
       if (terms === 'no ticket came') {
         await rig.until(() => client.state === 'connecting')
-        // A subscription during the ticket request opens no second connection.
+        // A subscription during the ticket request must not open a second connection.
         client.subscribe({ channel: 'whales', all: true })
         clock.advance(10_000)
       }

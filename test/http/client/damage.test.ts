@@ -1,5 +1,5 @@
-// Drops, repeats, swaps and cuts messages at random by seed. In the end the client's data equals the server's, and
-// each loss was reported.
+// Drops, repeats, swaps and truncates messages at random by seed. Finally the client's data must equal the server's,
+// and each loss must have been reported.
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -54,7 +54,7 @@ function turn(rig: Rig, random: Random, number: number): void {
 async function calm(rig: Rig): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await rig.settle()
-    // A complete message of each market reveals each gap before it.
+    // A final undamaged message of each market reveals each gap before it.
     for (const market of MARKETS) {
       rig.server.change(market, 'bids', 990_000, (round + 1) * 1_000_000)
       rig.server.trade(market, `end-${round}-${market}`)
@@ -117,7 +117,7 @@ function assertCorrect(rig: Rig): void {
       .filter((row) => !isLast(row))
       .filter((row) => !unique.has(`${row.epoch} ${row.market_id} ${row.seq}`) && !isPublished(row))
       .map((row) => `${row.epoch} ${row.market_id} ${row.seq}`)
-    // A short resume reports the number of missing messages, but not which ones.
+    // A gap with cause `replay_short` has the number of missing messages but does not name them.
     const short = own.filter(({ cause }) => cause === 'replay_short')
     const published = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
     assert.ok(

@@ -1,5 +1,5 @@
-// A stream server for tests. It follows http/ws/README.md and shares no code with the product. Tests make it drop,
-// repeat or swap messages, cut connections, or answer by a script.
+// A stream server for tests. It follows http/ws/README.md and shares no code with the product. Tests can make it drop,
+// repeat or swap messages, close connections, or answer by a script.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -18,12 +18,12 @@ interface Logged extends Fields {
 interface Peer {
   readonly socket: WebSocket
   readonly isBinary: boolean
-  /** Market ids, `*` or `venue:NAME`, by channel. */
+  /** Subscribed market ids, `*` or `venue:NAME`, by channel. */
   readonly topics: Map<string, Set<string>>
   held: Fields | null
 }
 
-/** What happens to a data message on its way to a client. */
+/** What happens to a data message before it is sent. */
 type Damage = 'send' | 'drop' | 'twice' | 'hold'
 
 class FakeBook {
@@ -52,13 +52,13 @@ export class FakeStream {
   readonly books = new Map<string, FakeBook>()
   /** Trades, whales and lifecycle events of all runs; book updates of the current run. */
   readonly logs: Record<string, Logged[]> = { trades: [], whales: [], lifecycle: [], orderbook: [] }
-  /** Offset of a market's last replacement. */
+  /** Offset at which a market's book was last replaced. */
   readonly replaced = new Map<string, number>()
-  /** Every command in order, with the number of its connection, counted from 1. */
+  /** Every command in order, with the number of its connection. Numbers start at 1. */
   readonly commands: (Fields & { readonly connection: number })[] = []
   readonly urls: string[] = []
   damage: (message: Fields) => Damage = () => 'send'
-  /** Handles a command itself if it returns true. */
+  /** Returns true if it has handled the command itself. */
   script: (command: Fields, peer: Peer) => boolean = () => false
   replayMax = 10_000
   limits = { subscriptions: 1000, commands_per_s: 20, message_bytes: 16_384 }
@@ -99,7 +99,7 @@ export class FakeStream {
     await once(this.#server, 'close')
   }
 
-  /** Resolves when the condition holds. Checks it after each command, connection and disconnect. */
+  /** Resolves when the condition is true. Checks it after each command, connection and disconnect. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await new Promise<void>((resolve) => this.#wake.push(resolve))
   }
@@ -112,7 +112,7 @@ export class FakeStream {
     for (const { socket } of this.peers) socket.terminate()
   }
 
-  /** Starts a new run: counters restart and book updates are lost; trades remain. */
+  /** Starts a new run: counters restart, book updates are lost, and trades remain. */
   restart(): void {
     this.cutAll()
     this.epoch = `e${this.#epochs.length + 1}`
@@ -131,7 +131,7 @@ export class FakeStream {
     return this.#seqs.get(`${channel} ${marketId}`) ?? 0
   }
 
-  /** Sets a level, in millionths, and publishes the update. */
+  /** Sets the size of a price level, in millionths, and publishes the update. */
   change(marketId: string, side: 'bids' | 'asks', price: number, size: number): void {
     const book = this.#book(marketId)
     if (size === 0) book[side].delete(price)
@@ -194,7 +194,7 @@ export class FakeStream {
     for (const peer of this.peers) this.send(peer, complete)
   }
 
-  /** Sends a message to all subscribers, with the configured faults. */
+  /** Sends a message to all subscribers with the configured damage. */
   publish(message: Fields): void {
     for (const peer of this.peers) {
       if (isWanted(peer, String(message.channel), String(message.market_id))) {

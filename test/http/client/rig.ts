@@ -12,17 +12,17 @@ export interface Rig {
   readonly client: StreamClient
   readonly events: StreamEvent[]
   of<Type extends StreamEvent['type']>(type: Type): EventOf<Type>[]
-  /** Resolves when the condition holds. Checks it after each event. */
+  /** Resolves when the condition is true. Checks it after each event. */
   until(holds: () => boolean): Promise<void>
   /** Waits until the client plans a retry, then advances the clock to it. */
   retry(): Promise<void>
   /** Lets the client reconnect and waits until it is live. */
   comeBack(): Promise<void>
-  /** Resolves when everything sent so far has arrived. */
+  /** Resolves when all messages sent before have arrived. */
   settle(): Promise<void>
 }
 
-/** Opens a server with these markets and a client. Both are stopped after the test file. */
+/** Opens a server with these markets and a client. Both are stopped after the tests of the file. */
 export async function openRig(
   set: {
     markets?: readonly string[]

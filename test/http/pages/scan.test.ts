@@ -18,7 +18,7 @@ import { trade } from '../../support/worlds/stored.ts'
 const RANGES = 2_000
 const MARKET = { number: 1, venue: 'a' } as const
 
-test(`returns every row of a random time range on exactly one page, even when many rows share a millisecond`, async (t) => {
+test(`returns every row of a random time range on exactly one page even when many rows share a millisecond`, async (t) => {
   let rowCount = 0
   let pageCount = 0
   let crowdMax = 0
@@ -45,7 +45,7 @@ test(`returns every row of a random time range on exactly one page, even when ma
       })
       assert.ok(page.rows.length <= limit && (page.cursor === null || page.rows.length === limit))
       seen.push(...page.rows.map((row) => row.nativeId))
-      // New rows are newer than the page, so a client that reads newest first does not receive them.
+      // New rows are newer than the page. A client that reads newest first does not get them.
       if (order === 'desc' && random.next() < 0.5) stored.arrive()
       cursor = page.cursor
       pageCount += 1
@@ -85,12 +85,12 @@ test('refuses a scan with advice when it finds too few rows before its deadline'
   )
 })
 
-test('does not blame filters in the refusal of a slow page without filters', async () => {
+test('does not mention filters in the refusal of a slow page without filters', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
     limit: 500,
-    // A reader that stops at its time limit, like a reader of many markets on a slow machine.
+    // A reader that stops at its time limit, as for many markets on a slow machine.
     read: ({ after }) => {
       clock.advance(1_000)
       const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
@@ -110,7 +110,7 @@ test('loses and repeats no rows when a client continues with the range that a re
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('refused', seed)
     const stored = new RandomRows(random)
-    // Rows lie seconds apart, because refusals name whole seconds.
+    // Rows are seconds apart, since refusals contain whole seconds.
     for (let rows = 0; rows < 300; rows += 1) stored.arrive(1 + random.below(2_000))
     const order = random.next() < 0.5 ? 'asc' : 'desc'
     const isRare = random.next() < 0.5
@@ -140,7 +140,7 @@ test('loses and repeats no rows when a client continues with the range that a re
         refusedCount += 1
         const locations = [...error.detail.matchAll(/(start_time|end_time)=(\d+)/g)]
         const bounds = locations.map(([, name = '', value]) => ({ [name]: Number(value) }))
-        // First the rows up to the reported time, then the rest.
+        // First requests the rows up to the reported time, then the remaining rows.
         requested.unshift(...bounds.map((bound) => ({ ...query, ...bound })))
       }
     }
@@ -219,7 +219,7 @@ test('runs two scans at once, queues sixteen in order, and refuses further scans
         endless({
           clock,
           read(count) {
-            // A second read shows that the scan has a slot. The sixth read ends the scan.
+            // A second read shows that the scan has got a slot. The sixth read ends the scan.
             if (count > 1) running.add(scan)
             most.running = Math.max(most.running, running.size)
             if (count < 6) return false
@@ -263,7 +263,7 @@ test('refuses a scan that waits too long in the queue, and measures the scan tim
   assert.equal(await late, null)
   ends.first = true
   assert.deepEqual(await Promise.all(first), [null, null])
-  // Requested 3.9 seconds ago and running for 2 seconds: the limit is not reached.
+  // The scan was requested 3.9 seconds ago and has run for 2 seconds, which is below the limit.
   while (count < 20) await new Promise<void>((resolve) => setImmediate(resolve))
   clock.advance(2_000)
   assert.equal(await patient, null)
@@ -346,7 +346,10 @@ test('refuses a malformed or out-of-range cursor without a lookup', () => {
   assert.deepEqual(read('1700000000000.7')().after, { timeMs: 1_700_000_000_000, ordinal: 7 })
 })
 
-/** Options of a scan in which no row passes. It ends when `read`, called with the number of the read, returns true. */
+/**
+ * Options of an endless scan in which no row passes the filter. The scan ends when `read` returns true. `count`: number
+ * of the read.
+ */
 function endless({ clock, read }: { clock: ManualClock; read: (count: number) => boolean }) {
   let count = 0
   return {
@@ -363,7 +366,7 @@ function endless({ clock, read }: { clock: ManualClock; read: (count: number) =>
   }
 }
 
-/** Null if the page resolves; otherwise the error. */
+/** The error of a page, or null if the page resolves. */
 async function settled(page: unknown): Promise<unknown> {
   try {
     await page
@@ -373,7 +376,7 @@ async function settled(page: unknown): Promise<unknown> {
   }
 }
 
-/** Random trades of one market in the real table. */
+/** Stores random trades of one market in the real table. */
 class RandomRows {
   readonly storage: Storage = openMemoryStorage()
   readonly #random: Random

@@ -1,4 +1,4 @@
-// Compares cached answers with answers without a cache, for real market actors under random events.
+// Compares cached answers with uncached answers, for real market actors with random events.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ import { parseQuery } from '../../../http/validation/query.ts'
 import { level, NAMES, NOON, snapshot } from '../../support/worlds/builders.ts'
 import { openMarkets, someMessage } from '../../support/worlds/moved-markets.ts'
 
-/** Bounds that are too small for any entry. */
+/** Limits that leave no space for any entry. */
 const NOTHING = { countMax: 1, bytesMax: 1 }
 const LIMIT = 3
 
@@ -25,10 +25,10 @@ const BOOKS = { epoch: 'k3f9c2', bookAgeMsMax: 60_000, confirmBook: () => null }
 
 type World = ReturnType<typeof openMarkets>
 
-/** The page routes over the world's markets, listed in their current order. */
+/** Routes with pages over the world's markets, listed in their current order. */
 function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NOTHING | undefined) {
   const found = (id: string) => markets.find(({ ref }) => ref.id === id) ?? null
-  // Each list signs its cursors with its own key, so pages have no cursor here.
+  // Pages have no cursor here, since each route signs cursors with its own key.
   const list = ({ offset, limit }: ListQuery) => {
     const total = markets.length + storage.pruneCount
     return { markets: markets.slice(offset, offset + limit), total, next: null }
@@ -36,7 +36,7 @@ function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NO
   const catalog: CatalogView = Object.assign(Object.create(null), {
     ...{ names: NAMES, recordsSinceMs: NOON, find: found, list, search: list },
   })
-  // The venue's price history returns another price at each step.
+  // The venue's price history changes with each step.
   const pastPrices: PastPricesView = {
     at: () => null,
     range: async (_, { toMs }) => [
@@ -160,7 +160,7 @@ test('rewrites an answer when an input is unknown, has changed, or changes durin
   assert.deepEqual([await text(true), await text()], ['7', '7'])
 })
 
-test('reads neither a book nor a description again while nothing changes', () => {
+test('reads neither a book nor a description again when nothing has changed', () => {
   const { clock, markets, matches } = openMarkets(9)
   const market = markets[0] ?? assert.fail()
   const bids = [level(0.4, 1)]

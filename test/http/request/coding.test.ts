@@ -1,4 +1,5 @@
-// Tests compressed answers on raw connections: the selection by RFC 9110, 12.5.3, and the bodies by zlib.
+// Tests compressed answers on raw connections: the selected coding (RFC 9110, 12.5.3), and the body by decompression
+// with zlib.
 
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, request } from 'node:http'
@@ -62,7 +63,7 @@ function decoded({ headers, bytes }: Got): string {
 }
 
 /**
- * The reference implementation: every coding with its weight, best first. At equal weights the server's codings come
+ * Reference implementation: lists every coding with its weight, best first. At equal weights the server's codings come
  * first.
  */
 function naive(list: readonly (readonly [string, number | null])[], offered: readonly Coding[]) {
@@ -189,12 +190,12 @@ describe('answers', () => {
     assert.equal(long.headers.vary, 'Accept-Encoding, Origin')
   })
 
-  test('sends a file uncompressed until its compressed form is ready', async () => {
+  test('sends a file uncompressed when its compressed form is not ready within a second', async () => {
     const clock = new ManualClock(NOON)
     const codings = new Codings(clock)
     const answer = file('y'.repeat(200_000), 'text/plain', 'no-cache')
     const [first, second] = [codings.coded(answer, 'br'), codings.coded(answer, 'br')]
-    // The compression thread cannot finish within this tick.
+    // The compression runs in a thread and cannot finish within this tick.
     clock.advance(1_000)
     assert.deepEqual([await first, await second], [answer, answer])
     assert.equal(clock.timerCount, 0)

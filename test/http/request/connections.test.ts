@@ -1,4 +1,4 @@
-// Limits of open connections, in total and for one address.
+// Tests the limits of open connections: in total and per address.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -56,7 +56,7 @@ test('answers a new client while one address opens ten times the maximum number 
   }
 })
 
-test('closes connections of unauthenticated callers after the response, but not of authenticated callers, when connections run short', async () => {
+test('closes connections of unauthenticated callers after the response, but not of authenticated callers, while connections are crowded', async () => {
   const face = await openApiServer({ connectionsMax: 40 })
   const key = { 'x-api-key': 'ann-key' }
   const idle = await openIdle(face.port, 20)

@@ -1,4 +1,4 @@
-// Conditional requests and cache headers. The reference implementation of If-None-Match follows RFC 9110, 13.1.2.
+// Tests conditional requests and cache headers. The reference implementation of If-None-Match follows RFC 9110, 13.1.2.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,5 @@
-// Tests the request wrapper on a real socket, with routes that throw, reject, hang or return early.
+// Tests the wrapper of all HTTP handlers on a real socket, with routes that throw, reject, never finish or return
+// early.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -22,7 +23,6 @@ const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)
 accounts.make('ann', { requestsPerMinute: 1_000_000 })
 const metrics = new Metrics()
-/** All log lines of the wrapper. */
 const logged: string[] = []
 const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
 let release: () => void = () => {}
@@ -103,7 +103,7 @@ before(async () => {
 })
 after(() => closeAll())
 
-/** Sends raw text. Returns all received text once the peer closes or `until` was received. */
+/** Sends raw text. Resolves with all received text when the peer closes or `until` was received. */
 function raw(text: string, until: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text))
@@ -157,7 +157,7 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('sends the refusal’s own retry time instead of the rate window', async () => {
+  test('sends the refusal’s own retry time instead of the rest of the rate window', async () => {
     const response = await fetch(`${origin}/locked`)
     assert.equal(response.status, 429)
     assert.equal(response.headers.get('retry-after'), '7')
@@ -255,20 +255,20 @@ describe('request wrapper', () => {
   })
 })
 
-describe('data requests that wait for their turn', () => {
+describe('data requests that wait in the queue', () => {
   const one = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ann-key\r\n\r\n`
   const idsIn = (answers: string) => [...answers.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)
 
-  test('answers pipelined requests in order while none has to wait', async () => {
+  test('answers pipelined requests in order when none has to wait', async () => {
     const text = ['1', '2', '3'].map((id) => one(`/private/${id}`)).join('')
     assert.deepEqual(idsIn(await raw(text, '"id":"3"')), ['1', '2', '3'])
   })
 
-  test('answers a pipelined request that waits', async () => {
+  test('answers a pipelined request that waits in the queue', async () => {
     assert.deepEqual(idsIn(await raw(one('/data/1') + one('/data/2'), '"id":"2"')), ['1', '2'])
   })
 
-  test('closes the connection when a request arrives behind a waiting one', async () => {
+  test('closes the connection when a request arrives behind a waiting request', async () => {
     const text = ['1', '2', '3'].map((id) => one(`/data/${id}`)).join('')
     const answered = idsIn(await raw(text, '"id":"3"'))
     assert.ok(!answered.includes('2') && !answered.includes('3'), answered.join())

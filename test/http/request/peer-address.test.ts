@@ -1,4 +1,4 @@
-// Reads X-RateLimit-Remaining to find the address that a request counts against.
+// Detects by X-RateLimit-Remaining which address a request counts against.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { normalized } from '../../../http/request/peer-address.ts'
 import { RawConnection } from '../../support/clients/raw-http.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
-/** Number of earlier requests that counted against the same address; each text is a line of the header. */
+/** Number of earlier requests that counted against the same address. Each of `lines` is a line of the header. */
 async function countedBefore(server: ApiServer, ...lines: readonly string[]): Promise<number> {
   const connection = new RawConnection(server.port)
   const headers = lines.map((line) => ['X-Forwarded-For', line] as const)

@@ -1,6 +1,6 @@
-// Sends requests as bytes. A request that two servers could parse differently is refused, and its connection ends, so
-// that the following bytes are not run (request smuggling). The table includes refusals of the library itself. A second
-// request shows whether the connection is still open.
+// Sends requests as raw bytes. The server must refuse a request that two HTTP parsers could read differently and close
+// its connection, so that the following bytes are not executed (request smuggling). The table also has refusals by the
+// library. A second request shows whether the connection is still open.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -22,17 +22,20 @@ const STREAM =
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n'
 const BODY = '{"a":1}'
 const CHUNKS = `7\r\n${BODY}\r\n0\r\n\r\n`
-/** Sent after a request. If the server answered it, the responses would have one status more. */
-const RIDER = 'GET /v1/markets HTTP/1.1\r\nHost: smuggled\r\n\r\n'
+/**
+ * A second request that is sent directly after the first. If the server executed it, the response would contain a
+ * second status line.
+ */
+const SECOND_REQUEST = 'GET /v1/markets HTTP/1.1\r\nHost: smuggled\r\n\r\n'
 
 /** The server answers, and the connection stays open. */
 type Fate =
   | { readonly read: readonly number[] }
   /** The server or the library refuses, and the connection ends. */
   | { readonly refused: number; readonly by: 'us' | 'library' }
-  /** The connection ends without a response. */
+  /** The connection is closed without a response. */
   | 'cut'
-  /** The library treats the bytes as an incomplete head and waits until its timeout. */
+  /** The library treats the bytes as an incomplete head and waits for more until its timeout. */
   | 'waits'
 
 const ours = { refused: 400, by: 'us' } as const
@@ -45,7 +48,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['blanks around the length', `${LOGIN}Content-Length:  7 \r\n\r\n${BODY}`, { read: [422] }],
   [
     'a body that no handler reads',
-    `${HEALTH}Content-Length: ${RIDER.length}\r\n\r\n${RIDER}`,
+    `${HEALTH}Content-Length: ${SECOND_REQUEST.length}\r\n\r\n${SECOND_REQUEST}`,
     { read: [200] },
   ],
   ['chunks', `${LOGIN}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`, { read: [422] }],
@@ -60,12 +63,16 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['two lengths', `${LOGIN}Content-Length: 7\r\nContent-Length: 0\r\n\r\n${BODY}`, ours],
   [
     'two lengths, a rider',
-    `${HEALTH}Content-Length: 0\r\nContent-Length: 9\r\n\r\n${RIDER}`,
+    `${HEALTH}Content-Length: 0\r\nContent-Length: 9\r\n\r\n${SECOND_REQUEST}`,
     'cut',
   ],
   ['an empty length', `${LOGIN}Content-Length: \r\n\r\n`, ours],
-  ['an empty length, a rider', `${HEALTH}Content-Length: \r\n\r\n${RIDER}`, 'cut'],
-  ['an empty length first', `${HEALTH}Content-Length:\r\nContent-Length: 9\r\n\r\n${RIDER}`, 'cut'],
+  ['an empty length, a rider', `${HEALTH}Content-Length: \r\n\r\n${SECOND_REQUEST}`, 'cut'],
+  [
+    'an empty length first',
+    `${HEALTH}Content-Length:\r\nContent-Length: 9\r\n\r\n${SECOND_REQUEST}`,
+    'cut',
+  ],
   ['a list of lengths', `${LOGIN}Content-Length: 7, 7\r\n\r\n${BODY}`, theirs(400)],
   ['a signed length', `${LOGIN}Content-Length: +7\r\n\r\n${BODY}`, theirs(400)],
   ['a negative length', `${LOGIN}Content-Length: -1\r\n\r\n${BODY}`, theirs(400)],
@@ -86,8 +93,12 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['chunks in capitals', `${LOGIN}Transfer-Encoding: Chunked\r\n\r\n${CHUNKS}`, ours],
   ['identity', `${LOGIN}Transfer-Encoding: identity\r\n\r\n${CHUNKS}`, ours],
   ['two codings', `${LOGIN}Transfer-Encoding: gzip, chunked\r\n\r\n${CHUNKS}`, ours],
-  ['a coding that is none', `${HEALTH}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${RIDER}`, 'cut'],
-  ['an empty coding', `${HEALTH}Transfer-Encoding: \r\n\r\n${RIDER}`, 'cut'],
+  [
+    'a coding that is none',
+    `${HEALTH}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${SECOND_REQUEST}`,
+    'cut',
+  ],
+  ['an empty coding', `${HEALTH}Transfer-Encoding: \r\n\r\n${SECOND_REQUEST}`, 'cut'],
   [
     'two lines of coding',
     `${LOGIN}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n${CHUNKS}`,
@@ -112,7 +123,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['a host with a user', 'GET /health HTTP/1.1\r\nHost: a@b\r\n\r\n', ours],
   ['no host', 'GET /health HTTP/1.1\r\n\r\n', 'waits'],
 
-  // The server answers these, so their connections stay open.
+  // The server answers these requests, so their connections stay open.
   ['a HEAD with two lengths', `${HEAD}Content-Length: 0\r\nContent-Length: 9\r\n\r\n`, 'cut'],
   ['a HEAD in capital chunks', `${HEAD}Transfer-Encoding: Chunked\r\n\r\n`, 'cut'],
   ['a HEAD with two hosts', `${HEAD}Host: y\r\n\r\n`, 'cut'],
@@ -124,8 +135,12 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['a folded line', `${HEALTH}X-A: a\r\n b\r\n\r\n`, 'waits'],
   ['a line without a colon', `${HEALTH}Foo\r\n\r\n`, 'waits'],
   ['a blank in a name', `${HEALTH}Content-Length : 7\r\n\r\n${BODY}`, 'waits'],
-  ['a line feed in a value', `${HEALTH}X-A: a\nContent-Length: 9\r\n\r\n${RIDER}`, 'waits'],
-  ['a return in a value', `${HEALTH}X-A: a\rContent-Length: 9\r\n\r\n${RIDER}`, 'waits'],
+  [
+    'a line feed in a value',
+    `${HEALTH}X-A: a\nContent-Length: 9\r\n\r\n${SECOND_REQUEST}`,
+    'waits',
+  ],
+  ['a return in a value', `${HEALTH}X-A: a\rContent-Length: 9\r\n\r\n${SECOND_REQUEST}`, 'waits'],
   ['a zero byte in a value', `${HEALTH}X-A: a\0b\r\n\r\n`, 'waits'],
   ['line feeds alone', 'GET /health HTTP/1.1\nHost: x\n\n', theirs(505)],
   ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: x\r\n\r\n', theirs(505)],
@@ -135,7 +150,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['too many headers', `${HEALTH}${'X-A: 1\r\n'.repeat(120)}\r\n`, theirs(431)],
 ]
 
-/** All received text until the peer ends the connection, which the test requests after `answers` responses. */
+/** All text received until the peer closes the connection. With `answers`, the test closes it after this many responses. */
 async function exchange(port: number, bytes: string, answers: number | null): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let got = ''
@@ -147,7 +162,7 @@ async function exchange(port: number, bytes: string, answers: number | null): Pr
     isProbed = true
     socket.end(`${HEALTH}\r\n`)
   })
-  // The peer may end the connection while the test is sending. The text received before is its answer.
+  // The peer may close the connection while the test is sending. The text received before still counts.
   socket.on('error', () => undefined)
   socket.write(bytes, 'latin1')
   if (answers === 0) socket.end()

@@ -14,7 +14,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
 
-test('handles fast rows synchronously', () => {
+test('processes fast rows synchronously', () => {
   const done = mapInSlices(new ManualClock(), rows, (row) => row * 2)
   assert.deepEqual(
     done,
@@ -22,7 +22,7 @@ test('handles fast rows synchronously', () => {
   )
 })
 
-test('handles slow rows in order in time slices of 2.5 ms', async () => {
+test('processes slow rows in order in time slices of 2.5 ms', async () => {
   const clock = new ManualClock()
   const loop = countTicks()
   const ticks: number[] = []
@@ -130,7 +130,7 @@ test('counts the event-loop tick in which a handler resumes until its continuati
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('lets requests wait once requests have held the event loop for a slice of one tick', async () => {
+test('queues requests when earlier requests have used up the time slice of the tick', async () => {
   const turns = new RequestTurns(new ManualClock())
   assert.equal(turns.mustWait, false)
   turns.noteHandled(3)
@@ -141,7 +141,7 @@ test('lets requests wait once requests have held the event loop for a slice of o
   assert.equal(turns.mustWait, false, 'in the next tick')
 })
 
-test('serves an account with one request before the remaining requests of a burst', async () => {
+test('handles the only request of an account before the remaining requests of another account’s burst', async () => {
   const clock = new ManualClock()
   const turns = new RequestTurns(clock)
   const served: string[] = []
@@ -164,7 +164,7 @@ test('serves an account with one request before the remaining requests of a burs
   assert.deepEqual(served, ['ann 1', 'bob 1', 'ann 2', 'ann 3'])
 })
 
-test('refuses the newest request of the account with most waiting requests when full', () => {
+test('refuses the newest request of the account with most waiting requests when the queue is full', () => {
   const turns = new RequestTurns(new ManualClock(), 3)
   const refused: string[] = []
   for (const [account, name] of [

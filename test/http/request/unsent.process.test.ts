@@ -1,5 +1,5 @@
-// Tests responses that a client does not read: slow and stopped readers on one and on many connections. Compares the
-// received bytes with the responses.
+// Tests responses that a client does not read or reads slowly, on one connection and on many. Compares the received
+// bytes with the responses.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import assert from 'node:assert/strict'
@@ -35,7 +35,7 @@ const accounts = new FakeAccounts(clock)
 const metrics = new Metrics()
 
 class Watched extends UnsentAnswers {
-  /** Number of responses that a socket did not accept at once. */
+  /** Number of responses that a socket did not accept completely at once. */
   takenOverCount = 0
 
   override hold(res: HttpResponse, rest: Rest): void {
@@ -75,7 +75,7 @@ before(async () => {
 })
 after(() => closeAll())
 
-/** A client that has sent this text and does not read until it is resumed. */
+/** A client that has sent this text and reads nothing until it is resumed. */
 async function asker(text: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
@@ -103,7 +103,7 @@ async function readAll(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** The body of the first response, read in the chunks of the event loop. */
+/** The body of the first response. */
 async function readOne(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   let count = 0
@@ -153,13 +153,13 @@ describe('unread responses', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('limits pipelined short responses in the same way once the socket is full', async () => {
+  test('limits pipelined short responses in the same way when the socket is full', async () => {
     const socket = await asker('')
     const before = unsent.takenOverCount
     const isFull = () => unsent.takenOverCount > before
     for (let sent = 0; !isFull(); sent += 500) {
       assert.ok(sent < 200_000, 'the kernel takes only so much')
-      // Each segment ends with a complete request, and there are few enough requests for one tick.
+      // Each segment ends with a complete request, and the requests fit into one tick's limit.
       socket.write(ask('/small').repeat(500))
       await until(() => isFull() || answeredCount === sent + 500)
     }

@@ -1,4 +1,4 @@
-// Tests the opportunity routes with a fake registry: records, filters, pages, history and quotes.
+// Tests the routes of opportunities with a fake registry: records, filters, pages, history and quotes.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -64,7 +64,7 @@ test('returns the dollars, contracts and shares of the worked example', async ()
     payout_usd: 100,
     profit_usd: 5.37,
     edge: 0.0537,
-    // The return is 5.37 / 94.63; annualised is 365 times that. Both are rounded down to millionths.
+    // The return is 5.37 / 94.63, and `annualised` is 365 times as much. Both are rounded down to millionths.
     return: 0.056747,
     annualised: 20.712776,
     opened_at_ms: NOON,

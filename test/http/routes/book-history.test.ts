@@ -25,7 +25,7 @@ async function page(name: string, query = ''): Promise<Page> {
   return { ...answer.body, headers: answer.headers }
 }
 
-/** Stores snapshots at random times, at most one a millisecond. */
+/** Stores snapshots at random times, at most one per millisecond. */
 function keepBooks(market: FakeMarket, count: number, seed: number): void {
   const random = seededRandom('kept', seed)
   let atMs: number = NOON
@@ -40,7 +40,7 @@ function keepBooks(market: FakeMarket, count: number, seed: number): void {
 }
 
 describe('GET /v1/markets/{market_id}/orderbook/history', () => {
-  test('returns a snapshot with the live book’s fields and the depths of the full book', async () => {
+  test('returns a snapshot with the fields of the live book and the depths of the complete book', async () => {
     const market = server.engine.add('fields')
     const bids = Array.from({ length: 25 }, (_, rank) => level((40 - rank) / 100, 2))
     market.naive.replace(bids, [level(0.43, 1.5), level(0.5, 3)])

@@ -1,4 +1,4 @@
-// Compares candles with a recomputation from the trades: intervals, pages, gaps and bounds.
+// Compares candles with candles recomputed from the trades: intervals, pages, gaps and bounds.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -154,7 +154,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
       barOf('hour', market.trade({ timeMs: timeMs(NOON - hour * HOUR_MS), ordinal: 0 }, false)),
     )
     const requested: number[] = []
-    // Like the real table, a read takes time for each row.
+    // Each row that is read takes time, as with the real table.
     const slow = Object.assign(market, {
       bars: ({ toMs, limit }: Parameters<FakeMarket['bars']>[0]) => {
         requested.push(limit)
@@ -275,7 +275,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     for (const outcome of ['No', 'no', 'NO']) {
       const got = await page('other', `outcome=${outcome}&limit=1000`)
       for (const [index, candle] of got.candles.entries()) {
-        // A mean between two micros may be rounded in either direction.
+        // The mean may be rounded in either direction if it lies between two micros.
         const vwap = second[index]?.vwap ?? -1
         assert.ok(Math.abs(candle.vwap - vwap) < 1.5e-6)
         assert.deepEqual({ ...candle, vwap }, second[index])

@@ -1,5 +1,5 @@
-// Loads the client modules as a browser does: plain JavaScript, under addresses with a content hash. They connect to
-// the server that sent them.
+// Loads the client modules as a browser does: plain JavaScript at addresses with a content hash. The modules then
+// connect to the same server.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -93,7 +93,7 @@ test('serves a file only under its current hash, and changes the hash when an im
   )
 })
 
-/** Runs the modules in a Node process without TypeScript. They are loaded over HTTP, like in a browser. */
+/** Runs the modules in a Node process without TypeScript and loads them over HTTP, as a browser does. */
 const LOADER = `
 import vm from 'node:vm'
 const [origin, ws, encoding, market] = process.argv.slice(1)

@@ -73,7 +73,7 @@ test('serves every module and style under a content hash with immutable caching,
   }
 })
 
-test('preloads every module of the first view exactly once', async () => {
+test('preloads every module of the first page exactly once', async () => {
   const page = await fetch(`${server.origin}/dashboard`)
   const html = await page.text()
   const links = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, one]) => one)
@@ -99,7 +99,7 @@ test('allows the page to load only from its own host, without inline code or HTM
   for (const name of ['script-src', 'style-src', 'connect-src'])
     assert.equal(rules.get(name), `${name} 'self'`)
   assert.equal(rules.get('img-src'), "img-src 'self' data:")
-  // The only script URL created at run time is that of the worker that tabs share.
+  // The only script URL created at run time is that of the shared worker.
   assert.equal(rules.get('trusted-types'), 'trusted-types twinbook-worker')
   assert.equal(rules.get('require-trusted-types-for'), "require-trusted-types-for 'script'")
   assert.doesNotMatch(policy, /https?:|\*|unsafe/)

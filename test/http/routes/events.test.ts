@@ -49,7 +49,7 @@ function openRoutes({ catalog, clock }: Opened) {
   }
 }
 
-/** Creates events with these numbers of markets. The first market of each has the highest volume. */
+/** Creates events with these numbers of markets. The first market of each event has the highest volume. */
 function opened(counts: readonly number[]): Opened {
   const open = emptyCatalog()
   for (const [index, count] of counts.entries()) {

@@ -45,7 +45,7 @@ describe('GET /v1/markets', () => {
     for (;;) {
       const page = await got(MarketsSchema, `/v1/markets?limit=7${cursor}`)
       seen.push(...page.markets.map((market) => market.id))
-      // Volumes change while the client pages. The pinned list does not change.
+      // Volumes change between pages, but the pinned list does not.
       for (const market of server.engine.catalog.byId.values()) {
         market.volume24h = usdMicros((market.volume24h * 7919) % 50_000_000)
       }
@@ -170,7 +170,7 @@ describe('slow lists and searches', () => {
       if (tick < 100_000) setImmediate(count)
     }
     for (const market of server.engine.catalog.byId.values()) {
-      // A new summary, as from a new listing, invalidates the cached record.
+      // A new summary, as after a new listing, invalidates the cached record.
       market.summary = { ...market.summary }
       const details = market.details()
       market.details = () => {

@@ -86,7 +86,7 @@ const textOf = ({ body }: Answer): string =>
   typeof body === 'string' ? body : Buffer.from(body ?? []).toString()
 
 const platforms = Type.Array(Type.Unknown())
-/** The two fields that have the configured venue names. */
+/** The two fields that are keyed by the configured venue names. */
 const Named = Type.Object({
   matches: Type.Array(
     Type.Object({
@@ -193,7 +193,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal(await gap(4), null)
   })
 
-  test('lists the second platform only when the pair counts as a matched market', async () => {
+  test('lists the second platform only when the pair is a matched market', async () => {
     const rows = listingsOf(await list())
     assert.deepEqual(
       rows.map(({ venue_a: a }) => a.platforms.length),
@@ -232,7 +232,7 @@ describe('GET /v1/matching-markets', () => {
 
   test('sorts matches by price gap or volume, filters by gap, and keeps the order across pages', async () => {
     clock.advance(5_000)
-    // Widths 0.115, 0.3 and 0, and two unknown: one pair has no book, the other no known outcome mapping.
+    // Price gaps of 0.115, 0.3 and 0, and two unknown gaps: one pair has no book, the other no outcome mapping.
     quote('venue_a_aone', 0.4, 0.42)
     quote('venue_b_bone', 0.5, 0.55)
     quote('venue_a_atwo', 0.6, 0.6)
@@ -259,7 +259,7 @@ describe('GET /v1/matching-markets', () => {
     quote('venue_b_bfive', 0.95, 0.95)
     const rest = await list(`sort_by=price_gap&cursor=${first.cursor}`)
     assert.deepEqual([...namesOf(first), ...namesOf(rest)].slice(0, 3), ['atwo', 'aone', 'afive'])
-    // A new request has the current order. A page of an earlier request omits no row whose gap became narrower.
+    // A new request uses the current order. A page of an earlier request keeps rows whose gap has become narrower.
     assert.deepEqual(namesOf(await list('sort_by=price_gap')).slice(0, 3), [
       'afive',
       'atwo',

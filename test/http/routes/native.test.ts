@@ -1,5 +1,5 @@
-// Tests the native views: recorded rows through the real parsers, combined filters, and trades of one market, several
-// markets and a venue against a reference list.
+// Tests the venues' native formats: recorded rows through the real parsers, combined filters, and trades of one market,
+// several markets and a venue compared with a reference list.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
-/** Limits the rows: each page of one row sorts all rows of the fake market again. */
+/** Number of rows. It is small because each page of one row sorts all rows of the fake market again. */
 const MERGED_ROWS = process.env.TEST_LONG === '1' ? 1_500 : 400
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 
@@ -173,7 +173,7 @@ describe('venue-native records', () => {
       seen.push(...page.list.map((row) => row.conditionId))
       assert.equal(page.hasMore, page.cursor !== null)
       if (page.cursor === null) break
-      // A new market with the same tag does not change the pages of a client.
+      // A new market with the same tag must not change the pages of a list that a client is reading.
       engine.add(`0xlater${seen.length}`, { tags: ['Native'] })
       query = `tags=Native&limit=4&cursor=${page.cursor}`
     }
@@ -272,7 +272,7 @@ describe('venue-native records', () => {
   })
 })
 
-/** Compares the fields that both records have, except live ones. Returns the number of live fields. */
+/** Compares the fields that both records have, except live fields. Returns the number of live fields. */
 function compare(
   body: Readonly<Record<string, unknown>>,
   row: Readonly<Record<string, unknown>>,
@@ -299,7 +299,7 @@ function naive(markets: readonly FakeMarket[]): string[] {
     .map(({ number, trade }) => `${number} ${trade.nativeId}`)
 }
 
-/** Reads in pages. Each page opens the markets again and reads in slices of different sizes. */
+/** Reads page by page. Each page opens the markets again and reads in slices of different sizes. */
 function readAll(markets: readonly FakeMarket[], order: 'asc' | 'desc', limit: number): string[] {
   const range = { fromMs: timeMs(0), toMs: timeMs(NOON * 2), order }
   const clock = new ManualClock()
@@ -310,7 +310,7 @@ function readAll(markets: readonly FakeMarket[], order: 'asc' | 'desc', limit: n
     let count = 0
     let isOver = false
     while (!isOver && count < limit) {
-      // Half of the slices have a time limit of zero and still make progress.
+      // Half of the slices have no time but must still read something.
       const untilMs = count % 2 === 0 ? 0 : 1
       const { rows, isEnd } = merged.next(Math.min(limit - count, 1 + (count % 7)), untilMs)
       isOver = isEnd

@@ -153,7 +153,7 @@ describe('consolidated=true', () => {
             platform: market.ref.platform,
           })),
         )
-        // The sort is stable: at equal prices the level of the requested market stays first.
+        // A stable sort keeps the level of the requested market first at equal prices.
         both.sort((one, two) => sign * (one.price - two.price))
         assert.deepEqual(book[side], both.slice(0, depth))
       }

@@ -69,7 +69,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
     )
     for (const row of rows) {
-      // Exact in millionths for both outcomes: 0.27 or 0.73 of 5 contracts.
+      // Exact in millionths for both outcomes: 5 contracts at 0.27 or 0.73.
       const usd = usdMicros(row.outcomeIndex === 0 ? 1_350_000 : 3_650_000)
       sides.trade({ ...row, price: priceMicros(270_000), size: sizeMicros(5_000_000), usd })
     }

@@ -1,4 +1,4 @@
-// Compares wallet answers with plain recomputations from the same events: fields, filters, pages and refusals.
+// Compares wallet answers with simple recomputations from the same events: fields, filters, pages and refusals.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -45,7 +45,7 @@ after(() => server.stop())
 /** Converts millionths to a JSON number through decimal text. */
 const number = (micros: number): number => Number(toDecimal(usdMicros(micros)))
 
-/** dividend / divisor, rounded half up to millionths with integers only. */
+/** Divides two integers and rounds half up to millionths. */
 function quotient(dividend: bigint, divisor: bigint): number | null {
   if (divisor <= 0n) return null
   let low = (dividend * 1_000_000n) / divisor - 2n
@@ -175,7 +175,7 @@ test('answers 422 with the expected format for an invalid address, and 400 for a
   assert.equal(new EngineError('UNAVAILABLE', '').status, 503)
 })
 
-/** Expected names of a listed market, a stored market, or an unknown one. */
+/** Expected names of a market that is in the catalogue, only stored, or unknown. */
 function names(market: string, isListed: boolean, isStored: boolean) {
   if (isListed) {
     return { question: `Will ${market} happen?`, slug: `slug-${market}`, event: `event-${market}` }
@@ -400,14 +400,14 @@ function holder(pair: string, count: number): FakeWallet {
       nowMs: NOON,
     }),
     token: outcomeId(String(1_000_000 + index)),
-    // In floating point 0.07 × 1,000,000 exceeds 70,000.
+    // 0.07 × 1,000,000 exceeds 70,000 in floating point.
     ...(index === 1 ? { amount: sizeMicros(70_000), balance: sizeMicros(70_000) } : {}),
   }))
   server.engine.wallets.known.push(wallet)
   return wallet
 }
 
-test('returns every position of the first page’s snapshot once, in order, while positions change', async () => {
+test('returns every position of the first page’s snapshot once and in order while positions change', async () => {
   const wallet = holder('77', 3_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized
@@ -418,7 +418,7 @@ test('returns every position of the first page’s snapshot once, in order, whil
   let moves = 0
   const { rows, count } = await pages(`${base}&limit=450`, 'positions', () => {
     moves += 1
-    // Figures change, positions open and close, and the order of the positions is reversed.
+    // Positions open, close and change, and their order is reversed.
     const fresh = { ...wallet.held[0], token: outcomeId(`new-${moves}`) }
     wallet.held = [...wallet.held].reverse().map((position) => {
       const isClosed = random.below(4) === 0
@@ -568,7 +568,7 @@ test('returns exact figures of each position and of the wallet’s summary', asy
   assert.deepEqual(part.summary, summary)
 })
 
-test('answers 404 for an unknown wallet’s profile, empty lists for its data, and completeness in every response', async () => {
+test('answers 404 for the profile of an unknown wallet, empty lists for its data, and completeness in every response', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
   assert.equal((await server.get(`/v1/wallets/${UNSEEN}`)).status, 404)

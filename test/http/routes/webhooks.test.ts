@@ -267,7 +267,7 @@ describe('webhook bodies', () => {
       'secret value_error',
       'description string_too_long',
     ])
-    // A list with a schema violation is not checked further. A redacted name hides no other error.
+    // A list that violates the schema is not checked further. A redacted name does not hide other errors.
     const hidden = {
       url: 'ftp://a.b/',
       event_types: ['trade', 'trade', 5],
@@ -442,7 +442,7 @@ describe('deliveries', () => {
           ids.push(...deliveries.map((row: Json) => String(row.id)))
           assert.equal(page.has_more, page.cursor !== null)
           assert.equal(page.has_more, ids.length < count, 'has_more is exact')
-          // Deliveries created meanwhile are newer than every page.
+          // Deliveries created during paging are newer than every page.
           next = page.cursor
         } while (next !== null)
         const numbers = ids.map((one) => Number(one.slice('dlv_'.length)))
@@ -503,7 +503,7 @@ describe('deliveries', () => {
     ]) {
       await got(404, 'POST', RETRY, { id, delivery })
     }
-    // A body on a route without one does not break the connection.
+    // A body on a route that takes none must not break the connection.
     await got(202, 'POST', `${ONE}/test`, { id, body: { event: 'x'.repeat(9_000) } })
     await got(200, 'GET', ONE, { id })
   })
@@ -573,7 +573,7 @@ describe('single delivery', () => {
   })
 })
 
-/** Invalid bodies with their expected errors. Objects of hostile-webhooks.json are changes to a valid body. */
+/** Invalid bodies with their expected errors. An object in hostile-webhooks.json is a change to a valid body. */
 function hostile(): readonly (readonly [body: unknown, failures: string])[] {
   const written: readonly (readonly [body: string | Json, failures: string])[] = JSON.parse(
     readFileSync(new URL('hostile-webhooks.json', import.meta.url), 'utf8'),

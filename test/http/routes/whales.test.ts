@@ -1,4 +1,4 @@
-// Compares whale answers with a plain array of the same rows: fields, every filter, and pages.
+// Compares whale answers with an array of the same rows: fields, every filter, and pages.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -10,7 +10,7 @@ import { NOON } from '../../support/worlds/builders.ts'
 
 const WALLETS = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 
-/** The filtered fields of each row, newest last. */
+/** The fields that filters use. */
 interface Row {
   readonly id: string
   readonly market: string
@@ -33,7 +33,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Several rows in one millisecond, some of a market that the catalogue does not have. */
+/** Several rows share a millisecond. Some rows belong to a market that is not in the catalogue. */
 function addRow(
   random: Random,
   index: number,
@@ -81,7 +81,7 @@ function addRow(
 }
 
 const labelOf = ({ outcomeIndex }: Row) => (outcomeIndex === 0 ? 'Yes' : 'No')
-/** The first outcome costs 0.2. `size_usd` is the price of the traded outcome × contracts. */
+/** The first outcome costs 0.2. `size_usd` is the traded outcome's price times the number of contracts. */
 const contractsOf = ({ usd, outcomeIndex }: Row) => (outcomeIndex === 0 ? usd * 5 : usd * 1.25)
 
 function takerOf(row: Row) {
@@ -108,7 +108,7 @@ async function pages(path: string, query: string): Promise<string[]> {
   }
 }
 
-/** Expected order: newest first; within a millisecond the last stored row first. */
+/** Expected rows: newest first, and within a millisecond the last stored row first. */
 const expected = (isWanted: (row: Row) => boolean) =>
   rows
     .filter(isWanted)

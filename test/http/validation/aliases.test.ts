@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** The promised aliases, written independently of the product's table. */
+/** The documented aliases, written independently of the product's table. */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   search: ['keyword', 'q'],
   tags: ['tag'],
@@ -42,7 +42,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   min_usd: ['min_size_usd', 'min_amount'],
   market_ids: ['market_id', 'ids'],
 }
-/** Aliases of one route only. */
+/** Aliases that only one route has, by route. */
 const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '/v1/sports/{sport}': { search: ['team'] },
   '/v1/venue_a/markets': { min_volume: ['min_total_volume'] },

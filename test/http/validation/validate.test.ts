@@ -1,4 +1,4 @@
-// Compares validation with recorded answers of pydantic 2, and tests cases that the recording lacks.
+// Compares validation with recorded answers of pydantic 2. Also tests cases that are not recorded.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -101,7 +101,7 @@ describe('queries', () => {
         assert.ok(parsed.kind === 'valid' || missing.join() === 'missing', label)
         continue
       }
-      // The service bounds seconds; the recorded model did not. Larger values are milliseconds.
+      // The server limits seconds: larger values are milliseconds. The recorded model had no limit.
       const isBeyond = Number(input) > SECONDS_MAX || Number(input) < 0
       if (name === 'unix_seconds' && isBeyond) {
         assert.equal(parsed.kind, 'invalid', label)
@@ -185,7 +185,7 @@ describe('secrets', () => {
     return parsed.problems[0]?.input
   }
 
-  test('redacts anything that looks like a secret anywhere in the input', () => {
+  test('redacts everything that looks like a secret anywhere in the input', () => {
     const secrets = [
       `pmk_${'a'.repeat(38)}`,
       'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',

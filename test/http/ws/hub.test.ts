@@ -202,7 +202,7 @@ describe('subscribers of an update', () => {
     assert.deepEqual(await kinds(), ['resync', 'snapshot', 'resumed'])
   })
 
-  test('sends a market’s or venue’s gap to every affected trade subscription', async () => {
+  test('sends a gap of a market or venue to every affected trade subscription', async () => {
     const single = await StreamClient.open(server.port)
     const other = await StreamClient.open(server.port)
     const everything = await StreamClient.open(server.port)
@@ -312,7 +312,7 @@ test('counts and rate-limits log lines for a throwing channel, and still runs th
   const lines: string[] = []
   const received: string[] = []
   /** A channel without variants that records the updates it receives. */
-  const hearer = (name: string, onUpdate: OpenChannel['onUpdate']): Channel => ({
+  const recordingChannel = (name: string, onUpdate: OpenChannel['onUpdate']): Channel => ({
     ...trades,
     name,
     variants: [variantOf(name, {})],
@@ -327,10 +327,10 @@ test('counts and rate-limits log lines for a throwing channel, and still runs th
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     topics: { numSubscribers: () => 0, publish: () => true },
     channels: [
-      hearer('broken', () => {
+      recordingChannel('broken', () => {
         throw new Error('broken')
       }),
-      hearer('whole', ({ kind }) => void received.push(kind)),
+      recordingChannel('working', ({ kind }) => void received.push(kind)),
     ],
   })
   publisher.watch(hub)

@@ -124,7 +124,7 @@ async function cameTo(client: StreamClient): Promise<readonly string[]> {
   return messages.map(({ offset, data }) => `${offset} ${Reflect.get(Object(data), 'event')}`)
 }
 
-test('publishes an opportunity from when it first meets the options until its end, live and in a replay', async () => {
+test('publishes an opportunity from when it first meets the minimums until its end, live and in a replay', async () => {
   const [a, b] = [server.engine.add('c'), server.engine.add('d', { venue: 'b' })]
   const open = async (set: object, form = 'json') => {
     const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
@@ -142,7 +142,7 @@ test('publishes an opportunity from when it first meets the options until its en
   ]
   const first = small('opened', 1)
   grown('opened', 2)
-  // 100 contracts with a profit of 0.06 each.
+  // The opportunity has 100 contracts with a profit of 0.06 each.
   grown('changed', 6)
   grown('changed', 3)
   other('opened', 5)
@@ -178,7 +178,7 @@ test('replaces the options of a wildcard or single-market subscription, where th
       [50, 8, false],
       [0, 1, true],
     ] as const) {
-      // One second passes, because the commands would exceed the limit of one second.
+      // Advances by a second, because the commands would exceed the limit per second.
       clock.advance(1_000)
       const command = { ...target, id: `${target.market_ids} ${dollars}`, min_profit_usd }
       const subscribed = await client.ask(command, 'subscribed')

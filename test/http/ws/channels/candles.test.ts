@@ -45,7 +45,7 @@ async function settle(client: StreamClient): Promise<void> {
   await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')
 }
 
-/** The candle as the REST API writes it, computed from all stored trades. */
+/** The expected candle of the REST API, computed from all stored trades. */
 function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: boolean) {
   const bars = market.stored
     .filter((trade) => barStart(trade.timeMs, lengthMs) === startMs)
@@ -66,7 +66,7 @@ function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: 
 }
 
 for (const form of ['json', 'msgpack']) {
-  test(`sends the newest bar, then changes at most once a second, and always the bar’s end (${form})`, async () => {
+  test(`sends the newest bar, then changes at most once a second, and the bar’s end in any case (${form})`, async () => {
     const market = server.engine.add(`one ${form}`)
     await pass(60_000 - (clock.nowMs() % 60_000) + 5_000)
     const startMs = barStart(clock.nowMs(), 60_000)
@@ -104,7 +104,7 @@ for (const form of ['json', 'msgpack']) {
   })
 }
 
-test('publishes the end of a bar that was sent only in the snapshot', async () => {
+test('publishes the end of a bar that was sent only as the initial state', async () => {
   const market = server.engine.add('shown')
   await pass(60_000 - (clock.nowMs() % 60_000) + 50_000)
   market.trade()
@@ -236,7 +236,7 @@ test('counts offsets over all messages of the channel, across markets and interv
   assert.equal(offsets.length, 6)
 })
 
-test('waits for bars from another process, then includes earlier trades', async () => {
+test('waits for bars from another process and then includes earlier trades', async () => {
   const market = server.engine.add('elsewhere')
   let arrival: Promise<void> | null = null
   Object.assign(market, { barsArrival: () => arrival })

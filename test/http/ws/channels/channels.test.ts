@@ -81,7 +81,7 @@ describe('depth', () => {
       await client.close()
     })
 
-    test(`sends resync and then the full depth when a book is replaced (${form})`, async () => {
+    test(`sends resync and then all levels when a book is replaced (${form})`, async () => {
       const client = await open(form)
       const two = market(2)
       await client.ask(
@@ -166,7 +166,7 @@ describe('prices', () => {
   for (const form of FORMS) {
     test(`sends conflated prices with the seq of the newest change (${form})`, async () => {
       const one = market(4)
-      // Clients share conflation windows: lets windows of earlier tests end.
+      // Clients share conflation windows, so this lets the windows of earlier tests end.
       clock.advance(3_000)
       const client = await open(form)
       const command = { action: 'subscribe', channel: 'prices', market_ids: [one.ref.id] }
@@ -209,7 +209,7 @@ describe('prices', () => {
 })
 
 describe('options', () => {
-  test('replaces options on a later subscribe and sends nothing on an identical subscribe', async () => {
+  test('replaces options on a later subscribe and sends no state on a repeated subscribe', async () => {
     const id = market(6).ref.id
     const client = await open('json')
     const depth = (name: number, fields: object) =>
@@ -339,7 +339,7 @@ describe('lifecycle and whales', () => {
       await wide.close()
     })
 
-    test(`sends a full whale record and counts it in heartbeats (${form})`, async () => {
+    test(`sends a complete whale record and counts it in heartbeats (${form})`, async () => {
       const one = market(10)
       const client = await open(form)
       await client.ask(

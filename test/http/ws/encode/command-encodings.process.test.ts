@@ -1,4 +1,4 @@
-// Sends equal commands as JSON and as MessagePack to connections of both encodings and compares the replies.
+// Sends equal commands as JSON and as MessagePack on connections of both encodings and compares the replies.
 // @msgpack/msgpack decodes the binary replies.
 
 import assert from 'node:assert/strict'
@@ -11,7 +11,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { level } from '../../../support/worlds/builders.ts'
 
-/** Limits the test to nine errors a minute and two commands a second. */
+/** Keeps the test below ten errors a minute and the command limit. */
 const PAUSE_MS = 7_000
 const clock = new ManualClock()
 let server: ApiServer
@@ -42,7 +42,7 @@ function toJson(value: unknown): string {
   return `{${fields.join(',')}}`
 }
 
-/** Allows deeper nesting than the library's default. */
+/** Allows deeper nesting than the encoder's default. */
 const toMsgpack = (value: unknown): Uint8Array =>
   new Encoder({ useBigInt64: true, maxDepth: 2_000 }).encode(value)
 
@@ -101,7 +101,7 @@ class Talker {
   }
 }
 
-/** Ends each round. Its subscription also prevents the close after 60 s without one. */
+/** The command that ends a round. Its subscription also prevents the close after 60 s without a subscription. */
 const marker = (number: number) => {
   const channel = 'lifecycle'
   return { action: 'subscribe', id: number + 0.125, channel, market_ids: ['venue_b_other'] }
@@ -190,8 +190,8 @@ test('refuses values that the other encoding cannot represent: extensions, non-s
     ...[new Date(0), new ExtData(114, bytesOf(1)), new ExtData(1, bytesOf(1, 2, 3, 4))].map((x) =>
       new Encoder().encode({ action: 'ping', x }),
     ),
-    // Invalid: a msgpackr record, a numeric key, text that is not UTF-8, two truncated values, two values in one
-    // frame.
+    // Invalid commands: a msgpackr record, a numeric key, text that is not UTF-8, two truncated values, and two values
+    // in one frame.
     bytesOf(...head, 0xd4, 0x72, 0x40),
     bytesOf(0x82, 0xa2, 0x6f, 0x70, 0xa4, 0x70, 0x69, 0x6e, 0x67, 0x05, 0x06),
     bytesOf(...head, 0xa1, 0xff),

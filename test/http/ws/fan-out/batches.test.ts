@@ -1,4 +1,4 @@
-// Compares each batched connection with an unbatched one that receives the same messages, over a fake library.
+// Compares batched connections with unbatched connections that receive the same messages. The library is a fake.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ function bytesOf(message: unknown): Buffer {
 }
 
 /** A fake library socket that records its frames. */
-class PlayedSocket implements Socket {
+class FakeSocket implements Socket {
   readonly frames: Buffer[] = []
   readonly topics = new Set<string>()
   buffered = 0
@@ -62,14 +62,14 @@ class PlayedSocket implements Socket {
 }
 
 interface Played {
-  readonly socket: PlayedSocket
+  readonly socket: FakeSocket
   readonly session: Session
 }
 
 class World {
   readonly clock = new ManualClock()
   readonly engine = new FakeEngine(this.clock)
-  readonly sockets = new Set<PlayedSocket>()
+  readonly sockets = new Set<FakeSocket>()
   readonly hub: Hub
   publishCount = 0
 
@@ -98,7 +98,7 @@ class World {
   connect(form: Form, isBatched: boolean): Played {
     const { hub, engine } = this
     const caller = engine.accounts.callerOfKey('ann-key') ?? assert.fail()
-    const socket = new PlayedSocket()
+    const socket = new FakeSocket()
     this.sockets.add(socket)
     const batched: BatchedSocket | null = isBatched ? hub.batches.open(socket, form) : null
     const ws = batched ?? socket
@@ -114,7 +114,7 @@ class World {
   }
 }
 
-/** The messages of all frames as one text, without the brackets of batches. */
+/** The messages of all frames as one text without the brackets of batches. */
 function joined(form: Form, frames: readonly Buffer[], isBatched: boolean): string {
   if (form === 'b') return Buffer.concat(frames).toString('latin1')
   if (!isBatched) return frames.map(String).join(',')
@@ -122,8 +122,8 @@ function joined(form: Form, frames: readonly Buffer[], isBatched: boolean): stri
   return frames.map((frame) => String(frame).slice(1, -1)).join(',')
 }
 
-/** A batched and an unbatched connection that send equal commands. */
-class Twins {
+/** A batched and an unbatched connection. Both send equal commands. */
+class ConnectionPair {
   readonly form: Form
   readonly #world: World
   #plain: Played
@@ -148,7 +148,7 @@ class Twins {
     return this.#plain.socket.closeCode !== null || this.#batched.socket.closeCode !== null
   }
 
-  /** The position in the last reply about a channel; null if there is none. */
+  /** The position in the last reply about a channel, or null. */
   position(channel: string): unknown {
     if (this.form === 'b') return null
     const messages = this.#plain.socket.frames.map((frame) => JSON.parse(String(frame)))
@@ -178,7 +178,11 @@ class Twins {
 
 const CHANNELS = ['orderbook', 'trades', 'prices', 'depth', 'whales', 'lifecycle']
 
-function commandOf(random: Random, ids: readonly string[], matchedMarkets: Twins): unknown {
+function commandOf(
+  random: Random,
+  ids: readonly string[],
+  matchedMarkets: ConnectionPair,
+): unknown {
   const roll = random.next()
   if (roll < 0.1) return { action: 'ping', id: 1 }
   if (roll < 0.2) return { action: 'list', id: 2 }
@@ -201,7 +205,7 @@ for (const seed of [1, 2, 3]) {
     const ids = markets.map(({ ref }) => ref.id)
     const all = Array.from(
       { length: 6 },
-      (_, index) => new Twins(world, index % 3 === 0 ? 'b' : 'j'),
+      (_, index) => new ConnectionPair(world, index % 3 === 0 ? 'b' : 'j'),
     )
     for (let step = 0; step < 1_500; step += 1) {
       for (let count = random.below(8); count > 0; count -= 1) simulateActivity(markets, random)
@@ -223,7 +227,7 @@ for (const seed of [1, 2, 3]) {
     }
     await tick()
     for (const matchedMarkets of all) matchedMarkets.compare()
-    const sum = (of: (matchedMarkets: Twins) => number) =>
+    const sum = (of: (matchedMarkets: ConnectionPair) => number) =>
       all.reduce((total, one) => total + of(one), 0)
     const counts = [sum(({ messageCount }) => messageCount), sum(({ frameCount }) => frameCount)]
     t.diagnostic(`${counts[0]} messages, ${counts[1]} frames`)
@@ -233,7 +237,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('publishes a tick by one library call when connections have equal topics in any order', async () => {
+test('publishes a tick by one library call when several connections have equal topics in any order', async () => {
   const world = new World()
   const [one, other] = addMarkets(world.engine, 2, 1)
   assert.ok(one !== undefined && other !== undefined)
@@ -266,7 +270,7 @@ test('publishes a tick by one library call when connections have equal topics in
     assert.equal(frames.length, 1)
     assert.equal(JSON.parse(String(frames[0])).length, 40)
   }
-  // After one connection unsubscribes, the others still share one group.
+  // When one connection unsubscribes, the other connections must still share one group.
   const command = { action: 'unsubscribe', id: 2, channel: 'trades', market_ids: [one.ref.id] }
   all[7]?.session.receive(Buffer.from(JSON.stringify(command)), false)
   world.hub.sweep()
@@ -298,7 +302,7 @@ test('groups connections by their topics in time slices when many subscribe at o
   world.hub.stop()
 })
 
-test('orders a command’s answer between earlier and later publications', async () => {
+test('sends a command’s answer after earlier and before later publications', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)

@@ -18,7 +18,7 @@ interface Sent {
   readonly atMs: number
 }
 
-/** A conflation that records what it sends. Changes are numbers, and the newest one replaces the others. */
+/** Records what a conflation sends. Changes are numbers. The newest change replaces earlier ones. */
 function openConflation(windowMs: number, initialCostMs = 0) {
   let costMs = initialCostMs
   const clock = new ManualClock()
@@ -41,7 +41,7 @@ function openConflation(windowMs: number, initialCostMs = 0) {
   return { clock, slices, windows, published, unsubscribed, note, setCost }
 }
 
-test('sends a quiet market’s first change at once, then the last state of each window', () => {
+test('sends a quiet market’s first change at once and then the last state of each window', () => {
   const { clock, note, published } = openConflation(250)
   note(refAt(0), 1)
   assert.deepEqual(
@@ -108,7 +108,7 @@ test('sends a limited part of a burst at once and the rest in time slices', asyn
     await tick()
     slices += 1
     const spentMs = (published.length - before) * 0.05
-    // The clock moves within a slice, so a second slice may begin in the same tick.
+    // The clock advances within a time slice, so that a second slice may begin in the same tick.
     assert.ok(spentMs <= 2 * streamSliceMs + 0.2, `a slice of ${spentMs} ms`)
   }
   assert.ok(slices > 50, `${slices} slices`)
@@ -125,7 +125,7 @@ test('sends all pending states in time slices when thousands of windows end simu
   clock.advance(300)
   for (let before = published.length; before < 2 * refs.length; before = published.length) {
     await tick()
-    // The clock moves within a slice, which may begin another.
+    // The clock advances within a time slice, so that a second slice may begin in the same tick.
     assert.ok((published.length - before) * costMs <= 2 * streamSliceMs + 2 * costMs)
     assert.ok(published.length > before)
   }

@@ -33,7 +33,7 @@ after(() => server.stop())
 const PROFIT_MIN = 5_000_000
 const gaps: ArbitrageUpdate[] = []
 
-/** Opens an opportunity above or below that minimum. Its first leg is on the first venue. */
+/** Opens an opportunity that may be above or below the minimum. Its first leg is on the first venue. */
 function open(random: Random): void {
   const { publisher } = server.engine
   const { ref } = random.pick(markets.filter(({ ref: { venue } }) => venue === 'a'))
@@ -72,7 +72,7 @@ for (const form of ['json', 'msgpack']) {
     ['everything', { market_ids: ['*'] }],
     ['events', { event_slugs: ['e0', 'e1', 'e2', 'e3'] }],
   ] as const) {
-    test(`loses nothing without notice when a slow reader subscribes to every channel (${name}, ${form})`, async () => {
+    test(`announces every loss when a slow reader subscribes to every channel (${name}, ${form})`, async () => {
       const random = seededRandom(`lag ${name} ${form}`, 7)
       const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
       const requested = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }
@@ -106,7 +106,7 @@ for (const form of ['json', 'msgpack']) {
         await received(client)
       }
       for (let index = 0; index < 300; index += 1) stir(random)
-      // Changes each market once more, so that each last state follows all earlier messages.
+      // Changes each market once more, so that the final states follow all earlier messages.
       for (const market of markets) {
         market.change(bid(0.17, 1 + random.below(1_000)))
         market.reprice(10_000 * (1 + random.below(98)))
@@ -156,7 +156,7 @@ for (const form of ['json', 'msgpack']) {
         clock.advance(25)
         await received(client)
       }
-      judgeAll(await settled(clock, client))
+      validateAll(await settled(clock, client))
       for (const [index, id] of ids.entries()) {
         const own = client.messages.filter(
           ({ channel, market_id }) => channel === 'candles' && market_id === id,
@@ -172,8 +172,8 @@ for (const form of ['json', 'msgpack']) {
   }
 }
 
-/** Requires each message to match the stream's document. */
-function judgeAll(messages: readonly Message[]): void {
+/** Asserts that each message matches the AsyncAPI document. */
+function validateAll(messages: readonly Message[]): void {
   for (const message of messages) {
     const name = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
     assert.equal(validator.problem(`${name}Message`, message), null)
@@ -181,7 +181,7 @@ function judgeAll(messages: readonly Message[]): void {
 }
 
 function checkWords(messages: readonly Message[]): void {
-  judgeAll(messages)
+  validateAll(messages)
   const beats = messages.filter(({ type }) => type === 'heartbeat')
   const lagging = beats.filter(({ catching_up }) => catching_up === true)
   assert.ok(lagging.length > 0, 'a heartbeat reports the lag')

@@ -11,7 +11,7 @@ import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.
 import { level } from '../../../support/worlds/builders.ts'
 import { simulateActivity } from '../../../support/worlds/market-activity.ts'
 
-/** Each reading of the clock takes 0.2 ms, so that slices end while the test does not advance it. */
+/** Each reading of the clock takes 0.2 ms, so that time slices end although the test does not advance the clock. */
 class TickingClock extends ManualClock {
   #lookCount = 0
 

@@ -9,10 +9,10 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
-/** Updates published before the first subscription. The cached updates do not reach back to them. */
+/** Number of updates published before the first subscription. They are no longer cached. */
 const EARLY = 5
 
-/** A market's book at an offset, and whether it was replaced later, which makes its updates useless. */
+/** A market's book at an offset. If the book was replaced later, updates cannot be applied to it. */
 interface Known {
   readonly seq: number
   readonly levels: { bids: readonly Level[]; asks: readonly Level[] }
@@ -22,9 +22,9 @@ type Level = ReturnType<FakeMarket['naive']['levels']>[number]
 const clock = new ManualClock()
 let apiServer: ApiServer
 const markets: FakeMarket[] = []
-/** By offset: each market's book right after it. */
+/** The books of all markets right after each offset. */
 const past: Map<string, Known>[] = []
-/** Offsets at which each market was replaced. */
+/** Offsets at which each market's book was replaced. */
 const replacedAt = new Map<string, number[]>()
 
 function note(): void {
@@ -53,7 +53,7 @@ before(async () => {
   const random = seededRandom('past', 1)
   note()
   for (let step = 0; step < 60; step += 1) {
-    // The last market does not change, so the server must send nothing about it.
+    // The last market does not change, so the server must not send messages about it.
     const chosen = random.pick(markets.slice(0, 4))
     const offset = apiServer.engine.publisher.offset('orderbook')
     if (step > 5 && random.next() < 0.1) {
@@ -79,7 +79,7 @@ const targets = () => {
   ]
 }
 
-/** A client with the books of an offset. */
+/** A client that has the books of an offset. */
 function clientBooks(offset: number, has: (ref: MarketView['ref']) => boolean): RebuiltBooks {
   const rebuilt = new RebuiltBooks()
   for (const { ref } of markets) {
@@ -184,7 +184,7 @@ describe('books', () => {
     }
   })
 
-  test('sends resync, snapshot and synced for every market when the offset is not in the cache', async () => {
+  test('sends resync, snapshot and synced for every market when the updates after the offset are not cached', async () => {
     const { publisher } = apiServer.engine
     for (const [since, reason] of [
       [{ epoch: 'k3f9c2', offset: EARLY - 1 }, 'slow_consumer'],
@@ -216,7 +216,7 @@ describe('books', () => {
     }
   })
 
-  test('sends the current state of prices, depth and candles on every subscribe, even if repeated', async () => {
+  test('sends the current state of prices and depth on a first subscribe, and again on a repeated subscribe with since', async () => {
     const client = await StreamClient.open(apiServer.port)
     const market_ids = [markets[0]?.ref.id]
     markets[0]?.reprice(440_000)
@@ -246,7 +246,7 @@ describe('limits of cached updates', () => {
       const own = await openApiServer({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])
-      // After the offset of their replacement.
+      // An update after the replacements, so that the newest offset is above theirs.
       quiet.change(bid(0.2, 1))
       const client = await StreamClient.open(own.port)
       const command = { action: 'subscribe', channel: 'orderbook', market_ids: ['*'] }

@@ -19,14 +19,17 @@ const market = (index: number): FakeMarket => {
   return found
 }
 
-/** Creates two earlier runs, and messages of the current run that are stored but no longer in the ring buffer. */
-function tellPast(engine: FakeEngine): void {
+/**
+ * Creates two earlier runs. Also publishes messages of the current run that are stored but no longer in the ring
+ * buffer.
+ */
+function publishEarlierRuns(engine: FakeEngine): void {
   for (let index = 0; index < 4; index += 1) {
     markets.push(engine.add(`m${index}`, { venue: index === 3 ? 'b' : 'a' }))
   }
   for (const { ago, count, end } of [
     { ago: 2, count: 17, end: 17 },
-    // The run was killed before it committed its last trade.
+    // The server was killed before it committed the last trade of this run.
     { ago: 1, count: 11, end: 11 },
   ]) {
     const run = engine.tradeLog.addRun(ago, end)
@@ -38,13 +41,13 @@ function tellPast(engine: FakeEngine): void {
 }
 
 before(async () => {
-  server = await openApiServer({ clock, before: tellPast })
+  server = await openApiServer({ clock, before: publishEarlierRuns })
   for (let index = 0; index < 13; index += 1) market(index * 5).trade()
 })
 after(() => server.stop())
 
-/** Reference implementation: every sent trade as a client should receive it. */
-function allTold() {
+/** Every sent trade in the form in which a client should receive it. */
+function sentTrades() {
   const runs = server.engine.tradeLog.runs()
   return runs.flatMap((run) =>
     markets
@@ -77,12 +80,12 @@ const isEnd = ({ type }: Message) =>
 const count = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type).length
 
-/** Resumes and returns the messages up to the final reply. */
+/** Resumes and returns all messages up to the final reply. */
 async function resume(
   client: StreamClient,
   command: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly messages: readonly Message[]; readonly end: Message }> {
-  // Stays below the command limit and the limit without a subscription.
+  // Keeps the test below the command limit and the time limit without a subscription.
   clock.advance(120)
   const from = client.messages.length
   client.send({ action: 'subscribe', id: from, channel: 'trades', ...command })
@@ -105,7 +108,7 @@ describe('trades', () => {
       for (const { number, epoch, endOffset } of tradeLog.runs()) {
         const last = endOffset ?? publisher.offset('trades')
         for (let offset = 0; offset <= last; offset += 1) {
-          const expected = allTold().filter(
+          const expected = sentTrades().filter(
             ({ run, ref, trade }) =>
               target.has(ref) &&
               (run.number > number || (run.number === number && Number(trade.offset) > offset)),
@@ -181,7 +184,7 @@ describe('trades', () => {
 
   test('reports expired trades as a gap and replays the rest', async () => {
     const { tradeLog } = server.engine
-    const published = allTold().filter(({ epoch }) => epoch === 'old2')
+    const published = sentTrades().filter(({ epoch }) => epoch === 'old2')
     const hidden = new Set<StoredTrade>()
     for (const [first, last] of [
       [1, 3],
@@ -198,7 +201,7 @@ describe('trades', () => {
     const next = tradeLog.runs()[1]
     assert.ok(run !== undefined && next !== undefined)
     for (const [offset, range] of [
-      // From the start of the run, because no earlier message can be read, to the start of the next run.
+      // From the start of the run, since no earlier message can be read, to the start of the next run.
       [0, [run.startedAtMs, next.startedAtMs]],
       [4, [published[6]?.trade.timeMs, next.startedAtMs]],
       [12, [published[14]?.trade.timeMs, next.startedAtMs]],
@@ -213,7 +216,7 @@ describe('trades', () => {
         range === null ? [] : [['venue_b', ...range]],
       )
       assert.equal(end.type, 'resumed')
-      const expected = allTold().filter(
+      const expected = sentTrades().filter(
         ({ ref, trade, epoch }) =>
           ref.venue === 'b' && (epoch !== 'old2' || Number(trade.offset) > offset),
       )

@@ -6,7 +6,7 @@ import { MessageLog } from '../../../../http/ws/resume/message-log.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-/** Twelve trades, of which the ring buffer contains the last four. */
+/** Logs with twelve trades. The ring buffer contains the last four. */
 function logs(capacity = 4) {
   const engine = new FakeEngine(new ManualClock())
   const { tradeLog, publisher } = engine
@@ -54,7 +54,7 @@ test('returns equal messages from the ring buffer and the table', () => {
   assert.ok(typeof one === 'object' && one.kind === 'trade')
   assert.ok(typeof other === 'object' && other.kind === 'trade')
   assert.deepEqual({ ...one, trade: null }, { ...other, trade: null })
-  // The row also has its arrival time and stamp.
+  // The row has more fields: its arrival time and its counters.
   for (const [name, value] of Object.entries(other.trade)) {
     assert.deepEqual(Reflect.get(one.trade, name), value, name)
   }

@@ -1,5 +1,5 @@
-// Invalid and hostile WebSocket frames: each gets a documented reply or closes the connection, and the server
-// continues.
+// Sends invalid and hostile WebSocket frames. Each must get a documented reply or close the connection, and the server
+// must keep serving.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -22,7 +22,7 @@ const longPing = (length: number) => {
   return JSON.stringify({ action: 'ping', id: 7, x: 'x'.repeat(length - short.length) })
 }
 const { more, text, binary, close, ping, pong } = OPCODES
-/** `pong`: the command was answered; a text: the error code; `cut`: 1006; a number: the close code. */
+/** `pong`: the command was answered. A text: the error code. `cut`: closed with 1006. A number: the close code. */
 type Outcome = 'pong' | 'RATE_LIMITED' | 'MESSAGE_TOO_LARGE' | 'PARSE_ERROR' | 'cut' | number
 const pieces = (bytes: Uint8Array, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
@@ -88,7 +88,7 @@ const CASES: readonly (readonly [name: string, bytes: readonly Buffer[], outcome
   ['a close without a code', [frame(close)], 1000],
   ['a close with 1000', [closing(1000)], 1000],
   ['a close with a reason', [closing(1000, 'bye')], 1000],
-  // The library accepts only the close codes of the standard and of applications.
+  // The library accepts only close codes of the standard and of applications.
   ['a close with 3000', [closing(3000)], 1000],
   ['a close with 4999', [closing(4999)], 4999],
   ['commands behind a close', [closing(1000), frame(text, PING)], 1000],
@@ -133,7 +133,7 @@ test('answers every frame as documented or closes the connection, and keeps serv
 })
 
 test('tolerates frames sent before the handshake response and an unmasked frame', async () => {
-  // A client must not send so early. The library ignores the data or closes the connection.
+  // A client must not send before the handshake is answered. The library may ignore the data or close the connection.
   const early = new RawStream(apiServer.port, PATH, frame(text, PING))
   await early.opened()
   assert.match(early.head, /^HTTP\/1.1 101 /)
@@ -146,7 +146,7 @@ test('tolerates frames sent before the handshake response and an unmasked frame'
   await bare.end()
 })
 
-/** A hostile command in either encoding, with invalid values and often damaged. */
+/** A hostile command in one of the encodings, with invalid values and often damaged. */
 function hostile(random: Random): Buffer {
   const value = () =>
     random.pick<unknown>([

@@ -18,7 +18,7 @@ async function closeAll(readers: readonly RawReader[]): Promise<void> {
   await Promise.all(readers.map(({ closed }) => closed))
 }
 
-/** Resident memory of a process, in kilobytes. */
+/** Resident memory of a process in kilobytes. */
 function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
@@ -63,7 +63,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
     let lines: string[] = []
     const hasLags = () => lines.some((line) => /^stream_lags_total [1-9]/.test(line))
     const seconds = isLong ? 60 : 12
-    // The kernel buffers megabytes before a connection lags, so a slow flow takes longer.
+    // The kernel buffers megabytes before a connection lags, so a slow reader needs more time.
     for (let second = 0; second < seconds || (!hasLags() && second < 120); second += 1) {
       await pause(1_000)
       mostKb = Math.max(mostKb, residentKb(engine.pid))
@@ -86,7 +86,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
     assert.deepEqual(report.faults, [])
     assert.equal(report.live, quick)
     assert.equal(report.counts.connections, quick, 'no fast reader was disconnected')
-    // Each connection may hold 1 MiB and the data of one sweep, far below the hard limit of 16 MiB.
+    // Each connection may buffer 1 MiB and the data published between two sweeps, far below the hard limit of 16 MiB.
     assert.ok(mostKb - beforeKb < (slow * 4 + 200) * 1_024, `${mostKb - beforeKb} KiB more`)
     for (const reader of readers) reader.destroy()
     await crowd.stop()
@@ -97,7 +97,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
   }
 })
 
-/** Resident memory that these connections add to an engine. */
+/** Resident memory that these connections add to an engine, in kilobytes. */
 async function memoryOf(
   rate: number,
   count: number,

@@ -29,7 +29,7 @@ const market = (index: number): FakeMarket => {
 const settle = (client: StreamClient) => settled(clock, client)
 const stir = (random: Random) => simulateActivity(markets, random)
 
-/** Each reading of the clock takes 0.1 ms, so that slices end while the test does not advance it. */
+/** Each reading of the clock takes 0.1 ms, so that time slices end although the test does not advance the clock. */
 class TickingClock extends ManualClock {
   #lookCount = 0
 
@@ -39,7 +39,7 @@ class TickingClock extends ManualClock {
   }
 }
 
-/** Twenty levels, so that encoding a book takes time. */
+/** Twenty levels, so that encoding a book takes measurable time. */
 const deepLevels = (size: number) =>
   Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
 
@@ -78,7 +78,7 @@ describe('subscriptions', () => {
       for (let index = 0; index < 500; index += 1) stir(random)
       await settle(client)
       const rebuilt = new RebuiltBooks()
-      // An unsubscribed market's next message is a snapshot.
+      // The first message after an unsubscribe and a new subscribe is a snapshot.
       for (const message of client.messages) rebuilt.read(message)
       assert.deepEqual(rebuilt.defects, [])
       assert.equal(rebuilt.books.size, markets.length)
@@ -255,7 +255,7 @@ describe('subscriptions', () => {
 })
 
 describe('limits', () => {
-  test('answers ten of the commands beyond 20 a second with RATE_LIMITED, and does not count them as errors', async () => {
+  test('answers at most ten of the commands beyond 20 a second with RATE_LIMITED, and does not count them as errors', async () => {
     const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     for (let id = 1; id <= 60; id += 1) client.send({ action: 'ping', id })
@@ -326,7 +326,7 @@ describe('limits', () => {
     assert.equal((await client.closed).code, 1006)
   })
 
-  test('refuses all of a command that exceeds 1000 subscriptions, and counts * as one subscription', async () => {
+  test('refuses a complete command that exceeds 1000 subscriptions, and counts * as one subscription', async () => {
     const extra = Array.from({ length: 1_000 }, (_, index) => server.engine.add(`extra${index}`))
     const client = await StreamClient.open(server.port)
     const subscribe = (id: number, market_ids: readonly string[], type = 'synced') =>

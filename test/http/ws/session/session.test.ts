@@ -16,8 +16,8 @@ import { bid, level } from '../../../support/worlds/builders.ts'
 
 type Message = Readonly<Record<string, unknown>>
 
-/** A fake library socket. Its buffer fills with the first message of type `fullAt`. */
-class PlayedSocket implements Socket {
+/** A fake socket of the library. Its buffer fills with the first message of type `fullAt`. */
+class FakeSocket implements Socket {
   readonly messages: Message[] = []
   readonly topics = new Set<string>()
   buffered = 0
@@ -54,7 +54,7 @@ function open() {
   engine.accounts.make('ann')
   const markets = ['m0', 'm1', 'm2'].map((name) => engine.add(name))
   for (const market of markets) market.replace([level(0.4, 1)], [])
-  const sockets: PlayedSocket[] = []
+  const sockets: FakeSocket[] = []
   const subscribed = (topic: string) => sockets.filter(({ topics }) => topics.has(topic))
   const topics = {
     numSubscribers: (topic: string) => subscribed(topic).length,
@@ -68,7 +68,7 @@ function open() {
   publisher.watch(hub)
   const join = () => {
     const caller = engine.accounts.callerOfKey('ann-key') ?? assert.fail()
-    const socket = new PlayedSocket()
+    const socket = new FakeSocket()
     const session = new Session({ id: 'c', caller, encoder: hub.encoder('j'), ws: socket, hub })
     sockets.push(socket)
     hub.add(session)
@@ -107,7 +107,7 @@ function fillHalf() {
 
 const idOf = ({ ref }: FakeMarket): string => ref.id
 
-test('sends changes of markets already in the snapshot while a wildcard subscription is filled, even after a heartbeat', () => {
+test('sends changes of markets whose snapshot was sent while a wildcard subscription is filled, even after a heartbeat', () => {
   const { hub, markets, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
   m0.change(bid(0.4, 2))

@@ -1,4 +1,4 @@
-// The library's idle timeout is a minute, so the test waits for it only under TEST_LONG=1.
+// The library's idle timeout is a minute, so the test runs only with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -48,7 +48,7 @@ test('disconnects a client that is silent for a minute, frees its slot, and reta
     [...server.engine.accounts.accounts.values()].find(({ caller }) => caller.socketsMax === 2)
       ?.socketCount
   const startMs = performance.now()
-  // A bare TCP connection never answers a ping.
+  // A bare TCP connection does not answer pings.
   const unsubscribed = await RawReader.open(server.port, 'api_key=free-key', [COMMAND])
   const answering = await StreamClient.open(server.port, 'api_key=free-key')
   await answering.ask(COMMAND, 'synced')

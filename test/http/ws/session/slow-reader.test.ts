@@ -34,8 +34,8 @@ describe('slow readers', () => {
   const newest = () => [...server.server.hub.sessions].at(-1) ?? assert.fail('a session')
 
   /**
-   * Publishes until the buffer of a paused client exceeds the soft limit. The quick reader reads each round before
-   * the next one, because it would lag too on a busy machine.
+   * Publishes until the buffer of a paused client exceeds the soft limit. The quick reader reads each round before the
+   * next one, since it could lag too on a busy machine.
    */
   async function flood(random: Random, slow: Session, quick: StreamClient | null = null) {
     const deep = Array.from({ length: 60 }, (_, index) => bid(0.01 + index / 100, 123.456789))
@@ -43,15 +43,15 @@ describe('slow readers', () => {
       for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
       for (let index = 0; index < 5; index += 1) stir(random)
       await (quick === null ? tick() : quick.ask({ action: 'ping', id: round }, 'pong'))
-      // Limits the commands to ten a second.
+      // Keeps the test at ten commands a second.
       clock.advance(100)
     }
     assert.equal(slow.isLive, false, 'the buffer never filled')
   }
 
   /**
-   * Lets 10 s pass without progress. When the kernel accepts more unsent data, that is progress, and the 10 s
-   * restart.
+   * Advances the clock by 10 s without progress. If the kernel accepts more unsent data meanwhile, this is progress and
+   * the 10 s start again.
    */
   function giveUp(slow: Session): void {
     const bytes = () => slow.sweep(clock.monotonicMs())
@@ -64,7 +64,7 @@ describe('slow readers', () => {
     assert.fail('the connection always made progress')
   }
 
-  test('notifies and resyncs a client that stopped reading, without unannounced loss', async () => {
+  test('sends resync to a client that stopped reading and announces every loss', async () => {
     const random = seededRandom('slow', 2)
     for (const { batch, target } of [
       { batch: 'off', target: { market_ids: ['*'] } },
@@ -137,7 +137,7 @@ describe('slow readers', () => {
       1,
       'the close frame waits until the buffer is empty',
     )
-    // 8 KiB a tick first empty the kernel's buffers, then the server's.
+    // Reading 8 KiB a tick empties first the kernel's buffers and then the server's.
     while (!reader.isClosed) {
       reader.takeUpTo(8_192)
       clock.advance(25 / 1_000)
@@ -190,7 +190,7 @@ describe('slow readers', () => {
     await quick.close()
   })
 
-  test('disconnects a stream beyond the hard limit without an unannounced gap', async () => {
+  test('disconnects a stream beyond the hard limit before it loses a message unannounced', async () => {
     const random = seededRandom('hard', 4)
     const dead = await StreamClient.open(server.port)
     await dead.ask(
@@ -199,7 +199,7 @@ describe('slow readers', () => {
     )
     dead.socket.pause()
     const deep = Array.from({ length: 90 }, (_, index) => bid(0.01 + index / 100, 123.456789))
-    // The clock does not advance, so no sweep runs.
+    // The clock does not advance, so the server checks no buffers.
     for (let round = 0; round < 20_000 && server.server.hub.sessions.size > 0; round += 1) {
       for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
       await tick()

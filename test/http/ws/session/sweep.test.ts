@@ -17,7 +17,7 @@ import { bid, level } from '../../../support/worlds/builders.ts'
 interface Stuck {
   readonly session: Session
   buffered: number
-  /** Close code; 1006: closed without a close frame; null: open. */
+  /** The close code. 1006: closed without a close frame. Null: open. */
   closeCode: number | null
   sentCount: number
 }
@@ -78,7 +78,7 @@ function open() {
   return { hub, clock, join, change }
 }
 
-test('stops publishing to a connection at the first sweep after its buffer exceeds the soft limit', () => {
+test('stops publishing to a connection at the first buffer check after its buffer exceeds the soft limit', () => {
   const world = open()
   const one = world.join()
   one.buffered = socketBufferBytesSoft
@@ -133,7 +133,7 @@ test('excludes the unsent bytes of a disconnected connection from the total limi
   const { clock, hub } = world
   const never = world.join()
   never.buffered = socketBuffersTotalBytesMax * 0.5
-  // The connection lags at the first sweep, is marked as a slow reader 10 s later, and is closed 50 s after that.
+  // The connection lags at the first check, is marked as a slow reader 10 s later, and is closed 50 s after that.
   clock.advance(60_200)
   assert.equal(never.closeCode, null)
   const other = world.join()

@@ -9,7 +9,7 @@ import type { SliceOutcome, Work } from '../../../../http/ws/session/connection.
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-/** A connection with a command of 100 slices that each use all of their time. */
+/** A connection with a command of 100 slices. Each slice uses all of its time. */
 class Busy implements Work {
   readonly caller: { readonly accountId: AccountId }
   runs = 0
@@ -44,7 +44,7 @@ test('runs one time slice at once, then one per event-loop tick, when many accou
   assert.equal(sum(works), 1)
   await nextTurn()
   assert.equal(sum(works), 2)
-  // Buffer checks and further commands wait for a slice too.
+  // Buffer checks and further commands must also wait for a time slice.
   for (let checks = 0; checks < 10; checks += 1) for (const work of works) hub.advance(work)
   assert.equal(sum(works), 2)
   for (let turns = 0; turns < 10; turns += 1) await nextTurn()

@@ -51,7 +51,7 @@ describe('handshake', () => {
       ['api_key=ann-key&x=%zz', 400],
     ] as const) {
       const refused = await refusedUpgrade(apiServer.port, query)
-      // Malformed percent-encoding hides the key, so the account is unknown.
+      // The malformed percent-encoding makes the key unreadable, so the account is unknown.
       assert.equal(refused.status, status, query)
       for (const name of ['limit', 'remaining', 'reset']) {
         assert.match(refused.headers[`x-ratelimit-${name}`] ?? '', /^\d+$/)
@@ -77,7 +77,7 @@ describe('handshake', () => {
         const status = await Promise.race([
           once(socket, 'open').then(() => 101),
           once(socket, 'unexpected-response').then(([, response]) => {
-            // A slot may become free at any time, not only after the quota's minute.
+            // A slot may become free at any time, so the header is not the rest of the quota's minute.
             assert.equal(response.headers['retry-after'], '5')
             return response.statusCode
           }),
