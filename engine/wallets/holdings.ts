@@ -1,5 +1,5 @@
-// A wallet's holdings by market and token: how they change when contracts arrive or leave, and the reversible
-// write-off of losers.
+// A wallet's holdings by market and token, as contracts arrive and leave. Losing contracts are written off, which can
+// be reversed.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { MICROS } from '../units.ts'
@@ -9,13 +9,13 @@ import { shareOf } from './ratio.ts'
 
 export interface Position {
   readonly token: OutcomeId
-  /** −1: unknown. */
+  /** −1: the outcome is unknown. */
   outcomeIndex: number
-  /** False once more was given away than was known to be held. */
+  /** False once more contracts left than were known to be held. */
   isCostKnown: boolean
   readonly openedSecond: number
   updatedSecond: number
-  /** Time and cost of the write-off. Set exactly while `amount` is 0 and `balance` is not. */
+  /** Time and cost of the write-off. They are set while `amount` is 0 and `balance` is not. */
   lostSecond: number
   lostCost: number
   balance: number
@@ -33,26 +33,29 @@ export interface HeldMarket {
   readonly id: NativeMarketId
   /** In order of creation. */
   readonly positions: Position[]
-  /** Time of the last event other than redemptions, after which a loser is written off, and of any kind. */
+  /**
+   * Time of the last event other than a redemption, from which a loser counts as lost, and time of the last event of
+   * any kind.
+   */
   lastSecond: number
   touchedSecond: number
-  /** Payout of the first outcome in micros. Null: not resolved. */
+  /** Payout of the first outcome in micros. Null: the market is not resolved. */
   payout: number | null
   resolvedSecond: number
-  /** Bit set of the marks below. */
+  /** Bit set of `LACKED_…` and `REDEEMED`. */
   marks: number
 }
 
-/** The market's tokens, payout, group or taker fee were needed but unknown. */
+/** Facts of the market that an event needed but that were unknown. */
 export const LACKED_TOKENS = 1
 export const LACKED_PAYOUT = 2
 export const LACKED_GROUP = 4
 export const LACKED_FEE = 64
 export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP | LACKED_FEE
-/** Something of the market was redeemed. */
+/** Contracts of the market were redeemed. */
 export const REDEEMED = 8
 
-/** Contracts and dollars that arrive or leave, and the time. */
+/** Contracts and dollars that arrive or leave at a time. */
 interface Move {
   readonly size: number
   readonly usd: number
@@ -63,7 +66,7 @@ export class Holdings {
   readonly markets = new Map<NativeMarketId, HeldMarket>()
   readonly pnlHistory: PnlHistory
   #positionCount = 0
-  /** A resolved market may have losers that are not written off yet. */
+  /** Whether a resolved market may have losers that are not written off yet. */
   #mustWriteOff: boolean
 
   constructor(
@@ -91,7 +94,7 @@ export class Holdings {
     return this.#positionCount
   }
 
-  /** The market of an id. Adds it if necessary. */
+  /** Returns the market of an id. Adds it if necessary. */
   market(id: NativeMarketId): HeldMarket {
     const existing = this.markets.get(id)
     if (existing !== undefined) return existing
@@ -108,11 +111,11 @@ export class Holdings {
     return market
   }
 
-  /** The position of a token. Adds it if necessary, without an outcome. */
+  /** Returns the position of a token. Adds it if necessary, without an outcome. */
   position(market: HeldMarket, token: OutcomeId, second: number): Position {
     const existing = market.positions.find((one) => one.token === token)
     if (existing !== undefined) return existing
-    // One plain literal: V8 gives an object of several spreads slow dictionary properties.
+    // A single literal, because V8 stores an object made of several spreads in a slower form.
     const position: Position = {
       token,
       outcomeIndex: -1,
@@ -145,10 +148,7 @@ export class Holdings {
     position.updatedSecond = second
   }
 
-  /**
-   * Sells contracts. The part that exceeds the known amount realises nothing, and its share of the dollars
-   * does not count.
-   */
+  /** Sells contracts. The part above the known amount realises nothing, and its share of the dollars is ignored. */
   sell(position: Position, { size, usd, second }: Move): void {
     const { knownSize, cost } = take(position, size)
     const counted = knownSize === size ? usd : shareOf(usd, { part: knownSize, total: size })
@@ -156,22 +156,22 @@ export class Holdings {
     this.#realize(position, second, counted - cost)
   }
 
-  /** Removes contracts at cost, without realising. Returns the cost of the known ones. */
+  /** Removes contracts at cost without realising anything. Returns the cost of the known ones. */
   withdrawAtCost(position: Position, size: number, second: number): number {
     const { cost } = take(position, size)
     give(position, { size, usd: cost, second })
     return cost
   }
 
-  /** Books dollars received for contracts that `withdrawAtCost` removed, beyond their cost. */
+  /** Realises dollars that were received for contracts which `withdrawAtCost` removed, in excess of their cost. */
   payFor(position: Position, usd: number, second: number): void {
     position.soldUsd += usd
     this.#realize(position, second, usd)
   }
 
   /**
-   * Redeems contracts for `usd` in total. Redeems everything held if it was written off, or if `size` is
-   * not less.
+   * Redeems contracts for `usd` in total. Redeems everything if the position was written off or if `size` is at least
+   * its balance.
    */
   redeem(position: Position, { size, usd, second }: Move): void {
     const { balance, cost } = position
@@ -186,19 +186,19 @@ export class Holdings {
     if (!isLost) this.#realize(position, second, usd - cost)
   }
 
-  /** Defers the write-off of losers until the next read, so that later events of the market count first. */
+  /** Defers the write-off of losers to the next read, so that later events of the market are applied first. */
   writeOffLater(): void {
     this.#mustWriteOff = true
   }
 
-  /** Call it before every read of a position. */
+  /** Must be called before a position is read. */
   writeOffAll(): void {
     if (!this.#mustWriteOff) return
     for (const market of this.markets.values()) this.writeOff(market)
     this.#mustWriteOff = false
   }
 
-  /** Realises losers at 0, at the resolution or the last event other than a redemption, whichever is later. */
+  /** Realises losers at 0, as of the resolution or of the last event other than a redemption, whichever is later. */
   writeOff(market: HeldMarket): void {
     if (market.payout === null) return
     const second = Math.max(market.resolvedSecond, market.lastSecond)
@@ -210,7 +210,7 @@ export class Holdings {
     }
   }
 
-  /** Reverses the write-off, because an earlier event became known. */
+  /** Reverses the write-off, because an event from before it became known. */
   undoWriteOff({ positions }: HeldMarket): void {
     for (const position of positions) {
       const { balance, lostCost, lostSecond } = position
@@ -227,14 +227,14 @@ export class Holdings {
   }
 }
 
-/** Assigns outcomes to positions that were seen before the market's outcomes were known. */
+/** Sets the outcomes of positions that were added before the market's outcomes were known. */
 export function assignOutcomes({ positions }: HeldMarket, { tokens }: WalletMarket): void {
   for (const position of positions) {
     if (position.outcomeIndex < 0) position.outcomeIndex = tokens.indexOf(position.token)
   }
 }
 
-/** Payout of one contract of the position, in micros. Null: not resolved, or outcome unknown. */
+/** Payout of one contract of the position in micros. Null: the market is not resolved, or the outcome is unknown. */
 export function payoutOf({ payout }: HeldMarket, { outcomeIndex }: Position): number | null {
   if (payout === null || outcomeIndex < 0) return null
   if (outcomeIndex === 0) return payout

@@ -17,7 +17,7 @@ import { WALLET_EVENT_KINDS, type WalletEvent, type WalletRole } from '../wallet
 /** Maximum number of events in a block. More indicate a bug. */
 export const LEDGER_BLOCK_EVENTS_MAX = 4_096
 
-/** "led" and the version of the layout. */
+/** "led" and the version of the format. */
 const MARK = 0x6c_65_64_01
 const SECTIONS = 16
 const HAS_FEES = 1
@@ -29,7 +29,7 @@ const [TEXT, DIGITS, HEX, ODD, LONG] = [0, 1, 2, 4, 255] as const
 const NONE: readonly NativeMarketId[] = []
 const NOTHING = new Uint8Array(0)
 
-/** Packs events in order. Throws RangeError for more events than a block holds, or for one before 1970. */
+/** Packs events in order. Throws RangeError for too many events, and for an event before 1970. */
 export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffer> {
   const count = events.length
   if (count > LEDGER_BLOCK_EVENTS_MAX) throw new RangeError(`${count} events are no block`)
@@ -44,7 +44,7 @@ export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffe
     ...events.map(({ token }) => (token === null ? 0 : tokens.add(token) + 1)),
     ...events.map(({ txHash }) => transactions.add(txHash)),
   ]
-  // These come after the events' own markets, which must have the low numbers. Their number is unbounded.
+  // Added after the events' own markets, whose numbers must fit 16 bits.
   const conversions = events.flatMap(({ converted }, index) =>
     converted.length === 0 ? [] : [index, converted.length, ...converted.map(markets.add)],
   )
@@ -67,7 +67,7 @@ export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffe
   ])
 }
 
-/** The events of a block. Null when the bytes are damaged or of another version. */
+/** Returns the events of a block. Null: the bytes are damaged or of another version. */
 export function unpackBlock(bytes: Uint8Array): WalletEvent[] | null {
   try {
     return eventsIn(openSections(bytes))
@@ -118,7 +118,7 @@ function eventsIn(sections: readonly Uint8Array<ArrayBuffer>[]): WalletEvent[] {
 
 type ColumnType<Values> = new (buffer: ArrayBuffer, byteOffset: number, length: number) => Values
 
-/** Throws RangeError where there is no value. */
+/** Throws RangeError at the end of the bytes. */
 function at<Value>(values: ArrayLike<Value> | undefined, index: number): Value {
   const value = values?.[index]
   if (value === undefined) throw new RangeError('damaged block')
@@ -146,8 +146,6 @@ function conversionsIn(
   return converted
 }
 
-// Sections
-
 const padded = (bytes: number): number => (bytes + 7) & ~7
 
 function packSections(
@@ -165,7 +163,7 @@ function packSections(
   return bytes
 }
 
-/** Aligned copies of the sections. The lengths account for every byte, so truncated bytes are detected. */
+/** The sections, aligned. Their lengths must cover all bytes, so truncated bytes are detected. */
 function openSections(given: Uint8Array): Uint8Array<ArrayBuffer>[] {
   const bytes = new Uint8Array(given)
   const head = new DataView(bytes.buffer)
@@ -182,9 +180,7 @@ function openSections(given: Uint8Array): Uint8Array<ArrayBuffer>[] {
   return sections
 }
 
-// Texts
-
-/** Numbers texts in the order in which they first occur. */
+/** Numbers texts in order of their first occurrence. */
 class TextNumbers {
   readonly #numbers = new Map<string, number>()
 

@@ -1,5 +1,5 @@
-// Figures of a wallet over time: one row of numbers per second with any activity. Rows that a late resolution inserts
-// between others are buffered and merged at the next read, so that ten thousand of them cost one pass.
+// Figures of a wallet over time: a row of numbers for each second with activity. Rows that a late resolution inserts
+// between others are buffered, so that the next read merges all of them at once.
 
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { HourFigures, PnlGranularity, PnlPoint, RangeFigures } from './wallet-figures.ts'
@@ -9,17 +9,17 @@ const SECOND_MS = 1_000
 const WEEK_MS = 7 * DAY_MS
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** Cells of a row: the second, then dollars in micros, and the number of fills. */
+/** Number of values in a row: the second, amounts in micro-dollars, and the number of fills. */
 const CELL = { realized: 1, volume: 2, fees: 3, income: 4, trades: 5 } as const
 const WIDTH = 6
 const ROWS_MIN = 16
 type SecondFigures = Partial<Readonly<Record<keyof typeof CELL, number>>>
 
 export class PnlHistory {
-  /** Rows one after the other, ascending by second. A row may be all zeros after realised PnL was reversed. */
+  /** Rows in ascending order of seconds. A row may be all zeros after realised PnL was reversed. */
   #cells: Float64Array<ArrayBuffer>
   #count: number
-  /** Rows to insert before the last row, by second. */
+  /** Rows by second that must be inserted before the last row. */
   #waiting = new Map<number, Float64Array>()
 
   private constructor(cells: Float64Array<ArrayBuffer>, count: number) {
@@ -31,13 +31,13 @@ export class PnlHistory {
     return new PnlHistory(new Float64Array(ROWS_MIN * WIDTH), 0)
   }
 
-  /** Opens the bytes that `pack` returned. */
+  /** Reads the bytes that `pack` returned. */
   static unpack(bytes: Uint8Array): PnlHistory {
     const cells = new Float64Array(new Uint8Array(bytes).buffer)
     return new PnlHistory(cells, cells.length / WIDTH)
   }
 
-  /** A view, valid until the next change. */
+  /** A view of the internal bytes, valid until the next change. */
   pack(): Uint8Array {
     this.#merge()
     return new Uint8Array(this.#cells.buffer, 0, this.#count * WIDTH * 8)
@@ -48,7 +48,7 @@ export class PnlHistory {
     return new PnlHistory(this.#cells.slice(0, this.#count * WIDTH), this.#count)
   }
 
-  /** Adds to the figures of a second. A negative `realized` reverses. */
+  /** Adds to the figures of a second. A negative `realized` reverses an earlier one. */
   add(second: number, figures: SecondFigures): void {
     const last = this.#count - 1
     if (last < 0 || second > this.#second(last)) this.#push(second)
@@ -65,7 +65,7 @@ export class PnlHistory {
   #push(second: number): void {
     const start = this.#count * WIDTH
     if (start === this.#cells.length) {
-      // Grows by a quarter: wallets are many and most never grow again.
+      // Grows by a quarter only, because there are many wallets and most of them never grow again.
       const cells = new Float64Array(Math.max(ROWS_MIN, this.#count + (this.#count >> 2)) * WIDTH)
       cells.set(this.#cells)
       this.#cells = cells
@@ -78,7 +78,7 @@ export class PnlHistory {
     return this.#cells[row * WIDTH] ?? 0
   }
 
-  /** Sums of whole seconds in [fromMs, toMs]. */
+  /** Sums over the whole seconds in [fromMs, toMs]. */
   between(fromMs: number, toMs: number): RangeFigures {
     this.#merge()
     return this.#sum(this.#firstAt(fromMs), this.#firstAfter(toMs))
@@ -104,8 +104,8 @@ export class PnlHistory {
   }
 
   /**
-   * The steps of [fromMs, toMs] in which something was realised in any second, ascending. The first step
-   * may begin before `fromMs`. Its figure counts from `fromMs`.
+   * The steps of [fromMs, toMs] with realised PnL in any of their seconds, ascending. The first step may begin before
+   * `fromMs`, but its figure begins at `fromMs`.
    */
   series(range: {
     readonly fromMs: TimeMs
@@ -138,7 +138,7 @@ export class PnlHistory {
     return points
   }
 
-  /** Whole hours with any activity, ascending. Includes the hour of `sinceMs` from its start. */
+  /** Hours with activity, ascending, from the complete hour of `sinceMs` on. */
   hours(sinceMs: number): HourFigures[] {
     this.#merge()
     const hours: HourFigures[] = []
@@ -180,7 +180,7 @@ export class PnlHistory {
     return this.#firstFrom(Math.floor(toMs / SECOND_MS) + 1)
   }
 
-  /** The first row of that second or later. The row count when there is none. */
+  /** Index of the first row at or after a second; the number of rows if there is none. */
   #firstFrom(second: number): number {
     let low = 0
     let high = this.#count
@@ -204,7 +204,7 @@ function addFigures(cells: Float64Array, start: number, figures: SecondFigures):
   add(CELL.trades, figures.trades)
 }
 
-/** The step of a series that contains a moment: UTC days, weeks from Monday, months, single seconds. */
+/** The step of a series that contains a time: a UTC day, a week from Monday, a month, or a second. */
 function stepOf(granularity: PnlGranularity, atMs: number): { startMs: number; endMs: number } {
   if (granularity === 'all') return { startMs: atMs, endMs: atMs + SECOND_MS }
   if (granularity === 'month') {

@@ -7,8 +7,8 @@
 //   whichever is later. It stays in `balance` until it is redeemed.
 // - Fees and income never affect PnL.
 //
-// The figures depend on the events in order and on the known facts of markets, not on when a fact became
-// known. If it became known too late, the result is `rebuild`.
+// The figures depend on the order of the events and on the facts of markets, but not on when a fact became known. If it
+// became known too late to be applied, the result is `rebuild`.
 
 import { Packr } from 'msgpackr'
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
@@ -44,17 +44,15 @@ import type {
 import { withheldOf } from './withheld-fees.ts'
 
 /**
- * `rebuild`: applied, but a state rebuilt from all events in order, with the current results of `find`, may
- * differ. It is returned in these cases:
- * - an event is older than the last one of its market;
- * - a needed but unknown market has become known;
- * - the payout of a redeemed market has changed.
+ * `rebuild`: the change was applied, but a state rebuilt from all events with the current facts may differ. Cases: an
+ * event is older than the last one of its market, a market that was needed but unknown is known now, or the payout of a
+ * redeemed market has changed.
  */
 type Applied = 'applied' | 'rebuild'
 
 const SECOND_MS = 1_000
 
-/** Times are those of fills, undefined before the first one. */
+/** Times of the first and the last fill; undefined before the first one. */
 const NO_SUMS = {
   ...{ volume: 0, trades: 0, fees: 0, income: 0 },
   ...{ splits: 0, merges: 0, redemptions: 0, conversions: 0 },
@@ -95,8 +93,8 @@ export class PnlState {
   }
 
   /**
-   * Opens the bytes that `pack` returned. Null if they are truncated or of another version. Storage detects
-   * other damage by its checksums. Some 0.5 µs per position.
+   * Reads the bytes that `pack` returned, about 0.5 µs per position. Null: truncated or of another version. Other
+   * damage is detected by the checksums of the storage.
    */
   static unpack(bytes: Uint8Array): PnlState | null {
     try {
@@ -121,12 +119,11 @@ export class PnlState {
     return new Uint8Array(packr.pack(packed))
   }
 
-  /** An independent copy. */
   copy(): PnlState {
     return new PnlState(this.#held.copy(), { ...this.#sums }, new Map(this.#combos))
   }
 
-  /** Applies the next event. See Applied. Calls `find` for every market that the event names. */
+  /** Applies the next event. Calls `find` for each market that the event names. */
   apply(event: WalletEvent, find: FindWalletMarket): Applied {
     const second = Math.max(Math.floor(event.timeMs / SECOND_MS), 0)
     switch (event.kind) {
@@ -156,7 +153,7 @@ export class PnlState {
     }
   }
 
-  /** Applies new facts of a market. `ignored`: no change, or the wallet was never in it. */
+  /** Applies new facts of a market. `ignored`: nothing changed, or the wallet has no position in it. */
   resolve(facts: WalletMarket): Applied | 'ignored' {
     const market = this.#held.markets.get(facts.nativeId)
     if (market === undefined) return 'ignored'
@@ -170,7 +167,7 @@ export class PnlState {
     return this.#held.positionCount
   }
 
-  /** All positions, held now or before. `outcomeIndex` is −1 while the market is unknown. */
+  /** All current and former positions. `outcomeIndex` is −1 while the market is unknown. */
   *positions(): Iterable<PnlPosition> {
     this.#held.writeOffAll()
     for (const { id, positions } of this.#held.markets.values()) {
@@ -178,7 +175,7 @@ export class PnlState {
     }
   }
 
-  /** Positions with an unrealised part. */
+  /** Positions with contracts whose cost is not realised. */
   *openPositions(): Iterable<Pick<PnlPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
     this.#held.writeOffAll()
     for (const { id: market, positions } of this.#held.markets.values()) {
@@ -209,13 +206,13 @@ export class PnlState {
     return this.#sums.comboEvents > 0
   }
 
-  /** Figures of the whole seconds in [fromMs, toMs]. */
+  /** Figures over the whole seconds in [fromMs, toMs]. */
   between(fromMs: TimeMs, toMs: TimeMs): RangeFigures {
     this.#held.writeOffAll()
     return this.#held.pnlHistory.between(fromMs, toMs)
   }
 
-  /** Steps of [fromMs, toMs] in which something was realised. See PnlHistory. */
+  /** Steps of [fromMs, toMs] with realised PnL. See PnlHistory. */
   series(range: {
     readonly fromMs: TimeMs
     readonly toMs: TimeMs
@@ -225,20 +222,20 @@ export class PnlState {
     return this.#held.pnlHistory.series(range)
   }
 
-  /** Whole hours from that of `sinceMs` on with any activity, ascending. */
+  /** Hours with activity from that of `sinceMs` on, ascending. */
   hours(sinceMs: TimeMs): HourFigures[] {
     this.#held.writeOffAll()
     return this.#held.pnlHistory.hours(sinceMs)
   }
 
-  /** Markets with holdings that are not known to be resolved. */
+  /** Markets with holdings that are not resolved as far as known. */
   openMarkets(): NativeMarketId[] {
     const isOpen = ({ payout, positions }: HeldMarket): boolean =>
       payout === null && positions.some(({ amount }) => amount > 0)
     return this.#marketsWhere(isOpen)
   }
 
-  /** Markets whose tokens, payout, group or fee were needed but unknown. Figures around them are guesses. */
+  /** Markets whose figures are estimates, because their tokens, payout, group or fee were needed but unknown. */
   guessedMarkets(): NativeMarketId[] {
     return this.#marketsWhere(({ marks }) => (marks & LACKED) !== 0)
   }
@@ -272,8 +269,8 @@ export class PnlState {
   }
 
   /**
-   * A dollar for a contract of each outcome, whatever the event's dollars are. Where the outcomes are
-   * unknown, the wallet's outcomes in that market count, as for a market with two outcomes.
+   * Counts a dollar for a contract of each outcome, whatever the event's dollars are. If the outcomes are unknown, uses
+   * the wallet's tokens of the market and assumes two outcomes.
    */
   #splitOrMerge(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     const { kind, size } = event
@@ -303,7 +300,7 @@ export class PnlState {
     const hasOutcomes = hasTokens(entered) || held.every(({ outcomeIndex }) => outcomeIndex >= 0)
     if (!hasOutcomes) market.marks |= LACKED_TOKENS
     if (hasOutcomes && market.payout !== null) {
-      // What was lost before the redemption was realised at that time.
+      // A loss before the redemption was realised at its own time.
       if (market.resolvedSecond <= second) this.#held.writeOff(market)
       for (const { position, size, isGuess } of redeemedPositions(market, held, event)) {
         const part = payoutOf(market, position) ?? 0
@@ -321,9 +318,8 @@ export class PnlState {
   }
 
   /**
-   * Replaces contracts of the old token by as many of the new one, with the old token's part of the cost.
-   * Nothing is realised. If the old token is not found, or not known to be held, the new one's cost is
-   * unknown.
+   * Replaces contracts of an old token by as many of the new token, which take over their part of the cost. Realises
+   * nothing. If the old token is not found or not held, the cost of the new one is unknown.
    */
   #migrate(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     const { market: id, size, token } = event
@@ -340,7 +336,7 @@ export class PnlState {
     return entered.isStale || old?.isStale === true ? 'rebuild' : 'applied'
   }
 
-  /** The held market whose tokens migrated to those of `id`. Scans all markets, because migrations are rare. */
+  /** The market whose tokens migrated to those of `id`. Scans all markets, because migrations are rare. */
   #migratedFrom(id: NativeMarketId): NativeMarketId | null {
     const ending = legacyEnding(id)
     if (ending === null) return null
@@ -351,10 +347,9 @@ export class PnlState {
   }
 
   /**
-   * Exchanges q No of each of k markets for (k − 1) × q dollars and q Yes of each other market of the
-   * group. The cost of the No, less the dollars, is divided equally among the Yes. Without other markets,
-   * the dollars are divided over the No and realised. Where the group is unknown, the No leave at cost and
-   * nothing is realised.
+   * Exchanges q No of each of k markets for (k − 1) × q dollars and q Yes of each other market of the group. The cost
+   * of the No less the dollars is divided equally among the Yes. If there is no other market, the dollars are divided
+   * over the No and realised. If the group is unknown, the No leave at cost and nothing is realised.
    */
   #convert(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     this.#sums.conversions += 1
@@ -400,7 +395,7 @@ export class PnlState {
     return isStale ? 'rebuild' : 'applied'
   }
 
-  /** Prepares a market for an event: applies the facts from `find`, and reverses any write-off. */
+  /** Prepares a market for an event: applies the facts from `find`, and reverses write-offs. */
   #enter(
     id: NativeMarketId,
     second: number,
@@ -421,16 +416,13 @@ export class PnlState {
     return { market, facts, isStale }
   }
 
-  /** Whether the tokens of a market that is new here may have migrated after `second`. */
+  /** Whether the tokens of this new market may have migrated after `second`. */
   #isMigratedBy(id: NativeMarketId, second: number): boolean {
     const into = this.#held.markets.get(migratedMarket(id))
     return into !== undefined && into.touchedSecond > second
   }
 
-  /**
-   * Applies facts of a market. True when the market's figures rest on a guess, or on another payout, that
-   * the facts contradict.
-   */
+  /** Applies facts of a market. True if they contradict an estimate or a payout that the market's figures use. */
   #learn(market: HeldMarket, facts: WalletMarket): boolean {
     const { marks } = market
     assignOutcomes(market, facts)
@@ -456,7 +448,7 @@ export class PnlState {
     return position
   }
 
-  /** The positions of a market's outcomes in order. Where the outcomes are unknown, those of the wallet. */
+  /** The positions of a market's outcomes in order. If the outcomes are unknown: the wallet's positions. */
   #outcomes(entered: Entered, second: number): readonly Position[] {
     const tokens = entered.facts?.tokens ?? []
     if (tokens.length > 0) return tokens.map((token) => this.#position(token, entered, second))
@@ -464,7 +456,7 @@ export class PnlState {
     return entered.market.positions
   }
 
-  /** The position of one outcome. Undefined where it is unknown. */
+  /** The position of an outcome; undefined if the outcome is unknown. */
   #outcome(entered: Entered, index: number, second: number): Position | undefined {
     const token = entered.facts?.tokens[index]
     if (token !== undefined) return this.#position(token, entered, second)

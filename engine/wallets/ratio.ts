@@ -1,10 +1,10 @@
-// Proportional shares of integers, exact at every size: floats below 2^53, BigInt above.
+// Exact proportional shares of integers: with floats below 2^53, with BigInt above.
 
 /** floor(value × part / total), also for negative values. 0 ≤ part, 0 < total. All are safe integers. */
 export function shareOf(value: number, { part, total }: { part: number; total: number }): number {
   if (part === total) return value
   const product = value * part
-  // Below 2^53 the product is exact, and the quotient is too far from the next integer to be rounded to it.
+  // Below 2^53 the product is exact, and the quotient cannot be rounded to the next integer.
   if (Math.abs(product) <= Number.MAX_SAFE_INTEGER) return Math.floor(product / total)
   const exact = BigInt(value) * BigInt(part)
   const divisor = BigInt(total)
@@ -12,7 +12,7 @@ export function shareOf(value: number, { part, total }: { part: number; total: n
   return Number(exact < 0n && quotient * divisor !== exact ? quotient - 1n : quotient)
 }
 
-/** `value` divided over `count`: floor for each, the remainder for the last. */
+/** Divides `value` into `count` parts: the floor for each, and the last one also gets the remainder. */
 export function partsOf(value: number, count: number): number[] {
   const part = shareOf(value, { part: 1, total: count })
   const parts = new Array<number>(count).fill(part)

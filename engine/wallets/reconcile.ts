@@ -1,5 +1,5 @@
-// Compares the local figures of a wallet with the venue's own. The venue does not realise a loser until it is redeemed.
-// It cuts averages to four decimals, so derived values are accurate to a ten-thousandth of a dollar a contract.
+// Compares the local positions of a wallet with the venue's. The venue does not realise a loss before the redemption.
+// It truncates averages to four decimals, so derived values differ by up to 0.0001 dollars a contract.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { forEachSliced, type SlicedWork } from '../time-slices.ts'
@@ -7,12 +7,12 @@ import type { VenuePosition } from '../wallet.ts'
 import type { PnlPosition } from './wallet-figures.ts'
 
 /**
- * `missing`: the venue has a position that was never seen here. `unknown`: a local position that the venue
- * does not list. In both cases the figures are sizes, or the realised PnL where the position is closed.
+ * `missing`: a position that only the venue has. `unknown`: a position that only the local wallet has. Figures are
+ * sizes, or realised PnL if the position is closed.
  */
 type DifferenceKind = 'size' | 'bought' | 'realized' | 'missing' | 'unknown'
 
-/** Micro-contracts. For `realized` and closed positions, micro-dollars. */
+/** Micro-contracts; micro-dollars for `realized` and closed positions. */
 export interface Difference {
   readonly token: OutcomeId
   readonly market: NativeMarketId
@@ -22,25 +22,27 @@ export interface Difference {
 }
 
 /**
- * Remainders from merges, fees taken in contracts and the venue's rounding: a hundredth of a contract,
- * below which its pages also hide positions. In dollars the same, a cent.
+ * Differences up to this are ignored: a hundredth of a contract, or a cent. Causes: remainders from merges, fees in
+ * contracts, and the venue's rounding.
  */
 const DUST_MICROS = 10_000
-/** Maximum truncation error of an average, micros a contract. Recorded rows of `/positions` show all of it. */
+/**
+ * Maximum truncation error of an average price, in micros per contract. Recorded rows of `/positions` contain errors up
+ * to it.
+ */
 const ROUNDING_MICROS = 100
 const CONTRACT_MICROS = 1_000_000
 
 /**
- * Differences beyond dust and rounding, in the venue's order, then the local order. `isComplete` false: the
- * venue lists its positions only in part, so a missing one is no difference. Ten thousand positions take some
- * milliseconds.
+ * Differences beyond the tolerances, in the venue's order, then the local order. `isComplete` false: the venue's list
+ * is cut, so a missing position is no difference. Ten thousand positions take some milliseconds.
  */
 export function* reconcile(
   ours: Iterable<PnlPosition>,
   theirs: readonly VenuePosition[],
   { isComplete } = { isComplete: true },
 ): SlicedWork<Difference[]> {
-  // Positions that the venue lists are removed. The rest are local only.
+  // Positions that the venue lists are removed below, so that the local ones are left.
   const mine = new Map<OutcomeId, PnlPosition>()
   const venues = new Map<OutcomeId, VenuePosition>()
   const differences: Difference[] = []
@@ -60,7 +62,7 @@ export function* reconcile(
   return differences
 }
 
-/** A position that was bought again after closing is listed twice, open and closed. The open one counts. */
+/** A position that was closed and opened again is listed twice by the venue. The open one is used. */
 function putPosition(venues: Map<OutcomeId, VenuePosition>, position: VenuePosition): void {
   if (position.isClosed && venues.has(position.token)) return
   venues.set(position.token, position)
@@ -77,7 +79,7 @@ function addMissing(
 
 function addCompared(own: PnlPosition, venue: VenuePosition, to: Difference[]): void {
   const { token, market } = own
-  // A loser's cost is realised at its resolution here, but only at its redemption at the venue.
+  // A loss is realised here at the resolution, but at the venue at the redemption.
   const realized = venue.isClosed ? own.realized : own.realized + own.lost
   const roundingUsd = Math.ceil(
     (Math.max(own.bought, venue.bought) / CONTRACT_MICROS) * ROUNDING_MICROS,

@@ -1,4 +1,4 @@
-// Which contracts a redemption redeems: those of the named token, else as many as its dollars imply.
+// Determines which contracts a redemption redeems: those of the named token, else as many as its dollars imply.
 
 import { MICROS } from '../units.ts'
 import type { WalletEvent } from '../wallet.ts'
@@ -7,13 +7,13 @@ import { shareOf } from './ratio.ts'
 
 interface Redeemed {
   readonly position: Position
-  /** Contracts, including written-off ones. */
+  /** Number of contracts, including written-off ones. */
   readonly size: number
-  /** Another outcome may have been redeemed instead. */
+  /** Whether another outcome may have been redeemed instead. */
   readonly isGuess?: true
 }
 
-/** `positions` are all of the market with a balance, in the order of its outcomes. */
+/** `positions`: all positions of the market with a balance, in order of outcomes. */
 export function redeemedPositions(
   market: HeldMarket,
   positions: readonly Position[],

@@ -4,17 +4,17 @@
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import type { SizeMicros, TimeMs, UsdMicros } from '../units.ts'
 
-/** One token of a wallet, held now or before. */
+/** A current or former position in one token. */
 export interface PositionFigures {
   readonly token: OutcomeId
   readonly market: NativeMarketId
   /** −1 while the market's outcomes are unknown. */
   readonly outcomeIndex: number
-  /** Contracts that the wallet still holds, worthless ones of a resolved market included. */
+  /** Contracts that the wallet holds, including worthless ones of a resolved market. */
   readonly balance: SizeMicros
-  /** The part of `balance` whose cost is not yet realised. 0 for a loser of a resolved market. */
+  /** The part of `balance` whose cost is not realised. 0 for a loser of a resolved market. */
   readonly amount: SizeMicros
-  /** Cost of `amount`. Below 0 where a conversion returned more than it cost. */
+  /** Cost of `amount`. Negative if a conversion returned more than it cost. */
   readonly cost: UsdMicros
   readonly realized: UsdMicros
   /**
@@ -50,9 +50,9 @@ export interface RangeFigures {
   readonly volume: UsdMicros
   /** The number of fills. */
   readonly trades: number
-  /** Fees paid in addition to the dollars of the fills. */
+  /** Fees, which were paid in addition to the dollars of fills. */
   readonly fees: UsdMicros
-  /** Rewards, rebates, yield. */
+  /** Rewards, rebates and yield. */
   readonly income: UsdMicros
 }
 
@@ -79,16 +79,16 @@ export interface WalletTotals extends RangeFigures {
   readonly splits: number
   readonly merges: number
   readonly redemptions: number
-  /** Number of conversions, however many markets each names. */
+  /** Number of conversions. Each may name several markets. */
   readonly conversions: number
-  /** Rows of combos, which no other figure includes. */
+  /** Number of events of combos, which no other figure includes. */
   readonly comboEvents: number
   /**
    * Receipts from combos less payments for them, fees included. Null while contracts of one are held or
    * unknown.
    */
   readonly comboRealized: UsdMicros | null
-  /** Times of fills. Null before the first. */
+  /** Times of the first and the last fill. Null: there was none. */
   readonly firstTradeMs: TimeMs | null
   readonly lastTradeMs: TimeMs | null
 }

@@ -1,23 +1,25 @@
-// Messages to and from the wallet thread, and the execution of a task.
+// Messages to and from the wallet thread, and the code that runs a task there.
 
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'
 import { unpackBlock } from './ledger-block.ts'
 import { PnlState } from './pnl-state.ts'
 
-/** Advances a PnL state by blocks of events, in order. All bytes are transferred and are empty afterwards. */
+/**
+ * Advances a PnL state by blocks of events in order. All bytes are transferred, so the sender's arrays are empty
+ * afterwards.
+ */
 export interface WalletTask {
-  /** The packed PnL state that the blocks follow. Null: they begin with the wallet's first event. */
+  /** The packed PnL state to advance. Null: the blocks begin with the wallet's first event. */
   readonly base: Uint8Array | null
   readonly blocks: readonly Uint8Array[]
-  /** Known facts of markets, including those that the base holds and that were resolved since. */
+  /** Known facts of markets, also of those that the base holds and that have been resolved. */
   readonly markets: readonly WalletMarket[]
 }
 
 /**
- * The packed PnL state. `rebuild`: the base cannot be advanced (damaged, or created when less was known),
- * so run the task again with all blocks and without it. `damaged`: a block is damaged, so the ledger must
- * be fetched again.
+ * The packed PnL state. `rebuild`: the base is damaged or lacks facts, so the task must be run again without it and
+ * with all blocks. `damaged`: a block is damaged.
  */
 export type WalletResult = Uint8Array<ArrayBuffer> | 'rebuild' | 'damaged'
 
@@ -40,6 +42,6 @@ export function runWalletTask(task: WalletTask): WalletResult {
     }
   }
   for (const market of task.markets) if (pnlState.resolve(market) === 'rebuild') isStale = true
-  // Without a base the task had all blocks already, so a rebuild would give the same result.
+  // The task had no base and all blocks, so a rebuild would have the same result.
   return isStale && task.base !== null ? 'rebuild' : pnlState.pack()
 }

@@ -1,23 +1,23 @@
-// Computes PnL states of wallets in a thread of its own. Tasks run in order.
+// Computes PnL states of wallets in a worker thread, one task after the other.
 
 import { openPool } from '../pool.ts'
 import { isWalletResult, type WalletResult, type WalletTask } from './wallet-task.ts'
 
 export interface WalletPort {
   /**
-   * Runs a task and takes its bytes: base and blocks are empty afterwards. Rejects with EngineError only:
-   * UNAVAILABLE when the queue is full, TIMED_OUT, INTERNAL when the thread failed.
+   * Runs a task. Its bytes are transferred, so base and blocks are empty afterwards. Rejects with EngineError:
+   * UNAVAILABLE if the queue is full, TIMED_OUT, or INTERNAL if the thread failed.
    */
   run(task: WalletTask): Promise<WalletResult>
   close(): Promise<void>
 }
 
-/** A hundred thousand fills take some 200 ms of an idle core. The limit leaves room for a fully loaded one. */
+/** Time limit of a task. A hundred thousand fills take about 200 ms on an idle core. */
 const TIMEOUT_MS = 60_000
-/** Waiting tasks besides the running one. Further tasks are rejected. */
+/** Maximum waiting tasks. Further ones are rejected. */
 const QUEUE_MAX = 16
 
-/** One thread, started by the first task, that ends after half a minute without one. */
+/** The first task starts the thread. It ends after half a minute without a task. */
 export function openWalletThread(): WalletPort {
   const pool = openPool<WalletTask, WalletResult>({
     worker: new URL('./worker.ts', import.meta.url),
@@ -41,7 +41,7 @@ export function openWalletThread(): WalletPort {
   }
 }
 
-/** The bytes if they have a buffer of their own, which can be transferred to the thread. Otherwise a copy. */
+/** Returns bytes that can be transferred: the given ones if they own their buffer, else a copy. */
 function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

@@ -1,31 +1,34 @@
-// Fees that takers paid in contracts, before 28 April 2026: a buyer received fewer contracts than the fill states. In
-// rows whose dollars exceed price × size, the size is already what arrived. The rule determines the other rows.
+// Fees that takers paid in contracts before 28 April 2026: the buyer received fewer contracts than the fill states. If
+// a row's dollars exceed price × size, its size is already the received amount.
 
 import type { FeeCurve } from '../market/fees.ts'
 import { MICROS } from '../units.ts'
 import type { WalletEvent, WalletMarket } from '../wallet.ts'
 import { shareOf } from './ratio.ts'
 
-/** From here on fees are dollars in addition to the price. */
+/** From this time on, fees are dollars in addition to the price. */
 const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
-/** From here on the current rule applies. Before, only markets with another exponent had fees. */
+/** From this time on, all markets with fees withhold contracts. Before, only markets with another exponent did. */
 const RULE_SINCE_MS = Date.UTC(2026, 2, 30)
-/** The first fees of any market. */
+/** Before this time no market had fees. */
 const FEES_SINCE_MS = Date.UTC(2026, 0, 5)
 
-/** The part of a fill that did not arrive. */
+/** The part of a fill that the wallet did not receive. */
 interface Withheld {
-  /** Micro-contracts. */
+  /** In micro-contracts. */
   readonly size: number
-  /** Their value at the fill's price, micro-dollars. */
+  /** Value at the fill's price, in micro-dollars. */
   readonly fee: number
-  /** `fee`: the market's fee is unknown. `rule`: the wallet's side, or the rule of that time, is unknown. */
+  /**
+   * Why the part is uncertain. `fee`: the market's fee is unknown. `rule`: the wallet's side or the rule of that time
+   * is unknown.
+   */
   readonly unknownPart: 'fee' | 'rule' | null
 }
 
 const NOTHING: Withheld = { size: 0, fee: 0, unknownPart: null }
 
-/** The withheld part of a fill. `facts` are those of its market, null if unknown. */
+/** Computes the withheld part of a fill. `facts`: those of its market; null if unknown. */
 export function withheldOf(event: WalletEvent, facts: WalletMarket | null): Withheld {
   const { kind, timeMs, role, fee } = event
   if (timeMs >= DOLLARS_SINCE_MS || timeMs < FEES_SINCE_MS) return NOTHING
@@ -40,7 +43,7 @@ export function withheldOf(event: WalletEvent, facts: WalletMarket | null): With
   return { size, fee: worth, unknownPart: curve.exponent === 1 ? null : 'rule' }
 }
 
-/** The fee's dollars at the fill's price: size × rate × (p(1 − p))^exponent ÷ p, rounded down. */
+/** Fee in contracts: size × rate × (p(1 − p))^exponent ÷ p, rounded down. */
 function contractsOf(
   { rateMicros, exponent, multiplierMicros }: FeeCurve,
   { price, size }: WalletEvent,

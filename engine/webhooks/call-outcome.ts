@@ -1,6 +1,5 @@
-// The outcome of a call, for the webhook's owner: socket, TLS and HTTP errors as reasons, and the head of a
-// response. Texts are defined here and codes are Node's names. Error messages are never shown, because they
-// contain addresses.
+// Describes the outcome of a call to the webhook's owner: a failure reason, or the head of the response. Error messages
+// of Node are never shown, because they contain addresses.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TimeMs } from '../units.ts'
@@ -14,10 +13,10 @@ export type CallPhase = 'connecting' | 'securing' | 'sent'
 type Failure = Extract<PostOutcome, { readonly kind: 'failed' }>
 
 const DETAIL_CHARACTERS_MAX = 200
-/** IMF-fixdate, the only date format that RFC 9110 section 5.6.7 allows senders. */
+/** IMF-fixdate, the only date format that RFC 9110 section 5.6.7 allows senders to use. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/
-/** Headers that help with debugging and contain no secrets, unlike cookies and addresses. */
+/** Headers that help to debug a receiver and contain no secrets. */
 const RECORDED_HEADERS = [
   ...['content-type', 'content-length', 'content-encoding', 'date', 'retry-after', 'server'],
   'x-request-id',
@@ -55,7 +54,7 @@ export function failure(reason: Failure['reason'], detail: string): Failure {
   return { kind: 'failed', reason, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) }
 }
 
-/** The failure that corresponds to an error in this phase. */
+/** The failure outcome of an error in this phase. */
 export function failureOf(error: Error, phase: CallPhase): Failure {
   if (error instanceof RefusedError) return failure('refused', error.message)
   const code = codeOf(error)
@@ -74,13 +73,13 @@ export function isCutOff(error: Error): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** Node's error code, such as ECONNREFUSED. Null when it has none. */
+/** Node's error code, such as ECONNREFUSED; null if the error has none. */
 function codeOf(error: Error): string | null {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return CODE.test(code) ? code : null
 }
 
-/** The value of the label `outcome`: the status class, or the reason. */
+/** The metric label `outcome`: the class of the status, or the failure reason. */
 export function outcomeLabel(outcome: PostOutcome): OutcomeLabel {
   if (outcome.kind === 'failed') return outcome.reason
   const { status } = outcome
@@ -104,7 +103,7 @@ export const OUTCOME_LABELS: readonly OutcomeLabel[] = [
   'aborted',
 ]
 
-/** `Retry-After` (seconds or a date) as ms from now, 0..86,400,000. Null when it is neither. */
+/** Parses `Retry-After` (seconds or a date) to ms from now, 0..86,400,000. Null: absent or invalid. */
 export function readRetryAfter(header: string | undefined, nowMs: TimeMs): number | null {
   if (header === undefined) return null
   const text = header.trim()

@@ -1,5 +1,5 @@
-// One POST: connect, check the peer's address, send, read the status, discard the rest. It ends once,
-// within its time limit. Later socket events are ignored.
+// One POST: connects, checks the peer's address, sends the request, reads the status and discards the body. It ends
+// once, within its time limits.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -22,10 +22,7 @@ import type { ReceiverAgents } from './receiver-agents.ts'
 const CONNECT_MS = 5_000
 /** Time limit from the start to the status. */
 const TOTAL_MS = 15_000
-/**
- * Time limit of the rest of the response, of which only the head is recorded. Short, so that it delays
- * nothing.
- */
+/** Time limit of the rest of the response, after the status. */
 const BODY_MS = 1_000
 const ANSWER_BYTES_MAX = 65_536
 const HEADER_BYTES_MAX = 16_384
@@ -40,7 +37,7 @@ interface CallParts {
 
 type Answered = Extract<PostOutcome, { readonly kind: 'answered' }>
 
-/** One POST. Call `start` first. */
+/** The caller must call `start`. */
 export class Call {
   readonly #parts: CallParts
   readonly #url: URL
@@ -75,7 +72,7 @@ export class Call {
     this.#try(false)
   }
 
-  /** Ends the call as aborted. No effect when it has ended. */
+  /** Aborts the call. Does nothing if it has ended. */
   abort(): void {
     this.#end(this.#answer ?? failure('aborted', 'ended before an answer'))
   }
@@ -95,22 +92,22 @@ export class Call {
       request.once('socket', (socket) => this.#onSocket(request, socket))
       request.once('response', (response) => this.#onResponse(response))
       request.on('error', (error) => this.#onError(request, error))
-      // Also emitted when the peer switched protocols or closed without an error.
+      // `close` is also emitted if the peer switched protocols or closed without an error.
       request.on('close', () => this.#onError(request, new Error('closed')))
     } catch {
-      // A request header that HTTP does not allow. The outcome is reported in a later tick, like every
+      // Node throws if HTTP does not allow a request header. The outcome is reported in a later tick, like every
       // outcome.
       setImmediate(() => this.#end(failure('network', 'the request could not be made')))
     }
   }
 
-  /** Nothing has been written yet: `end` is called only after the check of the address. */
+  /** Nothing is sent before the address was checked. */
   #onSocket(request: ClientRequest, socket: Socket): void {
     if (this.#isEnded) return void request.destroy()
     if (!socket.connecting) return this.#send(request, socket)
     const isTls = this.#url.protocol === 'https:'
-    // Runs before the listener that begins the TLS handshake, so a forbidden address does not receive even
-    // that.
+    // This listener runs before the one that begins the TLS handshake, so a forbidden address does not even receive a
+    // handshake.
     socket.prependOnceListener('connect', () => {
       if (!this.#isAllowedAddress(socket)) return this.#refuse()
       this.#phase = 'securing'
@@ -159,10 +156,10 @@ export class Call {
   }
 
   #onError(request: ClientRequest, error: Error): void {
-    // The error belongs to an earlier try of this call, or the call has ended.
+    // The error is from a replaced connection of this call, or the call has ended.
     if (request !== this.#request || this.#isEnded) return
     if (this.#answer !== null) return this.#end(this.#answer)
-    // The receiver closed an idle connection just now, most likely before it saw the request.
+    // The receiver closed a reused idle connection, most likely before it read the request. Tries once more.
     if (request.reusedSocket && isCutOff(error)) {
       this.#phase = 'connecting'
       return this.#try(true)
@@ -170,14 +167,14 @@ export class Call {
     this.#end(failureOf(error, this.#phase))
   }
 
-  /** `isComplete`: the response was read to its end, and the connection is reusable. */
+  /** `isComplete`: the response was read to its end, so the connection can be reused. */
   #end(outcome: PostOutcome, isComplete = false): void {
     if (this.#isEnded) return
     this.#isEnded = true
     for (const stop of this.#timers) stop()
     const request = this.#request
-    // A request without a socket is destroyed when it gets one. Otherwise an unchecked socket would be
-    // pooled.
+    // A request without a socket is destroyed when it gets one. Otherwise a socket whose address was not checked would
+    // be pooled.
     const mayServeAgain = isComplete && request?.writableFinished === true
     if (!mayServeAgain && request !== null && request.socket !== null) request.destroy()
     const answer = this.#head?.get()

@@ -1,6 +1,6 @@
-// Sends POSTs to user-supplied URLs, restricted to public addresses. The URL is validated again at every
-// attempt, and so are all addresses of its host name and the connected address. No redirects, no proxy, no
-// retries. The outcome is returned, never thrown.
+// Sends POSTs to URLs that users supply, restricted to public addresses. Each attempt validates the URL, all addresses
+// of its host, and the connected address again. There are no redirects, proxies or retries. Errors are returned as
+// outcomes, never thrown.
 
 import type { Clock } from '../clock.ts'
 import { callsMax } from '../limits.ts'
@@ -25,7 +25,7 @@ export interface CallerParts {
   readonly ca?: string
 }
 
-/** Creates the caller. `stop` closes it. */
+/** The caller must be stopped with `stop`. */
 export function openCaller(parts: CallerParts): Caller {
   return new ReceiverCaller(parts)
 }

@@ -1,13 +1,13 @@
-// Event ids derived from what happened. The same event seen again (a venue that replays, a restart) has the
-// same id, by which a receiver recognises it.
+// Event ids that are derived from what happened. If a venue repeats an event or the engine restarts, the event gets the
+// same id, by which receivers recognise it.
 
 import { createHash } from 'node:crypto'
 import type { WebhookEventType } from './webhook.ts'
 
 const PREFIX = 'evt_'
-/** 130 bits of the hash, so that collisions are negligible. */
+/** Characters of an id: 130 bits of the hash, so that collisions are negligible. */
 const CHARACTERS = 26
-/** RFC 4648 section 6, in lower case. Without '.', which separates the signed parts. */
+/** RFC 4648 section 6 in lower case. It contains no '.', which separates the signed parts of a delivery. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /**

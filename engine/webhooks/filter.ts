@@ -1,5 +1,4 @@
-// Whether an event passes a webhook's filters. An event that lacks a fact fails a filter on it. On the hot
-// path of trades.
+// Whether an event passes a webhook's filters. If the event lacks a fact, it fails the filter on that fact.
 
 import type { VenueKey } from '../ids.ts'
 import type { OpportunityPeak } from '../opportunity.ts'
@@ -7,7 +6,7 @@ import { MICROS, type PriceMicros, priceMicros } from '../units.ts'
 import type { EventType, Happening } from './event-type.ts'
 import type { WebhookFilters } from './webhook.ts'
 
-/** `minChange` of a webhook that does not set it: 5 cents. */
+/** Default of `minChange`: 5 cents. */
 export const minChangeDefault: PriceMicros = priceMicros(50_000)
 
 /** The facts that filters test. Null: the event has no such fact. */
@@ -18,7 +17,7 @@ export interface EventFacts
   > {
   readonly marketId: string
   readonly venue: VenueKey
-  /** Difference between the price and the one last posted, ≥ 0. Only for types that compare prices. */
+  /** Difference between the price and the price last sent, ≥ 0. Only for types that compare prices. */
   readonly change: PriceMicros | null
   readonly eventSlug: string | null
   readonly category: string | null
@@ -28,9 +27,8 @@ export interface EventFacts
 type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isManual'>
 
 /**
- * Whether an event with these facts passes every filter. Bounds are inclusive. `minChange` applies only to
- * types that compare prices. Manual events always pass. Does not check whether the webhook subscribes to
- * the type.
+ * Whether an event with these facts passes all filters. Bounds are inclusive. Manual events always pass. Does not check
+ * whether the webhook has the event's type.
  */
 export function matchesFilters(
   filters: WebhookFilters,
@@ -69,7 +67,7 @@ function meetsMinimums(
   return profit >= (minProfit ?? 0) && edge >= (minEdge ?? 0) / MICROS && ageMs >= (minAgeMs ?? 0)
 }
 
-/** Case-insensitive, as in every list of markets and events. */
+/** Compares texts case-insensitively. */
 function isAmong(fact: string | null, wanted: readonly string[] | null): boolean {
   if (wanted === null) return true
   if (fact === null) return false

@@ -1,14 +1,14 @@
-// Resolves receivers' names again for every connection. A name is rejected when any of its addresses is not
-// public, so that the checked addresses are the ones that are connected to.
+// Looks up a receiver's name for each new connection. Rejects a name if any of its addresses is not public. The socket
+// connects to the addresses that were checked.
 
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
 
-/** All IPv4 and IPv6 addresses of a name. Rejects or returns none when there are none. */
+/** All IPv4 and IPv6 addresses of a name. If there are none, rejects or returns an empty list. */
 export type AddressesOf = (host: string) => Promise<readonly string[]>
 
-/** The address may not be called. The message is for the webhook's owner and contains no address. */
+/** The address may not be called. The message is shown to the webhook's owner and contains no address. */
 export class RefusedError extends Error {
   constructor(message: string) {
     super(message)
@@ -17,16 +17,15 @@ export class RefusedError extends Error {
 }
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1']
-/** Timeout of one query to one server. Two tries stay within the time limit to connect. */
+/** Timeout of a query to one server. Two tries fit the time limit of a connection. */
 const DNS_MS = 1_000
 const DNS_TRIES = 2
-/** Further addresses are not tried: a name may have any number of them, and the time limit to connect is 5 s. */
+/** Maximum addresses of a name that are tried, because a connection has a time limit of 5 s. */
 const ADDRESSES_TRIED_MAX = 4
 
 /**
- * Queries the machine's DNS servers directly. getaddrinfo would occupy the threads that also commit to the
- * disk, one per unresponsive name server. So the hosts file is not read. localhost and names below it
- * resolve to loopback (RFC 6761), where the policy allows that.
+ * Queries the machine's DNS servers directly, because getaddrinfo would block threads that commit to the disk. The
+ * hosts file is not read. localhost and names below it are loopback (RFC 6761), if the policy allows that.
  */
 export class NameServers {
   readonly #resolver = new Resolver({ timeout: DNS_MS, tries: DNS_TRIES })
@@ -50,7 +49,7 @@ export class NameServers {
   }
 }
 
-/** A `lookup` for sockets. Fails with RefusedError for a name with an address that is not public. */
+/** Returns a `lookup` function for sockets. It fails with RefusedError if an address of the name is not public. */
 export function guardedLookup(addressesOf: AddressesOf, allowsPrivate: boolean): LookupFunction {
   const find = async (host: string) => {
     const addresses = await addressesOf(host)
@@ -66,7 +65,7 @@ export function guardedLookup(addressesOf: AddressesOf, allowsPrivate: boolean):
   }
   return (host, options, callback) => {
     find(host).then(
-      // With autoSelectFamily the socket requests all addresses and tries one after the other.
+      // With autoSelectFamily the socket asks for all addresses and tries one after the other.
       ({ first, found }) => {
         if (options.all === true) callback(null, found)
         else callback(null, first.address, first.family)

@@ -1,5 +1,5 @@
-// The dispatcher's interface to the network: one POST has one outcome and never an error. Implemented in
-// engine/webhooks/caller.ts. Tests use their own.
+// The interface through which deliveries call receivers. engine/webhooks/caller.ts implements it; tests have their own
+// implementation.
 
 import type { ReceiverAnswer } from './webhook.ts'
 
@@ -14,7 +14,7 @@ export type PostOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** The wait that `Retry-After` requested (seconds or a date), ms from now, 0..86,400,000. Null: none. */
+      /** The wait that `Retry-After` requests, in ms from now, 0..86,400,000. Null: none. */
       readonly retryAfterMs: number | null
       /** The part of the response that is stored for the webhook's owner. */
       readonly answer?: ReceiverAnswer
@@ -22,8 +22,8 @@ export type PostOutcome =
   | {
       readonly kind: 'failed'
       /**
-       * 'refused': the address may not be called (not public, bad port, …). 'aborted': ended by the signal
-       * or by stop().
+       * 'refused': the address may not be called (not public, forbidden port, …). 'aborted': ended by the signal or by
+       * stop().
        */
       readonly reason: 'refused' | 'timeout' | 'network' | 'tls' | 'aborted'
       /** Shown to the owner, at most 200 characters. Contains no internal address. */
@@ -37,18 +37,17 @@ export interface PostRequest {
   readonly signal: AbortSignal
 }
 
-/** Sends POSTs to user-supplied URLs. */
 export interface Caller {
   /**
-   * One attempt: 5 s to connect, 15 s in total, redirects are not followed, at most 64 KiB of the response
-   * are read. Never rejects.
+   * Sends one POST: at most 5 s to connect and 15 s in total. Redirects are not followed, and at most 64 KiB of the
+   * response are read. Never rejects.
    */
   post(request: PostRequest): Promise<PostOutcome>
-  /** Ends every pending call with 'aborted' and closes the connections. */
+  /** Aborts all running calls and closes the connections. */
   stop(): void
 }
 
-/** Which addresses calls may use. Both are false outside of trials. */
+/** Which addresses may be called. Both fields are true only in trials. */
 export interface CallPolicy {
   /** WEBHOOK_ALLOW_HTTP */
   readonly allowsHttp: boolean

@@ -1,6 +1,5 @@
-// Whether an IP address belongs to the public internet. Excludes everything that the IANA special-purpose
-// registries (RFC 6890 and its updates) assign to hosts, sites, tunnels, tests or future use, and the
-// internal services of clouds.
+// Whether an IP address is on the public internet. Excludes all ranges of the IANA special-purpose registries (RFC 6890
+// and its updates) and the internal services of clouds.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
@@ -9,7 +8,7 @@ const NOT_PUBLIC_V4: readonly (readonly [network: string, bits: number])[] = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // A cloud's own services, at an address that looks public but is answered by the host.
+  // A service of a cloud provider. The address looks public, but the host itself answers.
   ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
@@ -24,10 +23,7 @@ const NOT_PUBLIC_V4: readonly (readonly [network: string, bits: number])[] = [
   ['240.0.0.0', 4],
 ]
 
-/**
- * The only range that is publicly allocated so far. Mapped, compatible and translated IPv4 addresses are
- * outside it.
- */
+/** The only publicly allocated IPv6 range. Mapped, compatible and translated IPv4 addresses are outside it. */
 const GLOBAL_V6: readonly [network: string, bits: number] = ['2000::', 3]
 const NOT_PUBLIC_V6: readonly (readonly [network: string, bits: number])[] = [
   // Protocol assignments, including Teredo. These and 6to4 (below) can embed an IPv4 address.
@@ -37,7 +33,7 @@ const NOT_PUBLIC_V6: readonly (readonly [network: string, bits: number])[] = [
   ['3fff::', 20],
 ]
 
-// One list per family: an IPv6 rule that covers mapped addresses would match plain IPv4 ones too.
+// Separate lists, because an IPv6 rule for mapped addresses would also match plain IPv4 addresses.
 const notPublicV4 = new BlockList()
 for (const [network, bits] of NOT_PUBLIC_V4) notPublicV4.addSubnet(network, bits, 'ipv4')
 const globalV6 = new BlockList()
@@ -46,8 +42,8 @@ const notPublicV6 = new BlockList()
 for (const [network, bits] of NOT_PUBLIC_V6) notPublicV6.addSubnet(network, bits, 'ipv6')
 
 /**
- * Accepts dotted-decimal IPv4 and IPv6 without brackets. False for every other text, and for IPv6 with a
- * zone.
+ * Accepts dotted-decimal IPv4 addresses, and IPv6 addresses without brackets and without a zone. Returns false for
+ * other texts.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !notPublicV4.check(address, 'ipv4')

@@ -1,29 +1,29 @@
-// Connections to receivers: kept alive for the next POST to the same origin, with a bounded number of idle
-// ones. Never through a proxy. TLS is always verified.
+// Connections to receivers. They stay open for the next POST to the same origin, up to a maximum number. No proxy is
+// used, and TLS is always verified.
 
 import { Agent as HttpAgent } from 'node:http'
 import { type AgentOptions, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 
-/** Idle connections of all receivers together. Beyond it, a connection that becomes idle is closed. */
+/** Maximum idle connections to all receivers. If it is reached, connections that become idle are closed. */
 const IDLE_SOCKETS_MAX = 256
-/** Idle connections are closed after this. Most receivers close them later (5 s or more). */
+/** Idle connections are closed after this time. Most receivers close them later, after 5 s or more. */
 const IDLE_MS = 4_000
-/** Timeout per address when a name has several. Node's 250 ms are too short for distant receivers. */
+/** Timeout per address if a name has several. Node's default of 250 ms is too short for distant receivers. */
 const ADDRESS_MS = 1_000
 
-/** The agents of one caller. Node keys connections by host, port and TLS, so origins share none. */
+/** Node separates connections by host, port and TLS, so no origin uses those of another. */
 export class ReceiverAgents {
   readonly #pooled: { readonly http: HttpAgent; readonly https: HttpsAgent }
   readonly #fresh: { readonly http: HttpAgent; readonly https: HttpsAgent }
 
-  /** `ca`: certificate authorities that replace the built-in ones, PEM. */
+  /** `ca`: certificate authorities in PEM that replace the built-in ones. */
   constructor(parts: { readonly lookup: LookupFunction; readonly ca: string | null }) {
     const common: AgentOptions = {
       lookup: parts.lookup,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-      // Set explicitly, so that the environment cannot disable it.
+      // Set explicitly, because an environment variable could disable it.
       rejectUnauthorized: true,
       ...(parts.ca === null ? {} : { ca: parts.ca }),
     }
@@ -36,7 +36,7 @@ export class ReceiverAgents {
     this.#fresh = { http: new HttpAgent(common), https: new HttpsAgent(common) }
   }
 
-  /** `isFresh`: uses a new connection, which is closed afterwards. */
+  /** `isFresh`: use a new connection and close it afterwards. */
   of(protocol: string, isFresh: boolean): HttpAgent {
     const agents = isFresh ? this.#fresh : this.#pooled
     return protocol === 'https:' ? agents.https : agents.http
@@ -58,7 +58,7 @@ export class ReceiverAgents {
   }
 }
 
-/** Makes an agent keep a connection that becomes idle only if `hasCapacity`. */
+/** Lets an agent keep an idle connection only if `hasCapacity`. */
 function pooled<Pooled extends HttpAgent>(agent: Pooled, hasCapacity: () => boolean): Pooled {
   const keepSocketAlive = agent.keepSocketAlive.bind(agent)
   agent.keepSocketAlive = (socket) => hasCapacity() && keepSocketAlive(socket)

@@ -1,14 +1,14 @@
-// Retry schedule of failed deliveries: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 % jitter. Later
-// when the receiver requests it.
+// Waits before retries of a failed delivery: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 %. Longer if the
+// receiver requests it.
 
 import type { Random } from '../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../units.ts'
 
-/** Attempts of one delivery, the first one included. */
+/** Attempts of a delivery, including the first one. */
 export const ATTEMPTS_MAX = 8
-/** Maximum wait that `Retry-After` can request. */
+/** Longest wait that `Retry-After` can cause. */
 export const RETRY_AFTER_MAX_MS = DAY_MS
-/** The wait after the first, second, … failure. */
+/** Wait after the first, second, … failure. */
 const WAITS_MS: readonly number[] = [
   5_000,
   30_000,
@@ -18,13 +18,12 @@ const WAITS_MS: readonly number[] = [
   6 * HOUR_MS,
   24 * HOUR_MS,
 ]
-/** ± this share of the wait, so that the receivers of one outage are not all called at once. */
+/** Maximum random change of a wait. It spreads the retries after an outage. */
 const JITTER = 0.2
 
 /**
- * When the next attempt is due after `attempts` failures (0: at once). Null when none is left.
- * `retryAfterMs` is the wait that the receiver requested: it makes the wait longer, never shorter, up to 24
- * h.
+ * When the next attempt is due after `attempts` failures. Null: no attempt is left. `retryAfterMs`: the wait that the
+ * receiver requested, which can only lengthen the wait, up to 24 h.
  */
 export function nextAttemptMs({
   attempts,

@@ -1,5 +1,5 @@
-// Encryption of secrets at rest: AES-256-GCM (NIST SP 800-38D), bound to their webhook, so that a row
-// copied to another webhook cannot be decrypted.
+// Encrypts stored secrets with AES-256-GCM (NIST SP 800-38D). Each ciphertext is bound to its webhook, so it cannot be
+// decrypted for another webhook.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { SealedSecret } from './webhook.ts'
@@ -19,7 +19,7 @@ export class SecretBox {
       : createHash('sha256').update(key).digest()
   }
 
-  /** Base64 of nonce, tag and ciphertext. Different each time. */
+  /** Returns nonce, tag and ciphertext in base64. The result differs at each call. */
   seal(secret: string, webhookId: string): SealedSecret {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
@@ -28,7 +28,7 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
-  /** Throws Error when the data is damaged, was sealed with another key, or belongs to another webhook. */
+  /** Throws Error if the data is damaged, or belongs to another key or webhook. */
   open(sealed: SealedSecret, webhookId: string): string {
     const bytes = Buffer.from(sealed, 'base64')
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('a sealed secret is cut off')

@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
-/** The standard's bounds for user-supplied secrets. */
+/** Length of secrets that the standard allows users to supply. */
 const SECRET_BYTES_MIN = 24
 const SECRET_BYTES_MAX = 64
 
@@ -15,7 +15,7 @@ interface SignatureHeaders {
   readonly 'webhook-signature': string
 }
 
-/** A new secret: `whsec_` and the base64 of 32 random bytes. */
+/** Returns a new secret: `whsec_` and 32 random bytes in base64. */
 export function makeSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }
@@ -33,9 +33,8 @@ export function isSecret(text: string): boolean {
 }
 
 /**
- * The headers of one attempt, with one signature per secret, separated by spaces. Receivers accept any that
- * matches, so a secret can be rotated without a gap. `timeSeconds` is the attempt's time, Unix seconds.
- * `eventId` has no '.'. `secrets` are texts that `isSecret` accepts, at least one.
+ * The headers of an attempt, with one signature per secret. Receivers accept any matching signature, so that a secret
+ * can be rotated. `timeSeconds`: Unix time of the attempt. `eventId` must not contain '.'. `secrets` must not be empty.
  */
 export function signatureHeaders({
   secrets,

@@ -27,16 +27,16 @@ const INSIDE_NAME = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|la
 const NAME = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
 /**
- * The URL as it is stored and called (normalised, without its fragment), or the error, which states what is
- * accepted and contains nothing of the text. Does not resolve names.
+ * Returns the URL as it is stored and called, or an error that states what is accepted. The error contains nothing of
+ * the given text. Does not resolve names.
  */
 export function readTargetUrl(
   text: string,
   policy: CallPolicy,
 ): { readonly url: string } | { readonly problem: string } {
   if (text.length > URL_CHARACTERS_MAX) return { problem: TOO_LONG }
-  // The parser removes or replaces these characters, so the URL that is called would differ from the one
-  // that a person reads.
+  // The URL parser removes or replaces these characters, so the called URL would differ from the one that a person
+  // reads.
   if (hasHiddenCharacter(text)) {
     return { problem: 'the URL must hold no spaces, control characters or backslashes' }
   }
@@ -89,7 +89,7 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80
 }
 
-/** A URL's host as sockets expect it: IPv6 without its brackets. */
+/** The host of a URL as sockets expect it: an IPv6 address has no brackets. */
 function bareHost(host: string): string {
   return host.startsWith('[') ? host.slice(1, -1) : host
 }

@@ -1,21 +1,20 @@
-// Delivery limits of an account's webhooks: per second, and pending. Pure.
+// The part of the delivery capacity that the webhooks of one account share.
 
 import type { Tier } from '../accounts/account.ts'
 
-/** The limits that an account's webhooks share. */
 export interface WebhookShare {
-  /** Accepted events and started attempts a second, on average. */
+  /** Average number of accepted events and of started attempts per second. */
   readonly deliveriesPerSecond: number
-  /** Pending deliveries. Beyond it, a webhook with more than its part of them gets no new ones. */
+  /** Maximum pending deliveries. Beyond it, a webhook above its part of them gets no new ones. */
   readonly pendingMax: number
-  /** Bytes of the pending deliveries' bodies. */
+  /** Maximum total body size of pending deliveries, in bytes. */
   readonly pendingBytesMax: number
   /** Whether event types that require a filter are allowed without one. */
   readonly mayTakeAll: boolean
 }
 
 const MIB = 2 ** 20
-/** More than the engine can deliver. */
+/** For tiers without a limit: more than the engine can deliver. */
 export const DELIVERIES_PER_SECOND_MAX = 1_000_000
 
 const SHARES: Readonly<Record<Tier, WebhookShare>> = {
@@ -33,7 +32,7 @@ const SHARES: Readonly<Record<Tier, WebhookShare>> = {
   },
 }
 
-/** The limits of a tier, with the operator's rate if one is set. */
+/** The share of an account: that of its tier, with the operator's rate if one is set. */
 export function webhookShareOf(account: {
   readonly tier: Tier
   readonly deliveriesPerSecond?: number | null
@@ -43,7 +42,7 @@ export function webhookShareOf(account: {
   return own === null ? share : { ...share, deliveriesPerSecond: own }
 }
 
-/** Tolerance, so that rounding of fractional sums does not lose a token. */
+/** Tolerance for the rounding of fractional tokens. */
 const ROUNDING = 1e-6
 
 /** A token bucket. Starts full. */
@@ -51,7 +50,7 @@ export class TokenLevel {
   #used = 0
   #atMs = 0
 
-  /** Whole tokens at `nowMs` (monotonic), at most `capacity`, refilled at `perSecond`. */
+  /** Whole tokens at the monotonic time `nowMs`. `perSecond` are added each second, up to `capacity`. */
   at(nowMs: number, perSecond: number, capacity: number): number {
     const refilled = ((nowMs - this.#atMs) * perSecond) / 1_000
     this.#used = Math.max(0, this.#used - refilled)
@@ -59,12 +58,12 @@ export class TokenLevel {
     return Math.floor(capacity - this.#used + ROUNDING)
   }
 
-  /** Call it after `at` with the same time. */
+  /** Takes a token. `at` must have been called for the same time. */
   take(): void {
     this.#used += 1
   }
 
-  /** Milliseconds after the last `at` until a whole token is available. 0: now. */
+  /** Time in ms after the last `at` until a whole token is available; 0 if one is. */
   waitMs(perSecond: number, capacity: number): number {
     return Math.max(0, Math.ceil(((this.#used + 1 - capacity - ROUNDING) * 1_000) / perSecond))
   }

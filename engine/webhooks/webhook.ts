@@ -43,7 +43,7 @@ export type SealedSecret = string
 /** A registered webhook, as stored. */
 export interface Webhook {
   readonly id: WebhookId
-  /** Its short name in the outbox's keys: 1.., never reused. */
+  /** Number of the webhook in the outbox's keys, from 1. Never reused. */
   readonly number: WebhookNumber
   readonly accountId: AccountId
   /** Normalised by `new URL`, at most 2,048 characters. */
@@ -54,13 +54,13 @@ export interface Webhook {
   readonly isActive: boolean
   readonly disabledReason: DisabledReason | null
   /**
-   * Whether the host answered a test of this account with a 2xx, or did not have to. Until then the webhook
-   * gets no events.
+   * Whether the host answered a test of this account with a 2xx, or no test was required. Otherwise the webhook gets no
+   * events.
    */
   readonly isVerified: boolean
   readonly createdAtMs: TimeMs
   readonly secret: SealedSecret
-  /** Rotated secrets, newest first. Each signs as well until it expires. */
+  /** Earlier secrets, newest first. Each also signs until it expires. */
   readonly previousSecrets: readonly PreviousSecret[]
 }
 
@@ -70,7 +70,7 @@ export interface PreviousSecret {
 }
 
 declare const webhookNumberKind: unique symbol
-/** The number of a webhook in the outbox's keys, u32. */
+/** Number of a webhook in the outbox's keys, u32. */
 export type WebhookNumber = number & { readonly [webhookNumberKind]: true }
 export const webhookNumber = (value: number): WebhookNumber => value as WebhookNumber
 
@@ -93,34 +93,33 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
 export interface AttemptOutcome {
   readonly atMs: TimeMs
   readonly durationMs: number
-  /** The receiver's status. Null when none arrived. */
+  /** The receiver's status code; null if there was no response. */
   readonly status: number | null
   /** At most 200 characters. Null after a 2xx. */
   readonly error: string | null
-  /** The head of the receiver's response. Absent without a response, and in old records. */
+  /** The head of the receiver's response. Absent if there was no response, and in old records. */
   readonly answer?: ReceiverAnswer
 }
 
-/** The head of a receiver's response, at most 4 KiB (call-outcome.ts), for the webhook's owner. */
+/** The head of a receiver's response, at most 4 KiB, which the webhook's owner can read. */
 export interface ReceiverAnswer {
   /** Lower-case names and values of headers without secrets. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Its first bytes, in any encoding. */
+  /** First bytes of the body, in any encoding. */
   readonly body: Uint8Array
-  /** Whether the body was longer. */
+  /** Whether the body had more bytes. */
   readonly isCut: boolean
 }
 
-/** One event for one webhook. */
 export interface Delivery {
-  /** Its number among the webhook's deliveries, from 1, in order of creation. */
+  /** Number among the webhook's deliveries, from 1, in order of creation. */
   readonly number: number
-  /** `webhook-id`: the same for every attempt, and for the same event created again. */
+  /** Sent as `webhook-id`. The same for every attempt, and if the same event is created again. */
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly createdAtMs: TimeMs
   readonly status: DeliveryStatus
-  /** When the next attempt is due. Null when there is none. */
+  /** Time of the next attempt; null if there is none. */
   readonly dueAtMs: TimeMs | null
   readonly attempts: number
   readonly last: AttemptOutcome | null
@@ -131,7 +130,7 @@ export interface StoredDelivery extends Delivery {
   readonly body: Uint8Array
 }
 
-/** created = delivered + exhausted + dropped + pending, always. */
+/** At any time created = delivered + exhausted + dropped + pending. */
 export interface DeliveryCounts {
   readonly created: number
   readonly delivered: number
