@@ -1,20 +1,18 @@
-// Login tokens: JWT, HS256, valid for one day, created and parsed with jose. The signature is verified
-// here, synchronously, because uWebSockets.js may close a WebSocket that is upgraded after an await (its
-// cork() then reads freed state; uWebSockets pull request 1929). Tests use jose's own verification as the
-// reference.
+// Log-in tokens: JWT with HS256, valid for one day. The signature is verified synchronously, because uWebSockets.js may
+// close a WebSocket that is upgraded after an await (uWebSockets pull request 1929).
 
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import type { Clock } from '../clock.ts'
 import { type TimeMs, timeMs, toSeconds } from '../units.ts'
 
-/** Lifetime of a token, seconds. */
+/** Lifetime of a token in seconds. */
 export const TOKEN_SECONDS = 86_400
 export const TOKEN_ISSUER = 'twinbook'
 export const TOKEN_AUDIENCE = 'twinbook-api'
 const ALGORITHM = 'HS256'
 const TYPE = 'at+jwt'
-/** Longer texts cannot be valid tokens and are not hashed. */
+/** A longer text cannot be a valid token, so it is rejected without hashing. */
 const TOKEN_CHARACTERS_MAX = 2_048
 /** Token ids are UUIDs. */
 const ID_CHARACTERS_MAX = 128
@@ -24,13 +22,13 @@ interface TokenClaims {
   /** The account that it was issued to. */
   readonly subject: string
   readonly tokenId: string
-  /** The generation of the account's tokens when it was issued. 0 in tokens from before generations existed. */
+  /** Generation of the account's tokens at the time of issue. 0 in tokens from before generations existed. */
   readonly generation: number
-  /** The token is rejected from this time on. */
+  /** From this time on the token is rejected. */
   readonly expiresAtMs: TimeMs
 }
 
-/** Signs login tokens with the current secret. Verifies them with the current and the previous one. */
+/** Signs tokens with the current secret. Verifies them with the current and the previous secret. */
 export class AccessTokens {
   readonly #secret: Uint8Array
   /** The secrets for verification, the current one first. */
@@ -38,8 +36,8 @@ export class AccessTokens {
   readonly #clock: Clock
 
   /**
-   * `previous` is a replaced secret: its tokens stay valid until they expire, and it signs none. Throws
-   * RangeError for a secret under 32 bytes.
+   * `previous`: a replaced secret, whose tokens stay valid until they expire. Throws RangeError for a secret of less
+   * than 32 bytes.
    */
   constructor(parts: { secret: string; previous?: string | null; clock: Clock }) {
     const { secret, previous = null } = parts
@@ -48,7 +46,7 @@ export class AccessTokens {
     this.#clock = parts.clock
   }
 
-  /** A token for an account in its current generation, valid for TOKEN_SECONDS from now. */
+  /** Issues a token of the account's current generation, valid for TOKEN_SECONDS. */
   issue(subject: string, generation = 0): Promise<string> {
     const issuedAt = toSeconds(this.#clock.nowMs())
     return new SignJWT({ gen: generation })
@@ -62,13 +60,12 @@ export class AccessTokens {
       .sign(this.#secret)
   }
 
-  /** The claims of a token. Null for every token that was not issued here or has expired. */
+  /** Returns the claims of a token; null if it was not issued here or has expired. */
   claimsOf(token: string): TokenClaims | null {
     if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
     try {
       const header = decodeProtectedHeader(token)
-      // The algorithm is never taken from the header (RFC 8725 3.1). Other header fields (kid, jwk, jku,
-      // x5u, crit) are ignored.
+      // The algorithm of the header is not used (RFC 8725, section 3.1), nor are its other fields.
       if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
       if (Object.keys(header).length !== 2) return null
       return this.#claimsIn(decodeJwt(token))

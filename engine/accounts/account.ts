@@ -1,12 +1,11 @@
-// Account rules: tier limits, API key format, the fixed quota window, delays after failed log-ins. Pure.
-// The state is in actors/accounts/accounts.ts.
+// Rules for accounts: limits of tiers, the format of API keys, and the quota window.
 
 import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 export type Tier = 'free' | 'pro' | 'enterprise'
 
-/** Requests a minute and concurrent sockets. An account has enterprise unless the operator sets less. */
+/** Requests per minute and concurrent sockets of each tier. */
 export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMax: number }>> = {
   free: { requestsPerMinute: 60, socketsMax: 2 },
   pro: { requestsPerMinute: 600, socketsMax: 20 },
@@ -15,7 +14,7 @@ export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMa
 
 export const TIER_NAMES: readonly Tier[] = ['free', 'pro', 'enterprise']
 
-/** The limits of an account: the operator's override, else those of its tier. */
+/** The limits of an account: those that the operator set, else those of its tier. */
 export function limitsOf(account: {
   readonly tier: Tier
   readonly requestsPerMinute: number | null
@@ -28,11 +27,11 @@ export function limitsOf(account: {
   }
 }
 
-/** The scopes of a key: `read` fetches data, `webhooks` creates and changes webhooks. Every key has `read`. */
+/** Scopes of a key: `read` reads data, `webhooks` creates and changes webhooks. Every key has `read`. */
 export const KEY_SCOPES = ['read', 'webhooks'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
-/** The scopes of a key with these requested ones, without duplicates and in order. `read` is always included. */
+/** The requested scopes in order and without duplicates, always with `read`. */
 export function scopesOf(requested: readonly KeyScope[]): readonly KeyScope[] {
   return KEY_SCOPES.filter((scope) => scope === 'read' || requested.includes(scope))
 }
@@ -43,7 +42,7 @@ const KEY_RANDOM = 32
 const KEY_CHECK = 6
 const KEY_PATTERN = /^pmk_[0-9A-Za-z]{38}$/
 
-/** Base 62, most significant first, padded to `length`. */
+/** Base 62, most significant digit first, padded to `length`. */
 function base62(value: number, length: number): string {
   let rest = value
   let text = ''
@@ -61,12 +60,12 @@ export function makeKey(): string {
   return `${KEY_PREFIX}${random}${base62(crc32(random), KEY_CHECK)}`
 }
 
-/** Whether a text can only be an API key and not a token. Tokens begin differently. */
+/** Whether a text begins like an API key. Tokens begin differently. */
 export function isKeyLike(text: string): boolean {
   return text.startsWith(KEY_PREFIX)
 }
 
-/** Whether a text has the format of a key and a valid checksum. A mistyped key needs no lookup. */
+/** Whether a text has the form of a key and a valid checksum, so that mistyped keys need no lookup. */
 export function isKeyShaped(text: string): boolean {
   if (!KEY_PATTERN.test(text)) return false
   const random = text.slice(KEY_PREFIX.length, -KEY_CHECK)
@@ -86,7 +85,7 @@ export function keyPrefix(key: string): string {
 export const WINDOW_MS = 60_000
 
 /**
- * A fixed window (default 60 s) of requests or bytes, which starts with the first. Rejected requests do not
+ * A window of fixed length (default 60 s) for requests or bytes. It begins with the first one. Rejected requests do not
  * count.
  */
 export class QuotaWindow {
@@ -98,7 +97,7 @@ export class QuotaWindow {
     this.#lengthMs = lengthMs
   }
 
-  /** Takes `amount` at `nowMs` if anything is left of the limit. The last amount may exceed it. */
+  /** Takes `amount` if anything is left of the limit. The last amount may exceed the limit. */
   take(nowMs: number, limit: number, amount = 1): boolean {
     this.#roll(nowMs)
     if (this.#used >= limit) return false
@@ -107,7 +106,7 @@ export class QuotaWindow {
     return true
   }
 
-  /** The remaining quota at `nowMs`, and when the window ends (now plus its length when none runs). */
+  /** The remaining quota at `nowMs`, and the end of the window. If no window runs, it would end after its full length. */
   peek(nowMs: number, limit: number): { remaining: number; endsAtMs: number } {
     this.#roll(nowMs)
     const startedAtMs = this.#used === 0 ? nowMs : this.#startedAtMs

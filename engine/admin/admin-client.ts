@@ -1,4 +1,4 @@
-// Client of the admin socket: sends a command to a running engine and passes on its errors.
+// Client of the admin socket: sends commands to a running engine.
 
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
@@ -6,16 +6,19 @@ import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
 import { type AdminRequest, answerBytesMax, openSocketLocation } from './admin-socket.ts'
 import { readLines } from './read-lines.ts'
 
-/** Longer than the engine's own time limit of a command. */
+/** Longer than the engine's time limit of a command. */
 const ANSWER_MS_MAX = 15_000
 
 interface AdminClient {
-  /** The result of a command. Rejects with the engine's EngineError, or UNAVAILABLE when the engine is gone. */
+  /**
+   * Returns the result of a command. Rejects with the EngineError that the engine answers, or UNAVAILABLE if the
+   * connection ends.
+   */
   send(command: string, request: AdminRequest): Promise<unknown>
   close(): void
 }
 
-/** Connects to the engine of a data folder. Null when no engine listens there. */
+/** Connects to the engine of a data folder; null if no engine listens there. */
 export async function connectAdmin(dataDir: string, clock: Clock): Promise<AdminClient | null> {
   const location = openSocketLocation(dataDir)
   try {

@@ -1,7 +1,6 @@
-// Commands to a running engine over a Unix socket in its data folder, mode 600: a user who may read the
-// databases may also send commands. Each request and response is a line of JSON. A connection carries
-// several, one after another. Components register their commands by name (`account.list`, `match.…`,
-// `wallet.…`).
+// Accepts commands over a Unix socket in the data folder. The socket's mode is 600, so only a user who may read the
+// databases may send commands. Requests and responses are lines of JSON. Components register their commands by name
+// (`account.list`, `wallet.show`, …).
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -14,32 +13,32 @@ import { readLines } from './read-lines.ts'
 
 /** The unvalidated arguments of a command. Each handler checks its own. */
 export type AdminRequest = Readonly<Record<string, unknown>>
-/** Executes a command. The result (or what its promise resolves with) is returned as JSON. */
+/** Runs a command. Its result is returned as JSON. */
 type AdminHandler = (request: AdminRequest) => unknown
 export type AdminHandlers = Readonly<Record<string, AdminHandler>>
 
-/** Bytes of a request and of a response, with the newline. Longer ones are rejected. */
+/** Maximum length of a request or a response in bytes, including the newline. */
 export const requestBytesMax = 65_536
 export const answerBytesMax = 4_194_304
 /** A connection without a complete request for this long is closed. */
 const IDLE_MS_MAX = 10_000
-/** A command without a result for this long is answered with TIMED_OUT. It may still complete. */
+/** A command that takes longer is answered with TIMED_OUT. It may still complete. */
 const HANDLER_MS_MAX = 5_000
-/** Beyond it a new connection is closed at once. */
+/** Maximum number of connections. Further ones are closed at once. */
 const CONNECTIONS_MAX = 16
 const SOCKET_NAME = 'engine.sock'
-/** The size of `sun_path` without its terminating zero byte. Node silently truncates a longer path. */
+/** Maximum length of a socket path in bytes. Node silently truncates a longer one. */
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
 
-/** The path at which a data folder's socket can be reached. Call `close` when it is no longer used. */
+/** The path at which the socket of a data folder can be reached. `close` must be called when it is not used any more. */
 interface SocketLocation {
   readonly path: string
   close(): void
 }
 
 /**
- * The location of a folder's socket. A path longer than the system's limit is reached through the open
- * folder (Linux). Throws EngineError UNAVAILABLE where that is impossible.
+ * Finds the path of a folder's socket. On Linux, a path that is too long is replaced by one through the open folder.
+ * Throws EngineError UNAVAILABLE if that is impossible.
  */
 export function openSocketLocation(dataDir: string): SocketLocation {
   const folder = resolve(dataDir)
@@ -55,7 +54,7 @@ export function openSocketLocation(dataDir: string): SocketLocation {
   return { path: `/proc/self/fd/${handle}/${SOCKET_NAME}`, close: () => closeSync(handle) }
 }
 
-/** The server of the admin socket. The process that starts it holds the data folder's lock. */
+/** Server of the admin socket. The process must hold the lock of the data folder. */
 export class AdminSocket {
   readonly #dataDir: string
   readonly #clock: Clock
@@ -71,7 +70,7 @@ export class AdminSocket {
     this.#log = parts.log
   }
 
-  /** Adds commands. Throws when a name is taken. */
+  /** Adds commands. Throws if a name exists already. */
   register(handlers: AdminHandlers): void {
     for (const [name, handler] of Object.entries(handlers)) {
       if (this.#handlers.has(name)) throw new Error(`the admin command ${name} is registered twice`)
@@ -79,7 +78,7 @@ export class AdminSocket {
     }
   }
 
-  /** Listens. If the socket cannot be created, logs the reason and the engine runs without it. */
+  /** Listens. If that fails, logs the reason, and the engine continues without the socket. */
   async start(): Promise<void> {
     let location: SocketLocation | null = null
     try {
@@ -98,7 +97,7 @@ export class AdminSocket {
     const listening = this.#listening
     this.#listening = null
     if (listening === null) return
-    // Closing removes the file as well, and needs the location for that.
+    // Closing the server also removes its file, which needs the path.
     const closed = new Promise<void>((done) => listening.server.close(() => done()))
     for (const connection of this.#connections) connection.finish()
     await closed
@@ -114,7 +113,7 @@ export class AdminSocket {
         server.on('error', (error) => this.#log.error({ err: error }, 'the admin socket failed'))
         done(server)
       })
-      // The umask is set within this call, so there is no moment at which another user could connect.
+      // The umask is set during this call, so that no other user can connect at any moment.
       const umask = process.umask(0o177)
       try {
         server.listen(path)
@@ -136,7 +135,7 @@ export class AdminSocket {
     connection.run().finally(() => this.#connections.delete(connection))
   }
 
-  /** The response line to a request line. Never rejects. */
+  /** Returns the response line to a request line. Never rejects. */
   async #answer(line: string): Promise<string> {
     try {
       const { command, request } = parseRequest(line)
@@ -145,7 +144,7 @@ export class AdminSocket {
         const commands = [...this.#handlers.keys()].sort().join(', ')
         throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${commands}`)
       }
-      // Logged without its arguments, which may contain a secret.
+      // Logged without the arguments, which may contain a secret.
       this.#log.info({ command }, 'admin command')
       return this.#encode(await this.#withTimeout(async () => handler(request)))
     } catch (error) {
@@ -167,7 +166,7 @@ export class AdminSocket {
       const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; check whether it took effect`
       throw new EngineError('TIMED_OUT', detail)
     })
-    // If the command ends first, the timeout still rejects and nothing awaits it.
+    // If the command ends first, the timeout rejects later without a handler.
     timeout.catch(() => undefined)
     try {
       return await Promise.race([action(), timeout])
@@ -177,7 +176,7 @@ export class AdminSocket {
   }
 }
 
-/** One client. Its requests run one after another. */
+/** A connection. Its requests are handled one after the other. */
 class Connection {
   readonly #socket: Socket
   readonly #clock: Clock
@@ -212,13 +211,13 @@ class Connection {
     this.#end()
   }
 
-  /** Closes the connection once the pending request is answered. */
+  /** Closes the connection once the running request is answered. */
   finish(): void {
     this.#isEnding = true
     if (!this.#isBusy) this.#socket.destroy()
   }
 
-  /** Flushes the last response. Destroys the connection if the peer does not read it. */
+  /** Sends the last response. Destroys the connection if the peer does not read it. */
   #end(): void {
     if (this.#socket.destroyed) return
     const stopTimeout = this.#clock.after(IDLE_MS_MAX, () => this.#socket.destroy())
@@ -232,7 +231,7 @@ function parseRequest(line: string): { command: string; request: AdminRequest } 
   try {
     value = JSON.parse(line)
   } catch {
-    // Answered below, like every other invalid request.
+    // Not JSON. Answered below like every other invalid request.
   }
   if (isRecord(value)) {
     const { command, request = {} } = value
@@ -246,7 +245,7 @@ function refusal({ code, detail }: EngineError): string {
   return JSON.stringify({ ok: false, code, detail })
 }
 
-/** Removes the socket that a crash left behind. Leaves other files alone. */
+/** Removes the socket that a crash left behind. Does not remove other files. */
 function removeStale(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return

@@ -1,13 +1,12 @@
-// Reads lines of bounded length from a socket, for both ends of the admin socket.
+// Reads lines of limited length from a socket.
 
 import { EngineError } from '../errors.ts'
 
 const NEWLINE = 10
 
 /**
- * The lines of a byte stream without their newlines. Text after the last newline is ignored. Throws
- * EngineError BODY_TOO_LARGE when a line has more than `bytesMax` bytes, and any error of the stream. The
- * stream stays open.
+ * Yields the lines of a byte stream without newlines. Ignores text after the last newline. Throws EngineError
+ * BODY_TOO_LARGE if a line has more than `bytesMax` bytes, and errors of the stream. Does not close the stream.
  */
 export async function* readLines(
   source: { iterator(options: { destroyOnReturn: boolean }): AsyncIterableIterator<unknown> },

@@ -1,6 +1,6 @@
 // Messages to and from the password hashing thread.
 
-/** Hash a new password, or verify one against an encoded hash. */
+/** A password to hash, or a password to verify against an encoded hash. */
 export type PasswordTask =
   | { readonly kind: 'hash'; readonly password: string; readonly salt: Uint8Array }
   | { readonly kind: 'verify'; readonly password: string; readonly encoded: string }
@@ -9,7 +9,7 @@ export type PasswordResult =
   | { readonly kind: 'hashed'; readonly encoded: string }
   | { readonly kind: 'verified'; readonly isRight: boolean }
 
-/** argon2id parameters: OWASP's minimum of 19 MiB, 2 passes, 1 lane. */
+/** argon2id with OWASP's minimum parameters: 19 MiB, 2 passes, 1 lane. */
 export const ARGON2ID = {
   memorySize: 19_456,
   iterations: 2,

@@ -1,5 +1,5 @@
-// Hashes and verifies passwords with argon2id in one thread, which serves networks in turn. A request that has
-// waited too long is rejected without hashing, because its client has given up.
+// Hashes and verifies passwords with argon2id in one worker thread, to which networks take turns. A request that has
+// waited too long is rejected without hashing, because its client has timed out.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../clock.ts'
@@ -10,11 +10,11 @@ import { openPool, type Pool } from '../pool.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './password-task.ts'
 
 export interface PasswordPool {
-  /** An encoded hash that no password matches. Verifying against it takes as long as against a real one. */
+  /** An encoded hash that no password matches. Verifying a password against it takes as long as against a real one. */
   readonly decoyHash: string
-  /** The encoded argon2id hash with a fresh salt. Rejects with EngineError UNAVAILABLE when the queue is full. */
+  /** Returns the encoded argon2id hash with a new salt. Rejects with EngineError UNAVAILABLE if the queue is full. */
   hash(password: string, requester: HashRequester): Promise<string>
-  /** Whether the password matches the hash. False for a malformed hash. Rejects as `hash` does. */
+  /** Whether the password matches the hash. False for a malformed hash. Rejects like `hash`. */
   verify(password: string, encoded: string, requester: HashRequester): Promise<boolean>
   close(): Promise<void>
 }
@@ -28,21 +28,18 @@ export interface PasswordPool {
  * A class without requests leaves its share to the others.
  */
 export interface HashRequester {
-  /** An IPv4 address, the /48 of an IPv6 one, or an account. */
+  /** An IPv4 address, the /48 of an IPv6 address, or an account. */
   readonly network: string
   readonly class: 'known' | 'logIn' | 'signUp'
 }
 
-/** Time limit of one hash. A thread that exceeds it hangs, and is replaced. */
+/** Time limit of a hash. A thread that exceeds it is replaced. */
 const HANG_MS = 30_000
 const SALT_BYTES = 16
 
 type HashThread = Pool<PasswordTask, PasswordResult>
 
-/**
- * The first task starts the thread, which takes less time than a hash. The thread ends after half a minute
- * without a task, which frees 19 MiB.
- */
+/** The first task starts the thread. It ends after half a minute without a task, which frees 19 MiB. */
 export function openPasswordPool(
   clock: Clock = systemClock,
   thread: HashThread = openThread(),
@@ -82,7 +79,7 @@ interface Waiting {
   readonly reject: (error: EngineError) => void
 }
 
-/** Takes from two queues alternately, and from one of them while the other is empty. */
+/** Takes from two queues in turn. If one is empty, takes from the other. */
 class AlternatingQueues {
   #first: Pick<FairQueue<Waiting>, 'next'>
   #second: Pick<FairQueue<Waiting>, 'next'>
@@ -148,13 +145,13 @@ class HashQueue {
   }
 }
 
-/** The queue clears within a few seconds, so a retry then succeeds. */
+/** The queue is empty again within a few seconds, so a retry then succeeds. */
 function tooMany(): EngineError {
   const options = { retryAfterSeconds: Math.ceil(passwordWaitMsMax / 1_000) }
   return new EngineError('UNAVAILABLE', 'too many passwords are being checked, try again', options)
 }
 
-/** The PHC string format that argon2 libraries use. */
+/** The PHC string format of argon2 hashes. */
 function encoded(salt: Buffer, hash: Buffer): string {
   const { memorySize, iterations, parallelism } = ARGON2ID
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')

@@ -1,6 +1,5 @@
-// Thread entry. argon2id blocks for some 70 ms, so it never runs on the serving thread. The thread's
-// priority is only slightly lower, and on Linux no other thread's changes: at a much lower priority log-ins
-// time out on a busy machine.
+// Entry point of the password thread. A hash blocks the thread for about 70 ms. The thread's priority is only slightly
+// lower than that of the main thread, because log-ins would time out on a busy machine.
 
 import { argon2id, argon2Verify } from 'hash-wasm'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
@@ -18,7 +17,7 @@ export default async function work(task: PasswordTask): Promise<PasswordResult> 
     const isRight = await argon2Verify({ password: task.password, hash: task.encoded })
     return { kind: 'verified', isRight }
   } catch {
-    // hash-wasm throws for an empty password and for a malformed hash. Both count as wrong.
+    // hash-wasm throws for an empty password and for a malformed hash. Both count as a wrong password.
     return { kind: 'verified', isRight: false }
   }
 }

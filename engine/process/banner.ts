@@ -1,5 +1,5 @@
-// The lines that a start prints to stdout: the address, the venues, and two commands to paste. The only
-// place that prints a key. It never goes through the log.
+// Text that a start prints to stdout: the address, the venues, and two commands to try. It is the only place that
+// prints a key. It is not logged.
 
 interface BannerFacts {
   readonly host: string
@@ -10,9 +10,9 @@ interface BannerFacts {
     readonly state: string
     readonly markets: number
   }[]
-  /** Null when DEMO_KEY is off. */
+  /** Null if DEMO_KEY is off. */
   readonly key: string | null
-  /** Whether host, port and data folder are the defaults, so that commands need no options. */
+  /** Whether host, port and data folder have their defaults. Commands then need no options. */
   readonly isDefault: boolean
   readonly version: string
   readonly startedInMs: number
@@ -25,7 +25,7 @@ export function banner(facts: BannerFacts): string {
   const venues = facts.venues.map(
     (venue) => `    ${venue.platform.padEnd(12)} ${venue.state.padEnd(6)} ${venue.markets} markets`,
   )
-  // Without a local key the command needs one in its arguments.
+  // Without a local key, the command contains a placeholder for one.
   const watch =
     facts.isDefault && facts.key !== null
       ? 'npm run watch -- trades'
@@ -47,7 +47,7 @@ export function banner(facts: BannerFacts): string {
   ].join('\n')
 }
 
-/** The host for clients on this machine: loopback if the engine listens on all addresses. */
+/** The host for clients on this machine. It is loopback if the engine listens on all addresses. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

@@ -1,17 +1,14 @@
 // @ts-check
-// Builds the sources as plain JavaScript for `npm start`, once, into a folder named by a hash of their
-// text. So no process or thread strips types at each start, and none runs esbuild's own process. This file
-// is plain JavaScript because it runs before anything can read TypeScript.
+// Compiles the sources to JavaScript for `npm start`, into a folder that is named by their hash. An existing build is
+// reused. This file is JavaScript, because it runs before TypeScript can be run.
 //
 //   node_modules/.cache/twinbook/HASH/engine/app/main.mjs, engine/search/worker.mjs, …
 //
-// Each program (main, threads, simulator) is one file, besides chunks that they share. Packages are not
+// Each program (main thread, worker threads, simulator) is one file, and programs share chunks. Packages are not
 // bundled.
 //
-// The folder is inside node_modules, so that the programs find the packages that they import. In a built
-// program `import.meta.url` is still the URL of its source, so words.json, the dashboard's files and `new
-// URL('./worker.ts', import.meta.url)` resolve as in the sources. program.ts maps a source to its built
-// file. Tests, benches and commands run the sources through tsx.
+// The folder is in node_modules, so that the programs find their packages. `import.meta.url` is still the URL of the
+// source file, so that relative files are found. program.ts maps a source to its built file.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -29,16 +26,16 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const ROOMS = ['engine', 'storage', 'actors', 'http']
-/** Files that browsers load, one by one. */
+/** Files that browsers load one by one. */
 const BROWSERS = /^http\/(?:client|dashboard|documents\/browser)\//
-/** Entry points: the main thread, other threads, the simulator's process. */
+/** Entry points: main thread, worker threads, the simulator's process. */
 const PROGRAM = /^engine\/(?:app\/main|.*\/worker|venues\/simulator\/child)\.ts$/
 /**
- * Builds of other source versions that are retained, most recently used first. A running engine of an older
- * version may still start a thread.
+ * Number of builds that are retained, most recently used first. A running engine of an older version may still start a
+ * thread from its build.
  */
 const OTHERS_KEPT = 2
-/** An unfinished build that is older was abandoned. */
+/** Unfinished builds older than this were abandoned. */
 const UNFINISHED_MS_MAX = 3_600_000
 
 /**
@@ -56,7 +53,7 @@ export async function builtFolder(root) {
     if (!existsSync(folder)) await make(root, sources, folder)
     keepTidy(cache, folder)
   } catch (error) {
-    // File-system errors mean that the folder cannot be written.
+    // An error of the file system means that the folder is not writable.
     if (!(error instanceof Error && 'syscall' in error)) throw error
   }
   return existsSync(folder) ? folder : null
@@ -90,8 +87,8 @@ function pathsUnder(root, folder) {
  * @param {ReadonlyMap<string, string>} sources
  */
 function keyOf(root, sources) {
-  // Includes the root, because built programs contain URLs of sources. The lock file contains the versions
-  // of esbuild and all other packages.
+  // The hash includes the root, because built programs contain URLs of sources. It includes the lock file, which states
+  // the versions of all packages.
   const hash = createHash('sha256').update(root)
   for (const path of [fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
     hash.update('\n').update(readFileSync(path))
@@ -118,7 +115,7 @@ async function make(root, sources, folder) {
     renameSync(unfinished, folder)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
-    // Otherwise a concurrent start has finished the same build.
+    // A concurrent start has finished the same build.
     if (!existsSync(folder)) throw error
   }
 }
@@ -129,7 +126,7 @@ async function make(root, sources, folder) {
  * @param {string} folder where the files will be
  */
 async function build(root, sources, folder) {
-  // Imported only here: a start that finds its build does not need it.
+  // Imported only if it is needed, so that a start with an existing build is fast.
   const esbuild = await import('esbuild')
   /** @type {import('esbuild').Plugin} */
   const addressed = {
@@ -164,10 +161,10 @@ async function build(root, sources, folder) {
       packages: 'external',
       platform: 'node',
       target: 'node20',
-      // V8 holds a program's text in memory, at twice the size if one character is outside Latin-1, as in
-      // some comments.
+      // Removes comments. V8 keeps the text of a program in memory, at twice the size if a character is outside
+      // Latin-1.
       minifyWhitespace: true,
-      // Stack traces name lines of the sources, which stay in place.
+      // Stack traces name lines of the sources.
       sourcemap: true,
       sourcesContent: false,
       define: { BUILT_FOLDER: JSON.stringify(folder), SOURCE_FOLDER: JSON.stringify(root) },
@@ -180,7 +177,7 @@ async function build(root, sources, folder) {
     })
     return [...programs.outputFiles, ...browsers.outputFiles]
   } finally {
-    // Otherwise esbuild's process would keep running.
+    // Otherwise the process of esbuild would continue to run.
     await esbuild.stop()
   }
 }

@@ -1,41 +1,41 @@
-// Command-line parsing for every command. A descriptor (usage, options, examples) defines the text of
-// `--help`, the parser and the error messages. Also the progress line of long work, for terminals.
+// Parses the arguments of commands. A descriptor (usage, options, examples) defines the help text, the parser and the
+// error messages.
 
 import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'
 
 /** One option of a command. */
 interface OptionSpec {
-  /** Name of the option's value, such as `FILE`. Null for a switch. */
+  /** Name of the option's value in the help text, such as `FILE`. Null: the option is a switch. */
   readonly takes: string | null
   readonly means: string
-  /** The option may be repeated, and takes every argument up to the next option. */
+  /** Whether the option may be repeated. It then takes all arguments up to the next option. */
   readonly isMany?: boolean
 }
 
 /** A command, for `--help` and for parsing. */
 export interface CommandSpec<Name extends string = string> {
-  /** As it is typed, such as `npm run watch`. Arguments and options follow after `--`. */
+  /** What a user types, such as `npm run watch`. Arguments follow after `--`. */
   readonly name: string
-  /** One or two sentences. */
+  /** Description in one or two sentences. */
   readonly about: string
-  /** The arguments and options of each form, without the name. Default: nothing but the name. */
+  /** Arguments and options of each form of the command, without its name. Default: none. */
   readonly usage?: readonly string[]
-  /** Each positional argument and its meaning. */
+  /** Positional arguments with their meanings. */
   readonly positionals?: Readonly<Record<string, string>>
-  /** Minimum and maximum number of positional arguments. Default: none. */
+  /** Minimum and maximum number of positional arguments. Default: 0. */
   readonly positionalCounts?: readonly [least: number, most: number]
   readonly options?: Readonly<Record<Name, OptionSpec>>
-  /** Arguments that can be typed as they are. Default: none are needed. */
+  /** Arguments of examples, as a user can type them. */
   readonly examples?: readonly string[]
-  /** Text after the examples: exit codes, environment variables. */
+  /** Text below the examples, such as exit codes and environment variables. */
   readonly notes: readonly string[]
 }
 
 /** Invalid arguments. The message is one line that names the argument and what is accepted. */
 export class UsageError extends Error {}
 
-/** The bounds of a number. `above` is exclusive, `max` inclusive. */
+/** Bounds of a number. `above` is exclusive, `max` is inclusive. */
 interface NumberRange {
   readonly above: number
   readonly max: number
@@ -55,7 +55,7 @@ export class Arguments<Name extends string = string> {
     return this.#values.has(option)
   }
 
-  /** The value of an option, the last one if repeated. Null without it. */
+  /** Value of an option, the last one if it is repeated. Null: the option is absent. */
   text(option: Name): string | null {
     return this.texts(option).at(-1) ?? null
   }
@@ -64,7 +64,7 @@ export class Arguments<Name extends string = string> {
     return this.#values.get(option) ?? []
   }
 
-  /** The numeric value of an option. Null without it. Throws UsageError outside its range. */
+  /** Value of a numeric option. Null: it is absent. Throws UsageError for a number out of range. */
   number(option: Name, { above, max, isInteger = false }: NumberRange): number | null {
     const text = this.text(option)
     if (text === null) return null
@@ -76,10 +76,7 @@ export class Arguments<Name extends string = string> {
   }
 }
 
-/**
- * Parses the arguments. `'help'` when they request it. Throws UsageError for arguments that the command
- * does not accept.
- */
+/** Parses the arguments. Returns `'help'` if help is requested. Throws UsageError for invalid arguments. */
 export function readArguments<Name extends string>(
   command: CommandSpec<Name>,
   args: readonly string[],
@@ -145,7 +142,7 @@ function optionValue({ rawName, value, inlineValue }: OptionToken, { takes }: Op
   return value
 }
 
-/** The text of `--help`. */
+/** Returns the help text. */
 export function helpOf({
   name,
   about,
@@ -178,15 +175,15 @@ function table(rows: readonly (readonly [string, string])[]): readonly string[] 
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
 }
 
-/** Where a progress line is written: standard error, or a test's substitute. */
+/** Where progress is written: standard error, or a substitute in tests. */
 interface ProgressStream {
   readonly isTTY?: boolean
   write(text: string): unknown
 }
 
-/** One line that long work keeps rewriting. */
+/** A line on the terminal that shows the progress of long work. */
 export interface Progress {
-  /** Replaces the text, at most ten times a second unless the work enters a new phase. */
+  /** Replaces the text, at most ten times a second within a phase. */
   show(text: string, isNewPhase?: boolean): void
   /** Removes the line. */
   end(): void
@@ -195,7 +192,7 @@ export interface Progress {
 const PROGRESS_EVERY_MS = 100
 const CLEAR_LINE = '\r\u001b[2K'
 
-/** The progress line of a terminal. Writes nothing if the stream is not a terminal. */
+/** Returns a progress line. It writes nothing if the stream is not a terminal. */
 export function openProgress(
   stream: ProgressStream = process.stderr,
   nowMs: () => number = () => systemClock.monotonicMs(),

@@ -1,5 +1,5 @@
-// The root logger (pino). Every component receives a `Log` and creates children of it. Secrets are redacted
-// here by field name. An unreachable host gets one line a minute.
+// The root logger (pino). Each component logs through a child of it. Secrets are redacted by field name. Lines about an
+// unreachable host are limited to one a minute.
 
 import { type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { type Clock, systemClock } from '../clock.ts'
@@ -19,7 +19,7 @@ const REDACTED = [
   'authorization',
 ]
 
-/** Fields that are never logged, by name, at the top and one level down. */
+/** Names of fields that are never logged, at the top level and one level below. */
 export const REDACTION = {
   paths: REDACTED.flatMap((name) => [name, `*.${name}`]),
   censor: '[redacted]',
@@ -35,7 +35,7 @@ export function logOptions(level: string, clock: Clock): LoggerOptions {
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     redact: REDACTION,
-    // A missing response is not a bug, and its stack shows only that a request was made.
+    // A missing response is no bug, so its stack trace is omitted.
     serializers: {
       err: (error) => (hostOf(error) === null ? stdSerializers.err(error) : error.message),
     },
@@ -49,19 +49,16 @@ export function logOptions(level: string, clock: Clock): LoggerOptions {
   }
 }
 
-/** The unreachable host that a line's fields or an error name. Null for none. */
+/** The unreachable host that the fields or the error of a line name; null: none. */
 function hostOf(value: unknown): string | null {
   const host: unknown = Reflect.get(Object(value), 'unreachableHost')
   return typeof host === 'string' ? host : null
 }
 
-/**
- * Limits log lines to one per unreachable host and minute. Without a network every request fails again and
- * again.
- */
+/** Limits lines about an unreachable host to one a minute, because without a network all requests fail repeatedly. */
 class UnreachableHosts {
   readonly #clock: Clock
-  /** By host, of which there are a few. Monotonic time. */
+  /** Monotonic time of the last line by host. */
   readonly #loggedAtMs = new Map<string, number>()
 
   constructor(clock: Clock) {
@@ -77,7 +74,7 @@ class UnreachableHosts {
   }
 }
 
-/** Opens the root log on stderr: readable on a terminal, JSON lines otherwise. */
+/** Opens the root logger on stderr: readable text on a terminal, else JSON lines. */
 export function openLog(level: string): Log {
   const options = logOptions(level, systemClock)
   if (process.stderr.isTTY === true) {
@@ -90,13 +87,10 @@ export function openLog(level: string): Log {
   return pino(options, pino.destination({ dest: 2, sync: false }))
 }
 
-/** A log that discards everything, for tests and tools. */
+/** A logger that discards everything. */
 export const silentLog: Log = pino({ level: 'silent' })
 
-/**
- * Admits the first `burst` occurrences of each reason per period and only counts the rest. So a flood of
- * bad input does not become a flood of log lines. Remembers at most 256 reasons.
- */
+/** Admits the first `burst` log lines of each reason per period, and counts the others. It stores at most 256 reasons. */
 export class LogSampler {
   #seen = new Map<string, number>()
   readonly #burst: number
@@ -105,7 +99,7 @@ export class LogSampler {
     this.#burst = burst
   }
 
-  /** Whether this occurrence should be logged. `count` is the number of occurrences so far. */
+  /** Whether this line should be logged. `count`: number of occurrences of the reason so far. */
   admit(reason: string): { isWritten: boolean; count: number } {
     const count = (this.#seen.get(reason) ?? 0) + 1
     if (count === 1 && this.#seen.size >= 256) this.#seen.clear()

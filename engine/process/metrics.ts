@@ -1,10 +1,8 @@
-// Counters, gauges and histograms on prom-client. Names contain their units. Label values come from small
-// fixed sets (venue, reason, kind), never from users or venues' ids. Counters are plain numbers on the
-// message path. The registry reads them on collection.
+// Counters, gauges and histograms on prom-client. Names contain units. Label values come from small fixed sets, never
+// from users or venues. Counters are plain numbers that the registry reads on collection.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** A number that only increases. */
 export interface Count {
   inc(by?: number): void
   readonly value: number
@@ -25,7 +23,7 @@ export interface Durations {
 const BOUNDS_MS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
 
 class PlainDurations implements Durations {
-  /** One count per bound, for values up to that bound. The last is for larger values. */
+  /** Number of values up to each bound; the last number is for larger values. */
   readonly counts = new Float64Array(BOUNDS_MS.length + 1)
   sum = 0
 
@@ -38,8 +36,8 @@ class PlainDurations implements Durations {
 }
 
 /**
- * A histogram that the registry reads on collection. The library's own `observe` takes a microsecond, a
- * twentieth of a request. `getForPromString` is what its registry calls (prom-client 15, which is pinned).
+ * A histogram that the registry reads on collection through `getForPromString` (prom-client 15), because the library's
+ * own `observe` takes a microsecond.
  */
 class DurationsReader extends Histogram {
   readonly #name: string
@@ -68,12 +66,15 @@ class DurationsReader extends Histogram {
   }
 }
 
-/** The metrics of one engine. Nothing is global, so that tests can run several. */
+/** The metrics of one engine. They are not global, because tests run several engines. */
 export class Metrics {
   readonly registry = new Registry()
   readonly #counts = new Map<string, Map<string, PlainCount>>()
 
-  /** The counter of this name and labels, created on first use. Store the result: a lookup builds a string. */
+  /**
+   * Returns the counter with this name and these labels, and creates it on first use. Callers should store it, because
+   * a lookup builds a string.
+   */
   count(name: string, help: string, labels: Readonly<Record<string, string>> = {}): Count {
     let series = this.#counts.get(name)
     if (series === undefined) {
@@ -101,9 +102,9 @@ export class Metrics {
     return count
   }
 
-  /** A value read on collection. */
+  /** Registers a gauge whose value is read on collection. */
   gauge(name: string, help: string, read: () => number): void {
-    // A new gauge replaces an existing one of the same name.
+    // A gauge of the same name is replaced.
     this.registry.removeSingleMetric(name)
     const gauge = new Gauge({
       name,
@@ -116,7 +117,7 @@ export class Metrics {
     void gauge
   }
 
-  /** A histogram of milliseconds. */
+  /** Returns a histogram of milliseconds. */
   histogramMs(name: string, help: string): Durations {
     const durations = new PlainDurations()
     this.registry.removeSingleMetric(name)
@@ -124,7 +125,7 @@ export class Metrics {
     return durations
   }
 
-  /** The values of one counter family by label text, for tests and /v1/stats. */
+  /** The values of a counter's label combinations, for tests and /v1/stats. */
   counts(name: string): ReadonlyMap<string, Count> {
     return this.#counts.get(name) ?? new Map()
   }

@@ -1,31 +1,29 @@
-// How this process runs another program (a thread's entry, the simulator's child): built if this one is
-// built, otherwise through tsx, so that no process mixes the two.
+// Determines how this process starts another program, such as a worker thread or the simulator. If this process runs
+// from a build, the program is started from the build too, else through tsx.
 
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Defined by the build, undefined elsewhere. */
+/** The build defines this constant. */
 declare const BUILT_FOLDER: string | undefined
 declare const SOURCE_FOLDER: string | undefined
 
 interface Program {
-  /** The module to run. */
   readonly url: URL
-  /** Node flags that it needs. */
   readonly flags: readonly string[]
 }
 
-/** The path of the built file of a source. Null where nothing is built. */
+/** The path of a source's built file; null if this process does not run from a build. */
 export function builtOf(source: URL): string | null {
   if (typeof BUILT_FOLDER === 'undefined' || typeof SOURCE_FOLDER === 'undefined') return null
   const path = relative(SOURCE_FOLDER, fileURLToPath(source)).replace(/\.ts$/, '.mjs')
   return join(BUILT_FOLDER, path)
 }
 
-/** The program of a source. */
+/** Returns the program of a source file. */
 export function programOf(source: URL): Program {
   const built = builtOf(source)
-  // tsx is resolved from here, because the working directory may be anywhere.
+  // Resolved from this file, because the working directory may be elsewhere.
   if (built === null) return { url: source, flags: ['--import', import.meta.resolve('tsx')] }
   return { url: pathToFileURL(built), flags: ['--enable-source-maps'] }
 }

@@ -1,16 +1,15 @@
-// Metrics of the process: memory, heap by space, garbage collections by kind with their pauses, event-loop
-// delay, threads. Read on collection.
+// Metrics of the process: memory, heap spaces, garbage collections, event-loop delay and threads.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Durations, Metrics } from './metrics.ts'
 
-/** How often the event-loop delay is sampled. */
+/** Sampling interval of the event-loop delay. */
 const SAMPLE_MS = 10
 const NANOS_PER_MS = 1e6
 
-/** Observes this process and its main thread until it ends. Call once per process. */
+/** Observes this process until it ends. Must be called once per process. */
 export function watchRuntime(metrics: Metrics): void {
   watchMemory(metrics)
   watchCollections(metrics)
@@ -22,7 +21,7 @@ export function watchRuntime(metrics: Metrics): void {
   metrics.gauge('process_threads', help, () => readdirSync('/proc/self/task').length)
 }
 
-/** Limit of open file descriptors of this process. Infinite where the system does not state it. */
+/** Limit of open file descriptors of this process. Infinite if the system does not state it. */
 export function descriptorsMax(): number {
   if (process.platform !== 'linux') return Number.POSITIVE_INFINITY
   const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -38,13 +37,12 @@ function watchMemory(metrics: Metrics): void {
   gauge('heap', 'Used heap of the main thread.', () => process.memoryUsage().heapUsed)
   gauge('buffers', 'Buffers outside the heap.', () => process.memoryUsage().arrayBuffers)
   for (const [index, { space_name: space }] of getHeapSpaceStatistics().entries()) {
-    // V8 lists its spaces in a fixed order.
     const read = () => getHeapSpaceStatistics()[index]?.space_used_size ?? Number.NaN
     metrics.gauge(`heap_${space}_bytes`, 'Used bytes of this heap space of the main thread.', read)
   }
 }
 
-/** Resident bytes of programs and mapped databases. A page that was read counts until the system reclaims it. */
+/** Resident bytes of programs and mapped databases. The system can reclaim them. */
 function residentFileBytes(): number {
   const kilobytes = /^RssFile:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
   return Number(kilobytes) * 1_024
@@ -68,7 +66,7 @@ function watchCollections(metrics: Metrics): void {
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { duration } = entry
-      // Node's types lack this field of a garbage-collection entry.
+      // Node's type declarations lack this field.
       const detail: unknown = Reflect.get(entry, 'detail')
       kinds.get(Reflect.get(Object(detail), 'kind'))?.observe(duration)
       longestMs = Math.max(longestMs, duration)

@@ -1,6 +1,5 @@
-// Shutdown of the process: every started component is stopped once, last first, however often shutdown is
-// requested. Signals are handled from the start, because a start takes seconds and Ctrl-C reaches an npm
-// command twice.
+// Shutdown of the process. Each started component is stopped once, in reverse order, however often shutdown is
+// requested. Signals are handled from the beginning of the start. An npm command receives Ctrl-C twice.
 
 import type { Clock } from '../clock.ts'
 import { shutdownMsMax } from '../limits.ts'
@@ -12,7 +11,7 @@ interface ShutdownParts {
   readonly exit: (exitCode: number) => void
 }
 
-/** Runs every step once, in order. A step that hangs is abandoned after the limit. */
+/** Runs all steps once, in order. Abandons a step that exceeds the time limit. */
 export class Shutdown {
   readonly #parts: ShutdownParts
   readonly #steps: (() => Promise<void>)[] = []
@@ -22,17 +21,17 @@ export class Shutdown {
     this.#parts = parts
   }
 
-  /** Whether shutdown has begun. Nothing more may be started then. */
+  /** Whether shutdown has begun. Nothing may be started afterwards. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
 
-  /** Adds the step that stops a component that has just started. It runs before those added earlier. */
+  /** Adds a step that stops a component. It runs before the steps that were added earlier. */
   add(step: () => Promise<void>): void {
     this.#steps.push(step)
   }
 
-  /** Begins shutdown. Later calls change nothing, not even the exit code. */
+  /** Begins shutdown. Later calls have no effect and do not change the exit code. */
   begin(exitCode: number): void {
     if (this.#hasBegun) return
     this.#hasBegun = true

@@ -1,9 +1,8 @@
 import { setPriority } from 'node:os'
 
 /**
- * Lowers the calling thread's priority below the serving thread's, by a nice value from 1 (a little) to 19.
- * Linux only, where it applies to the thread alone. Elsewhere it would apply to the whole process, so it
- * does nothing.
+ * Lowers the priority of the calling thread by a nice value from 1 (slightly) to 19. Does nothing except on Linux,
+ * because elsewhere it would affect the complete process.
  */
 export function lowerThreadPriority(nice: number): void {
   if (process.platform === 'linux') setPriority(0, nice)
