@@ -1,4 +1,4 @@
-// The composition root of the engine: creates every component, in the order in which a message passes
+// The composition root of the engine: creates and connects all components, in the order in which a message passes
 // through them.
 
 import { Accounts } from '../../actors/accounts/accounts.ts'
@@ -62,7 +62,7 @@ import type { Caller } from '../webhooks/post.ts'
 import { SecretBox } from '../webhooks/secret-box.ts'
 import { webhookShareOf } from '../webhooks/webhook-share.ts'
 
-/** Settings that the API server of an engine and that of a gateway share. */
+/** Settings of the API server that engine and gateway share. */
 export type ServerSettings = Pick<
   Config,
   | 'host'
@@ -76,7 +76,7 @@ export type ServerSettings = Pick<
 > &
   Partial<Pick<Config, 'metricsHosts'>> & { readonly jwtSecret: string }
 
-/** By default webhooks need no test request, there is no local account, and anyone may sign up. */
+/** Defaults: webhooks need no test, there is no local account, and sign-up is open. */
 type EngineSettings = ServerSettings &
   Pick<Config, 'retentionDays' | 'dataBytesMax'> &
   Partial<
@@ -86,7 +86,7 @@ type EngineSettings = ServerSettings &
     >
   > & { readonly secretsKey: string }
 
-/** Every dependency with side effects, so that a test can replace it. */
+/** All dependencies with side effects. Tests replace them. */
 interface EngineParts {
   readonly clock: Clock
   readonly random: Random
@@ -95,27 +95,27 @@ interface EngineParts {
   readonly storage: Storage
   /** The table of venues. Default: engine/venues/venues.ts. */
   readonly table?: readonly VenueFacts[]
-  /** Creates every venue of the table. The engine starts them. */
+  /** Creates the venues. The engine starts them. */
   readonly venues: (parts: VenueParts) => readonly Venue[]
-  /** Matches markets. Default: a thread that compares text only. */
+  /** Matches markets. Default: a thread that compares texts only. */
   readonly matching?: MatchPort | null
-  /** Identifies this run. Never reused. */
+  /** Identifies this run. Must never be reused. */
   readonly epoch: string
   readonly version: string
-  /** Present if the engine leads a cluster. */
+  /** Present while the engine leads a cluster. */
   readonly cluster?: ClusterParts
 }
 
-/** What an engine needs besides its own storage while it leads a cluster. */
+/** What a leading engine needs in addition to its storage. */
 export interface ClusterParts {
-  /** Used instead of the storage's tables. */
+  /** Tables that replace those of the storage. */
   readonly accounts: AccountTable
   readonly webhooks: WebhookTable
   /** The state of this engine in the cluster. */
   readonly view?: () => ClusterView
-  /** Passes events on, except those received when another engine may have taken the lease. */
+  /** Passes events on, after a check of the lease if another engine may have taken it. */
   readonly gate?: (take: (event: VenueEvent) => void) => (event: VenueEvent) => void
-  /** Creates the feeder, which receives every update, listing change and match change. Called once. */
+  /** Creates the feeder, which receives all updates and all changes of listings and pairs. Called once. */
   readonly feeder: (components: {
     readonly publisher: Publisher
     readonly catalog: Catalog
@@ -136,11 +136,11 @@ export interface Engine
     | 'arbitrage'
     | 'publisher'
   > {
-  /** The port on which the server listens. Valid only after `start`. */
+  /** Port of the server. Valid after `start`. */
   readonly port: number
-  /** Resolves once the server listens: when all catalogues are loaded (fetched or cached), or after 10 s. */
+  /** Resolves once the server listens: when all catalogues are loaded, or after 10 s. */
   start(): Promise<void>
-  /** Drains, flushes and closes everything in reverse order, the storage included. */
+  /** Stops all components in reverse order, flushes data, and closes the storage. */
   stop(): Promise<void>
 }
 
@@ -148,7 +148,7 @@ const LISTEN_AFTER_MS = 10_000
 const VENUES_POLL_MS = 25
 const BOOK_LIMITS: BookCheckLimits = { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs }
 
-/** Creates and connects all components. Nothing runs before `start`. */
+/** Creates and connects all components. They run after `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
   const components = createComponents(settings, parts)
   const { catalog, publisher, view } = components
@@ -171,16 +171,14 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
         parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')
       components.whales.start()
       components.wallets.start()
-      // Starts before the first catalogue page arrives, so that the page does not add removed markets
-      // again.
+      // Starts before the first catalogue page arrives. Otherwise that page would add expired markets again.
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
       timers.push(...startHousekeeping({ ...parts, ...components, retentionDays, sizeBytesMax }))
       components.webhooks.start()
       components.matcher.start()
       components.arbitrage.start()
       catalog.isLoaded = catalog.hasEveryVenue
-      // Gateways are waiting for a leader and treat its books as stale, so they need not wait for venue
-      // connections.
+      // Gateways wait for a leader, and need no venue connections to start.
       if (parts.cluster !== undefined && catalog.isLoaded) await openServer()
       const isCrawled = startVenues(components)
       await Promise.race([isCrawled, isReadyToListen(components, parts)])
@@ -196,7 +194,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   }
 }
 
-/** All stores and actors, and the parts that carry events to them. */
+/** All components, and what carries events to them. */
 interface Components {
   readonly system: System
   readonly delays: DelayWatch
@@ -225,7 +223,7 @@ interface Components {
 
 type OpenVenues = Map<VenueKey, OpenVenue>
 
-/** Creates every component after its dependencies. The watchers among them are registered at the end. */
+/** Creates the components, each after its dependencies, then registers the watchers. */
 function createComponents(settings: EngineSettings, parts: EngineParts): Components {
   const { clock, log, metrics, storage } = parts
   const names = venueTable(settings.venueNames, parts.table)
@@ -236,7 +234,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
   const system = new System({ clock, log, metrics, mustHold })
   const delays = new DelayWatch({ clock, log, metrics, system })
-  // `openVenues` fills it below: venues and the catalogue's markets depend on each other.
+  // Filled by `openVenues` below, because venues and the markets of the catalogue need each other.
   const venues: OpenVenues = new Map()
   const search = new MarketSearch({ port: openSearch(), clock, log })
   const market = marketParts(settings, parts, { publisher, venues, run: run.number })
@@ -304,15 +302,12 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   return components
 }
 
-/**
- * Registers every watcher, in the order in which they are called. Only the server's stream comes later
- * (`registerServer`): it opens when the catalogues are loaded.
- */
+/** Registers all watchers in the order in which they are called, except those of the server (`registerServer`). */
 function registerWatchers(components: Omit<Components, 'view'>): void {
   const { publisher, catalog, accounts, whales, overrides, delays } = components
   const { tradeLog, wallets, webhooks, sports, matcher, matches } = components
   const venues = [...components.venues.values()].map(({ actor }) => actor)
-  // Updates, in the same event-loop tick as the event that caused them.
+  // Watchers of updates. They run in the same event-loop tick as the event.
   publisher.watch(tradeLog)
   publisher.watch(whales)
   publisher.watch(wallets.watcher)
@@ -321,30 +316,30 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   for (const venue of venues) publisher.watch(venue)
   const { feeder } = components
   if (feeder !== null) publisher.watch(feeder)
-  // Whale rows that the stream does not carry.
+  // Watchers of whale rows that the stream does not contain.
   whales.watch(webhooks)
   whales.watch(wallets)
-  // Listings. The matcher precedes the matches: it ends the match of a market that is removed.
+  // Watchers of listings. The matcher comes first, because it ends the pairs of a removed market.
   catalog.watch(sports)
   catalog.watch(matcher)
   catalog.watch(matches)
   catalog.watch(wallets)
   if (feeder !== null) catalog.watch(feeder)
-  // Deactivated accounts, revoked keys and ended sessions.
+  // Watchers of ended accounts, keys and sessions.
   accounts.watch(webhooks)
-  // Operators' overrides of matches.
+  // Watchers of operators' overrides.
   overrides.setListener(matcher)
-  // The engine's delay, ten times a second.
+  // Watchers of the engine's delay, which is measured ten times a second.
   for (const venue of venues) delays.watch(venue)
 }
 
-/** The server is the last watcher of updates, deactivated accounts, revoked keys and ended sessions. */
+/** Registers the server last, as a watcher of updates and of ended accounts, keys and sessions. */
 function registerServer({ publisher, accounts }: Components, { hub }: Server): void {
   publisher.watch(hub)
   accounts.watch(hub.accountWatcher)
 }
 
-/** Dependencies that all market actors share. */
+/** Dependencies of all market actors. */
 function marketParts(
   { retentionDays }: EngineSettings,
   { clock, metrics, storage }: EngineParts,
@@ -358,7 +353,7 @@ function marketParts(
   }
 }
 
-/** Creates every venue with its actor. No connection is made before they are started. */
+/** Creates each venue with its actor. Nothing connects before the start. */
 function openVenues(
   parts: EngineParts,
   components: Pick<
@@ -386,7 +381,7 @@ function openVenues(
   }
 }
 
-/** A venue's markets that are in matches or in opportunities. */
+/** The markets of a venue that are in pairs or opportunities. */
 function* firstMarkets(
   venue: VenueKey,
   { catalog, matches, arbitrage }: Pick<Components, 'catalog' | 'matches' | 'arbitrage'>,
@@ -405,7 +400,7 @@ function* firstMarkets(
   }
 }
 
-/** Market matching: the matcher, the list of matches, and operators' overrides. */
+/** Creates the matcher, the list of pairs and the operators' overrides. */
 function openMatching(
   { clock, log, storage, matching }: EngineParts,
   {
@@ -439,7 +434,7 @@ function openMatching(
   return { matches, matcher, overrides }
 }
 
-/** Creates the webhooks of all accounts and the dispatcher that calls receivers. */
+/** Creates the webhooks of all accounts and the caller of their receivers. */
 function openWebhooks(
   settings: EngineSettings,
   parts: EngineParts,
@@ -478,7 +473,7 @@ function openWallets(
   })
 }
 
-/** Starts all feeds and loads all catalogues. Resolves when the catalogues are complete. */
+/** Starts all feeds and catalogues. Resolves when the catalogues are loaded. */
 async function startVenues({ catalog, delays, teams, venues, wallets }: Components): Promise<void> {
   const crawls = [...venues.values()].map(({ actor, venue }) => {
     teams.start(venue)
@@ -490,11 +485,11 @@ async function startVenues({ catalog, delays, teams, venues, wallets }: Componen
   catalog.isLoaded = true
 }
 
-/** Stops in reverse order: event sources, then event handlers, then a last checkpoint of each. */
+/** Stops event sources, then their consumers, then writes the last state of each. */
 async function stopComponents(components: Components, parts: EngineParts): Promise<void> {
   components.pastPrices.stop()
   components.delays.stop()
-  // Stops before the venues' feeds do, so that opportunities end with `stopped` and not with `stale`.
+  // Stopped before the feeds, so that opportunities end with the reason `stopped` instead of `stale`.
   components.arbitrage.stop()
   await Promise.all([components.teams.stop(), components.wallets.stop()])
   await Promise.all([...components.venues.values()].map(({ actor }) => actor.stop()))
@@ -512,9 +507,9 @@ async function stopComponents(components: Components, parts: EngineParts): Promi
   ])
 }
 
-/** Resolves when the server may listen although not all catalogues are loaded. */
+/** Resolves when the server may listen although a catalogue is not loaded. */
 async function isReadyToListen(components: Components, parts: EngineParts): Promise<void> {
-  // A catalogue cached by the last run need not wait for its crawl.
+  // A catalogue that was loaded by an earlier run can be served before its crawl ends.
   if (!components.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)
   else if (parts.cluster === undefined) await venuesUp(components, parts)
 }

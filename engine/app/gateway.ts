@@ -1,7 +1,6 @@
-// The composition root of a gateway, loaded only for ROLE=gateway: the API server over a mirror that the cluster's log feeds. When the
-// mirror misses messages, or another run of the engine leads, the server closes its streams as a restart
-// does. It then opens again over a new mirror. Clients resume with `since` and receive what was lost as a
-// gap.
+// The composition root of a gateway: the API server over a mirror of the engine. If the mirror fails or another run of
+// the engine leads, the gateway closes its streams and serves a new mirror. Clients resume with `since` and get lost
+// messages as a gap.
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -45,24 +44,24 @@ interface GatewayParts {
   /** The table of venues. Default: engine/venues/venues.ts. */
   readonly table?: readonly VenueFacts[]
   /**
-   * Identifies this process in responses, to the engine and to other gateways. Unique in the cluster.
-   * Letters, digits, `-`, `_`, `.`.
+   * Name of this process in answers, to the engine and to other gateways. Unique in the cluster. Letters, digits, `-`,
+   * `_`, `.`.
    */
   readonly name: string
   readonly version: string
 }
 
-/** Everything becomes stale when no message of the engine arrives for this long. */
+/** Without a message of the engine for this long, all data counts as stale. */
 const LEADER_TIMEOUT_MS = 5_000
 const CHECK_MS = 100
-/** The wait before a failed start of a mirror is retried. */
+/** Wait before a failed start of a mirror is repeated. */
 const RETRY_MS = 1_000
 
 /** A mirror with its follower. */
 interface Followed {
   readonly mirror: Mirror
   readonly follower: Follower
-  /** Why the mirror cannot continue. Null: it has no fault. */
+  /** Why the mirror cannot continue; null: it has no fault. */
   readonly fault: () => string | null
   /** Stops following the log and searching. */
   readonly close: () => Promise<void>
@@ -88,18 +87,18 @@ export class Gateway {
   #served: ServedMirror | null = null
   #faultCount = 0
   #lastFault: string | null = null
-  /** Answers requests for further pages of lists that began on this gateway and continue on another. */
+  /** Answers other gateways' requests for further pages of lists that began here. */
   #answering: LogSubscription | null = null
   #loopback: Loopback | null = null
   #isStopped = false
   #isReplacing = false
   readonly #startedAtMs: number
   /**
-   * The last checkpoint was rejected, so the next one is requested. With `overEpoch`, any checkpoint of
-   * another run will do.
+   * Set if the last checkpoint was rejected, so that another one is requested. `overEpoch`: any checkpoint of another
+   * run is sufficient.
    */
   #rejectedCheckpoint: { readonly overEpoch: string | null } | null = null
-  /** When the checkpoint that was tried last was created. */
+  /** Creation time of the checkpoint that was tried last. */
   #triedMs: number | null = null
 
   constructor(settings: ServerSettings, parts: GatewayParts) {
@@ -145,22 +144,22 @@ export class Gateway {
     )
   }
 
-  /** The port on which the server listens. Valid only after `start`. */
+  /** Port of the server. Valid after `start`. */
   get port(): number {
     return this.#served?.server.port ?? this.#settings.port
   }
 
-  /** The view that is served. Null: no mirror is complete. */
+  /** The view that is served; null: no mirror is complete. */
   get view(): EngineView | null {
     return this.#served?.view ?? null
   }
 
-  /** The mirror that is served. */
+  /** The mirror that is served; null: none. */
   get mirror(): Mirror | null {
     return this.#served?.mirror ?? null
   }
 
-  /** How many mirrors were discarded, and the last reason. */
+  /** Number of discarded mirrors, and the fault of the last one. */
   get faults(): { readonly count: number; readonly last: string | null } {
     return { count: this.#faultCount, last: this.#lastFault }
   }
@@ -180,7 +179,7 @@ export class Gateway {
         await pause(clock, RETRY_MS)
       }
     }
-    // The server may be replaced, so the streams are looked up at each call.
+    // The server may have been replaced, so its streams are looked up at each call.
     const streams = () => this.#served?.server.hub.accountWatcher
     this.#accounts?.accounts.watch({
       onRevoked: (key) => streams()?.onRevoked?.(key),
@@ -192,7 +191,7 @@ export class Gateway {
     await this.#replace()
     const loopback = new Loopback(this.port)
     this.#loopback = loopback
-    // Further pages of a list come from the gateway where it began.
+    // Further pages of a list come from the gateway where the list began.
     this.#answering = cluster.answer(`http.${name}`, (body) => loopback.answer(body))
     this.#timers.push(clock.every(CHECK_MS, () => this.#check()))
   }
@@ -214,7 +213,7 @@ export class Gateway {
     await this.#accounts?.stop()
   }
 
-  /** Checks whether the engine's messages arrive, and whether the mirror waits for missing messages. */
+  /** Checks whether the engine sends messages, and whether the mirror waits for missing ones. */
   #check(): void {
     const served = this.#served
     if (served === null) return
@@ -233,7 +232,7 @@ export class Gateway {
     log.warn({ fault }, 'the mirror has a fault and is rebuilt')
   }
 
-  /** Creates mirrors until one is complete and served. Does nothing to one that is served already. */
+  /** Creates mirrors until one is complete and served. Returns at once if one is served. */
   async #replace(): Promise<void> {
     if (this.#isReplacing) return
     this.#isReplacing = true
@@ -257,7 +256,7 @@ export class Gateway {
     this.#isReplacing = false
   }
 
-  /** A mirror that has caught up with the log as of its start. Null: it had a fault before that. */
+  /** Creates a mirror and reads the log up to its end at the start. Null: the mirror failed. */
   async #follow(): Promise<Followed | null> {
     const { clock, log, metrics, cluster } = this.#parts
     const checkpoint = await this.#checkpoint()
@@ -266,7 +265,7 @@ export class Gateway {
       if (firstFault !== null) return
       firstFault = fault
       this.#noteFault(fault, checkpoint.epoch)
-      // A mirror that is not served yet is discarded by its creator.
+      // If it is not served yet, its creator discards it.
       if (this.#served?.mirror !== mirror) return
       mirror.setDisconnected(true)
       void this.#replace()
@@ -276,7 +275,7 @@ export class Gateway {
     try {
       const request = (subject: 'trades' | 'bars', body: Uint8Array) =>
         cluster.request(subject, body)
-      // Written out: the compiler does not check the names of optional properties in a spread object.
+      // Not a spread object, because the compiler would not check names of optional properties.
       const names = this.#names
       mirror = new Mirror(checkpoint, { clock, metrics, log, names, index, onFault, request })
       index.rebuildFrom(() => mirror.catalog.texts())
@@ -311,7 +310,7 @@ export class Gateway {
     return null
   }
 
-  /** The newest checkpoint. Requests one from the engine if none is stored, or if the last one was rejected. */
+  /** Returns the newest checkpoint. Requests one from the engine if there is none or the last one was rejected. */
   async #checkpoint(): Promise<Checkpoint> {
     const { cluster } = this.#parts
     const read = async (): Promise<Checkpoint | null> => {
@@ -328,7 +327,7 @@ export class Gateway {
     )
     const failed = await pending.then(() => null).catch((error: unknown) => ({ error }))
     const made = await read()
-    // No engine leads at the moment. A checkpoint created since the last try is good enough.
+    // No engine leads. A checkpoint that was created since the last attempt is sufficient.
     if (failed !== null && (made === null || made.takenAtMs === this.#triedMs)) throw failed.error
     if (made === null) throw new Error('there is no checkpoint that can be read')
     this.#triedMs = made.takenAtMs
@@ -405,7 +404,7 @@ export class Gateway {
   }
 }
 
-/** The process of a gateway: connects to the log, follows it, serves, and stops in order. */
+/** Runs a gateway: connects to the log, follows it, serves, and stops in order. */
 export async function runGateway(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const { jwtSecret } = config
   if (jwtSecret === null) {
@@ -427,7 +426,8 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
   )
   shutdown.add(() => gateway.stop())
   if (shutdown.hasBegun) return
-  // A mirror is loaded at once and retained completely. Small steps of heap growth would cause repeated
+  // The memory of a mirror is allocated at once and stays. Small steps of heap growth would cause many full
+  // collections.
   // full collections.
   setFlagsFromString('--heap-growing-percent=0')
   await gateway.start()

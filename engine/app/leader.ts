@@ -1,6 +1,5 @@
-// The engine's side of a cluster (`ROLE=engine`): connects to the log and stands by until the lease is
-// free. While it leads, it writes the log, creates checkpoints and answers gateways. Loaded only in that
-// role.
+// The engine's side of a cluster (`ROLE=engine`). It waits as standby until the lease is free. While it leads, it
+// writes the log and checkpoints, and answers gateways.
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -43,19 +42,18 @@ interface LeaderParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** The log. The leader closes it. */
+  /** Closed by the leader. */
   readonly cluster: ClusterLog
-  /** Ends the wait of a standby. */
+  /** Ends the waiting of a standby. */
   readonly signal: AbortSignal
-  /** The venues with the names of this engine. */
   readonly names: VenueTable
-  /** The retention limits, which apply while this engine stands by too. */
+  /** Limits of retention, which also apply to a standby. */
   readonly retention: { readonly retentionDays: number; readonly sizeBytesMax: number }
-  /** Another engine leads, so the process must end. Called once. */
+  /** Called once when another engine leads. The process must then end. */
   readonly onDeposed: () => void
 }
 
-/** Settings of the engine's server, which receives only the gateways' requests, through this process. */
+/** Settings of the engine's own server, to which this process forwards the gateways' requests. */
 export function engineServerSettings(config: Config) {
   return {
     host: '127.0.0.1',
@@ -66,7 +64,7 @@ export function engineServerSettings(config: Config) {
 
 const HEARTBEAT_MS = 1_000
 const DRAIN_MS_MAX = 3_000
-/** Pause after every few hundred pending deliveries, so that the log can keep up. */
+/** Pause after every few hundred pending deliveries that are written, so that the log keeps up. */
 const PENDING_PAUSE_MS = 20
 
 export async function connectCluster(
@@ -84,7 +82,7 @@ export async function connectCluster(
   })
 }
 
-/** Follows the log until the lease is free. Resolves with null when the process is to end before that. */
+/** Follows the log until the lease is free. Resolves to null if the process is stopped before. */
 export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const { storage, clock, log, metrics, cluster, signal, names, retention } = parts
   let leading: Leader | null = null
@@ -151,9 +149,8 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   return leading
 }
 
-/** The engine's side of a cluster while it leads. */
 export class Leader {
-  /** For createEngine. */
+  /** Parts for `createEngine`. */
   readonly parts: ClusterParts
   readonly #parts: LeaderParts
   readonly #lease: Lease
@@ -188,7 +185,7 @@ export class Leader {
     this.#outbox = new OutboxReplication({
       own: parts.storage.outbox,
       idOf: (number) => shared.webhooks.idOf(number),
-      // Pending items are published when the log is opened.
+      // Items that wait are published when the log is opened.
       publish: (item) => {
         if (this.#isOpen) this.#writer?.put('hooks', item)
       },
@@ -228,19 +225,19 @@ export class Leader {
     }
   }
 
-  /** Takes over writing the records that this engine has followed. */
+  /** From now on writes the records that it has followed as standby. */
   async guard(followed: Following): Promise<void> {
     this.#guarded.push(followed)
     await followed.lead()
   }
 
-  /** This engine's own state in the cluster. */
+  /** State of this engine, as it announces it. */
   get member(): Member {
     const { holder: name, term } = this.#lease
     return { role: 'engine', name, term, lagBatches: this.#writer?.waiting ?? 0, lagMs: 0 }
   }
 
-  /** Standbys serve no metrics, so this engine reports for them. */
+  /** Reported by the leader, because standbys serve no metrics. */
   #measure(): void {
     const { metrics } = this.#parts
     const of = (role: MemberRole) => this.#members.all().filter((member) => member.role === role)
@@ -264,7 +261,7 @@ export class Leader {
     metrics.gauge('cluster_standby_lag_ms', ms, () => most((one) => one.lagMs))
   }
 
-  /** Called once the engine's server listens on loopback. Resolves when the first checkpoint is written. */
+  /** Called when the engine's server listens on loopback. Resolves when the first checkpoint is written. */
   async start(engine: Engine): Promise<void> {
     const { cluster, clock, log, metrics, storage } = this.#parts
     const [feeder, writer] = [this.#feeder, this.#writer]
@@ -298,13 +295,13 @@ export class Leader {
     this.#checkpoints = checkpoints
     this.#answer('checkpoint', async (body) => {
       const askingEpoch = Buffer.from(body).toString()
-      // A gateway that requests it because this run is new has not missed any batch of it.
+      // A gateway that requests a checkpoint because this run is new has missed no batch of it.
       await (askingEpoch === '' || askingEpoch === view.epoch
         ? checkpoints.make()
         : checkpoints.first())
       return new Uint8Array()
     })
-    // Started before gateways can learn of this run, because they wait for the checkpoint.
+    // Started before gateways learn of this run, because they wait for the checkpoint.
     const isMade = checkpoints.start()
     feeder.beat()
     writer.flush()
@@ -316,7 +313,7 @@ export class Leader {
     )
   }
 
-  /** Leaves the request to the current leader when this engine no longer leads. */
+  /** Does not answer if this engine no longer leads, so that the current leader can. */
   #answer(subject: RequestSubject, answer: Answer): void {
     const answering = this.#parts.cluster.answer(subject, async (body) => {
       if ((await this.#lease.confirm()) === false) return new Promise(() => undefined)
@@ -325,7 +322,7 @@ export class Leader {
     this.#answers.push(answering)
   }
 
-  /** Retries without limit: without the log the engine continues alone. */
+  /** Retries without limit. Without the log the engine continues alone. */
   async #openShards(writer: LogWriter<LogItem>): Promise<void> {
     const { clock, signal, log } = this.#parts
     while (!signal.aborted) {
@@ -345,7 +342,7 @@ export class Leader {
     for (const answering of this.#answers) await answering.stop()
   }
 
-  /** Called after the engine has stopped. Sends what is queued and releases the lease. */
+  /** Called after the engine has stopped. Writes what waits, and releases the lease. */
   async stop(): Promise<void> {
     this.#loopback?.close()
     if (!this.#isDeposed) await this.#writer?.drain(DRAIN_MS_MAX)
@@ -353,11 +350,11 @@ export class Leader {
     await this.#members.stop()
     await this.#lease.release()
     await this.#parts.cluster.close()
-    // A watch that restarts without NATS ends sooner on a closed connection.
+    // Ignored: the connection was closed while a watch restarted.
     for (const guarded of this.#guarded) await guarded.stop()
   }
 
-  /** Announces ended keys, tokens and accounts at once, in addition to the bucket. */
+  /** Announces ended keys, tokens and accounts at once. The bucket's records arrive later. */
   #announceRevocations({ accounts }: Engine): void {
     const announce = (of: Revocation['of'], id: string) =>
       this.#parts.cluster.announce('revoked', revocationMessage.encode({ of, id }))

@@ -1,5 +1,5 @@
-// The process: reads the configuration, starts what it requests, serves, and stops in order on a signal.
-// Exit codes: 0 after a signal, 1 after a failure, 2 for an invalid argument or setting.
+// The process: reads the configuration, starts the components, and stops them in order on a signal. Exit codes: 0 after
+// a signal, 1 after a failure, 2 for an invalid argument or setting.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ import { openVenues, venueTable } from '../venues/venues.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { Leader } from './leader.ts'
 
-/** How the venues are opened, and what must stop after them. */
+/** How venues are opened, and what must be stopped after them. */
 interface Source {
   readonly open: (parts: VenueParts) => readonly Venue[]
   readonly stop: () => Promise<void>
@@ -37,7 +37,7 @@ interface Source {
 
 async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Promise<Source> {
   const onLost = (reason: string): void => {
-    // Ctrl-C in a terminal reaches the simulator too.
+    // Ctrl-C in a terminal also reaches the simulator.
     if (shutdown.hasBegun) return
     log.fatal({ reason }, 'the simulated venues ended')
     shutdown.begin(1)
@@ -49,7 +49,7 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
   const { addresses, stop } = await openSource(config, {
     clock: systemClock,
     onLost,
-    // In the data folder, which the databases' lock protects from other processes.
+    // In the data folder, which the lock of the databases protects from other processes.
     worldFolder: resolve(config.dataDir, 'sim-world'),
   })
   const { polymarket, kalshi } = addresses
@@ -57,10 +57,7 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
   return { open: (parts) => openVenues(parts, addresses), stop }
 }
 
-/**
- * The matcher with the configured sentence encoder. Null: none is configured. Throws ConfigError for an
- * unusable one.
- */
+/** The matcher with the configured sentence encoder; null if none is configured. Throws ConfigError if it is unusable. */
 async function openMatching(
   { matchEncoderDir }: Config,
   metrics: Metrics,
@@ -71,7 +68,7 @@ async function openMatching(
   throw new ConfigError([`MATCH_ENCODER_DIR ${opened.reason}`])
 }
 
-/** The configured secrets. Missing ones come from the data folder, which generates them on first start. */
+/** The configured secrets. Missing ones are generated in the data folder at the first start. */
 function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
   const storedSecrets = loadSecrets(dataDir)
@@ -81,7 +78,7 @@ function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   }
 }
 
-/** The key of the local account, created on the first start and stored beside the databases. */
+/** The key of the local account, which is created at the first start and stored in the data folder. */
 async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
   if (!config.hasDemoKey) return null
   const storedKey = readLocalKey(config.dataDir)
@@ -90,10 +87,7 @@ async function openLocalKey(config: Config, engine: Engine): Promise<string | nu
   return key
 }
 
-/**
- * The engine's side of a cluster, once it leads. Null in a single process, and when the process is to end
- * before.
- */
+/** The engine's side of a cluster once it leads. Null without a cluster, or if the process is stopped before. */
 async function openLeading(
   config: Config,
   parts: { storage: Storage; log: Log; metrics: Metrics; shutdown: Shutdown },
@@ -109,7 +103,7 @@ async function openLeading(
     retention: { retentionDays: config.retentionDays, sizeBytesMax: config.dataBytesMax },
     onDeposed: () => shutdown.begin(1),
   })
-  // A standby writes into the storage, which is closed after it has ended.
+  // The storage is closed after the standby has ended, because a standby writes to it.
   shutdown.add(async () => {
     ending.abort()
     await opening.catch(() => undefined)
@@ -137,8 +131,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const closeStorage = () => storage.close()
   shutdown.add(closeStorage)
   if (shutdown.hasBegun) return
-  // Opened before this engine may lead, because simulated venues take seconds to start. Nothing connects to
-  // them yet.
+  // Opened before this engine may lead, because simulated venues take seconds to start. They connect later.
   const source = await openVenueSource(config, log, shutdown)
   if (shutdown.hasBegun) return
   shutdown.add(source.stop)
@@ -163,7 +156,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
       ...(leader === null ? {} : { cluster: leader.parts }),
     },
   )
-  // This closes the storage as well. A second close is harmless.
+  // Also closes the storage. Closing it again has no effect.
   shutdown.add(() => engine.stop())
   if (leader !== null) shutdown.add(() => leader.pause())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
@@ -208,12 +201,11 @@ function isDefaultAddress(config: Config): boolean {
   )
 }
 
-/** Signals and uncaught errors end the process in order, from its start to its end. */
+/** Signals and uncaught errors end the process in order, at any time. */
 function handleSignals(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
   process.on('SIGINT', () => shutdown.begin(0))
-  // The parent process is gone. Applies to processes that were started with a channel, as by npm run
-  // cluster.
+  // The parent process has ended. Applies to processes that were started with a channel, as by `npm run cluster`.
   process.on('disconnect', () => shutdown.begin(0))
   if (process.send !== undefined && !process.connected) shutdown.begin(0)
   process.on('uncaughtException', (error) => {
@@ -226,7 +218,7 @@ function handleSignals(shutdown: Shutdown, log: Log): void {
   })
 }
 
-/** Throws ConfigError when the recording does not exist, before anything is started. */
+/** Throws ConfigError before anything is started if the recording does not exist. */
 function assertRecording({ venues }: Config): void {
   if (venues.kind !== 'replay' || existsSync(venues.file)) return
   throw new ConfigError([
@@ -238,10 +230,7 @@ function printError(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
 }
 
-/**
- * Keeps the process alive until it listens. Clock timers do not, and an engine that cannot reach its venues
- * has no open socket. It would exit silently with code 0.
- */
+/** Keeps the process alive until it listens. Without open sockets, clock timers alone would let it exit with code 0. */
 const keepAliveChannel = new MessageChannel()
 
 const COMMAND = {
@@ -259,7 +248,7 @@ const COMMAND = {
 } as const
 
 if (existsSync('.env')) process.loadEnvFile('.env')
-// Files of this process and the simulator are readable for their user only.
+// Only the user may read files of this process and of the simulator.
 process.umask(0o077)
 try {
   if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {
@@ -273,7 +262,7 @@ try {
   handleSignals(shutdown, log)
   keepAliveChannel.port1.ref()
   run(config, log, shutdown).catch((error: unknown) => {
-    // While the process ends, a component that was still starting may fail. That is expected.
+    // A component that was still starting may fail while the process ends.
     if (!shutdown.hasBegun) printError(error)
     shutdown.begin(error instanceof ConfigError ? 2 : 1)
   })

@@ -1,5 +1,5 @@
-// Format of a batch: a header, then its items, each one MessagePack array. Bytes from the log are
-// untrusted: any deviation from this format is rejected.
+// Encoding of a batch: a header, then the items as MessagePack arrays. Bytes of the log are untrusted, so any deviation
+// is rejected.
 
 import { Packr } from 'msgpackr'
 import {
@@ -23,7 +23,7 @@ import { clusterBatchBytesMax } from './cluster-log.ts'
  */
 const FORMAT = 2 + (MARKET_SCHEMA - 5)
 
-/** The range of a channel's offsets among the items. */
+/** Offsets of a channel that the items contain, from the first to the last. */
 export interface OffsetRange {
   readonly channel: string
   readonly first: number
@@ -33,9 +33,9 @@ export interface OffsetRange {
 export interface BatchHeader {
   /** The run that stamped the items. */
   readonly epoch: string
-  /** The leader's term, which increases with each leader. */
+  /** Term of the leader. Each leader has a higher term. */
   readonly term: number
-  /** Numbers the batches of a shard within an epoch, from 1. A gap is a loss. */
+  /** Number of the batch within its shard and epoch, from 1. A missing number is a loss. */
   readonly batch: number
   readonly offsets: readonly OffsetRange[]
   readonly count: number
@@ -51,7 +51,6 @@ export interface Batch extends BatchHeader {
 const writer = new MsgpackWriter()
 const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType: 'number' })
 
-/** The fields of a header after the version. */
 export function versioned<Header extends object>(fields: Fields<Header>): Field<Header> {
   const [format, header] = [where(count, (found) => found === FORMAT), record(fields)]
   return {
@@ -76,24 +75,24 @@ const header = versioned<BatchHeader>({
   count,
 })
 
-/** The bytes of a batch. `items` are encoded already, concatenated. */
+/** Encodes a batch. `items`: encoded and concatenated items. */
 export function encodeBatch(of: BatchHeader, items: Uint8Array): Uint8Array {
   writer.begin()
   writeValue(writer, fieldsOf(header, of))
   const head = writer.end()
-  // Allocated from the pool: a small array of its own costs more memory than its content.
+  // Allocated from Node's buffer pool, because a separate small array costs more memory than its content.
   const bytes = Buffer.allocUnsafe(head.length + items.length)
   bytes.set(head)
   bytes.set(items, head.length)
   return bytes
 }
 
-/** The batch in these bytes. Null unless they are exactly one. */
+/** Decodes a batch. Null unless the bytes are exactly one batch. */
 export function decodeBatch(bytes: Uint8Array): Batch | null {
   return bytes.length > clusterBatchBytesMax ? null : decodeItems(bytes, header)
 }
 
-/** A header and as many items as it states. Null for anything else. */
+/** Decodes a header and the items that it counts; null if the bytes are anything else. */
 export function decodeItems<Header extends { readonly count: number }>(
   bytes: Uint8Array,
   field: Field<Header>,
@@ -107,7 +106,7 @@ export function decodeItems<Header extends { readonly count: number }>(
   }
 }
 
-/** All concatenated values in these bytes. Null when they are not MessagePack. */
+/** Decodes concatenated values; null if the bytes are not MessagePack. */
 export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
   if (bytes.length === 0) return null
   try {

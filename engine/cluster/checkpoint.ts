@@ -1,6 +1,6 @@
-// Format of a checkpoint: all in-memory data that gateways serve, as of given sequences of all shards, in
-// the items of the log. A reader takes the items, then the shards after those sequences. It recognises
-// duplicates by `seq` and by the versions of rows.
+// Encoding of a checkpoint: the state that gateways need in memory, as items of the log, as of given sequences of all
+// shards. A reader takes the items, then the log after those sequences. It recognises repeated items by `seq` and the
+// versions of rows.
 
 import { crc32 } from 'node:zlib'
 import {
@@ -22,37 +22,37 @@ import type { TimeMs } from '../units.ts'
 import { decodeItems, type RawItem, versioned } from './batch.ts'
 import { SHARDS, type ShardName } from './cluster-log.ts'
 
-/** The CRC-32 of all preceding bytes, after the items. */
+/** CRC-32 of all preceding bytes, at the end. */
 const CHECKSUM_BYTES = 4
 
-/** The name of the object that contains the newest one. */
+/** Name of the object that holds the newest checkpoint. */
 export const checkpointObject = 'checkpoint'
 
-/** How much of one shard a checkpoint contains. */
+/** The position of a shard up to which a checkpoint contains all batches. */
 export interface ShardPosition {
   readonly shard: ShardName
-  /** Sequence of the newest batch that it certainly contains. 0: none. */
+  /** Sequence of the newest batch that the checkpoint contains. 0: none. It may contain later ones too. */
   readonly sequence: number
-  /** The number of that batch within the epoch. */
+  /** Number of that batch within the epoch. */
   readonly batch: number
 }
 
-/** A run of the engine, with which streams resume. */
+/** A run of the engine. Streams resume from positions of a run. */
 export interface EngineRun {
   readonly number: number
   readonly epoch: string
   readonly startedAtMs: TimeMs
-  /** Null: unknown, or the run is in progress. */
+  /** Null: unknown, or the run has not ended. */
   readonly endOffset: number | null
 }
 
-/** Trades that the engine announced as lost, for streams that resume from before the announcement. */
+/** Trades that the engine announced as lost, for streams that resume from before the loss. */
 export interface AnnouncedLoss {
   readonly run: number
-  /** Offset of the newest trade at that time. */
+  /** Offset of the newest trade when the loss was announced. */
   readonly offset: number
   readonly venue: VenueKey
-  /** Null: any market of the venue. */
+  /** Null: the loss concerns all markets of the venue. */
   readonly market: number | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -63,18 +63,17 @@ export interface CheckpointHeader {
   readonly epoch: string
   readonly term: number
   readonly takenAtMs: TimeMs
-  /** The retained runs, oldest first, the current one last. */
+  /** Runs whose trades are retained, oldest first. The last one is the current run. */
   readonly runs: readonly EngineRun[]
   readonly recordsSinceMs: TimeMs
-  /** The public name of each venue. */
   readonly names: readonly { readonly venue: VenueKey; readonly platform: string }[]
   readonly shards: readonly ShardPosition[]
-  /** The newest offset of each channel when the checkpoint was begun. */
+  /** Newest offset of each channel when the checkpoint was begun. */
   readonly offsets: Readonly<Record<string, number>>
-  /** The newest version of a row when the checkpoint was begun. */
+  /** Newest version of a row when the checkpoint was begun. */
   readonly version: number
   readonly count: number
-  /** Losses of the retained runs. */
+  /** Losses of these runs. */
   readonly losses: readonly AnnouncedLoss[]
 }
 
@@ -125,7 +124,7 @@ const header = versioned<CheckpointHeader>({
   ),
 })
 
-/** The bytes of a checkpoint. `items` are encoded already, concatenated. */
+/** Encodes a checkpoint. `items`: encoded and concatenated items. */
 export function encodeCheckpoint(of: CheckpointHeader, items: readonly Uint8Array[]): Buffer {
   const fields = fieldsOf(header, of)
   const parts = [encoded((writer) => writeValue(writer, fields)), ...items]
@@ -136,7 +135,7 @@ export function encodeCheckpoint(of: CheckpointHeader, items: readonly Uint8Arra
   return Buffer.concat([...parts, end])
 }
 
-/** The checkpoint in these bytes. Null unless they are exactly one, undamaged. */
+/** Decodes a checkpoint. Null unless the bytes are exactly one undamaged checkpoint. */
 export function decodeCheckpoint(bytes: Uint8Array): Checkpoint | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = buffer.length - CHECKSUM_BYTES

@@ -16,20 +16,19 @@ export const SHARDS = ['books', 'trades', 'hooks'] as const
  */
 export type ShardName = (typeof SHARDS)[number]
 
-/** The shards that gateways read. */
 export const marketShards = ['books', 'trades'] as const satisfies readonly ShardName[]
 
 /** Why a log operation failed. */
 export type LogFailure =
-  /** Another writer appended in between: the expected sequence is not the last one. */
+  /** Another writer has appended, so the expected sequence is not the last one. */
   | 'fenced'
-  /** No connection, or no response in time. The operation may have been done. */
+  /** There is no connection, or no answer in time. The operation may have been done. */
   | 'down'
   /** The log is full, or the data is too large for it. */
   | 'full'
-  /** A record does not have the expected revision. */
+  /** The record has another revision. */
   | 'changed'
-  /** No process answers requests of this kind now. */
+  /** No process answers requests of this kind. */
   | 'unanswered'
 
 export class LogError extends Error {
@@ -42,15 +41,15 @@ export class LogError extends Error {
   }
 }
 
-/** A batch as a reader receives it. Sequences are the log's own: they increase by one within a shard, from 1. */
+/** A batch as a reader receives it. `sequence` increases within a shard, from 1. */
 export interface Delivered {
   readonly sequence: number
   readonly bytes: Uint8Array
-  /** Batches of the shard after this one, as of when the log sent it. */
+  /** Number of later batches in the shard when the log sent this one. */
   readonly behind: number
 }
 
-/** Id by which the log removes duplicates, and by which a batch is requested from the engine (`batch`). */
+/** By this id the log recognises duplicates, and the engine finds a batch (request `batch`). */
 export const idOfBatch = (epoch: string, shard: ShardName, batch: number): string =>
   `${epoch}:${shard}:${batch}`
 
@@ -64,12 +63,11 @@ export interface Append {
 /** A reader of one shard. */
 export interface ShardReader {
   /**
-   * Called in order, one at a time: the next batch waits for the promise. Batches that the log no longer
-   * has are skipped, so the first sequence may be above the requested one, and sequences may have gaps.
-   * Must not throw.
+   * Called with the batches in order. The next call waits for the returned promise. Batches that the log has deleted
+   * are skipped, so sequences may have gaps. Must not throw.
    */
   readonly onBatch: (batch: Delivered) => void | Promise<void>
-  /** Called instead of `onBatch` for a batch that no process of this cluster wrote. */
+  /** Called instead of `onBatch` for a batch that was not written with this cluster's key. */
   readonly onRefused?: (batch: Pick<Delivered, 'sequence' | 'behind'>) => void
 }
 
@@ -80,7 +78,7 @@ export interface LogSubscription {
 /** A small record with its revision. */
 export interface BucketEntry {
   readonly key: string
-  /** Null: it was removed. */
+  /** Null: the record was removed. */
   readonly value: Uint8Array | null
   readonly revision: number
 }
@@ -90,26 +88,23 @@ export interface BucketEntry {
  * reject with LogError.
  */
 export interface Bucket {
-  /** Null: no record. An entry with a null value was not written by this cluster and can be replaced. */
+  /** Null: there is no record. An entry without a value was not written by this cluster and can be replaced. */
   get(key: string): Promise<BucketEntry | null>
-  /** Resolves with the new revision once the log has stored it. */
+  /** Resolves to the new revision once the log has stored the record. */
   put(key: string, value: Uint8Array): Promise<number>
-  /**
-   * Like `put`, but only while the record has this revision (0: does not exist). Otherwise rejects with
-   * `changed`.
-   */
+  /** Like `put`, if the record has this revision (0: it does not exist). Otherwise rejects with `changed`. */
   replace(key: string, value: Uint8Array, revision: number): Promise<number>
   remove(key: string): Promise<void>
   /**
-   * Calls `onEntry` with every existing or removed record, then `onSnapshotEnd` once, then `onEntry` with
-   * every change, until stopped. Restarts after a lost connection, so a record may be repeated.
+   * Calls `onEntry` with every record, then `onSnapshotEnd` once, then `onEntry` with every change, until stopped.
+   * After a lost connection records may be repeated.
    */
   watch(watcher: {
     readonly onEntry: (entry: BucketEntry) => void
     readonly onSnapshotEnd: () => void
     /**
-     * Called instead of `onEntry` for a record that this cluster did not write, or that is older than the
-     * one before.
+     * Called instead of `onEntry` for a record that was not written with this cluster's key, or is older than the last
+     * one.
      */
     readonly onRefused?: (key: string) => void
   }): Promise<LogSubscription>
@@ -123,7 +118,7 @@ export type LinkState = 'up' | 'down'
 /** Answers requests. A rejection reaches the requester as `unanswered`. */
 export type Answer = (body: Uint8Array) => Promise<Uint8Array>
 
-/** Subjects of requests. The leader answers them. `http.<name>` is answered by the gateway of that name. */
+/** Subjects of requests. The leader answers them, except `http.<name>`, which the gateway of that name answers. */
 export type RequestSubject =
   | 'http'
   | `http.${string}`
@@ -139,7 +134,7 @@ export interface ClusterLog {
   readonly link: LinkState
   /** Calls `listener` with every change of the link. */
   onLink(listener: (link: LinkState) => void): void
-  /** The sequence of the newest batch of a shard. 0: it never had one. Rejects with LogError. */
+  /** Sequence of the newest batch of a shard; 0 if it never had one. Rejects with LogError. */
   head(shard: ShardName): Promise<number>
   /**
    * Appends a batch. Resolves with its sequence once the log has stored it. Any number may be pending. They
@@ -152,21 +147,18 @@ export interface ClusterLog {
    */
   publish(shard: ShardName, batch: Append): Promise<number>
   /**
-   * Reads a shard from a sequence on, until stopped, across lost connections. Buffers a bounded number of
+   * Reads a shard from a sequence on, until stopped. Continues after lost connections. Buffers a limited number of
    * batches.
    */
   read(shard: ShardName, from: number, reader: ShardReader): LogSubscription
   bucket(name: BucketName): Promise<Bucket>
-  /** Replaces an object of any size. */
+  /** Replaces an object, which may have any size. */
   putObject(name: string, bytes: Uint8Array): Promise<void>
-  /** The newest object of a name, complete. Null: none. Rejects with LogError for a damaged one. */
+  /** Returns the newest object of a name; null: there is none. Rejects with LogError if it is damaged. */
   getObject(name: string): Promise<Uint8Array | null>
-  /**
-   * Sends a request. Rejects with LogError after `requestMsMax`. At most `requestsMax` are pending, further
-   * ones are `full`.
-   */
+  /** Sends a request. Rejects with LogError after `requestMsMax`, or at once with `full` if `requestsMax` are pending. */
   request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array>
-  /** Answers requests. SealedLog rejects a process's requests above its share of `answersMax` at once. */
+  /** Answers requests. SealedLog rejects requests of a process beyond its share of `answersMax` at once. */
   answer(subject: RequestSubject, answer: Answer): LogSubscription
   /** Sends to the current subscribers. Nothing is stored. */
   announce(subject: AnnouncementSubject, body: Uint8Array): void
@@ -175,13 +167,13 @@ export interface ClusterLog {
   close(): Promise<void>
 }
 
-/** Time limit of a request, milliseconds. */
+/** Time limit of a request in milliseconds. */
 export const requestMsMax = 4_000
 /** Pending requests of one process. */
 export const requestsMax = 1_024
-/** Requests of a subject that are answered concurrently, shared by the requesting processes. */
+/** Maximum running answers per subject, shared by the requesting processes. */
 export const answersMax = 64
-/** Bytes of one batch. More data in one event-loop tick becomes several batches. */
+/** Maximum bytes of a batch. A tick with more data makes several batches. */
 export const clusterBatchBytesMax = 512 * 1_024
 /** Batches that a reader buffers. */
 export const readAheadMax = 256

@@ -1,13 +1,13 @@
-// A gate between the venues and the leader. After a pause of the process, in which another engine may have
-// taken the lease, events wait until the lease is checked. A deposed engine would store trades that no
-// reader of the log ever receives.
+// Holds venue events back while the leader's lease is checked. A check is necessary after a pause of the process, in
+// which another engine may have taken the lease. Trades that a deposed engine stored would never reach a reader of the
+// log.
 
-/** Maximum number of waiting events. Beyond it, they are passed on unchecked. */
+/** Maximum waiting events. If there are more, all are passed on without waiting for the check. */
 export const waitingEventsMax = 262_144
 
 /**
- * Passes events to `take` in order, or discards them once the lease is known to be lost. `confirm` returns null while
- * the lease is certain. Otherwise it resolves with whether the lease is still held.
+ * Passes events to `take` in order, or discards them if the lease is lost. `confirm` returns null while the lease is
+ * certain, else a promise of whether it is still held.
  */
 export function gated<Event>(
   confirm: () => Promise<boolean> | null,

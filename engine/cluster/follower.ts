@@ -1,7 +1,6 @@
-// Reads all shards of the log after a checkpoint and passes on every batch once, in order. Skips and counts
-// repeats, and batches of a deposed engine or of earlier epochs. Requests missing batches from the engine,
-// which retains its newest ones. A batch that is not available, unreadable or of a later epoch is a fault,
-// which ends the follower.
+// Reads all shards of the log after a checkpoint, and passes on each batch once and in order. Skips repeated batches
+// and those of deposed engines. Requests missing batches from the engine. Ends with a fault if a batch is unavailable,
+// unreadable or of a later epoch.
 
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -18,64 +17,63 @@ import {
 
 /** Why a follower cannot continue. */
 export type FollowFault =
-  /** A number is missing, or the log has batches that never arrived. */
+  /** Batches are missing, and neither the log nor the engine has them. */
   | 'batch_missing'
-  /** Another run of the engine, or another engine, leads. */
+  /** Another run of the engine leads. */
   | 'new_epoch'
-  /** A batch that this version cannot parse: gateways are upgraded before the engine. */
+  /** A batch cannot be decoded. Gateways must be upgraded before the engine. */
   | 'unreadable_batch'
-  /** Batches of another leader with a lower term arrive, and none of the followed leader. */
+  /** Only batches with a lower term than that of the followed leader arrive. */
   | 'leader_lost'
 
 /** Why a batch was skipped. */
 type Skipped = 'repeat' | 'deposed'
 
-/** Receives what a follower reads. Implemented by the mirror. */
+/** What receives the batches of a follower. */
 export interface FollowSink {
-  /** The items of a batch, in the order of its shard. The shard's next batch waits for a returned promise. */
+  /** Takes the items of a batch. The shard's next batch waits for the returned promise. */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void>
-  /** The items of a batch that the checkpoint contains, or of an earlier epoch. */
+  /** Takes the items of a batch from before the checkpoint, for streams that resume. */
   recall(epoch: string, items: readonly RawItem[]): void
   /** Called once. */
   onFault(fault: FollowFault): void
 }
 
-/** A batch may arrive this long after one that follows it. */
+/** Time after which a batch counts as missing if a later one has arrived. */
 const REORDER_MS = 500
 const HELD_MAX = 64
-/** Maximum number of held batches while missing ones are requested from the engine. */
+/** Maximum held batches of a shard while missing ones are requested. */
 const HELD_BEYOND_MAX = 8_192
-/** How often the log's newest sequences are polled, to detect that the last batches never arrived. */
+/** Interval of polling the log's newest sequences, which detects that the last batches did not arrive. */
 const HEAD_POLL_MS = 1_000
-/** The log may have a batch this long before it must have arrived. */
+/** A batch that the log has for this long must have arrived. */
 const HEAD_LATE_MS = 4_000
-/** Without a batch of the leader for this long, batches of a lower term mean that it is gone. */
+/** If only batches of a lower term arrive for this long, the followed leader has ended. */
 const LEADER_LOST_MS = 2_000
-/** How often a start checks whether it is complete. */
 const READY_POLL_MS = 5
-/** Batches from before the checkpoint that are read again, for streams that resume. */
+/** Number of batches from before the checkpoint that are read for streams that resume. */
 const RECALLED_BATCHES = 4_096
-/** Batches that the log has not returned by then are treated as gone. Streams that need them receive a gap. */
+/** Time limit of reading them. Streams that need the others get a gap. */
 const RECALL_MS_MAX = 1_500
 
 interface ShardState {
   readonly shard: ShardName
-  /** The checkpoint's sequence. */
+  /** Sequence that the checkpoint contains. */
   readonly from: number
-  /** Sequence of the newest batch that the checkpoint contains, or that arrived. */
+  /** Sequence of the newest batch that arrived or that the checkpoint contains. */
   sequence: number
-  /** Sequence of the newest batch that arrived at all. */
+  /** Sequence of the newest batch that arrived. */
   delivered: number
-  /** Number of the newest batch that was taken. */
+  /** Number of the newest batch that was passed on. */
   batch: number
-  /** Batches that arrived before one that they follow. */
+  /** Batches that arrived before an earlier one. */
   readonly held: Map<number, Batch>
   heldSinceMs: number | null
-  /** Missing batches are being requested from the engine. */
+  /** Whether missing batches are being requested from the engine. */
   isFilling: boolean
-  /** The log's newest sequence at the last poll. */
+  /** Newest sequence of the log at the last poll. */
   head: number
-  /** The sequence beyond which the log has more batches than arrived, and since when. */
+  /** The newest sequence when the log first had batches that had not arrived, and the time of that poll. */
   ahead: { readonly sequence: number; readonly sinceMs: number } | null
   behind: number
 }
@@ -93,7 +91,7 @@ export class Follower {
   #isOver = false
   #receivedAtMs: number
   #polledAtMs = 0
-  /** When a batch of a lower term last arrived, monotonic. */
+  /** Monotonic time of the last batch with a lower term. */
   #deposedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: {
@@ -116,7 +114,7 @@ export class Follower {
         sequence: 0,
         batch: 0,
       }
-    // A shard that the checkpoint does not contain is read from its first batch.
+    // A shard that is not in the checkpoint is read from its first batch.
     this.#shards = marketShards.map((name) => {
       const { shard, sequence: from, batch } = positionOf(name)
       const times = { heldSinceMs: null, isFilling: false, ahead: null }
@@ -134,12 +132,12 @@ export class Follower {
     })
   }
 
-  /** When a batch last arrived, monotonic. */
+  /** Monotonic time of the last batch. */
   get receivedAtMs(): number {
     return this.#receivedAtMs
   }
 
-  /** Batches that the log has and this follower does not, as far as known. */
+  /** Number of batches that the log has and that did not arrive, as last known. */
   get behind(): number {
     let count = 0
     for (const { behind, head, sequence } of this.#shards) {
@@ -149,20 +147,20 @@ export class Follower {
   }
 
   /**
-   * Starts reading, until stopped. Resolves with true when the log's content as of the start has been read,
-   * with false if it ended before.
+   * Starts reading. Resolves to true once everything that the log had at the start was read, and to false if the
+   * follower ended before.
    */
   async start(): Promise<boolean> {
     const heads = await Promise.all(this.#shards.map(({ shard }) => this.#log.head(shard)))
     if (this.#isOver) return false
     for (const [index, state] of this.#shards.entries()) {
       state.head = heads[index] ?? 0
-      // A log that lost its newest batches ends before the checkpoint. A new checkpoint is needed.
+      // The log has lost batches that the checkpoint contains, so a new checkpoint is needed.
       if (state.head < state.from) {
         this.#fail('batch_missing')
         return false
       }
-      // Only trades: books are resumed from memory alone.
+      // Only trades are read, because books are resumed from memory.
       const recalled = state.shard === 'trades' ? RECALLED_BATCHES : 0
       const first = Math.max(1, state.from + 1 - recalled)
       state.delivered = first - 1
@@ -192,7 +190,7 @@ export class Follower {
     await Promise.all(this.#subscriptions.map((subscription) => subscription.stop()))
   }
 
-  /** Skips a sequence at which the log has no batch of this cluster. */
+  /** Skips a sequence whose batch was not written by this cluster. */
   #pass(state: ShardState, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
     state.behind = behind
     state.delivered = Math.max(state.delivered, sequence)
@@ -205,8 +203,7 @@ export class Follower {
     state.delivered = Math.max(state.delivered, sequence)
     const batch = decodeBatch(bytes)
     const isOld = sequence <= state.from
-    // A log that lost its data restarts its sequences at 1, so a batch is recognised by its epoch and
-    // number.
+    // After a loss of data the log's sequences begin at 1 again, so batches are recognised by epoch and number.
     const isNew =
       batch !== null &&
       batch.term >= this.#term &&
@@ -256,7 +253,7 @@ export class Follower {
     return Promise.resolve(taken).then(() => this.#handHeld(state))
   }
 
-  /** Requests the batches before the held ones from the engine, one after the other. */
+  /** Requests the batches before the held ones from the engine, one by one. */
   async #fill(state: ShardState): Promise<void> {
     if (state.isFilling) return
     state.isFilling = true
@@ -266,9 +263,9 @@ export class Follower {
         .request('batch', Buffer.from(idOfBatch(this.#epoch, state.shard, number)))
         .catch(() => null)
       const batch = bytes === null ? null : decodeBatch(bytes)
-      // It has arrived in the meantime.
+      // The batch has arrived in the meantime.
       if (state.batch >= number) continue
-      // The next check requests it again.
+      // It is requested again with the next check.
       if (bytes === null && this.#log.link === 'down') break
       if (batch?.epoch !== this.#epoch || batch.batch !== number) return this.#fail('batch_missing')
       this.#metrics
@@ -282,7 +279,7 @@ export class Follower {
     state.isFilling = false
   }
 
-  /** Checks for batches that should have arrived. */
+  /** Checks whether batches are overdue. */
   async #check(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     const isLeaderLost = nowMs - this.#receivedAtMs > LEADER_LOST_MS
@@ -303,7 +300,7 @@ export class Follower {
     try {
       state.head = await this.#log.head(state.shard)
     } catch {
-      // Unknown for now. The next poll follows in a second.
+      // The log is not reachable. The next poll follows in a second.
       state.ahead = null
       return
     }

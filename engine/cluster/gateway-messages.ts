@@ -19,9 +19,9 @@ type Headers = Readonly<Record<string, string>>
 /** A client's request, without its connection. */
 export interface GatewayRequest {
   readonly method: string
-  /** With its query. */
+  /** Path with query. */
   readonly path: string
-  /** Lower-case names. */
+  /** Header names are in lower case. */
   readonly headers: Headers
   readonly body: Uint8Array
 }
@@ -32,7 +32,7 @@ export interface GatewayResponse {
   readonly body: Uint8Array
 }
 
-/** What has ended, and must end on every process: a key, a login token, all tokens of an account, an account. */
+/** A key, a login token, all tokens of an account, or an account that has ended. It must end in all processes. */
 export interface Revocation {
   readonly of: 'key' | 'token' | 'tokens' | 'account'
   readonly id: string
@@ -67,7 +67,7 @@ export const revocationMessage = message<Revocation>(
   record<Revocation>({ of: choice(['key', 'token', 'tokens', 'account']), id: text }),
 )
 
-/** Answers with a batch by its id. Throws for one that is not retained. */
+/** Returns a batch by its id. Throws if the batch is not retained. */
 export function answerBatches(batchOf: (id: string) => Uint8Array | null) {
   return async (body: Uint8Array): Promise<Uint8Array> => {
     const batch = batchOf(Buffer.from(body).toString())

@@ -1,62 +1,58 @@
-// Leader election: one record in a bucket, taken and renewed by compare-and-set, with a term that increases
-// with each leader. While the log is unreachable nobody can take it, and its holder continues. A holder
-// that finds it taken is deposed.
+// Leader election. The lease is a record of a bucket, taken and renewed by compare-and-set, with a term that increases
+// with each leader. While the log is unreachable no engine can take it, and its holder continues to lead.
 
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import { count, message, record, text } from '../codec.ts'
 import type { Log } from '../process/log.ts'
 import { type Bucket, type BucketEntry, LogError } from './cluster-log.ts'
 
-/** How often it is renewed. */
+/** Interval of renewals. */
 export const leaseRenewMs = 1_000
-/** How long it must be observed unchanged before another engine may take it. */
+/** Another engine may take the lease after it has seen it unchanged for this long. */
 export const leaseLostMs = 5_000
 const POLL_MS_MIN = 25
-/** After the holder's process paused for this long, another engine may have the lease. */
+/** If the holder's process paused for this long, another engine may have taken the lease. */
 const ASLEEP_MS = leaseLostMs - leaseRenewMs
 /**
- * Upper bound of the time counted between two polls. After a longer gap the holder may have been paused
- * too. Restarting the observation instead would never end on a busy machine.
+ * Maximum time that counts between two polls. After a longer gap the holder may have been paused too. Restarting the
+ * count instead could prevent a takeover on a busy machine.
  */
 const POLL_GAP_MS_MAX = 1_500
 const KEY = 'leader'
 const OVER = Promise.resolve(false)
 
 export interface LeaseHolder {
-  /** Name of the engine's process. */
+  /** Unique name of the engine's process; empty after a release. */
   readonly holder: string
   readonly term: number
 }
 
 const leaseMessage = message<LeaseHolder>(record<LeaseHolder>({ holder: text, term: count }))
 
-/** Null for an unreadable record, which means that nobody holds the lease. */
+/** Returns null for an unreadable record, which counts as a free lease. */
 export function readLease(entry: BucketEntry | null): LeaseHolder | null {
   return entry === null || entry.value === null ? null : leaseMessage.decode(entry.value)
 }
 
 interface LeaseParts {
   readonly bucket: Bucket
-  /** A unique name. */
+  /** Unique name. */
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
-  /** The log has lost the record, and perhaps everything else. Called each time. */
+  /** Called when the log has lost the record of the lease, and perhaps other data. */
   readonly onRecordLost?: () => void
 }
 
 /**
- * The term that follows `term`: at least the Unix time in seconds. A log that lost its data reports no
- * earlier term, and a reused term would make followers discard the batches of the new leader.
+ * Returns the term after `term`, at least the Unix time in seconds. After a loss of data the log has no earlier term. A
+ * repeated term would make readers discard the new leader's batches.
  */
 function nextTerm(term: number, clock: Clock): number {
   return Math.max(term + 1, Math.floor(clock.nowMs() / 1_000))
 }
 
-/**
- * Waits until the lease is free, or its holder has not renewed it for `leaseLostMs`. Resolves with null
- * when aborted.
- */
+/** Waits until the lease is free or was not renewed for `leaseLostMs`, then takes it. Resolves to null if aborted. */
 export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise<Lease | null> {
   const { bucket, holder, clock, log } = parts
   let [seen, watchedMs, polledMs, term, hasFailed, wasHeld] = [-1, 0, 0, 0, false, false]
@@ -74,7 +70,7 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       if (seen !== revision) term = held?.term ?? term
       wasHeld ||= held !== null && held.holder !== ''
       ;[seen, polledMs, hasFailed] = [revision, nowMs, false]
-      // If the log lost the record, the leader writes it again, unless that leader is gone too.
+      // A leader writes a lost record again. The record stays absent only if no leader is running.
       const isFree = (entry === null && !wasHeld) || held?.holder === ''
       if (isFree || watchedMs >= leaseLostMs) {
         const next = nextTerm(term, clock)
@@ -90,14 +86,14 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       if (!(error instanceof LogError)) throw error
       hasFailed = true
     }
-    // Polls no later than the moment at which the lease may be taken.
+    // Polls at the latest when the lease may be taken.
     const lostInMs = polledMs + leaseLostMs - watchedMs - clock.monotonicMs()
     await pause(clock, Math.max(POLL_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
   }
   return null
 }
 
-/** A lease that was taken. Call `startRenewing` at once. */
+/** A lease that is held. The caller must call `startRenewing` at once. */
 export class Lease {
   readonly term: number
   readonly #parts: LeaseParts
@@ -105,7 +101,7 @@ export class Lease {
   #stopTimer: StopTimer = () => undefined
   #isBusy = false
   #isOver = false
-  /** When this process last ran, monotonic. */
+  /** Monotonic time at which this process last ran. */
   #awakeAtMs: number
   #confirming: Promise<boolean> | null = null
 
@@ -120,7 +116,7 @@ export class Lease {
     return this.#parts.holder
   }
 
-  /** Renews it every second. Calls `onDeposed` once when another engine has it. */
+  /** Renews the lease every second. Calls `onDeposed` once if another engine has taken it. */
   startRenewing(onDeposed: () => void): void {
     this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => {
       this.confirm()
@@ -130,9 +126,8 @@ export class Lease {
   }
 
   /**
-   * Null while this process runs without pauses. After a pause in which another engine may have taken the
-   * lease: resolves with whether it is still held, and with true while the log is unreachable. After it was
-   * lost or released: resolves with false.
+   * Returns null while this process has run without a long pause. After such a pause, returns a promise of whether the
+   * lease is still held; true while the log is unreachable. After a loss or release: false.
    */
   confirm(): Promise<boolean> | null {
     if (this.#isOver) return OVER
@@ -148,7 +143,7 @@ export class Lease {
     return this.#confirming
   }
 
-  /** Whether it is held now, according to the bucket. Rejects with LogError `down`. */
+  /** Whether the record states that this engine holds the lease. Rejects with LogError `down`. */
   async isHeld(): Promise<boolean> {
     let entry = await this.#parts.bucket.get(KEY)
     if ((entry === null || entry.value === null) && !this.#isOver) {
@@ -156,15 +151,15 @@ export class Lease {
       entry = await this.#parts.bucket.get(KEY)
     }
     if (this.#isOver) return false
-    // Refused as older than a renewal by this engine that completed before this read did.
+    // A newer renewal of this engine completed before this read, so the lease is held.
     if (entry?.value === null && entry.revision < this.#revision) return true
     const held = readLease(entry)
     return held?.holder === this.#parts.holder && held.term === this.term
   }
 
   /**
-   * Writes the record that the log has lost (revision 0), or that no engine wrote, unless another engine
-   * was first.
+   * Writes the record again that the log has lost (revision 0) or that no engine wrote, unless another engine was
+   * faster.
    */
   async #restore(revision: number): Promise<void> {
     const { bucket, holder } = this.#parts
@@ -177,13 +172,13 @@ export class Lease {
     }
   }
 
-  /** Releases it, so that the next leader need not wait. */
+  /** Releases the lease, so that the next leader need not wait. */
   async release(): Promise<void> {
     this.#isOver = true
     this.#stopTimer()
     try {
       if (!(await this.#isOurs())) return
-      // Retains the term, which must keep increasing, without a holder that renews it.
+      // Without a holder, but with the term, which must keep increasing.
       const { bucket } = this.#parts
       await bucket.replace(
         KEY,
@@ -191,7 +186,7 @@ export class Lease {
         this.#revision,
       )
     } catch {
-      // It becomes free after some seconds without a renewal.
+      // The lease expires after some seconds without renewals.
     }
   }
 
@@ -210,7 +205,7 @@ export class Lease {
     }
   }
 
-  /** A renewal whose response was lost changed the record, or another engine did. */
+  /** The record was changed by another engine, or by a renewal whose answer was lost. */
   async #checkChanged(onDeposed: () => void): Promise<void> {
     try {
       if ((await this.#isOurs()) || this.#isOver) return

@@ -1,5 +1,5 @@
-// Forwards requests that a gateway cannot answer to the engine's own server on loopback, so that keys,
-// quotas and errors are handled in one process.
+// Sends requests that a gateway cannot answer to the engine's own server on loopback, so that one process checks keys
+// and quotas.
 
 import { Agent, request } from 'node:http'
 import { answersMax, requestMsMax } from './cluster-log.ts'
@@ -10,9 +10,9 @@ import {
   gatewayResponseMessage,
 } from './gateway-messages.ts'
 
-/** Bytes of a response. A larger one is rejected. */
+/** Maximum bytes of a response. */
 const ANSWER_BYTES_MAX = 7 * 1_024 * 1_024
-/** Hop-by-hop headers: they apply to one connection, and a forwarded request has no connection of its own. */
+/** Headers that apply to a single connection, so they are not forwarded. */
 const HOP_HEADERS = new Set([
   ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer'],
   ...['proxy-authorization', 'proxy-authenticate', 'host', 'content-length', 'expect'],
@@ -22,12 +22,12 @@ export class Loopback {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: answersMax })
   readonly #port: number
 
-  /** `port`: of the server on 127.0.0.1. */
+  /** `port` of the server on 127.0.0.1. */
   constructor(port: number) {
     this.#port = port
   }
 
-  /** The response to a gateway's request, as bytes of gateway-messages.ts. Rejects with an Error on timeout. */
+  /** Returns the encoded response to an encoded request. Rejects with an Error on timeout. */
   async answer(bytes: Uint8Array): Promise<Uint8Array> {
     const forwarded = gatewayRequestMessage.decode(bytes)
     if (forwarded === null) throw new Error('this is no request')

@@ -1,5 +1,4 @@
-// Membership of the cluster: each process announces its state to all others every second. Nothing is stored
-// in the log. Announcements come from other processes, so only their format is validated.
+// Members of the cluster. Each process announces its state to all others every second.
 
 import type { Clock, StopTimer } from '../clock.ts'
 import { choice, count, message, orNull, record, text, where } from '../codec.ts'
@@ -12,22 +11,22 @@ export type MemberRole = (typeof ROLES)[number]
 export interface Member {
   readonly role: MemberRole
   readonly name: string
-  /** Term of the lease that it holds. Null: none. */
+  /** Term of the lease that it holds; null: it does not lead. */
   readonly term: number | null
-  /** Batches of the log that it has not read. For the leader: batches that the log has not stored yet. */
+  /** Batches of the log that it has not read. For the leader: batches that the log has not acknowledged. */
   readonly lagBatches: number
-  /** Time from the engine's receipt of the newest update to its processing there. */
+  /** Delay between the engine's receipt of the newest update and its processing there. */
   readonly lagMs: number
 }
 
 /** A member as others see it. */
 export interface MemberStatus extends Member {
-  /** Time since its last announcement. */
+  /** Milliseconds since its last announcement. */
   readonly lastSeenAgoMs: number
 }
 
 const HEARTBEAT_MS = 1_000
-/** A member without an announcement for this long is gone or unreachable. The last leader is still listed. */
+/** A member that did not announce itself for this long has ended or is unreachable. The last leader is listed anyway. */
 export const memberTimeoutMs = 5_000
 export const membersMax = 1_024
 const NAME_MAX = 200
@@ -60,10 +59,7 @@ export class Members {
     this.#stops = [clock.every(HEARTBEAT_MS, announce)]
   }
 
-  /**
-   * This process and the members with recent announcements, sorted by role (engines, standbys, gateways)
-   * and name.
-   */
+  /** This process and all members with recent announcements, by role (engines, standbys, gateways), then name. */
   all(): readonly MemberStatus[] {
     const nowMs = this.#clock.monotonicMs()
     const self = this.#self()
@@ -77,7 +73,7 @@ export class Members {
     return found.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
   }
 
-  /** The holder of the lease with the highest term that was announced, however long ago. */
+  /** The member that announced the highest term, however long ago. */
   get leader(): MemberStatus | null {
     const self = this.#self()
     if (self.term !== null && self.term >= (this.#leader?.member.term ?? 0)) {
@@ -96,7 +92,7 @@ export class Members {
   #receive(bytes: Uint8Array): void {
     const member = memberMessage.decode(bytes)
     if (member === null) return
-    // Evicts members that are gone.
+    // Removes members without recent announcements.
     if (this.#seen.size >= membersMax) this.all()
     if (this.#seen.size >= membersMax && !this.#seen.has(member.name)) return
     const seen = { member, atMs: this.#clock.monotonicMs() }

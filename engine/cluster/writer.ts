@@ -12,22 +12,19 @@ import { encodeBatch } from './batch.ts'
 import type { ShardPosition } from './checkpoint.ts'
 import { type ClusterLog, clusterBatchBytesMax, idOfBatch, type ShardName } from './cluster-log.ts'
 
-/** Bytes of unacknowledged batches, over all shards. */
+/** Maximum bytes of unacknowledged batches over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024
-/**
- * Bytes of the newest batches, for readers that did not receive them from the log: the last half minute of
- * a busy day.
- */
+/** Maximum bytes of retained batches, for readers that lack one. They cover about half a minute of a busy day. */
 export const retainedBytesMax = 8 * 1_024 * 1_024
-/** Ticks within this time of a batch share the next one: a batch's cost hardly depends on its content. */
+/** Ticks within this time of the last batch share the next batch. */
 export const gatherMs = 1
-/** Space for a batch's header. */
+/** Space for the header of a batch. */
 const HEADER_BYTES_MAX = 1_024
 const RETRY_MS = 250
-/** Batches that are sent again before the first of them is acknowledged. */
+/** After a failure this many batches are sent before the first acknowledgement. */
 const RESEND_BATCHES = 64
 
-/** The position of an item in a channel's stream. */
+/** Position of an item in the stream of a channel. */
 export interface ItemPosition {
   readonly channel: string
   readonly offset: number
@@ -41,13 +38,13 @@ interface WriterParts<Item> {
   readonly logger: Log
   readonly metrics: Metrics
   readonly encode: (to: MsgpackWriter, item: Item) => void
-  /** The item that announces which batches are missing. */
+  /** Returns the item that announces missing batches. */
   readonly missing: (fromBatch: number) => Item
-  /** Whether this engine still leads. Rejects while that is unknown. */
+  /** Resolves to whether this engine still leads. Rejects while that is unknown. */
   readonly isLeading: () => Promise<boolean>
   /** Called once when it no longer leads. */
   readonly onDeposed: () => void
-  /** Bytes. Default {@link windowBytesMax}. */
+  /** Default: {@link windowBytesMax}. */
   readonly windowBytes?: number
 }
 
@@ -58,7 +55,7 @@ export class LogWriter<Item> {
   readonly #batches: Count
   readonly #bytes: Count
   readonly #dropped: Count
-  /** The newest batches by their ids in the log, acknowledged or not. */
+  /** The newest batches by id, acknowledged or not. */
   readonly #retained = new Map<string, Uint8Array>()
   #retainedBytes = 0
   readonly #refused: Count
@@ -84,7 +81,7 @@ export class LogWriter<Item> {
     metrics.gauge('cluster_unacked_bytes', unacked, () => this.#held)
   }
 
-  /** Appends an item to its shard. It is sent at the end of this tick, or `gatherMs` after the last batches. */
+  /** Adds an item to its shard. It is sent at the end of the tick, at most `gatherMs` later. */
   put(name: ShardName, item: Item, position: ItemPosition | null = null): void {
     if (this.#isOver) return
     const shard = this.shard(name)
@@ -97,7 +94,7 @@ export class LogWriter<Item> {
     else clock.after(gatherMs, () => this.flush())
   }
 
-  /** Fetches the positions of these shards, so that checkpoints state what precedes this run's first batch. */
+  /** Reads the positions of the shards, from which this run continues. */
   async open(names: readonly ShardName[]): Promise<void> {
     await Promise.all(names.map((name) => this.shard(name).open()))
   }
@@ -109,7 +106,7 @@ export class LogWriter<Item> {
     this.#dirty.clear()
   }
 
-  /** A batch by its id in the log. Null: it is no longer retained, or never existed. */
+  /** Returns a batch by its id; null: it is not retained, or never existed. */
   batch(id: string): Uint8Array | null {
     return this.#retained.get(id) ?? null
   }
@@ -124,14 +121,14 @@ export class LogWriter<Item> {
     }
   }
 
-  /** Batches that the log has not acknowledged. */
+  /** Number of batches that the log has not acknowledged. */
   get waiting(): number {
     let count = 0
     for (const shard of this.#shards.values()) count += shard.waiting
     return count
   }
 
-  /** The acknowledged position of every shard. */
+  /** Acknowledged position of each shard. */
   positions(): readonly ShardPosition[] {
     return [...this.#shards.values()].map((shard) => shard.position)
   }
@@ -144,7 +141,7 @@ export class LogWriter<Item> {
     while (this.#held > 0 && !this.#isOver && clock.monotonicMs() < endsAtMs) await pause(clock, 10)
   }
 
-  /** Nothing is written after this. */
+  /** Ends the writer. Nothing is written afterwards. */
   stop(): void {
     this.#isOver = true
   }
@@ -173,7 +170,7 @@ export class LogWriter<Item> {
     return shard
   }
 
-  /** Drops the waiting batches of the shard with the most bytes. */
+  /** Drops the waiting batches of the shard with the most waiting bytes. */
   #giveUp(): void {
     let most: ShardWriter<Item> | null = null
     for (const shard of this.#shards.values()) {
@@ -197,7 +194,7 @@ interface Waiting {
 interface ShardHooks {
   readonly isOver: () => boolean
   readonly onBatch: (batch: Waiting) => void
-  /** Called with the change of the bytes that wait for an acknowledgement. */
+  /** Called when the number of unacknowledged bytes changes, with the difference. */
   readonly onHeld: (bytes: number) => void
   readonly onRefused: () => void
   readonly onDeposed: () => void
@@ -211,10 +208,10 @@ class ShardWriter<Item> {
   readonly #ranges = new Map<string, { first: number; last: number }>()
   #count = 0
   #batch = 0
-  /** Sent or not, in order. */
+  /** Batches that are not acknowledged, in order, whether sent or not. */
   readonly #waiting = new Map<number, Waiting>()
   #missingFrom: number | null = null
-  /** The sequence that the next batch must follow. Null: unknown, so it must be fetched from the log. */
+  /** Sequence that the next batch must follow; null: it must be read from the log. */
   #after: number | null = null
   #underWay = 0
   #isRecovering = false
@@ -228,7 +225,7 @@ class ShardWriter<Item> {
     this.#items.begin()
   }
 
-  /** Call before any item is put. Rejects with LogError. */
+  /** Must be called before `put`. Rejects with LogError. */
   async open(): Promise<void> {
     this.#after = await this.#parts.log.head(this.name)
     this.#acknowledged = { sequence: this.#after, batch: 0 }
@@ -251,8 +248,7 @@ class ShardWriter<Item> {
       const late = Uint8Array.from(this.#items.end().subarray(before))
       this.#close(before)
       if (added > clusterBatchBytesMax - HEADER_BYTES_MAX) {
-        // Readers cannot process the item's market correctly from here on. Skipping a batch number signals
-        // the loss.
+        // The item is lost, so readers must not continue without a notice. Skipping a batch number signals the loss.
         this.#hooks.onRefused()
         this.#missingFrom ??= this.#batch + 1
         this.#batch += 1
@@ -280,7 +276,7 @@ class ShardWriter<Item> {
     if (this.#count > 0) this.#close(this.#items.length)
   }
 
-  /** Creates a batch from the first `length` encoded bytes, and begins the next one. */
+  /** Creates a batch from the first `length` encoded bytes and begins the next one. */
   #close(length: number): void {
     const items = this.#items.end().subarray(0, length)
     if (this.#count > 0) {
@@ -311,7 +307,7 @@ class ShardWriter<Item> {
       (sequence) => {
         this.#underWay -= 1
         this.#onAcknowledged(waiting.batch, sequence)
-        // The log has stored it, but not at the expected sequence.
+        // The log has stored the batch, but not at the expected sequence.
         if (sequence !== after + 1) void this.#recover()
       },
       () => {
@@ -354,22 +350,22 @@ class ShardWriter<Item> {
   }
 
   /**
-   * Fetches the log's position and sends the waiting batches, some at a time, until none is left. Then
-   * normal sending resumes.
+   * Reads the log's position and sends the waiting batches in portions until none is left. Then normal sending
+   * continues.
    */
   async #recover(): Promise<void> {
     if (this.#isRecovering || this.#hooks.isOver()) return
     this.#isRecovering = true
     const { log, clock } = this.#parts
     while (!this.#hooks.isOver()) {
-      // Waits for pending batches, so that none of them is appended in between.
+      // Waits for running appends, so that none of them completes later.
       if (this.#underWay > 0 || log.link === 'down') {
         await pause(clock, RETRY_MS)
         continue
       }
       try {
-        // Reads the head before the lease: a later leader writes after this head, and so fences this
-        // writer's batches.
+        // Reads the position before the lease. If a new leader has written since, this writer's batches are then
+        // rejected.
         this.#after = await log.head(this.name)
         if (!(await this.#parts.isLeading())) {
           this.#hooks.onDeposed()
@@ -384,16 +380,13 @@ class ShardWriter<Item> {
     this.#isRecovering = false
   }
 
-  /**
-   * Stops at the first batch at an unexpected sequence, because the following ones would fail too. Resolves
-   * with whether the log accepted any.
-   */
+  /** Stops at the first batch that is stored at an unexpected sequence. Resolves to whether the log accepted any batch. */
   async #sendAgain(): Promise<boolean> {
     const all = [...this.#waiting.values()]
     let hasSome = all.length === 0
     for (let from = 0; from < all.length; from += RESEND_BATCHES) {
       if (this.#hooks.isOver()) return hasSome
-      // Skips batches that were dropped meanwhile.
+      // The batch was dropped meanwhile.
       const some = all
         .slice(from, from + RESEND_BATCHES)
         .filter(({ batch }) => this.#waiting.has(batch))

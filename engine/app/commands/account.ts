@@ -23,13 +23,13 @@ import type { WebhookNumber } from '../../webhooks/webhook.ts'
 import { ACCOUNT_COMMAND, readAccountRequest } from './account-arguments.ts'
 import { runCommand } from './run-command.ts'
 
-/** How long to wait for an engine that starts or stops: it holds the folder and has no socket. */
+/** Time to wait for an engine that starts or stops, which holds the folder without a socket. */
 const WAIT_MS_MAX = 5_000
 const POLL_MS = 100
 
 type SendCommand = (command: string, request: AdminRequest) => Promise<unknown>
 
-/** Runs `action` on the running engine, or else on the data folder itself. */
+/** Runs `action` on the running engine, or on the data folder if no engine runs. */
 async function withAccounts(
   dataDir: string,
   action: (send: SendCommand) => Promise<void>,
@@ -58,7 +58,7 @@ async function withFolder(
   dataDir: string,
   action: (send: SendCommand) => Promise<void>,
 ): Promise<void> {
-  // Opening the storage would create it.
+  // Opening the storage would create the folder.
   if (!existsSync(environmentPath(dataDir, 'accounts'))) {
     const detail = `no engine ever ran in ${dataDir}; set DATA_DIR to the folder of one that did`
     throw new EngineError('UNAVAILABLE', detail)
@@ -77,11 +77,11 @@ async function withFolder(
   }
 }
 
-/** Removes the webhooks of a deleted account, because no engine is running that would do it. */
+/** Removes the webhooks of a deleted account. No engine runs that would remove them. */
 function removeWebhooks(storage: Storage, account: AccountId, reason: DeactivationReason): void {
   if (reason !== 'deleted') return
   for (const webhook of [...storage.webhooks.all()]) {
-    // Awaited with the account's own removal, which follows it in the same transaction.
+    // Awaited together with the removal of the account, which follows in the same transaction.
     if (webhook.accountId === account) storage.webhooks.remove(webhook).catch(() => undefined)
   }
 }
@@ -99,7 +99,7 @@ const HEADINGS = [
   ...['webhooks', 'pending', 'throttled', 'requests now', 'streams now'],
 ]
 
-/** The cells of an account as actors/accounts/account-commands.ts returns it. */
+/** The table cells of an account, as actors/accounts/account-commands.ts returns it. */
 function cells(row: unknown): readonly string[] {
   if (!isRecord(row) || typeof row.created_at !== 'number') {
     throw new Error('the answer is no account')

@@ -36,15 +36,15 @@ const LISTENING_LINE = /listens at (http:\/\/\S+)/
 
 interface Started {
   readonly child: ChildProcess
-  /** Its URL. Rejects with an Error when the process ends before it listens. */
+  /** Resolves to the URL of the process. Rejects with an Error if the process ends before it listens. */
   readonly url: Promise<string>
-  /** The key of the local account that the process printed, once it listens. */
+  /** Resolves to the key of the local account, which the process prints. */
   readonly key: () => string | null
   readonly ended: Promise<void>
 }
 
 function start(name: string, env: NodeJS.ProcessEnv): Started {
-  // The channel tells the child that this process is gone, so that it ends.
+  // Through this channel the child notices that this process has ended, and ends too.
   const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=4', START], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -66,7 +66,7 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
   return { child, url, key: () => key, ended }
 }
 
-/** All processes share the secret that signs tokens. Each role has its own NATS user. */
+/** All processes share the secret that signs tokens. Each role has its own user of NATS. */
 function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): NodeJS.ProcessEnv {
   const storedSecrets = loadSecrets(config.dataDir)
   return {
@@ -78,7 +78,7 @@ function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): 
   }
 }
 
-/** Detects a killed npm, which sends no signal: the parent process id changes. */
+/** Notices that npm was killed, which sends no signal: the parent process id changes. */
 function onNpmKilled(action: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
@@ -90,7 +90,7 @@ function onNpmKilled(action: () => void): void {
 async function main(): Promise<void> {
   if (!hasNats()) throw new Error(GET_NATS)
   const config = loadConfig({ ...process.env, ROLE: 'all' })
-  // The files of nats-server are readable for their user only, as those of the engine are.
+  // Only the user may read the files of nats-server, as those of the engine.
   process.umask(0o077)
   const stopping = new Promise<void>((stop) => {
     process.on('SIGINT', () => stop())
@@ -131,7 +131,7 @@ async function main(): Promise<void> {
     )
     await Promise.race([stopping, ...failed])
   } finally {
-    // Gateways end first, then the engine that they depend on, then the server.
+    // Stops the gateways first, then the engine, then the server.
     for (const { child, ended } of [...running].reverse()) {
       child.kill('SIGTERM')
       await ended

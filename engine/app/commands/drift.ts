@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Reads both venues at once, because each has its own rate limit. Prints in table order. */
+/** Reads both venues concurrently, because each has its own rate limit. */
 async function readReports(
   addresses: VenueAddresses,
   nameOf: (key: VenueKey) => string,

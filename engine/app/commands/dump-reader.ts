@@ -1,5 +1,5 @@
-// Iterates over the rows of a dump: JSON lines, a JSON array, or an object that contains one, gzip or
-// plain. A file of JSON lines is never in memory as a whole.
+// Reads the rows of a dump: JSON lines, a JSON array, or an object that contains an array, plain or gzipped. Files of
+// JSON lines are read as a stream.
 
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -13,10 +13,10 @@ import { type LabelledPair, labelledPairOf } from '../../matching/offline/labell
 import { type Arguments, type Progress, UsageError } from '../../process/command-line.ts'
 import { PAIRED_VENUES } from '../../venues/venues.ts'
 
-/** Fields under which a response of either venue has its rows. */
+/** Names of the fields in which a venue's response has its rows. */
 const LISTS = ['events', 'markets', 'data', 'rows']
 
-/** Rows in the order of the file. A line that is not JSON is null. Throws file-system errors. */
+/** Yields the rows in order; null for a line that is not JSON. Throws errors of the file system. */
 export async function* dumpRows(file: string): AsyncIterable<unknown> {
   const isZipped = hasGzipMark(file)
   const source = createReadStream(file)
@@ -37,7 +37,7 @@ export async function* dumpRows(file: string): AsyncIterable<unknown> {
   }
 }
 
-/** All rows of a file at once. Throws file-system errors. */
+/** Returns all rows of a file. Throws errors of the file system. */
 async function rowsOf(file: string): Promise<readonly unknown[]> {
   const rows: unknown[] = []
   for await (const row of dumpRows(file)) rows.push(row)
@@ -46,7 +46,7 @@ async function rowsOf(file: string): Promise<readonly unknown[]> {
 
 /** Default files of labelled pairs for evaluation and training, under SHARED_DATA. */
 const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
-/** The option that names other files. */
+/** Name of the option for other files. */
 export const PAIRS_OPTION = {
   takes: 'FILE',
   means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
@@ -58,7 +58,7 @@ export function sharedFile(name: string): string {
   return join(process.env.SHARED_DATA ?? '../shared/data', name)
 }
 
-/** The encoder of MATCH_ENCODER_DIR. Null where it is not set. Throws UsageError for an unusable one. */
+/** The encoder of MATCH_ENCODER_DIR; null if the variable is unset. Throws UsageError for an unusable one. */
 export async function namedEncoder(): Promise<OpenEncoder | null> {
   const folder = process.env.MATCH_ENCODER_DIR ?? ''
   if (folder === '') return null
@@ -67,10 +67,7 @@ export async function namedEncoder(): Promise<OpenEncoder | null> {
   throw new UsageError(`MATCH_ENCODER_DIR ${opened.reason}`)
 }
 
-/**
- * Compares the labelled pairs of the files of `--pairs`, or of those under SHARED_DATA, also by meaning
- * where an encoder is configured.
- */
+/** Compares the labelled pairs of `--pairs`, or of SHARED_DATA. If an encoder is configured, also compares by meaning. */
 export async function comparedPairs(
   given: Arguments<'pairs'>,
   encoded: OpenEncoder | null,
@@ -111,7 +108,7 @@ async function rowsOfDocument(file: string, isZipped: boolean): Promise<readonly
   return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [parsed(line) ?? null]))
 }
 
-/** The rows of `{"events": […]}`. An event has `markets` too, but also a title. */
+/** The rows of `{"events": […]}`. An event has `markets` as well, but also a title. */
 function listOf(value: unknown): readonly unknown[] | null {
   if (typeof value !== 'object' || value === null || 'title' in value) return null
   for (const [name, list] of Object.entries(value)) {

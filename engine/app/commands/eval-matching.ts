@@ -16,7 +16,7 @@ import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-reader.ts'
 import { runCommand } from './run-command.ts'
 
 const WORST_SHOWN = 20
-/** The split whose kinds, vetoes, bands and errors are printed. Its accuracy is the one to quote. */
+/** The split whose details are printed, and whose accuracy should be quoted. */
 const QUOTED = 'one kind left out'
 const COMMAND = {
   name: 'npm run eval:matching',

@@ -20,7 +20,7 @@ import { runCommand } from './run-command.ts'
 
 const PROTOCOLS = VENUES.map(({ protocol }) => protocol)
 const MARKETS_RECORDED = 200
-/** Markets that are read to find those. */
+/** Number of markets that are read to find the most traded ones. */
 const MARKETS_CRAWLED = 5_000
 const SECONDS_MAX = 86_400
 
@@ -143,7 +143,7 @@ async function recordCatalog(
       AbortSignal.any([signal, enough.signal]),
     )
   } catch (error) {
-    // Aborted here once enough markets were read. Any other error is a real failure.
+    // The crawl was aborted because enough markets were read. Other errors are rethrown.
     if (!enough.signal.aborted) throw error
   }
   open.sort((one, other) => other.volume24h - one.volume24h)

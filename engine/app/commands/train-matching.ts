@@ -20,9 +20,9 @@ import { runCommand } from './run-command.ts'
 
 const TARGET = new URL('../../matching/compare/weights.json', import.meta.url)
 const WORDS_TARGET = new URL('../../matching/understand/learned-words.json', import.meta.url)
-/** Maximum number of texts per family. */
+/** Maximum texts per family. */
 const TITLES_MAX = 40
-/** Dumps of both venues under SHARED_DATA, and the function that gives the family of a row's text. */
+/** Dumps of both venues under SHARED_DATA, with a function that returns the family of a row's text. */
 const DUMPS: readonly (readonly [string, (row: Row) => string])[] = [
   ['kalshi-events-to-2026-02.jsonl.gz', (row) => textOf(row, 'series_ticker')],
   ['polymarket-markets-2025-08_11.jsonl.gz', (row) => familyOf(textOf(row, 'question'))],

@@ -9,7 +9,7 @@ import { EngineError } from '../../errors.ts'
 import { openProgress } from '../../process/command-line.ts'
 import { runCommand } from './run-command.ts'
 
-/** Their last release with binaries for both Node 20 and 22. */
+/** The last release with binaries for both Node 20 and 22. */
 const OFFICIAL = 'github:uNetworking/uWebSockets.js#v20.66.0'
 const DEPENDENCY = 'uWebSockets.js'
 const NPM_MS_MAX = 300_000
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   throw new EngineError('UNAVAILABLE', detail)
 }
 
-/** Null on success, else the reason in a few words. */
+/** Null on success, else the reason. */
 function install(): string | null {
   const quiet = ['--no-audit', '--no-fund', '--fetch-retries=0', '--save-exact']
   const progress = openProgress()

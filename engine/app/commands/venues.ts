@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     kalshiPublicKeyPem: key.publicKeyPem,
     host: '127.0.0.1',
     hasPast: true,
-    // Named by the port, so that two such commands never share a folder.
+    // The name contains the port, so that two such commands do not share a folder.
     worldFolder: join(config.dataDir, `venues-world-${config.sim.port}`),
   })
   progress.end()

@@ -45,7 +45,7 @@ function show(answer: unknown): void {
   process.stdout.write(`${'what'.padEnd(9)}${head}  market  token\n${lines.join('')}`)
 }
 
-/** Prints the events that the venue's history lacks, and those that it has in addition. */
+/** Prints the events that the venue's history lacks, and the number of those that it added. */
 function showLacking(difference: Readonly<Record<string, unknown>>): void {
   const { at, lacks, had_more, told_otherwise: different, table } = difference
   process.stdout.write(
@@ -54,7 +54,7 @@ function showLacking(difference: Readonly<Record<string, unknown>>): void {
   showEvents('lacks', table)
 }
 
-/** Prints settled events that the venue lacks, and events after the ledger that it does not list, or not yet. */
+/** Prints stored events that the venue lacks: settled ones, and events after the ledger. */
 function showEvents(label: 'lacks' | 'untold', table: unknown): void {
   const rows: readonly unknown[] = Array.isArray(table) ? table : []
   for (const row of rows.filter(isRecord)) {

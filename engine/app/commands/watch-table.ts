@@ -1,5 +1,4 @@
-// Formats messages of the stream as table rows. A channel without columns of its own shows its data as
-// names and values.
+// Formats messages of the stream as rows of a table.
 
 import { isRecord } from '../../json-record.ts'
 
@@ -7,7 +6,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 interface Column {
   readonly heading: string
-  /** Characters. A longer text is truncated. */
+  /** Characters per cell. A longer text is cut. */
   readonly width: number
   readonly isNumber?: boolean
   readonly textOf: (data: Fields, message: Fields) => unknown
@@ -82,7 +81,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
 }
 
-/** Columns of a channel that is not listed above. */
+/** Columns of other channels: all fields as names and values. */
 const ANY: readonly Column[] = [
   TYPE,
   {
@@ -107,10 +106,7 @@ export function headingOf(channel: string): string {
   return lineOf(columnsOf(channel), ({ heading }) => heading)
 }
 
-/**
- * A message as a line: a row for data, a note for an interruption. Null for messages that need not be
- * displayed.
- */
+/** Formats a message: data as a row, an interruption as a note. Null for messages that are not displayed. */
 export function rowOf(channel: string, message: unknown): string | null {
   if (!isRecord(message)) return null
   const { type, market_id: market = 'all markets', platform, state, reason } = message
@@ -136,17 +132,17 @@ function lineOf(columns: readonly Column[], textOf: (column: Column) => unknown)
   return cells.join('  ').trimEnd()
 }
 
-/** Escapes texts of a venue, which may contain terminal control characters. */
+/** Escapes a venue's text, which may contain terminal control characters. */
 function printable(value: unknown): string {
   return String(value).replace(/\p{C}/gu, '?')
 }
 
-/** `14:03:59.120`, or a dash without a time. */
+/** A time such as `14:03:59.120`; a dash if there is none. */
 function clockTime(timeMs: unknown): string {
   return typeof timeMs === 'number' ? new Date(timeMs).toISOString().slice(11, 23) : '-'
 }
 
-/** The first level of a side, and the number of further ones. */
+/** The best level of a side, and the number of further levels. */
 function levels(value: unknown): string {
   const [first, ...more]: readonly unknown[] = Array.isArray(value) ? value : []
   if (!isRecord(first)) return '-'

@@ -65,14 +65,14 @@ function readRequest(given: Given): Request {
   return { url, channel, marketIds, count, isJson: given.has('json') }
 }
 
-/** Why a command was rejected or found nothing to watch. Null for any other message. */
+/** Why the server rejected the command or found nothing to watch; null for other messages. */
 function refusalOf(text: string): string | null {
   if (text.startsWith('{"type":"error"')) return text
   const isNothing = text.startsWith('{"type":"subscribed"') && text.includes('"accepted":[]')
   return isNothing ? `no such market: ${text}` : null
 }
 
-/** Resolves to the exit code. Rejects with UsageError when there is nothing to watch. */
+/** Resolves to the exit code. Rejects with UsageError if there is nothing to watch. */
 function watch({ url, channel, marketIds, count, isJson }: Request): Promise<number> {
   const address = `${url.protocol.replace('ws', 'http')}//${url.host}`
   const socket = new WebSocket(url)
@@ -81,7 +81,7 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
   return new Promise((resolve, reject) => {
     const refuse = (why: string) => reject(new UsageError(why))
     const print = (line: string) => {
-      // Pauses the socket when stdout is slow, so that the engine's slow-reader handling applies.
+      // Pauses the socket if stdout is slow, so that the engine limits this reader.
       if (!process.stdout.write(`${line}\n`)) socket.pause()
     }
     socket.on('open', () => {
@@ -100,7 +100,7 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
       if (seen >= count) socket.close(1000)
     })
     process.stdout.on('drain', () => socket.resume())
-    // `| head` closes the pipe after its last line.
+    // Ends without an error if the reader closes the pipe, as `| head` does.
     process.stdout.on('error', () => resolve(0))
     socket.on('unexpected-response', (_, response) =>
       refuse(`the engine at ${address} refused the stream with status ${response.statusCode}`),
@@ -114,7 +114,7 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
       resolve(1)
     })
     const stop = (): void => {
-      // A second signal does not wait for the engine's closing frame.
+      // A second signal ends the command without waiting for the engine's closing frame.
       if (isStopped) resolve(0)
       isStopped = true
       socket.close(1000)
