@@ -8,7 +8,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 const FLOOD: Requester = ['flood', '10.0.0.1']
 const OTHER: Requester = ['other', '10.0.0.2']
 
-test('leaves a slot for other requesters while one requester asks for ten times its share', async () => {
+test('leaves a slot for other requesters when one requester requests ten times its share', async () => {
   const slots = new Slots({ runningMax: 4, waitingMax: 64, runningOfOneMax: 2 })
   const { signal } = new AbortController()
   const began: string[] = []
@@ -24,7 +24,7 @@ test('leaves a slot for other requesters while one requester asks for ten times 
   assert.deepEqual(began, ['flood 1', 'flood 2', 'other 1'])
 })
 
-test('refuses the newest work of the requester with the most work when the queue is full', async () => {
+test('rejects the newest task of the requester with the most tasks when the queue is full', async () => {
   const slots = new Slots({ runningMax: 1, waitingMax: 2 })
   const { signal } = new AbortController()
   let end = (): void => undefined
@@ -46,7 +46,7 @@ test('refuses the newest work of the requester with the most work when the queue
   assert.deepEqual(done, ['flood 1', 'other 1', 'flood 2'])
 })
 
-test('takes a slot from long work only for a requester that has fewer slots', async () => {
+test('takes a slot from a long task only for a requester that has fewer slots', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 2, waitingMax: 8 },
@@ -72,7 +72,7 @@ test('takes a slot from long work only for a requester that has fewer slots', as
   assert.ok(order.lastIndexOf('other') <= 10, order.join(' '))
 })
 
-test('requeues long work behind waiting work, and frees the place of waiting work that is aborted', async () => {
+test('queues a long task behind waiting tasks when it yields its slot, and removes an aborted task from the queue', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 1, waitingMax: 2 },

@@ -68,7 +68,7 @@ test('handles a message inside send when the system is idle', () => {
   assert.deepEqual(actor.seen, [7])
 })
 
-test('handles a message sent during a tick after that tick, in order', () => {
+test('handles a message that is sent during a tick after that tick, in order', () => {
   const actor = new Recorder()
   const actorRef = openSystem().system.spawn(actor)
   let depth = 0
@@ -130,7 +130,7 @@ test('alternates a busy actor with other actors', async () => {
   while (hot.seen.length < 1_000) await nextTick()
 })
 
-test('gives more time to handling queued messages than to reading new ones', async () => {
+test('gives more time to the handling of queued messages than to the reading of new ones', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -148,7 +148,7 @@ test('gives more time to handling queued messages than to reading new ones', asy
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
 })
 
-test('reports how long messages wait, and notifies an actor with a late message, even when no tick runs', () => {
+test('measures how long messages wait, and calls onLate of an actor with a late message, even if no handler runs', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const [late, quiet] = [new Recorder(), new Recorder()]
@@ -193,7 +193,7 @@ test('stops reading when queued messages reach the limit and resumes at half the
   assert.equal(system.isFull, false)
 })
 
-test('drops droppable messages from a full mailbox to make space and reports the drop', () => {
+test('drops droppable messages from a full mailbox to make space, and calls onOverflow', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -201,7 +201,7 @@ test('drops droppable messages from a full mailbox to make space and reports the
   const actorRef = system.spawn(actor)
   for (let message = 0; message < mailboxMessagesMax; message += 1) actorRef.send(message)
   actorRef.send(5)
-  assert.deepEqual(actor.lost, [10], 'told once')
+  assert.deepEqual(actor.lost, [10], 'onOverflow is called once')
   isHeld = false
   clock.advance(5)
   assert.deepEqual(actor.seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 5])

@@ -30,7 +30,7 @@ function runOf(
   return log
 }
 
-test('records where the last run’s stored trades end while its data is retained', () => {
+test('stores the end offset of the last run at startup', () => {
   const storage = openMemoryStorage()
   const first = runOf(storage, 'first', { count: 5, written: 5 })
   assert.deepEqual(first.runs(), [first.present])

@@ -162,7 +162,7 @@ describe('opportunities', () => {
     return page.opportunities
   }
 
-  test('buys Yes where it is cheaper and No on the other venue, in both directions', () => {
+  test('buys Yes where it is cheaper and No on the other venue, whichever venue is cheaper', () => {
     const { b } = pair(0.45)
     const [found] = list()
     assert.deepEqual(
@@ -203,7 +203,7 @@ describe('opportunities', () => {
     assert.equal(quote.opportunity.profit, 8_000_000)
   })
 
-  test('opens no opportunity for a score below 80, a relation other than identical, or unknown inversion', () => {
+  test('opens no opportunity when the score is below 80, the relation is not identical or the inversion is unknown', () => {
     for (const [score, set] of [
       [79.9, { relation: 'identical' as const }],
       [95, { relation: 'subset' as const }],
@@ -229,7 +229,7 @@ describe('opportunities', () => {
     assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
   })
 
-  test('closes an opportunity when an operator rejects its pair, even if books are unchanged or outcomes are inverted', () => {
+  test('closes an opportunity when an operator rejects its pair, even if the books are unchanged or the outcomes inverted', () => {
     const { publisher, catalog } = engine
     const results = new MatchResults({
       ...{ matches, publisher, table: storage.matches, nowMs: () => clock.nowMs() },
@@ -294,7 +294,7 @@ describe('opportunities', () => {
     clock.stall(DAY_MS)
     assert.equal(list().length, 1)
     clock.advance(1)
-    assert.deepEqual([list(), arbitrage.ofMarket(a.ref.number)], [[], []], 'before the next look')
+    assert.deepEqual([list(), arbitrage.ofMarket(a.ref.number)], [[], []], 'before the next check')
     clock.advance(249)
     assert.deepEqual(events().slice(2), ['opened', 'closed stale'])
     assert.deepEqual([...new Set(requested)], ['b'])
@@ -322,7 +322,7 @@ describe('opportunities', () => {
     assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'fee_unknown' })
   })
 
-  test('reopens an opportunity as soon as a stale book is confirmed, even if no level changed', () => {
+  test('reopens an opportunity as soon as its stale book is confirmed, even if no level changed', () => {
     const { a, b } = pair(0.45)
     b.isStale = true
     tellStatus('down')
@@ -370,7 +370,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices'])
   })
 
-  test('opens an opportunity that was over the limit once there is capacity', () => {
+  test('opens an opportunity that exceeded the limit as soon as another one closes', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
@@ -406,10 +406,10 @@ describe('opportunities', () => {
     )
     const before = published.length
     clock.advance(5_000)
-    assert.equal(published.length, before, 'what has not changed is not told again')
+    assert.equal(published.length, before, 'unchanged opportunities are not published again')
   })
 
-  test('keeps the open opportunities equal to a recomputation after any level changes', () => {
+  test('has the same open opportunities as a full recomputation after any level changes', () => {
     const random = seededRandom(4)
     const taker = { ...CURVE_ZERO, rateMicros: 20_000 }
     const rounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 } as const
@@ -458,7 +458,7 @@ describe('opportunities', () => {
     assert.equal(published.length, pairCount)
   })
 
-  test('publishes an opportunity’s peak, its age four times a second, and its last state on close', () => {
+  test('publishes an opportunity’s maxima, its age four times a second, and its last state on close', () => {
     const lasting: ArbitrageRefresh[] = []
     engine.publisher.watch({
       name: 'ages',
@@ -508,7 +508,7 @@ describe('opportunities', () => {
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 
-  test('stores an opportunity with its history when it lasted at least half a second, and no shorter one', () => {
+  test('stores an opportunity that lasted at least half a second, and no shorter one', () => {
     const { b } = pair(0.45)
     clock.advance(300)
     put(b, [level(0.5, 50)], [])
@@ -604,7 +604,7 @@ describe('opportunities', () => {
     })
   }
 
-  test('quotes the cost and profit of a basket, even at a loss, or the reason why no basket is possible', () => {
+  test('quotes the cost and profit of a basket, even at a loss, or states why no basket is possible', () => {
     const { a, b } = pair(0.45)
     const legs = [
       { market: b, outcome: 1 },
@@ -640,7 +640,7 @@ describe('opportunities', () => {
     }).closeLastRun()
   }
 
-  test('closes the opportunities that a killed run left open, once, in the stream and in the history', () => {
+  test('publishes and stores the end of each opportunity that a killed run left open, once', () => {
     const { b } = pair(0.45)
     clock.advance(12_000)
     b.change({ side: 'bid', ...level(0.46, 50) })
@@ -664,7 +664,7 @@ describe('opportunities', () => {
     assert.equal(rows().length, 1)
   })
 
-  test('publishes “closed” again in the run after an orderly stop, without another history row', () => {
+  test('publishes the end again in the next run after an orderly stop, without a second history row', () => {
     pair(0.45)
     clock.advance(1_000)
     arbitrage.stop()
@@ -677,7 +677,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('closes nothing in the next run for an opportunity that had already ended', () => {
+  test('publishes no second end in the next run when an opportunity had already ended', () => {
     const { b } = pair(0.45)
     put(b, [level(0.3, 50)], [level(0.43, 20)])
     clock.advance(1)
@@ -730,7 +730,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('uses every level of the book, however deep it is', () => {
+  test('uses all levels of a book', () => {
     const { a, b } = pair(0.9)
     const deep = Array.from({ length: 2_000 }, (_, rank) => level(0.1 + rank * 0.0002, 1))
     put(a, [], deep)
@@ -777,7 +777,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.find(found.id), null)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
   })
-  test('shows an opportunity with current book ages, close times and figures that work as filter values', () => {
+  test('returns current book ages and close times, and figures that pass a filter by the same value', () => {
     const { a, b } = pair(0.45)
     clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)

@@ -67,7 +67,7 @@ test('restores the catalogue from storage with the same market numbers', () => {
   assert.equal(again.find('venue_a_y')?.details().description, 'Rules of y.')
 })
 
-test('updates a market that is crawled again, publishes its status change, and does not report it as new', () => {
+test('updates a market and publishes its new status when it is crawled again, and does not return it as new', () => {
   const { catalog, updates } = openCatalog([listing('x')])
   assert.deepEqual(catalog.take({ markets: [listing('x', { status: 'closed' })], events: [] }), [])
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'closed')
@@ -170,7 +170,7 @@ test('returns every row of a pinned list exactly once while volumes change', () 
   }
 })
 
-test('shares a ranking for five seconds and keeps its pin valid for five more minutes', () => {
+test('shares a ranking for five seconds and accepts its pin for five more minutes', () => {
   const { catalog, clock } = openCatalog([listing('x'), listing('y')])
   const first = page(catalog, { limit: 1 }).next
   assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin)
@@ -188,7 +188,7 @@ test('shares a ranking for five seconds and keeps its pin valid for five more mi
   assert.equal(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
 })
 
-test('routes an event to its market by outcome or id, and counts events of unknown markets', () => {
+test('routes a venue’s event to its market by outcome or id, and counts events of unknown markets', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   routes.route(trade('x', 't1'))
@@ -259,7 +259,7 @@ test('retains a market settled within the retention days even if it closed long 
   assert.equal(forget(catalog, 9, timeMs(NOON + (DAYS - 1) * DAY_MS)), 1)
 })
 
-test('retains a market that resolves while followed for the full retention time', () => {
+test('retains a market that resolves in this run for the full retention time', () => {
   const { catalog } = openCatalog([over('x', { status: 'closed' })])
   catalog.take({ markets: [over('x')], events: [] })
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'resolved')
@@ -305,7 +305,7 @@ test('deletes every lookup key and all stored data of an expired market', () => 
   ])
   const removed: number[] = []
   publisher.watch({
-    name: 'heard',
+    name: 'recorder',
     onUpdate: () => undefined,
     onMarketRemoved: (market) => removed.push(market),
   })
@@ -346,7 +346,7 @@ test('finds a market by its new slug and outcomes after a change, and by none of
   assert.equal(catalog.entryOfOutcome('a', outcomeId('new-yes')), null)
 })
 
-test('removes an event with its last market from memory and storage, and recreates it only with a market', () => {
+test('removes an event with its last market from memory and storage, and restores it only with a market', () => {
   const { catalog, storage } = openCatalog()
   const event = eventListing('both').nativeId
   const first = over('one', { event })
@@ -400,7 +400,7 @@ test('does not restore a removed market when a crawl still lists it', () => {
   assert.equal(publisher.latest('trades', 3).seq, 0)
 })
 
-test('visits every market in small time slices, including markets added meanwhile', () => {
+test('checks every market in small time slices, including markets added meanwhile', () => {
   const random = seededRandom('forgetting')
   const retained = new Set<string>()
   const { catalog } = openCatalog()
@@ -431,7 +431,7 @@ function listener(): { watcher: CatalogWatcher; received: string[] } {
   return { watcher, received }
 }
 
-test('stores new details when the summary is unchanged, and does not store equal details again', () => {
+test('stores new details when the summary is unchanged, and writes nothing when the details are equal', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   let putCount = 0
   const { put } = storage.markets
@@ -498,7 +498,7 @@ test('keeps a market’s result when a later listing has none', () => {
   }
 })
 
-test('keeps event data when a listing has no event', () => {
+test('retains the event’s fields when a listing names no event', () => {
   const rich = { question: 'Who? A', tags: ['sports'], category: 'Sports' }
   const { catalog } = openCatalog([listing('x', rich)])
   const poor = { ...listing('x', { question: 'A', tags: [], category: null }), lacksEvent: true }
@@ -507,7 +507,7 @@ test('keeps event data when a listing has no event', () => {
   assert.deepEqual({ question, tags, category }, rich)
 })
 
-test('keeps the fee statement when a listing has none, and drops it when the statement is unreadable', () => {
+test('retains the fees when a listing states none, and drops them when the statement is unreadable', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   const stated = (now: Partial<FeeModel>) => ({
     now: { ...MODEL_UNKNOWN, source: 'an answer', ...now },
@@ -655,7 +655,7 @@ test('resolves a slug used on both venues to the event with more volume', () => 
   assert.equal(catalog.eventBySlug('event-x')?.platform, 'venue_b')
 })
 
-test('returns each remaining market of a pinned list once, with an exact has_more', () => {
+test('returns each remaining market of a pinned list once, and has_more only if another row follows', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('forgotten pages', seed)
     const rows = Array.from({ length: 40 }, (_, index) =>
@@ -690,7 +690,7 @@ test('returns each remaining market of a pinned list once, with an exact has_mor
   }
 })
 
-test('restores a market’s volume after a kill, including trades after its last checkpoint', () => {
+test('restores a market’s volume after a kill, including trades after the last checkpoint', () => {
   const storage = openMemoryStorage()
   const figuresAtMs = timeMs(NOON - 1_000)
   const { catalog } = openCatalog([listing('KX', { venue: 'b', figuresAtMs })], storage)
@@ -714,7 +714,7 @@ test('restores a market’s volume after a kill, including trades after its last
   }
 })
 
-test('keeps newer figures when an older listing arrives, and always keeps the total volume', () => {
+test('retains newer figures when an older listing arrives, and never lowers the total volume', () => {
   const total = (contracts: number, set: Partial<MarketListing> = {}) =>
     listing('KX', { venue: 'b', volumeTotal: usdMicros(contracts * 1e6), ...set })
   const { catalog } = openCatalog([total(100, { openInterest: sizeMicros(5) })])

@@ -55,7 +55,7 @@ test('lists the same markets as the reference implementation for any filters and
   }
 })
 
-test('returns a search’s markets filtered like a list, in any sort order', async () => {
+test('filters and sorts the markets found by a search like a list', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('searches', seed)
     const world = new RandomCatalog(random, 60)
@@ -82,7 +82,7 @@ test('returns a search’s markets filtered like a list, in any sort order', asy
   }
 })
 
-test('returns the same lists for many candidates as for few', () => {
+test('selects the same markets with many candidates as with few', () => {
   const { catalog } = emptyCatalog()
   const random = seededRandom('candidates')
   const volume24h = () => usdMicros(random.below(50) * 1_000_000)
@@ -215,7 +215,7 @@ test('returns every event of a pinned list once while its values change', () => 
   }
 })
 
-test('keeps a pinned list unchanged when an event gains a market, and refuses the pin for another search', () => {
+test('keeps a pinned list unchanged when an event gains a market, and rejects the pin for another filter', () => {
   const { catalog } = emptyCatalog()
   const event = eventListing('x')
   const child = (name: string) => listing(name, { event: event.nativeId })
@@ -234,7 +234,7 @@ test('keeps a pinned list unchanged when an event gains a market, and refuses th
   assert.equal(catalog.list({ ...query('event y'), ...first.next }), 'expired')
 })
 
-test('shares one search result or refusal between clients that send equal queries within seconds', async () => {
+test('shares one search or its rejection between clients that send equal queries within seconds', async () => {
   const { catalog, index, clock } = emptyCatalog()
   catalog.take({ markets: [listing('x'), listing('y')], events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'happen', ...BY_VOLUME }
@@ -253,7 +253,7 @@ test('shares one search result or refusal between clients that send equal querie
   assert.deepEqual(numbersOf(shown(await catalog.search(query))), [2])
 })
 
-test('continues a search at its pin without searching again, and expires with the pin', async () => {
+test('continues a search at its pin without searching again, until the pin expires', async () => {
   const { catalog, clock, index } = emptyCatalog()
   catalog.take({ markets: ['x', 'y', 'z'].map((name) => listing(name)), events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'Will', ...BY_VOLUME, limit: 2 }

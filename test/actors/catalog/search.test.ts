@@ -15,7 +15,7 @@ import {
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
-test('finds a market by its current words and no longer after the market is removed', async () => {
+test('finds a market by its current words only, and not after its removal', async () => {
   const { search, found } = bench(openSearch(Number.POSITIVE_INFINITY))
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)
@@ -62,7 +62,7 @@ test('includes every change queued before the search, however many are queued', 
   assert.deepEqual((await second).slice(-2), [1_000, 1_001])
 })
 
-test('sends nothing to the thread while held, and everything once released', async () => {
+test('sends nothing to the thread before the release, and all texts after it', async () => {
   const { search, found, port } = bench(openSearch(Number.POSITIVE_INFINITY))
   const all = Array.from({ length: 300 }, (_, position) => position + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
@@ -74,7 +74,7 @@ test('sends nothing to the thread while held, and everything once released', asy
   search.release()
   search.put(301, zebra, null)
   search.remove(1)
-  assert.equal((await early).length, 300, 'asked for before the release')
+  assert.equal((await early).length, 300, 'the search was started before the release')
   assert.equal((await found('zebra')).length, 300)
   assert.deepEqual((await found('zebra')).slice(0, 1), [2])
 })
@@ -96,7 +96,7 @@ test('sends changes in small batches with only the latest state of each market',
   )
 })
 
-test('refuses a search when the queue is full or the wait is too long', async () => {
+test('rejects a search when the queue is full or the wait is too long', async () => {
   const port = slowPort()
   const { search, clock, found } = bench(port)
   search.put(1, zebra, null)
@@ -133,7 +133,7 @@ test('rebuilds a lost index from all texts while searches wait', async () => {
   assert.equal((await found('zebra')).length, 301)
 })
 
-test('refuses the running search when the thread exits, then replaces the thread and rebuilds the index', async () => {
+test('rejects the running search when the thread exits, then starts a new thread and rebuilds the index', async () => {
   const thread = openPool<SearchTask, SearchResult>({
     worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),
     threads: 1,
@@ -175,7 +175,7 @@ test('reads all texts in small time slices', async () => {
   assert.ok(steps.length >= 4 && Math.max(...steps) <= 257, `${steps}`)
 })
 
-test('refuses searches at once while the thread fails, and retries the thread after a second', async () => {
+test('rejects searches at once while the thread is down, and starts a new thread after a second', async () => {
   const port = losingPort()
   const texts = new Map([[1, { number: 1, summary: zebra, eventTitle: null }]])
   const { search, clock, found } = bench(port, texts)
@@ -195,7 +195,7 @@ test('refuses searches at once while the thread fails, and retries the thread af
   assert.deepEqual(await found('zebra'), [1])
 })
 
-test('refuses queued and new searches after close and leaves no timer', async () => {
+test('rejects queued and new searches after close and leaves no timer', async () => {
   const port = slowPort()
   const { search, clock } = bench(port)
   search.put(1, zebra, null)
@@ -263,7 +263,7 @@ function losingPort() {
   return port
 }
 
-test('alternates one client’s searches with a flood from another client and refuses only the flood', async () => {
+test('alternates between the searches of two clients when one of them sends too many, and rejects only that client’s', async () => {
   const slow = slowPort()
   const { search, port } = bench(slow)
   const flood = Array.from({ length: 100 }, (_, index) =>

@@ -288,7 +288,7 @@ test('publishes the price only when the price, its source or the best levels cha
   )
 })
 
-test('keeps the book, trades and price of a market while its actor is unloaded', () => {
+test('restores the book, trades and price of a market after it released its memory', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   for (let index = 0; index < 300; index += 1) actor.receive(trade('m', `t${index}`))
@@ -318,7 +318,7 @@ test('shows the last book as stale after a restart until the first snapshot arri
   assert.equal(again.price().price, 410_000)
 })
 
-test('restores the best levels and the price when the actor restarts after a failed message, and publishes the price again', () => {
+test('retains the best levels and the price when the actor restarts after a failed message, and publishes the price again', () => {
   const { actor, updates, resyncs } = openMarket()
   const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
   actor.receive(book)
@@ -333,7 +333,7 @@ test('restores the best levels and the price when the actor restarts after a fai
   )
 })
 
-test('reports a loss when a full mailbox drops a trade, and none when it drops a book change', () => {
+test('requests missed trades when a full mailbox drops a trade, but not when it drops a book change', () => {
   const { actor, losses, resyncs } = openMarket()
   actor.onOverflow(change('m', [bid(0.4, 12)]))
   actor.onOverflow(trade('m', 't1', { venueTimeMs: timeMs(NOON - 3_000) }))
@@ -396,7 +396,7 @@ test('publishes a price change caused by a listing or past trade only while ther
   assert.equal(actor.price().price, 410_000)
 })
 
-test('reports each maker of a transaction when it becomes known, with the previously known wallets', () => {
+test('publishes each maker of a transaction when it becomes known, with the previously known wallets', () => {
   const { actor, publisher } = openMarket()
   const seen: unknown[] = []
   publisher.watch({
@@ -421,7 +421,7 @@ test('reports each maker of a transaction when it becomes known, with the previo
   ])
 })
 
-test('moves the status from open to closed to resolved and never back from resolved', () => {
+test('changes the status from open to closed to resolved, and never from resolved', () => {
   const { actor, updates, ignored } = openMarket()
   const status = (to: 'open' | 'closed' | 'resolved') =>
     actor.receive({
@@ -480,7 +480,7 @@ test('publishes a changed question, close time, outcomes or fees once, and no ot
       .map(({ event }) => event)
       .slice(4),
     ['closed'],
-    'one event says both',
+    'one event contains both changes',
   )
   assert.equal(notified()[4]?.facts.question, 'Over?')
 })
@@ -619,7 +619,7 @@ test('records a tick for the first price of a run and of each replacement book, 
     return (market.priceAt(timeMs(atMs + 500))?.timeMs ?? 0) - NOON
   }
   assert.equal(book(actor, 0), 0)
-  assert.equal(book(actor, 60), 0, 'the same book again tells nothing new')
+  assert.equal(book(actor, 60), 0, 'an equal book records no tick')
   actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
   assert.equal(book(actor, 120), 120_000)
   actor.checkpoint(timeMs(NOON + 130_000))
@@ -665,7 +665,7 @@ test('sends a changed summary or volume to the catalogue in the same tick, befor
   ])
 })
 
-test('increments the version before the catalogue receives a changed tick size, whether or not the book is kept', () => {
+test('increments the version before the catalogue receives a changed tick size, whether or not the book stays valid', () => {
   for (const retainsBook of [true, false]) {
     const versions: number[] = []
     const changed = (market: MarketView) => versions.push(market.version)
@@ -688,7 +688,7 @@ test('increments the version before the catalogue receives a changed tick size, 
   }
 })
 
-test('keeps volumes at the largest safe integer when further trades would exceed it', () => {
+test('limits volumes to the largest safe integer', () => {
   const most = usdMicros(Number.MAX_SAFE_INTEGER)
   const { actor } = openMarket({ volume24h: most, volumeTotal: most })
   actor.receive(trade('m', 't1'))
@@ -723,7 +723,7 @@ test('returns for a past second the latest price before it, from memory and from
   }
 })
 
-test('uses a late settlement as the price from its arrival on, also after a restart', () => {
+test('uses a settlement price from its arrival on when it arrives after the resolution, also after a restart', () => {
   const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive({
@@ -771,7 +771,7 @@ function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemorySto
   return { ...opened, state, read, reported }
 }
 
-test('resolves with the determined result when the settlement message carries none', () => {
+test('resolves with the determined result when the settlement message contains none', () => {
   for (const isClosed of [false, true]) {
     const { actor, state, reported } = lifeOf()
     if (isClosed) state({ status: 'closed' })
@@ -854,7 +854,7 @@ test('publishes the payout after a restart when the last run stopped before the 
   assert.deepEqual(reported(), [['settled', 'resolved', 0]])
 })
 
-test('drops a determined result when it is disputed or trading resumes', () => {
+test('removes a determined result when it is disputed or trading resumes', () => {
   const determined = () => {
     const market = lifeOf()
     market.state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
@@ -940,7 +940,7 @@ test('publishes a stale book with its reason, and a confirmation when the next s
   assert.equal(actor.book().isStale, false)
 })
 
-test('marks a book stale only after two REST samples contradict it while the stream is silent', () => {
+test('marks a book stale only after two REST reads contradict it without a stream message in between', () => {
   const { actor, updates, resyncs, ignored } = openMarket()
   const read = (afterMs: number, price: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -966,7 +966,7 @@ test('marks a book stale only after two REST samples contradict it while the str
   assert.ok(ignored.includes('book_check_differs'))
 })
 
-test('accepts a REST snapshot with the same timestamp as the stream’s last message', () => {
+test('compares a REST snapshot that has the same time as the stream’s last message', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.99, 5)]))
   for (const afterMs of [1_000, 4_000]) {

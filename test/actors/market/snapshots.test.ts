@@ -54,10 +54,10 @@ test('stores a changing book at most every ten seconds, and its last state befor
   )
   actor.receive(change('m', [bid(0.4, 7)]))
   actor.tick(at(500))
-  assert.equal(rows().at(-1)?.second, 500, 'after a pause it is kept at once')
+  assert.equal(rows().at(-1)?.second, 500, 'after a pause the book is stored at once')
 })
 
-test('stores twenty levels a side with the total size of all levels', () => {
+test('stores twenty levels per side with the total size of all levels', () => {
   const { actor, rows } = openMarket()
   const prices = Array.from({ length: 30 }, (_, rank) => rank)
   const bids = prices.map((rank) => level((45 - rank) / 100, rank + 1))
@@ -70,7 +70,7 @@ test('stores twenty levels a side with the total size of all levels', () => {
   assert.deepEqual([row?.bidDepth, row?.askDepth], [465_000_000, 1_500_000])
 })
 
-test('stores a suspect book’s previous state and not the suspect state', () => {
+test('stores the state before a book becomes suspect, and not the suspect state', () => {
   const { actor, open, rows, setNow } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))

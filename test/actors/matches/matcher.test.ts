@@ -22,7 +22,7 @@ class Bench {
   readonly engine = new FakeEngine(this.clock)
   readonly storage = openMemoryStorage()
   readonly all = new Map<number, FakeMarket>()
-  readonly told: string[] = []
+  readonly published: string[] = []
   readonly tasks: MatchTask[] = []
   matches = new Matches({ clock: this.clock })
   overrides = this.#openOverrides()
@@ -32,9 +32,9 @@ class Bench {
 
   constructor() {
     this.engine.publisher.watch({
-      name: 'told',
+      name: 'recorder',
       onUpdate: (update) => {
-        if (update.kind === 'lifecycle') this.told.push(publishedOf(update))
+        if (update.kind === 'lifecycle') this.published.push(publishedOf(update))
       },
     })
   }
@@ -189,19 +189,19 @@ describe('matcher', () => {
 
   test('notifies both markets when a high-confidence pair begins and ends, and not for other pairs', async () => {
     const bench = await started()
-    assert.deepEqual(bench.told, ['matched a1 b1', 'matched b1 a1'])
+    assert.deepEqual(bench.published, ['matched a1 b1', 'matched b1 a1'])
     const a1 = [...bench.all.values()][0]
     assert.ok(a1 !== undefined)
     bench.change(a1, { status: 'closed' })
     await bench.settle()
-    assert.deepEqual(bench.told.slice(2), ['unmatched a1 b1', 'unmatched b1 a1'])
+    assert.deepEqual(bench.published.slice(2), ['unmatched a1 b1', 'unmatched b1 a1'])
     await bench.matcher.close()
   })
 
   test('restores pairs with their times after a restart without publishing, and ends pairs that are not found again', async () => {
     const bench = await started()
     const foundAtMs = [...bench.matches.all()][0]?.matchedAtMs
-    bench.told.length = 0
+    bench.published.length = 0
     bench.clock.advance(5_000)
     bench.reopen()
     const b2 = [...bench.all.values()][3]
@@ -212,11 +212,11 @@ describe('matcher', () => {
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a1-b1 100'])
     assert.equal([...bench.matches.all()][0]?.matchedAtMs, foundAtMs)
-    assert.deepEqual(bench.told, [])
+    assert.deepEqual(bench.published, [])
     await bench.matcher.close()
   })
 
-  test('prefers an operator override to every score until the override is withdrawn, also after a restart', async () => {
+  test('gives an operator override priority over every score until it is removed, also after a restart', async () => {
     const bench = await started()
     const id = (native: string) => `venue_${native.charAt(0)}_${native}`
     const logLine = async (term: string, one: string, other: string) => {
@@ -239,7 +239,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('applies an override of two market families to all their pairs until the override is withdrawn, also after a restart', async () => {
+  test('applies a family override to all pairs of the families until it is removed, also after a restart', async () => {
     const bench = await started()
     bench.useRealJudge()
     for (const venue of ['a', 'b'] as const) {
@@ -265,7 +265,7 @@ describe('matcher', () => {
       rejected.pairScore.explanation,
       /family: b-choir with slug-a-ch\*, rejected by hand/,
     )
-    assert.ok(bench.told.includes('unmatched a-choir b-choir'))
+    assert.ok(bench.published.includes('unmatched a-choir b-choir'))
     bench.reopen()
     bench.useRealJudge()
     bench.matcher.start()
@@ -295,7 +295,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('refuses a second confirmed match for a market unless the first is removed', async () => {
+  test('rejects a second confirmed match for a market unless the first is removed', async () => {
     const bench = await started()
     const [a1, a2, b1, b2] = [...bench.all.values()]
     assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
@@ -334,7 +334,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('answers an override command with its effect, or reports that the override is queued', async () => {
+  test('returns the effect of an override command, or that the override is queued', async () => {
     const bench = await started()
     const logLine = async (term: string) =>
       JSON.stringify(
@@ -365,7 +365,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('reports which markets fit each family of an override, and whether a withdrawal found an override', async () => {
+  test('returns how many markets match each family of an override, and whether a removed override existed', async () => {
     const bench = await started()
     const logLine = async (term: string, one: string, other: string) =>
       JSON.stringify(await bench.commands[`match.${term}`]?.({ one, other }))
@@ -388,7 +388,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('lists both markets of an override in the form that commands accept, also for a removed market', async () => {
+  test('lists both markets of an override in the format that commands accept, also for a removed market', async () => {
     const bench = await started()
     const rows = async () => {
       const { words: terms } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
@@ -446,7 +446,7 @@ describe('matcher', () => {
     const then = bench.tasks.length
     await bench.matcher.learnTeams(published)
     await bench.settle()
-    assert.equal(bench.tasks.length, then, 'a list that is read again says nothing new')
+    assert.equal(bench.tasks.length, then, 'an equal list sends no task')
     bench.failure = new Error('the thread ended')
     bench.add('b', 'b5', 'Nothing in particular')
     await bench.settle()
@@ -456,7 +456,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('resends everything to a replaced thread and keeps the pairs meanwhile', async () => {
+  test('sends everything to a new thread and retains the pairs meanwhile', async () => {
     const bench = await started()
     bench.finder = new PairFinder(wordScorer)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
@@ -470,7 +470,7 @@ describe('matcher', () => {
     bench.clock.advance(1_000)
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b3 100', 'a4-b4 100'])
-    assert.equal(bench.told.filter((line) => line.endsWith('a1 b1')).length, 1)
+    assert.equal(bench.published.filter((line) => line.endsWith('a1 b1')).length, 1)
     await bench.matcher.close()
   })
 
@@ -489,7 +489,7 @@ describe('matcher', () => {
   })
 })
 
-test('answers a task with a sequence gap as lost, and resets on the first task', () => {
+test('returns “lost” for a task with a sequence gap, and starts an empty index with task 1', () => {
   const finder = new PairFinder(wordScorer)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')

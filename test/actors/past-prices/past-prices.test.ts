@@ -44,14 +44,14 @@ const point = (atMs: number, price: number): PricePoint => ({
 
 type Tables = Pick<Storage, 'pastPrices' | 'coverage'>
 
-interface Asked {
+interface PriceRequest {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
   readonly series: string | null
 }
 
 function remembering(points: readonly PricePoint[]) {
-  const requested: Asked[] = []
+  const requested: PriceRequest[] = []
   const held: { answer: () => Promise<void> } = { answer: async () => {} }
   const history: VenuePastPrices = {
     async read({ series }, { fromMs, toMs }, signal) {
@@ -96,7 +96,7 @@ function openPast(
 const isUnavailable = (error: unknown) =>
   error instanceof EngineError && error.code === 'UNAVAILABLE' && error.retryAfterSeconds === 1
 
-test('returns our newest tick without a venue request while the market is followed', () => {
+test('returns the newest recorded tick without a venue request while the market is followed', () => {
   const { history, requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, tables, live } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - DAY_MS), timeMs(NOON - 3_600_000))
@@ -120,7 +120,7 @@ test('returns the settlement of a resolved market without a venue request', () =
   assert.equal(requested.length, 0)
 })
 
-test('returns the price of the simulated venue a for a time before our first tick', async (t) => {
+test('requests the price of venue a for a time before the first recorded tick', async (t) => {
   const { at, clock, counted } = await openSimulatedA(t)
   for (const secondsAgo of [3 * 86_400 + 17, 3 * 86_400 + 4_000, 40_000, 90]) {
     const atMs = clock.nowMs() - secondsAgo * 1_000
@@ -130,7 +130,7 @@ test('returns the price of the simulated venue a for a time before our first tic
   assert.deepEqual(counted(), 2, 'two days')
 })
 
-test('returns the price of the simulated venue b for a time before our first tick', async (t) => {
+test('requests the price of venue b for a time before the first recorded tick', async (t) => {
   const { clock, first, venue } = await twoMarkets(t)
   const restUrl = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const parts = { clock: systemClock, random: seededRandom(1), log: silentLog }
@@ -157,7 +157,7 @@ test('returns the price of the simulated venue b for a time before our first tic
   }
 })
 
-test('fetches a day once for all its seconds and keeps it across a restart', async (t) => {
+test('requests a day once for all its seconds and stores it across a restart', async (t) => {
   const tables = pastTables()
   const { at, clock, counted, reopen } = await openSimulatedA(t, tables)
   const dayMs = Math.floor((clock.nowMs() - 2 * DAY_MS) / DAY_MS) * DAY_MS
@@ -165,12 +165,16 @@ test('fetches a day once for all its seconds and keeps it across a restart', asy
   assert.equal(counted(), 1)
   const again = reopen()
   for (const [index, ms] of [1_000, 43_200_500, DAY_MS - 1].entries()) {
-    assert.deepEqual(again.at(dayMs + ms), answers[index], 'and is told at once')
+    assert.deepEqual(
+      again.at(dayMs + ms),
+      answers[index],
+      'the cached answer is returned synchronously',
+    )
   }
   assert.equal(counted(), 1)
 })
 
-test('requests nothing for fetched data in a new process on the same data folder', async (t) => {
+test('requests nothing again in a new process on the same data folder', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-past-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const open = () => openData(dataDir)
@@ -207,7 +211,7 @@ test('extends the current day only for times not yet fetched', async () => {
   assert.equal(requested[1]?.toMs, NOON + 300_000)
 })
 
-test('requests prices from the venue for a gap in our data and returns the newer price', async () => {
+test('requests prices from the venue for a gap in the recorded ticks, and returns the newer price', async () => {
   const published = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
   const { history, requested } = remembering(published)
   const { at, first, tables } = openPast(history)
@@ -223,7 +227,7 @@ test('requests prices from the venue for a gap in our data and returns the newer
   assert.equal(requested.length, 1)
 })
 
-test('fetches the previous days with one more call when a day has no price yet', async () => {
+test('requests the previous days with one more call when a day has no earlier price', async () => {
   const published = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
   const { history, requested } = remembering(published)
   const { at } = openPast(history)
@@ -292,7 +296,7 @@ test('shares a pending request with an equal second request', async () => {
   assert.equal(requested.length, 1)
 })
 
-test('runs four requests, queues sixty-four and refuses more', async () => {
+test('runs four requests, queues sixty-four and rejects further ones', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
@@ -362,12 +366,12 @@ test('applies one deadline to both calls to a slow venue', async () => {
   assert.equal(count('failed'), 1)
   const again = at(TODAY_MS + 1_000)
   await advanceBySeconds(clock, 3)
-  assert.deepEqual(await again, point(TODAY_MS, 0.5), 'the first answer was kept')
+  assert.deepEqual(await again, point(TODAY_MS, 0.5), 'the first answer was cached')
   assert.equal(requested.length, 3)
   assert.equal(clock.timerCount, 0)
 })
 
-test('applies each request’s own deadline when the request joins a running call', async () => {
+test('applies each request’s own deadline when several requests share one call', async () => {
   const { history, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_500, resolve))
@@ -404,7 +408,7 @@ test('calls the venue once a minute when clients request the current price every
   assert.equal(requested.length, 5)
 })
 
-test('fetches late data of a day’s last minute after the day ends', async () => {
+test('requests the last minute of a day again after the day ends', async () => {
   const published = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
   const { history, requested } = remembering(published)
   const { at, clock } = openPast(history)
@@ -445,7 +449,7 @@ test('requests an ended market once a day and not once a minute', async () => {
   }
 })
 
-test('retries an empty past answer with growing delays and does not cache it permanently', async () => {
+test('requests an empty day again with growing delays and does not cache it permanently', async () => {
   const points: PricePoint[] = []
   const { history, requested } = remembering(points)
   const resolved = { status: 'resolved', closeAtMs: timeMs(NOON - 2 * DAY_MS) } as const
@@ -473,7 +477,7 @@ test('retries an empty past answer with growing delays and does not cache it per
   }
 })
 
-test('merges days of prices and never shortens a day by an older or empty answer', async () => {
+test('merges the prices of a day and removes none after an older or empty answer', async () => {
   const points = [point(NOON - 7_200_000, 0.1), point(NOON - 3_600_000, 0.2)]
   const { history } = remembering(points)
   const { at, clock } = openPast(history)
@@ -595,7 +599,7 @@ test('returns the current price for past times since it was observed, while it i
     'before that we may have missed something',
   )
   first.isStale = true
-  assert.ok(at(NOON) instanceof Promise, 'a stale book says nothing of now')
+  assert.ok(at(NOON) instanceof Promise, 'a stale book has no current price')
   assert.ok(requested.length > 0)
 })
 
@@ -642,10 +646,10 @@ test('requests a range in windows, newest first, at most once a minute for any n
   )
   const unborn = { ...stretch, toMs: timeMs(NOON - 50 * DAY_MS) }
   assert.deepEqual(await past.range(first, unborn), [])
-  assert.equal(requested.length, 7, 'before it existed nobody is asked')
+  assert.equal(requested.length, 7, 'no request for a time before the market existed')
 })
 
-test('keeps prices when the venue returns an empty answer, reports the answer, and evicts the oldest range', async () => {
+test('retains prices when the venue returns an empty answer, reports the answer, and evicts the oldest range', async () => {
   const points = [point(NOON - DAY_MS, 0.4)]
   const { history, requested } = remembering(points)
   const { past, first, market, clock } = openPast(history)
@@ -674,7 +678,7 @@ test('reports a range as unavailable when the venue does not answer, and request
   assert.equal(requested.length, 2)
 })
 
-test('requests another client’s price at once while one client has ten times its share of requests', async () => {
+test('requests a client’s price at once while another client sends ten times its share of requests', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))

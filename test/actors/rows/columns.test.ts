@@ -6,7 +6,7 @@ import { Columns } from '../../../actors/rows/columns.ts'
 import { sortedPositions } from '../../../actors/rows/sort.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
-test('keeps the values of rows while rows are added, removed and compacted', () => {
+test('retains the values of rows when rows are added, removed and compacted', () => {
   const random = seededRandom('columns')
   const columns = new Columns()
   const bytes = columns.bytes()
@@ -46,7 +46,7 @@ test('keeps the values of rows while rows are added, removed and compacted', () 
   assert.throws(() => columns.add(last))
 })
 
-test('assigns a text one number, ignoring case, while a row uses it, and a set one number by its contents', () => {
+test('gives equal texts one number, ignoring case, and equal sets one number', () => {
   const terms = new Terms()
   const sports = terms.take('Sports')
   assert.equal(terms.take('SPORTS'), sports)

@@ -8,7 +8,7 @@ class World {
   readonly rows = new Columns()
   readonly keys = this.rows.floats()
   readonly sorted = new SortedRows(this.rows, this.keys)
-  readonly twin = new Map<number, number>()
+  readonly reference = new Map<number, number>()
   #last = 0
 
   add(key: number): void {
@@ -16,7 +16,7 @@ class World {
     const slot = this.rows.add(this.#last)
     this.keys.values[slot] = key
     this.sorted.touch(slot)
-    this.twin.set(this.#last, key)
+    this.reference.set(this.#last, key)
   }
 
   change(number: number, key: number): void {
@@ -24,7 +24,7 @@ class World {
     if (slot < 0) return
     this.keys.values[slot] = key
     this.sorted.touch(slot)
-    this.twin.set(number, key)
+    this.reference.set(number, key)
   }
 
   remove(number: number): void {
@@ -32,7 +32,7 @@ class World {
     if (slot < 0) return
     this.sorted.touch(slot)
     this.rows.remove(number)
-    this.twin.delete(number)
+    this.reference.delete(number)
   }
 
   any(random: Random): number {
@@ -46,7 +46,7 @@ class World {
     )
     const into = new Uint32Array(this.rows.length)
     const count = this.sorted.select(isMarked, order, into)
-    const wanted = [...this.twin]
+    const wanted = [...this.reference]
       .filter(([number]) => isMarked[this.rows.slot(number)] === 1)
       .sort(([number, key], [otherNumber, otherKey]) => {
         if (Number.isNaN(key) || Number.isNaN(otherKey)) {

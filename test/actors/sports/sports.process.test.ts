@@ -203,7 +203,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('gives a venue b game the venue a key when venue a lists the game or its teams', async () => {
+  test('uses venue a’s key for a game of venue b when venue a lists the game or its teams', async () => {
     const bench = new Bench()
     ofB(bench, 'KXNCAAFGAME-25SEP04OKSTMIZZ', 'Oklahoma St. at Missouri', ['OKST', 'MIZZ'])
     assert.deepEqual(show(bench, 'cfb'), ['cfb-okst-mizz-2025-09-04 2'])
@@ -325,7 +325,7 @@ describe('games of single listings', () => {
     assert.equal(first.keys.length, 150)
     assert.ok(first.tickCount > 4, `grouped in ${first.tickCount} turns`)
     const again = bench.sports.games('cbb', '2025-09-04')
-    assert.ok(!(again instanceof Promise), 'a kept day is answered at once')
+    assert.ok(!(again instanceof Promise), 'a cached day is returned synchronously')
     const rows = Array.from({ length: 5_000 }, (_, index) => ({
       ...{ venue: 'a' as const, league: 'cbb', code: `c${index}`, name: `Place ${index}` },
       ...{ location: '', nickname: '' },
@@ -344,7 +344,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('keeps nothing of events that are added and removed while their day is being grouped', async () => {
+  test('leaves no data of events that are added and removed while their day is being grouped', async () => {
     const bench = new Bench(new TickingClock())
     const random = seededRandom('stirred days')
     const keyOf = (game: number) => `cbb-a${game}-b${game}-2025-09-04`
@@ -372,7 +372,7 @@ describe('games of single listings', () => {
     }
   })
 
-  test('uses the date in New York as today', () => {
+  test('uses the date in New York for today', () => {
     const bench = new Bench(new ManualClock(timeMs(Date.UTC(2026, 6, 5, 3, 59))))
     assert.equal(bench.sports.today(), '2026-07-04')
   })

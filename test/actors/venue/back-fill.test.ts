@@ -10,7 +10,7 @@ import { quietVenue } from '../../support/fakes/quiet-venue.ts'
 
 const FEED = {
   ...quietVenue('a', new ManualClock()).feed,
-  health: () => assert.fail('not asked here'),
+  health: () => assert.fail('not called in this test'),
 }
 
 const doubtsIn = (metrics: Metrics) => new SuspectAnswers({ metrics, log: silentLog, venue: 'a' })
@@ -44,7 +44,7 @@ test('leaves no listener or timer when a stream breaks repeatedly', async () => 
     backFill.fillFrom(clock.nowMs())
     clock.advance(100)
     await tick()
-    assert.ok(clock.timerCount <= 1 + 16, 'a second look a second, and the look once a minute')
+    assert.ok(clock.timerCount <= 1 + 16, 'one second read per second and one poll')
   }
   const [lastMs, before] = [clock.nowMs(), requested.length]
   clock.advance(15_000)
@@ -53,7 +53,7 @@ test('leaves no listener or timer when a stream breaks repeatedly', async () => 
   const second = requested.slice(before)
   assert.ok(
     second.some(({ toMs }) => toMs >= lastMs - 100),
-    'the last one too is looked at again',
+    'the last range is read again too',
   )
   const covered = requested.filter(({ fromMs }) => fromMs <= firstMs)
   assert.ok(covered.length >= 2, 'the first one was read twice')
@@ -123,7 +123,7 @@ test('reads a long range in parts, oldest first, and marks each part as read', a
   const unread: number[] = []
   for (let part = 0; part < 20; part += 1) {
     await tick()
-    const now = requested[part] ?? assert.fail(`part ${part} was not asked for`)
+    const now = requested[part] ?? assert.fail(`part ${part} was not requested`)
     assert.equal(requested.length, part + 1, 'a part at a time')
     assert.ok(backFill.unreadSinceMs !== null && backFill.unreadSinceMs <= now.fromMs)
     unread.push(backFill.unreadSinceMs)

@@ -21,7 +21,7 @@ function openReader(count: number) {
     crawls: 0,
     listed: all as readonly MarketListing[],
     doubt: null as SuspectAnswerError | null,
-    asked: [] as string[][],
+    requestedIds: [] as string[][],
     answers: all as readonly MarketListing[],
     loaded: 0,
     otherWorlds: [] as (readonly [number, number])[],
@@ -35,7 +35,7 @@ function openReader(count: number) {
       },
       refresh: async () => undefined,
       async fetchMarkets(ids) {
-        venue.asked.push([...ids])
+        venue.requestedIds.push([...ids])
         return {
           markets: venue.answers.filter(({ nativeId }) => ids.includes(nativeId)),
           events: [],
@@ -75,12 +75,12 @@ for (const [reason, listed] of [
     start()
     await seconds(2)
     assert.equal(venue.loaded, 0)
-    assert.equal(venue.asked.length, 0)
+    assert.equal(venue.requestedIds.length, 0)
     await seconds(1)
     assert.equal(venue.loaded, 1, 'in the end the catalogue is what is known of it')
     assert.ok(suspected(reason) >= 3)
     await seconds(1)
-    assert.ok(venue.asked.length > 0, 'and what it lacks is asked for one by one')
+    assert.ok(venue.requestedIds.length > 0, 'missing markets are requested one by one')
     const before = venue.crawls
     await seconds(60)
     const repeats = venue.crawls - before
@@ -89,12 +89,12 @@ for (const [reason, listed] of [
     await seconds(120)
     const complete = venue.crawls
     await seconds(1_800)
-    assert.equal(venue.crawls, complete, 'a whole one holds for an hour')
+    assert.equal(venue.crawls, complete, 'no further crawl within an hour of a complete one')
     await reader.stop()
   })
 }
 
-test('repeats a crawl with circular cursors and requests individual markets when few are missing', async () => {
+test('repeats a crawl with circular cursors, and requests single markets when few are missing', async () => {
   const { start, reader, venue, suspected, seconds, all } = openReader(100)
   venue.doubt = new SuspectAnswerError('catalogue', 'cursor', 'test')
   start()
@@ -106,7 +106,7 @@ test('repeats a crawl with circular cursors and requests individual markets when
   assert.deepEqual([venue.loaded, venue.crawls], [1, 3])
   assert.equal(suspected('cursor'), 2)
   assert.equal(suspected('shorter'), 0)
-  assert.deepEqual(venue.asked, [['m0']])
+  assert.deepEqual(venue.requestedIds, [['m0']])
   await reader.stop()
 })
 
@@ -119,7 +119,7 @@ test('requests a market missing from a listing again with back-off, then reports
   assert.ok(market !== undefined)
   reader.request(market.nativeId)
   await seconds(30)
-  assert.equal(venue.asked.length, 6)
+  assert.equal(venue.requestedIds.length, 6)
   assert.equal(suspected('empty', 'market'), 1)
   await reader.stop()
 })

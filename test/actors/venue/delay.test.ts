@@ -79,7 +79,7 @@ test('stops reading while too much is queued, and reports for how long', () => {
   assert.deepEqual(read, ['nothing', 'all'])
 })
 
-test('pauses reading of trades, but not of books, while trades wait too long, and resumes when few wait', () => {
+test('stops reading trades, but not books, while trades wait too long, and resumes when few wait', () => {
   const { clock, system, seen, read } = openWatch()
   const waits = [
     tradeAgeMsMax,
@@ -112,7 +112,7 @@ function openDelay() {
   }
   return {
     delay,
-    look(set: Partial<OwnDelay>, lateMs: number | null = null) {
+    check(set: Partial<OwnDelay>, lateMs: number | null = null) {
       own.nowMs += delayCheckMs
       if (lateMs !== null) {
         const receivedAtMs = timeMs(NOON + own.nowMs)
@@ -128,8 +128,8 @@ function openDelay() {
   }
 }
 
-test('marks the feed as late on the first delayed change while the process is slow, before the next sample', () => {
-  const { delay, look: check, own } = openDelay()
+test('sets isBehind on the first late change while the process is slow, before the next sample', () => {
+  const { delay, check, own } = openDelay()
   const note = (lateMs: number) => {
     const receivedAtMs = timeMs(NOON + own.nowMs)
     delay.note(
@@ -146,8 +146,8 @@ test('marks the feed as late on the first delayed change while the process is sl
   assert.equal(check({ loopMsMax: 500 }), true, 'until changes come as usual')
 })
 
-test('treats data read after a blocked event loop as late until delays are normal again', () => {
-  const { delay, look: check } = openDelay()
+test('treats messages that are read after a blocked event loop as late until delays are normal again', () => {
+  const { delay, check } = openDelay()
   check({}, 20)
   assert.equal(check({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
   assert.equal(check({ loopMs: messageAgeMsMax, loopMsMax: messageAgeMsMax }), true)
@@ -172,8 +172,8 @@ test('treats data read after a blocked event loop as late until delays are norma
   assert.equal(check({}), false)
 })
 
-test('attributes late messages to this process only while the process was slow, otherwise to the venue', () => {
-  const { delay, look: check } = openDelay()
+test('attributes late messages to this process only if it was slow, otherwise to the venue', () => {
+  const { delay, check } = openDelay()
   check({}, 20)
   assert.equal(check({}, 8_000), false, 'the venue is slow')
   assert.equal(delay.excessMs, 7_980)
@@ -181,13 +181,13 @@ test('attributes late messages to this process only while the process was slow, 
   assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
   assert.ok((delay.lagMs ?? -1) >= 0, 'a venue whose clock is ahead makes no negative delay')
   const other = openDelay()
-  other.look({}, 20)
+  other.check({}, 20)
   other.delay.note(snapshot('x', [], [], { venueTimeMs: timeMs(NOON - 3_600_000) }))
-  assert.equal(other.look({ loopMsMax: 500 }), false)
+  assert.equal(other.check({ loopMsMax: 500 }), false)
 })
 
 test('uses the smallest delay of the last ten minutes as the normal delay', () => {
-  const { delay, look: check, own } = openDelay()
+  const { delay, check, own } = openDelay()
   check({}, 20)
   while (own.nowMs < 240_000) check({}, 520)
   assert.equal(delay.excessMs, 500)
@@ -195,8 +195,8 @@ test('uses the smallest delay of the last ten minutes as the normal delay', () =
   assert.equal(delay.excessMs, 0)
 })
 
-test('does not accept a long delay as normal, neither after reconnects nor over time', () => {
-  const { delay, look: check, own } = openDelay()
+test('does not learn a long delay as the normal one, neither after reconnects nor over time', () => {
+  const { delay, check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
   let reconnects = 0
@@ -219,20 +219,20 @@ test('does not accept a long delay as normal, neither after reconnects nor over 
 test('reports no delay when the wall clock or a venue’s clock is changed', () => {
   const slow = { loopMs: 200, loopMsMax: 200 }
   const ours = openDelay()
-  ours.look({}, 20)
-  assert.equal(ours.look({ ...slow, wallClockShiftMs: 3_000 }, 3_020), false)
+  ours.check({}, 20)
+  assert.equal(ours.check({ ...slow, wallClockShiftMs: 3_000 }, 3_020), false)
   const theirs = openDelay()
-  theirs.look({}, 20)
-  assert.equal(theirs.look(slow, 3_020), true)
+  theirs.check({}, 20)
+  assert.equal(theirs.check(slow, 3_020), true)
   for (let checks = 0; checks < 60_000 / delayCheckMs; checks += 1) {
-    assert.equal(theirs.look({}, 3_020), true)
+    assert.equal(theirs.check({}, 3_020), true)
   }
-  assert.equal(theirs.look({}, 3_020), false)
-  assert.equal(theirs.look(slow, 3_020), false)
+  assert.equal(theirs.check({}, 3_020), false)
+  assert.equal(theirs.check(slow, 3_020), false)
 })
 
 test('reconnects once to drop data that was unread for long, and not again for a while', () => {
-  const { delay, look: check, own } = openDelay()
+  const { delay, check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
   const requested: number[] = []

@@ -19,7 +19,7 @@ test('requests an unsettled market with growing delays, then hourly, and stops a
   assert.equal(unsettled.count, 0)
 })
 
-test('requests markets left unknown by the last run hourly, a hundred at a time, and no known markets', () => {
+test('requests markets that the last run left without a payout hourly, a hundred at a time', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 250; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
@@ -38,7 +38,7 @@ test('requests markets left unknown by the last run hourly, a hundred at a time,
   assert.equal(unsettled.count, 249)
 })
 
-test('holds at most ten thousand markets and evicts the least recently resolved first', () => {
+test('stores at most ten thousand markets and evicts the least recently requested first', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 9_000; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })

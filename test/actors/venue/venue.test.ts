@@ -214,7 +214,7 @@ test('requests a stale book until it is fresh, and not afterwards', async () => 
   assert.deepEqual(requestsMade.resynced, [])
 })
 
-test('reads missed trades back to the disconnect, and again a little later', async () => {
+test('requests missed trades since the disconnect, and again a little later', async () => {
   const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -240,7 +240,7 @@ test('requests the trades of an outage again after a kill until they are read, e
   routes.route(trade('x', 't1', { venueTimeMs: liveMs }))
   clock.advance(2_000)
   const mark = () => storage.marks.get('newest_trade_ms_a')
-  assert.ok((mark() ?? 0) <= sinceMs, 'the next run asks for them again')
+  assert.ok((mark() ?? 0) <= sinceMs, 'the next run requests them again')
   answer()
   await ticks()
   clock.advance(2_000)
@@ -272,7 +272,7 @@ test('does not treat an outage as read when the answer lacks earlier trades that
     await ticks()
   }
   await seconds(30)
-  assert.ok(ranges.length >= 4, 'asked again and again')
+  assert.ok(ranges.length >= 4, 'the range is requested repeatedly')
   assert.ok((actor.completeToMs ?? 0) <= retentionMs + 1_000)
   held.answer = async () => ({ ...read, newestMs: retentionMs })
   await seconds(60)
@@ -419,7 +419,7 @@ test('unsubscribes from a resolved market and subscribes to a reopened market', 
   assert.deepEqual(requestsMade.unwatched, ['x'])
 })
 
-test('stores the newest trade’s time and reads from that time in the next run', async () => {
+test('stores the newest trade’s time and requests trades since that time in the next run', async () => {
   const first = openVenue([listing('x')])
   await first.crawled
   first.routes.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
@@ -472,7 +472,7 @@ test('announces trades of a market that the venue never lists as lost, and frees
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
 })
 
-test('releases the trades of a market that the catalogue refuses, without reporting a gap', async () => {
+test('drops the trades of a market that the catalogue rejects, without a gap', async () => {
   const { clock, crawled, refused, routes, storage, updates } = openVenue([])
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -544,7 +544,7 @@ test('reports a stream as lossy when it delivers no trades while REST returns ma
   assert.deepEqual(losses(), ['trades none by stream loss'])
 })
 
-test('keeps a trade that waits for its market across a kill', async () => {
+test('requests a trade that waited for its market again after a kill', async () => {
   const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -554,7 +554,7 @@ test('keeps a trade that waits for its market across a kill', async () => {
   const liveMs = clock.nowMs()
   routes.route(trade('x', 't2', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
   clock.advance(2_000)
-  assert.equal(mark(), waitingMs, 'the next run asks for it again')
+  assert.equal(mark(), waitingMs, 'the next run requests it again')
   const row = listing('late')
   catalogRows.set(row.nativeId, row)
   routes.route(trade('late', 't3', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
@@ -566,7 +566,7 @@ test('keeps a trade that waits for its market across a kill', async () => {
   assert.equal(mark(), liveMs)
 })
 
-test('does not hold trades for a market too old to be listed', async () => {
+test('drops trades of a market that is too old to be listed', async () => {
   const { catalog, catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   assert.equal(catalog.removeOld(clock.nowMs(), 1, 1), 0)
@@ -624,7 +624,7 @@ test('requests a market resolved without a payout until the payout is known, and
   await actor.stop()
 })
 
-test('stores the time of a live feed every ten seconds', async () => {
+test('stores the end of a live interval every ten seconds', async () => {
   const { actor, clock, storage } = openVenue()
   const startMs = clock.nowMs()
   assert.equal(actor.liveSinceMs, null)
@@ -785,7 +785,7 @@ test('serves books as stale over REST, without requesting snapshots, while the v
   assert.equal(market.isBehind, false)
   clock.stall(3_000)
   assert.equal(market.isBehind, true)
-  assert.ok(market.version > version, 'a kept answer is written anew')
+  assert.ok(market.version > version, 'a cached answer is serialized again')
   assert.equal(actor.state, 'stale')
   assert.equal(updates.findLast((update) => update.kind === 'status')?.state, 'stale')
   clock.advance(1_000)

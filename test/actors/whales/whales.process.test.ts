@@ -29,7 +29,7 @@ function openWorld(set: { storage?: Storage; clock?: ManualClock; groupsMax?: nu
 
 function shown(world: WhaleWorld): string[] {
   return world.rows().map(({ whale }) => {
-    const reported = whale.offset === null ? '' : ` told ${whale.offset}`
+    const reported = whale.offset === null ? '' : ` published ${whale.offset}`
     return `${whale.nativeId} $${whale.usd / 1e6} of ${whale.fills}${reported}`
   })
 }
@@ -45,7 +45,7 @@ test('closes a group 150 ms after its first fill and publishes the whale once', 
   world.clock.advance(49)
   assert.deepEqual(shown(world), [])
   world.clock.advance(1)
-  assert.deepEqual(shown(world), ['a $6000 of 2 told 1'])
+  assert.deepEqual(shown(world), ['a $6000 of 2 published 1'])
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
@@ -56,16 +56,16 @@ test('updates the row on later fills of the transaction without publishing again
   world.deliver({ id: 'b', tx: '0x1', usd: 1_000 })
   world.clock.advance(60_000)
   world.deliver({ id: 'c', tx: '0x1', usd: 1_000 })
-  assert.deepEqual(shown(world), ['a $8000 of 3 told 1'])
+  assert.deepEqual(shown(world), ['a $8000 of 3 published 1'])
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('closes a fill without a transaction at once as a separate group', () => {
+test('stores a fill without a transaction at once as a whale of its own', () => {
   const world = openWorld()
   world.deliver({ id: 'a', usd: 5_000 })
   world.deliver({ id: 'b', usd: 999 })
   world.deliver({ id: 'c', usd: 4_999 })
-  assert.deepEqual(shown(world), ['a $5000 of 1 told 1', 'c $4999 of 1'])
+  assert.deepEqual(shown(world), ['a $5000 of 1 published 1', 'c $4999 of 1'])
   assert.deepEqual(tellings(world), ['1 a $5000'])
   assert.equal(world.clock.timerCount, 1, 'the start alone waits')
 })
@@ -82,7 +82,7 @@ test('creates a row at 1,000 dollars and publishes the whale at 5,000, even if r
   world.deliver({ id: 'd', tx: '0x1', usd: 0.000002 })
   world.deliver({ id: 'e', tx: '0x1', usd: 1 })
   assert.deepEqual(tellings(world), ['1 a $5000'])
-  assert.deepEqual(shown(world), ['a $5001 of 5 told 1'])
+  assert.deepEqual(shown(world), ['a $5001 of 5 published 1'])
 })
 
 test('creates rows from historical fills and publishes only when a fill is live', () => {
@@ -115,7 +115,7 @@ test('stores the market, the outcome that the taker paid for, and the stream off
 test('closes and publishes a whale interrupted by a crash, once, at the next start', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
-  first.deliver({ id: 'told', tx: '0x0', usd: 9_000 })
+  first.deliver({ id: 'earlier', tx: '0x0', usd: 9_000 })
   clock.advance(59_000)
   first.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
   first.deliver({ id: 'b', tx: '0x1', usd: 3_000 })
@@ -124,7 +124,7 @@ test('closes and publishes a whale interrupted by a crash, once, at the next sta
   const second = openWorld({ storage, clock })
   clock.advance(100)
   assert.deepEqual(tellings(second), ['1 a $6000'])
-  assert.deepEqual(shown(second), ['told $9000 of 1 told 1', 'a $6000 of 2 told 1'])
+  assert.deepEqual(shown(second), ['earlier $9000 of 1 published 1', 'a $6000 of 2 published 1'])
   second.whales.stop()
   const third = openWorld({ storage, clock })
   clock.advance(1_000)
@@ -168,7 +168,7 @@ test('adds a fill that arrives after a restart to the earlier row', () => {
   second.deliver({ id: 'b', tx: '0x1', usd: 500 })
   second.deliver({ id: 'y', tx: '0x2', usd: 1_000 })
   clock.advance(150)
-  assert.deepEqual(shown(second), ['a $6500 of 2 told 1', 'x $5000 of 2 told 1'])
+  assert.deepEqual(shown(second), ['a $6500 of 2 published 1', 'x $5000 of 2 published 1'])
   assert.deepEqual(tellings(second), ['1 x $5000'])
 })
 
@@ -329,7 +329,7 @@ function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean
   const reported = worlds.flatMap((world) => world.published.map(({ whale }) => whale.nativeId))
   const ids = rows.filter(({ whale }) => whale.offset !== null).map(({ whale }) => whale.nativeId)
   assert.deepEqual([...new Set(reported)].sort(), ids.sort())
-  if (!isLossy) assert.equal(reported.length, ids.length, 'no id is told twice')
+  if (!isLossy) assert.equal(reported.length, ids.length, 'no id is published twice')
   for (const world of worlds) {
     assert.deepEqual(
       world.published.map(({ offset }) => offset),

@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   FREE,
 ]
 
-interface TwinLeg {
+interface ReferenceLeg {
   readonly asks: readonly Level[]
   readonly rule: Rule
   readonly order: OrderRule
@@ -79,7 +79,7 @@ interface Bought {
   readonly profit: bigint
 }
 
-function twin(legs: readonly TwinLeg[], winners: number): Bought | null {
+function referenceBasket(legs: readonly ReferenceLeg[], winners: number): Bought | null {
   const rows = legs.map(({ asks }) =>
     asks.flatMap(({ price, size }) =>
       Array.from({ length: Math.floor(size / 10_000) }, () => BigInt(price)),
@@ -127,7 +127,7 @@ function twin(legs: readonly TwinLeg[], winners: number): Bought | null {
 }
 
 function ofCount(
-  legs: readonly TwinLeg[],
+  legs: readonly ReferenceLeg[],
   rows: readonly (readonly bigint[])[],
   { count, winners }: { readonly count: number; readonly winners: number },
 ): Bought {
@@ -196,7 +196,7 @@ test('equals a reference implementation that buys every hundredth of a contract 
     const count = random.next() < 0.8 ? 2 : 3
     const winners = count === 3 && random.next() < 0.5 ? 2 : 1
     const each = (winners * MICROS) / count - 30_000
-    const legs: TwinLeg[] = Array.from({ length: count }, () => ({
+    const legs: ReferenceLeg[] = Array.from({ length: count }, () => ({
       asks: randomAsks(random, Math.floor(each) - 40_000 + random.below(60_000)),
       rule: random.pick(RULES),
       order: random.pick(ORDERS),
@@ -206,13 +206,13 @@ test('equals a reference implementation that buys every hundredth of a contract 
       winners,
       contracts: null,
     })
-    const theirs = twin(legs, winners)
+    const theirs = referenceBasket(legs, winners)
     if (typeof ours === 'string') {
       assert.equal(theirs, null, `round ${round}: ${ours}`)
       continue
     }
     found += 1
-    assert.notEqual(theirs, null, `round ${round}: the twin buys nothing`)
+    assert.notEqual(theirs, null, `round ${round}: the reference buys nothing`)
     assert.deepEqual(inBigInt(ours), theirs, `round ${round}`)
     assertWithin(ours, legs)
   }
@@ -230,7 +230,7 @@ function inBigInt({ contracts, legs, profit }: Basket): Bought {
   }
 }
 
-function assertWithin({ steps }: Basket, legs: readonly TwinLeg[]): void {
+function assertWithin({ steps }: Basket, legs: readonly ReferenceLeg[]): void {
   for (const [index, { asks }] of legs.entries()) {
     const taken = new Map<PriceMicros, number>()
     for (const { contracts, prices } of steps) {

@@ -79,7 +79,7 @@ test('sums an order’s fees before rounding, and adds a step when the cash amou
   assert.equal(feeOfOrder(fees, 'taker', []), 0)
 })
 
-test('bounds fees for every price, size and curve like an exact-fraction reference', () => {
+test('bounds fees for every price, size and curve like a reference with exact fractions', () => {
   const numbers = fc.record({
     price: fc.integer({ min: 0, max: MICROS }),
     size: fc.integer({ min: 0, max: 10 ** 13 }),

@@ -73,7 +73,7 @@ test('counts a trade from the same second as the venue’s volume when it arrive
   assert.deepEqual(shown(figures), [1_010, 110])
 })
 
-test('ignores a venue total older than its own, and follows the venue once its total is higher', () => {
+test('ignores a venue total below an earlier one, and applies the next higher one', () => {
   const figures = figuresOf()
   figures.count(trade(5, 40), timeMs(START))
   assert.ok(figures.take(read(50, total(1_010))), 'made before the last trade')
@@ -88,7 +88,7 @@ test('ignores a venue total older than its own, and follows the venue once its t
   assert.deepEqual([figures.openInterest, ...shown(figures)], [2, 1_050, 150])
 })
 
-test('adopts the venue’s 24-hour volume and adds each later rise of the total', () => {
+test('applies the venue’s 24-hour volume and adds each later increase of the total', () => {
   const figures = figuresOf()
   figures.take(read(10, { ...total(1_030), volume24h: usdMicros(80e6) }))
   assert.deepEqual([shown(figures), figures.dayFiguresAtMs], [[1_030, 80], START + 10])
@@ -103,7 +103,7 @@ test('has no total when the venue reports none', () => {
   assert.deepEqual([figures.volumeTotal, figures.volume24h], [null, 140e6])
 })
 
-test('uses the price of the newest trade inside the order book', () => {
+test('uses the price of the newest trade that is not a block trade', () => {
   const figures = figuresOf()
   figures.count(trade(10, 1, 0.4), timeMs(START))
   figures.count(trade(20, 1, 0.9, true), timeMs(START))
@@ -115,7 +115,7 @@ test('uses the price of the newest trade inside the order book', () => {
   assert.equal(figures.lastPrice, 410_000)
 })
 
-test('never decreases, and equals the venue’s total after a fresh update', () => {
+test('never lowers the total, and equals the venue’s total after a new read', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seededRandom('figures', seed)
     const figures = figuresOf(0)

@@ -169,7 +169,7 @@ test('takes the side from labels, names, codes or ticker suffixes, otherwise the
   assert.deepEqual([gameOf(behind).yesOutcome, gameOf(behind).isDayStated], ['second', true])
 })
 
-test('parses a ticker suffix as the line above or below by league, unless the text states the line', () => {
+test('parses a ticker suffix as the line above or below it by league, unless the text states the line', () => {
   const line = (ticker: string, yes = '') => gameOf(marketB(ticker, '', yes)).line
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)

@@ -1,4 +1,5 @@
-// Pairs of similar questions that differ in one decisive detail, and pairs that ask the same (pair-scores.json).
+// Scores pairs of similar questions that differ in one decisive detail, and pairs of equal questions
+// (pair-scores.json).
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -14,7 +15,7 @@ import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
 import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'
 import { GAMMA_SUBJECTS } from '../../../engine/venues/polymarket/subjects.ts'
 
-/** The fields of a market or an event that are stated. `markets`: titles of the event's markets. */
+/** The stated fields of a market or an event. `markets`: titles of the event's markets. */
 interface Side extends Partial<Omit<MatchMarket & MatchEvent, 'markets'>> {
   readonly startAt?: string
   readonly closeAt?: string

@@ -1,4 +1,4 @@
-// Made-up markets and events for the tests of matching, as short as a test wants them, and their scores.
+// Creates markets and events for the tests of matching, and scores them.
 
 import assert from 'node:assert/strict'
 import { type PairScore, scorePair } from '../../../engine/matching/compare/score.ts'
@@ -56,7 +56,7 @@ export function scoreEvents(a: MatchEvent, b: MatchEvent): PairScore {
   return scorePair(understandEvent(a), understandEvent(b))
 }
 
-/** The veto is the only one, and it keeps the pair from matching. */
+/** Asserts that this veto is the only one and that the pair is no match. */
 export function vetoed(found: PairScore, reason: string): void {
   assert.deepEqual(found.vetoes, [reason], found.explanation)
   assert.ok(found.score < 80)

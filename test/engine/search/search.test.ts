@@ -15,7 +15,7 @@ test('maintains and searches the index in a thread, in task order', async () => 
   }
 })
 
-test('answers “lost” to tasks that do not follow the last executed task', async () => {
+test('returns “lost” for tasks that do not follow the last executed task', async () => {
   const port = openSearch(Number.POSITIVE_INFINITY)
   assert.equal(await port.run(change(5, [1], 'zebra')), 'lost')
   assert.equal(await port.run(find(5, 'zebra')), 'lost')
@@ -26,7 +26,7 @@ test('answers “lost” to tasks that do not follow the last executed task', as
   assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(3))
 })
 
-test('indexes a few texts inline, and answers “lost” beyond the limit until a thread has all texts', async () => {
+test('indexes a few texts inline, and returns “lost” above the limit until a thread has all texts', async () => {
   const port = openSearch(2)
   try {
     assert.equal(await port.run(change(1, [4, 9], 'Will a zebra win?')), 'changed')

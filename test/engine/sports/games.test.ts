@@ -226,7 +226,7 @@ describe('team lists', () => {
   const row = (code: string, name = `School ${code}`) =>
     ({ venue: 'a', league: 'cfb', code, name, location: '', nickname: '' }) as const
 
-  test('uses no more memory when the same list is read every day', () => {
+  test('uses no more memory when an equal list is added every day', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let day = 0; day < 8; day += 1) {
@@ -236,7 +236,7 @@ describe('team lists', () => {
     assert.ok(taught.hasCode(league, 'a', 'newu'))
   })
 
-  test('truncates an endless team list and still updates known teams', () => {
+  test('limits the entries of an endless team list and still updates known teams', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let index = 0; index < 50_000; index += 1) taught.learn(row(`x${index}`), 'slug')

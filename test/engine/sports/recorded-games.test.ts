@@ -1,5 +1,4 @@
-// Groups recorded games of both venues. Each side is read from its own row; the file's own league and date are not
-// used.
+// Groups recorded games of both venues. Each side is parsed from its own row, without the league and date of the file.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -62,7 +61,7 @@ function clueOfB(row: KalshiRow, hasSubtitle: boolean): GameClue | null {
   return clueOfTicker('b', { ...NOTHING, nativeId, series, title, subtitle }, table)
 }
 
-/** Keys by clue, and clues by key. */
+/** Returns the keys of each clue and the clues of each key. */
 function keysOf(clues: readonly GameClue[]) {
   const arenas = new Map<string, GameClue[]>()
   for (const clue of clues) {
@@ -89,7 +88,7 @@ interface Outcome {
   readonly misses: readonly string[]
 }
 
-/** Checks the result of reading all rows in one way. */
+/** Groups all rows, parsed with or without times and subtitles, and checks the result. */
 function group(read: { isTimed: boolean; hasSubtitle: boolean }): Outcome {
   const pairs = rows.map((row) => ({
     row,
@@ -104,7 +103,7 @@ function group(read: { isTimed: boolean; hasSubtitle: boolean }): Outcome {
     if (one === other && one !== 'not read') continue
     misses.push(`${row.polymarket.event_slug} (${one}) and ${row.kalshi.event_ticker} (${other})`)
   }
-  // Every row is another game, so two anchors of one venue under a key would mean that two games were joined.
+  // Each row is another game, so two anchors of one venue with the same key mean that two games were joined.
   for (const [key, anchors] of anchorsOf) {
     assert.equal(anchors.length, new Set(anchors.map((anchor) => anchor.includes('/'))).size, key)
   }
@@ -116,7 +115,7 @@ const skip = rows.length === 0 ? `${FILE} is absent` : false
 describe('recorded games', () => {
   for (const read of [
     { isTimed: true, hasSubtitle: true },
-    // Only the fields that the catalogue holds in memory.
+    // Only the fields that the catalogue holds in memory are set.
     { isTimed: false, hasSubtitle: false },
   ]) {
     const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
@@ -136,7 +135,7 @@ describe('recorded games', () => {
   }, (t) => {
     const random = seededRandom('sports', 1)
     const moved = rows.map(({ polymarket, kalshi }) => {
-      // Venue b's ticker and names are those of another row. The date is unchanged.
+      // Combines this row's date with the ticker and names of another row of venue b.
       const other = rows[random.below(rows.length)]?.kalshi ?? kalshi
       const date = /-\d{2}[A-Z]{3}\d{2}/.exec(kalshi.event_ticker)?.[0] ?? ''
       const event_ticker = other.event_ticker.replace(/-\d{2}[A-Z]{3}\d{2}/, date)

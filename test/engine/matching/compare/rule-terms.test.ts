@@ -61,7 +61,7 @@ test('recognises a coin by its name or by its code in the surrounding text', () 
   assert.equal(understandMarket(code).asset, 'xlm')
 })
 
-test('does not treat other questions about a game’s series as the question of its winner', () => {
+test('does not match other questions about the games of a series with the question of the winner', () => {
   const { game } = understandMarket(
     marketB('KXNHLGOAL-31OCT05CHIDET-X', 'CHI Hawks at DET Wings: Anytime Goal'),
   )

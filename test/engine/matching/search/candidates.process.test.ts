@@ -38,7 +38,7 @@ describe('keys', () => {
     assert.ok(at(12) > at(16), `${at(12)} keys against ${at(16)}`)
   })
 
-  test('generates common keys for the venues’ different spellings of codes, countries, near strikes and days', () => {
+  test('generates common keys for different spellings of codes, countries, strikes and days', () => {
     const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
       [{ handle: 'mlb-lad-pit-2026-06-10' }, { handle: 'KXMLBGAME-26JUN101840LADPIT-PIT' }, 3],
       [

@@ -61,7 +61,7 @@ function randomPair(random: Random): ScoredPair {
 const FAR = 100
 
 describe('pair graph', () => {
-  test('keeps each market in at most one pair above the minimum score, and prefers one certain pair to two doubtful pairs', () => {
+  test('chooses at most one pair per market above the minimum score, and prefers one certain pair to two uncertain pairs', () => {
     const graph = new PairGraph()
     const pair = (a: number, b: number, score: number): ScoredPair => ({
       a,
