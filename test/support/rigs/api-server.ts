@@ -1,5 +1,5 @@
-// A server on a free port over a fake engine, and requests to it. The rate headers of every JSON response are checked
-// here.
+// Starts an API server over a fake engine on a free port and sends requests to it. Checks the rate headers of every
+// JSON response.
 
 import assert from 'node:assert/strict'
 import type { Accounts } from '../../../actors/accounts/accounts.ts'
@@ -12,7 +12,7 @@ import type { Channel } from '../../../http/ws/channels/channel.ts'
 import { CHANNELS } from '../../../http/ws/channels/channels.ts'
 import { FakeEngine } from '../fakes/engine.ts'
 
-/** A running API server. Node 20 lacks `await using`, so tests call `stop` in `after`. */
+/** A running API server. Tests call `stop` in `after`, since Node 20 has no `await using`. */
 export interface ApiServer {
   readonly engine: FakeEngine
   readonly server: Server
@@ -27,14 +27,14 @@ export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed body; null if there is none. */
+  /** The parsed body, or null if there is no body. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** The policy outside of trials. */
+/** Default policy: webhooks may call public HTTPS addresses only. */
 export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 
-/** Starts an API server with an account `ann` (pro, with many requests left). */
+/** Starts an API server that has an account `ann` on the pro plan with a high quota. */
 export async function openApiServer(
   set: {
     clock?: Clock
@@ -47,9 +47,9 @@ export async function openApiServer(
     trustedProxies?: readonly string[]
     channels?: readonly Channel[]
     connectionsMax?: number
-    /** Real accounts in place of fake ones. */
+    /** Replaces the fake accounts. */
     accounts?: Accounts
-    /** Published by the engine before the server listens. */
+    /** Called before the server listens, for example to publish data. */
     before?: (engine: FakeEngine) => void
   } = {},
 ): Promise<ApiServer> {

@@ -1,4 +1,5 @@
-// Only the wrapper of every HTTP handler, on a free loopback port, without routes, stream and engine (see
+// Mounts only the wrapper of all HTTP handlers on a free loopback port. It has no routes, stream or engine (see
+// api-server.ts).
 // api-server.ts).
 
 import { openBareApp } from '../../../bench/bare-app.ts'

@@ -1,6 +1,6 @@
-// The path of a book message without sockets: the venue's real parser and mapper, then the real market actor. The
-// feed's reaction to an unusable message (the book is invalidated and requested again) is done here synchronously; only
-// the test responds.
+// Processes book messages without sockets: the venue's real parser and mapper, then the real market actor. If a message
+// is unusable, this file invalidates the book and requests it again synchronously, as the feed does. The test must then
+// send the new book.
 
 import type { VenueEvent } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -23,13 +23,13 @@ export function countFate(fates: Fates, fate: string): void {
   fates.set(fate, (fates.get(fate) ?? 0) + 1)
 }
 
-/** One market of venue a. */
+/** Processes the messages of one market of venue a. */
 export class PolymarketPath {
   readonly market: FollowedMarket
   readonly fates: Fates = new Map()
-  /** Events of the last frame. */
+  /** Events that the last frame caused. */
   readonly events: VenueEvent[] = []
-  /** Reported fees of new markets. */
+  /** Fees that were reported for new markets. */
   readonly fees = new Map<string, MarketFees>()
   readonly #tracks = new Tracks()
   readonly #track: MarketTrack
@@ -79,7 +79,7 @@ export class PolymarketPath {
     }
   }
 
-  /** Starts a new subscription, as when the feed requests a fresh book. */
+  /** Starts a new subscription, as the feed does to request a fresh book. */
   resubscribe(): void {
     this.#track.reset()
     this.market.resyncs.length = 0
@@ -100,7 +100,7 @@ export class PolymarketPath {
   }
 }
 
-/** The markets of one connection of venue b. */
+/** Processes the messages of one connection of venue b with its markets. */
 export class KalshiPath {
   readonly markets = new Map<string, FollowedMarket>()
   readonly fates: Fates = new Map()
@@ -142,7 +142,7 @@ export class KalshiPath {
     this.#stream.take({ connection: 1, receivedAtMs, text })
   }
 
-  /** The venue's own counters of a family, by label value. */
+  /** The values of a counter of the venue by label value. */
   counted(family: string): Fates {
     const counts: Fates = new Map()
     for (const [labels, count] of this.#metrics.counts(family)) {

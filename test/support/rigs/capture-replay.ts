@@ -1,6 +1,6 @@
-// Replays a recorded Polymarket capture through the real path. Measures the actor's book before and after each recorded
-// full book, and its behaviour while the recording was crossed. A naive book built from the recorded JSON shows whether
-// a difference comes from the engine or the recording.
+// Replays a recorded Polymarket capture through the real parser and actor. Compares the actor's book before and after
+// each recorded book. Also measures how the actor behaves while the recorded book is crossed. A naive book built from
+// the recorded JSON shows whether a difference comes from the engine or from the recording.
 
 import type { LevelChange } from '../../../engine/events.ts'
 import {
@@ -14,17 +14,23 @@ import { NaiveBook } from '../reference/naive/book.ts'
 import { type Capture, type CapturedFrame, mirrored } from '../worlds/recordings.ts'
 import { type Fates, PolymarketPath } from './book-paths.ts'
 
-/** A change sent within this time after a book may already be in it. The recording's are 4 to 85 ms. */
+/**
+ * Milliseconds. A change sent within this time after a book may be included in the book. In the recordings this happens
+ * after 4 to 85 ms.
+ */
 const AHEAD_MS_MAX = 100
 
-/** State before a recorded book, for the first of the two tokens' copies. */
+/**
+ * Comparison with a recorded book right before it is applied. The capture has the book of each token; this is the first
+ * one's.
+ */
 export interface Meeting {
   readonly wasLive: boolean
-  /** Milliseconds since the previous message, and since the capture began. */
+  /** Milliseconds since the previous message, and milliseconds since the start of the capture. */
   readonly silentMs: number
   readonly atMs: number
   readonly explanations: Readonly<Record<Explanation, number>>
-  /** Unexplained differences, as text. */
+  /** Texts of some unexplained differences. */
   readonly examples: readonly string[]
 }
 
@@ -32,24 +38,24 @@ export interface CaptureReplay {
   readonly name: string
   readonly fates: Fates
   readonly meetings: readonly Meeting[]
-  /** Books of the first token after which the actor's book differed; must be 0. */
+  /** Number of first-token books after which the actor's book was different. Must be 0. */
   readonly booksUnequal: number
   readonly booksCompared: number
-  /** Messages of the first token after which a live book differed from the naive one; must be 0. */
+  /** Number of first-token messages after which a live book differed from the naive book. Must be 0. */
   readonly stepsUnequal: number
   readonly stepsCompared: number
-  /** Changes of both tokens, one level each, and those after which the book was crossed. */
+  /** Number of changed levels of both tokens, and the number of them that left the book crossed. */
   readonly changeCount: number
   readonly changesCrossed: number
   readonly crossings: readonly Crossing[]
   readonly path: PolymarketPath
 }
 
-/** A period in which the recording's own book was crossed, from a change to the book that ended it. */
+/** A period in which the recorded book was crossed: from the change that crossed it to the next book. */
 interface Crossing {
   readonly messageCount: number
   readonly lastedMs: number
-  /** Resyncs requested by the actor during it, and messages ignored until a book arrived. */
+  /** Number of resyncs that the actor requested in this period, and of messages that it ignored. */
   readonly resyncCount: number
   readonly ignoredCount: number
 }
@@ -120,7 +126,7 @@ function judge(
   return { explanations, examples }
 }
 
-/** The first token's changes shortly after a frame, in order. */
+/** Changes of the first token within AHEAD_MS_MAX after a frame, in order. */
 function changesSoon(frames: readonly CapturedFrame[], position: number): LevelChange[] {
   const frame = frames[position]
   if (frame === undefined) return []
@@ -148,7 +154,7 @@ export function isCrossed(book: NaiveBook): boolean {
   return bid !== undefined && ask !== undefined && bid.price >= ask.price
 }
 
-/** Changes level by level, of each token separately, and how many of them leave its book crossed. */
+/** Counts the changed levels of each token, and those that leave its book crossed. */
 function crossedChanges(capture: Capture): { changeCount: number; changesCrossed: number } {
   let [changeCount, changesCrossed] = [0, 0]
   const books = { first: new NaiveBook(), second: new NaiveBook() }
@@ -176,10 +182,10 @@ class CrossingWatch {
   note(frame: CapturedFrame, naive: NaiveBook): void {
     if (!frame.isFirst) return
     const { resyncs } = this.#path.market
-    // The first token's own book has no effect if it equals the second's.
+    // The first token's book is ignored if the second token's equal book came before it.
     const ignored = this.#path.market.ignored.filter((reason) => reason !== 'book_unchanged')
     if (isCrossed(naive)) {
-      // The crossing change itself has already requested a resync, so the counts start before it.
+      // The change that crossed the book has already requested a resync, so it is included in the counts.
       this.#since ??= {
         atMs: frame.timeMs,
         resyncs: resyncs.length - 1,
@@ -199,7 +205,7 @@ class CrossingWatch {
   }
 }
 
-/** Sums of explanations over books. */
+/** Sums the explanations of all books. */
 export function totals(meetings: readonly Meeting[]): Record<Explanation, number> {
   const sums: Record<Explanation, number> = { fill: 0, rest: 0, ahead: 0, unexplained: 0 }
   for (const { explanations } of meetings) {

@@ -1,5 +1,5 @@
-// A cluster of processes with simulated venues: a nats-server from PATH, engines with their own folders, gateways with
-// their own ports. Each can be killed and is restarted at once, as by a supervisor.
+// A cluster of processes with simulated venues: a nats-server from PATH, engines with a data folder each, and gateways
+// with a port each. Each process can be killed and restarted at once.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export class ClusterRig {
   readonly #gateways: TestProcess[] = []
   readonly #logLevel: string
   #ports: readonly number[] = []
-  /** Markets with a book, chosen while the cluster was healthy. */
+  /** Comma-separated ids of open markets, chosen at the first comparison of books. */
   #someMarkets = ''
   readonly #ended: TestProcess[] = []
 
@@ -38,12 +38,12 @@ export class ClusterRig {
     this.#logLevel = logLevel
   }
 
-  /** Resolves when every gateway listens; `engines`: one leads, the others are standbys. */
+  /** Resolves when every gateway listens. One engine leads, and the other `engines` are standbys. */
   static async open(set: {
     readonly engines: number
     readonly gateways: number
     readonly world: Parameters<Rig['startVenues']>[0]
-    /** Of all processes; default: only errors. */
+    /** Log level of all processes. Default: errors only. */
     readonly logLevel?: 'info'
   }): Promise<ClusterRig> {
     const rig = new ClusterRig(process.env.CLUSTER_LOG ?? set.logLevel ?? 'error')
@@ -51,7 +51,7 @@ export class ClusterRig {
     await rig.startNats()
     for (let index = 0; index < set.engines; index += 1) {
       rig.startEngine(index)
-      // The first one leads.
+      // The first engine becomes the leader.
       if (index === 0) await rig.#engines[0]?.line(/listens at/)
     }
     const first = await freePorts(set.gateways)
@@ -69,13 +69,12 @@ export class ClusterRig {
     return this.#ports.map((port) => `http://127.0.0.1:${port}`)
   }
 
-  /** Address of the first gateway, with the key of the first engine's local account. */
+  /** Address of the first gateway, with the API key of the first engine's local account. */
   get locations(): ServiceLocations {
     const key = readFileSync(join(this.venues.dataDir, 'local-key'), 'utf8').trim()
     return { gamma: this.venues.gamma, api: this.urls[0] ?? '', key }
   }
 
-  /** Resolves when all current gateways listen. */
   async listening(): Promise<void> {
     for (const gateway of this.#gateways) await gateway.line(/listens at/)
   }
@@ -104,12 +103,12 @@ export class ClusterRig {
     this.startEngine(index)
   }
 
-  /** Stops it without a restart. */
+  /** Ends the engine without a restart. */
   endEngine(index: number, signal: NodeJS.Signals): Promise<number | null> {
     return this.#end(this.#engines[index], signal)
   }
 
-  /** Stops the process until SIGCONT; it does not notice the interruption. */
+  /** Suspends the process until SIGCONT. The process does not notice the interruption. */
   stopEngine(index: number): void {
     process.kill(this.engine(index).pid, 'SIGSTOP')
   }
@@ -125,7 +124,10 @@ export class ClusterRig {
     this.#startGateway(index)
   }
 
-  /** As in an upgrade: notifies clients. Resolves with the exit code when the new process listens. */
+  /**
+   * Restarts a gateway as in an upgrade, which notifies its clients. Resolves with the exit code when the new process
+   * listens.
+   */
   async restartGateway(index: number): Promise<number | null> {
     const code = await this.#end(this.#gateways[index], 'SIGTERM')
     this.#startGateway(index)
@@ -139,7 +141,6 @@ export class ClusterRig {
     return process.end(signal)
   }
 
-  /** Sends kill -9. */
   async killNats(): Promise<void> {
     const child = this.#nats?.child
     if (child === undefined) return
@@ -148,18 +149,18 @@ export class ClusterRig {
     await ended
   }
 
-  /** Restarts it on the same port and data. */
+  /** Starts nats-server, after a kill on the same port and data. */
   async startNats(): Promise<void> {
     const port = this.#nats?.port ?? 0
     this.#nats = await startNats(join(this.#folder, 'nats'), port, systemClock)
   }
 
-  /** Deletes all data of nats-server, which must not run. */
+  /** Deletes all data of nats-server. Call it only while nats-server is stopped. */
   loseNatsData(): void {
     rmSync(join(this.#folder, 'nats', 'jetstream'), { recursive: true, force: true })
   }
 
-  /** The books of {@link booksUrl} at each gateway; null for one that does not respond. */
+  /** The books at {@link booksUrl} of each gateway, or null for a gateway that does not respond. */
   async booksNow(): Promise<readonly (readonly Book[] | null)[]> {
     const { key } = this.locations
     return Promise.all(
@@ -171,7 +172,7 @@ export class ClusterRig {
     )
   }
 
-  /** Resolves when every gateway has live books again. */
+  /** Resolves when every gateway has live books. */
   async whole(): Promise<void> {
     for (;;) {
       const isReceived = await Promise.all(this.urls.map(hearsEngine))
@@ -181,7 +182,7 @@ export class ClusterRig {
     }
   }
 
-  /** Some books at each gateway. */
+  /** The books of the same markets at each gateway. */
   async #books(): Promise<readonly (readonly Book[])[]> {
     const { api, key } = this.locations
     if (this.#someMarkets === '') {
@@ -197,14 +198,14 @@ export class ClusterRig {
     )
   }
 
-  /** URL of those books, after {@link whole} has resolved. */
+  /** URL of the books at a gateway. Call it only after the cluster was healthy once. */
   booksUrl(url: string): string {
     return `${url}/v1/orderbooks?market_ids=${this.#someMarkets}`
   }
 
   /**
-   * Stops nats-server for this long, at least until every gateway has detected it, and then calls `onLook` repeatedly.
-   * Resolves, after full recovery, with a line of durations.
+   * Stops nats-server for this long, at least until every gateway has detected it. Calls `onLook` repeatedly in the
+   * rest of this time. Resolves after full recovery with a text of durations.
    */
   async withoutNats(
     seconds: number,
@@ -212,7 +213,8 @@ export class ClusterRig {
   ): Promise<string> {
     await this.killNats()
     const goneMs = performance.now()
-    // Books are stale while a gateway has lost the engine; after some seconds it has no quota left to report that.
+    // Wait for stale books at each gateway one after the other. After some seconds of polling a gateway may have no
+    // quota left.
     for (const url of this.urls) while (await hearsEngine(url)) await beforeAgain()
     const staleMs = performance.now() - goneMs
     while (performance.now() - goneMs < seconds * 1_000) {
@@ -229,12 +231,12 @@ export class ClusterRig {
     return `nats-server away for ${published[1]} s: every gateway called all stale after ${published[0]} s, and was whole ${published[2]} s after its return`
   }
 
-  /** Whether no current process has ended unexpectedly. */
+  /** True if no current process has ended unexpectedly. */
   get isComplete(): boolean {
     return [...this.#engines, ...this.#gateways].every(({ hasEnded }) => !hasEnded())
   }
 
-  /** Error lines of all processes, including those that ended. */
+  /** Error lines of all processes, including ended ones. */
   logged(): readonly string[] {
     return [...this.#ended, ...this.#engines, ...this.#gateways].flatMap((process) =>
       process

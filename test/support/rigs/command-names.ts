@@ -1,4 +1,4 @@
-// Process entry: prints the commands of package.json with their usage and options, one per line, from each command's
+// Process entry: prints each command of package.json with its usage and options, one per line, as listed by its
 // `--help`.
 
 import { readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 
 class Ended extends Error {}
 
-/** The lines of a help text that name something, without descriptions. */
+/** The lines of a help text that contain names, without the descriptions. */
 function namesIn(help: string): readonly string[] {
   const parts = help.split('\n\n')
   const linesOf = (title: string) =>

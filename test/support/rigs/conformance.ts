@@ -1,6 +1,6 @@
-// Conformance run of one route: every parameter at, below and above its bounds, of wrong types, by its aliases, alone
-// and combined; bodies; credentials, methods, quotas and rejections. Each response is validated against the OpenAPI
-// document. Requests are generated from the routes' schemas, and from route-seeds.ts if a state is needed.
+// Tests all requests of one route: every parameter at, below and above its bounds, of wrong types, by its aliases,
+// alone and combined, and also bodies, credentials, methods, quotas and refusals. Validates each response against the
+// OpenAPI document. The requests are generated from the route's schemas, and from route-seeds.ts if a state is needed.
 
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -18,7 +18,7 @@ type Pair = readonly [name: string, value: string]
 const COMBINATIONS = 40
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Sends all requests of one route; problems are added to `client.problems`. */
+/** Sends all requests of one route. Adds problems to `client.problems`. */
 export async function conform(client: RouteClient, server: DocumentedServer): Promise<void> {
   await succeed(client)
   await credentials(client)
@@ -33,7 +33,7 @@ export async function conform(client: RouteClient, server: DocumentedServer): Pr
   await states(client, server)
 }
 
-/** A valid request, the next page, and an unknown parameter. */
+/** Sends a valid request, requests the next page, and adds an unknown parameter. */
 async function succeed(client: RouteClient): Promise<void> {
   const { document, hasBody } = client.route
   const success = document.status ?? 200
@@ -73,7 +73,7 @@ async function credentials(client: RouteClient): Promise<void> {
   await client.expect(wanted(isOpen), { credential: 'wrong' }, 'a wrong credential')
   await client.expect(wanted(access !== 'token'), { credential: 'key' }, 'a key')
   await client.expect(wanted(true), { credential: 'token' }, 'a token')
-  // Sign-up and login have their own attempt limits, whatever credential they carry.
+  // Sign-up and login have separate attempt limits, regardless of the credential.
   const hasQuota = isCounted && budget !== 'signIn'
   await client.expect(hasQuota ? 429 : success, { credential: 'poor' }, 'a used-up quota')
   if (access !== 'caller') return
@@ -153,7 +153,7 @@ async function bounds(
   }
 }
 
-/** The failures must be those of the named parameters, complete and in order. */
+/** Checks that the response reports exactly the named parameters in order. */
 function checkPlaces(client: RouteClient, { body }: RawAnswer, names: readonly string[]): void {
   const problems: { detail: { loc: unknown[] }[] } = JSON.parse(body)
   const got = problems.detail.map(({ loc }) => loc.join('.'))
@@ -189,7 +189,7 @@ async function aliases(client: RouteClient, name: string, given: unknown): Promi
   }
 }
 
-/** Status and body without cursors: each list gets a new pin. */
+/** Status and body for comparison. Cursors are removed, since each list pins a new ranking. */
 function comparable({ status, body }: RawAnswer): string {
   return `${status} ${body.replace(/"cursor":"[^"]*"/, '"cursor":"…"')}`
 }
@@ -219,11 +219,14 @@ async function together(client: RouteClient): Promise<void> {
   }
 }
 
-/** Some parameters with valid values: mostly their samples, so that ranges and lookups find rows. */
+/**
+ * A random combination of parameters with valid values. Mostly their sample values, so that ranges and lookups find
+ * rows.
+ */
 function combination(client: RouteClient, random: Random): readonly Pair[] {
   return client.parameters.flatMap(({ name, schema, values }) => {
     const isRequired = client.required.some(([required]) => required === name)
-    // A cursor of another list causes a rejection before the rest is checked, so it is rarely included.
+    // A foreign cursor causes a refusal before other parameters are checked, so it is rarely included.
     if (!isRequired && random.next() > (name === 'cursor' ? 0.05 : 0.45)) return []
     const names: readonly string[] = [name, ...(schema.aliases ?? [])]
     const value = random.next() < 0.7 ? values.valid[0] : random.pick(values.valid)
@@ -264,7 +267,7 @@ async function bodies(client: RouteClient): Promise<void> {
   }
 }
 
-/** Statuses that need a state, according to the seeds. */
+/** Tests the statuses that need a state, as listed in route-seeds.ts. */
 async function states(client: RouteClient, server: DocumentedServer): Promise<void> {
   const { reach = {}, reachFrom = {}, unavailable } = seedOf(client.route)
   for (const [status, ask] of Object.entries(reach))
@@ -279,7 +282,7 @@ async function states(client: RouteClient, server: DocumentedServer): Promise<vo
   restore()
 }
 
-/** The handler's status for a request from another address, which a test cannot really send. */
+/** The status for a request from another address. Calls the handler directly, since a test cannot send such a request. */
 async function statusFrom({ route }: RouteClient, address: string): Promise<number> {
   try {
     const facts = {

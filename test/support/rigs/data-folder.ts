@@ -1,4 +1,4 @@
-// Temporary folders of a test file and the storage in them.
+// Temporary data folders of a test file, and their storage.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { openDatabase } from '../../../storage/lmdb/environment.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { ENVIRONMENT_NAMES } from '../../../storage/tables.ts'
 
-/** A folder that is removed after the tests of the file; call it at the file's top level. */
+/** A folder that is removed after the tests of the file. Call this at the top level of the file. */
 export function testFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `twinbook-${name}-`))
   after(() => rmSync(folder, { recursive: true, force: true }))
@@ -24,12 +24,12 @@ export function openData(dataDir: string, metrics = new Metrics()): Promise<Stor
   return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
 }
 
-/** Side facts of each database in a data folder, outside its tables. */
+/** The contents of database.json in a data folder. */
 export function sideOf(dataDir: string) {
   return JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
 }
 
-/** Changes the rows of a closed folder. */
+/** Changes rows in a data folder that no process has open. */
 export async function changeRows(
   dataDir: string,
   change: (root: RootDatabase<Buffer, Buffer>, name: (typeof ENVIRONMENT_NAMES)[number]) => void,

@@ -1,16 +1,16 @@
-// Runs command-line tools of the development packages without network, from the project's `node_modules` or that of the
-// generated client. A missing tool is an error, since its check would be skipped silently.
+// Runs command-line tools of development packages without network, from the project's `node_modules` or the generated
+// client's. A missing tool is an error, since its check would otherwise be skipped without notice.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** Folder of the typed client, with the compiler that the type generator needs. */
+/** Folder of the typed client. It has the compiler that the type generator needs. */
 export const CLIENT_FOLDER = 'test/generated-client'
 
 const FOLDERS = ['node_modules/.bin', `${CLIENT_FOLDER}/node_modules/.bin`]
 
-/** Disables telemetry and update checks; an invalid proxy blocks other requests. */
+/** Disables telemetry and update checks. An invalid proxy blocks all other requests. */
 const OFFLINE = {
   REDOCLY_TELEMETRY: 'off',
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
@@ -25,7 +25,7 @@ interface ToolResult {
   readonly output: string
 }
 
-/** Runs a tool to its end, for ten minutes at most. */
+/** Runs a tool until it ends, for at most ten minutes. */
 export function runTool(name: string, args: readonly string[], folder = '.'): Promise<ToolResult> {
   const locations = [
     ...FOLDERS,

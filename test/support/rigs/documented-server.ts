@@ -1,6 +1,5 @@
-// A running API server with its routes and OpenAPI document, shared by the conformance run, the oracle, the fuzz run
-// and the generated client. Every route has data. The clock does not move, so that two responses to one request are
-// equal.
+// A running API server with its routes and OpenAPI document, for the conformance run, the pydantic comparison, the fuzz
+// run and the generated client. Every route has data. The clock does not move, so equal requests get equal responses.
 
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -20,20 +19,20 @@ export interface DocumentedServer {
   readonly engine: FakeEngine
   readonly port: number
   readonly origin: string
-  /** Routes equal to the running server's, created a second time. */
+  /** A second set of the running server's routes. */
   readonly allRoutes: readonly Route[]
-  /** Documented routes. */
+  /** The routes that the document contains. */
   readonly routes: readonly Route[]
   readonly document: JsonObject
   stop(): Promise<void>
 }
 
-/** Has more requests than any test uses. */
+/** An account with a higher quota than any test uses. */
 export const ACCOUNT = 'richsecret51c7'
-/** Has no requests left: every counted request is rejected. */
+/** An account without quota: every counted request is refused. */
 export const POOR_ACCOUNT = 'poorsecret51c7'
 
-/** Starts the server. Accounts' keys are `<name>-key`, their tokens `<name>-token`. */
+/** Starts the server. An account's key is `<name>-key` and its token is `<name>-token`. */
 export async function openDocumentedServer(): Promise<DocumentedServer> {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)

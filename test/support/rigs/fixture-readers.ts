@@ -1,4 +1,5 @@
-// Passes venue rows, invented or recorded, through the connectors' parsers: the outcome and parsed value of each.
+// Parses recorded and invented venue rows with the connectors' parsers. Returns the outcome and parsed value of each
+// row.
 
 import assert from 'node:assert/strict'
 import type { VenueEvent } from '../../../engine/events.ts'
@@ -46,13 +47,13 @@ import { quietDrift } from '../fakes/quiet-drift.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
-/** Outcome of a row or a part of it; `value` is null if it was rejected. */
+/** Outcome of a row or of a part of it. `value` is null if the row was rejected. */
 interface ReadResult {
   readonly fate: string
   readonly value: unknown
 }
 type Rows = readonly unknown[]
-/** Parses the rows of one file. A text row is a frame that is not JSON. */
+/** Parses the rows of one file. A row that is a text is a frame that is not JSON. */
 export type Reader = (rows: Rows) => readonly ReadResult[] | Promise<readonly ReadResult[]>
 
 /** Number of rows by outcome. */
@@ -76,7 +77,7 @@ const textOf = (row: unknown): string => (typeof row === 'string' ? row : JSON.s
 
 // Polymarket
 
-/** Frames of the market channel, and books over REST, which use the same path; parsed as events. */
+/** Parses frames of the market channel, and books from REST, which use the same parser, to events. */
 export const polymarketFrames = each((row) => {
   const text = textOf(row)
   const named = [...text.matchAll(/"(\d{20,})"/g)].map((match) => match[1] ?? '')
@@ -92,11 +93,11 @@ export const polymarketFrames = each((row) => {
 })
 const isStated = ({ source }: FeeModel): boolean => source !== null
 
-/** Incoming frames of a recorded market channel session. */
+/** Parses the incoming frames of a recorded session of the market channel. */
 export const polymarketSession: Reader = (rows) =>
   polymarketFrames(rows.filter(isRecord).flatMap(({ dir, data }) => (dir === 'recv' ? [data] : [])))
 
-/** Example frames of a collection. */
+/** Parses example frames. */
 export const polymarketExamples: Reader = (rows) =>
   polymarketFrames(
     rows.flatMap((row) => {
@@ -105,7 +106,7 @@ export const polymarketExamples: Reader = (rows) =>
     }),
   )
 
-/** Frames of the activity stream. */
+/** Parses frames of the activity stream. */
 const polymarketActivity = each((row) => {
   const parsed = parseActivity(textOf(row))
   if (parsed.kind === 'rejected') return refused(parsed.reason)
@@ -115,12 +116,12 @@ const polymarketActivity = each((row) => {
   return became(`activity ${parsed.message.kind}`, trade)
 })
 
-/** Rows of Gamma's `/markets`. */
+/** Parses rows of Gamma's `/markets`. */
 export const gammaMarkets = each((row) =>
   listed(readMarket(row, isRecord(row) ? nestedEvent(row) : null)),
 )
 
-/** Rows of Gamma's `/events`, or of its search, with their markets. */
+/** Parses rows of Gamma's `/events` or of its search, with their markets. */
 export const gammaEvents = each((row) => {
   const events = isRecord(row) && Array.isArray(row.events) ? row.events : [row]
   return events.flatMap((event: unknown) => {
@@ -133,16 +134,14 @@ export const gammaEvents = each((row) => {
   })
 })
 
-/**
- * Rows of the Data API's `/v2/trades`, or with the field names of its first version, which the activity stream uses.
- */
+/** Parses rows of the Data API's `/v2/trades`, also with the field names of version 1, which the activity stream uses. */
 export const dataTrades = each((row) => {
   const wire = isTrade(row) ? row : readDataTrade(row)
   const trade = typeof wire === 'string' ? wire : readTrade(wire)
   return typeof trade === 'string' ? refused(trade) : became('trade', trade)
 })
 
-/** Rows of the Data API's `/v2/activity`, of the wallet in the first row. */
+/** Parses rows of the Data API's `/v2/activity` for the wallet in the first row. */
 const dataActivity = (rows: Rows): readonly ReadResult[] => {
   const [first] = rows
   const wallet = isRecord(first) ? String(first.proxy_wallet).toLowerCase() : ''
@@ -155,14 +154,15 @@ const dataActivity = (rows: Rows): readonly ReadResult[] => {
   })
 }
 
-/** Rows that no parser supports: none may become a market or a trade. */
+/** Rows of unsupported kinds: no parser may return a market or a trade. */
 export const polymarketOther = each((row) =>
   isTrade(row) ? became('taken for a trade', row) : listed(readMarket(row, null)),
 )
 
 /**
- * Complete responses of the Data API v2 and the CLOB to one path: the parsed result, and the drift table's findings.
- * For an unused path only the envelope is parsed, and its rows count as unsupported.
+ * Parses complete responses to one path of the Data API v2 or the CLOB. Returns the parsed result and the reported
+ * schema drift. For a path that the product does not use, only the envelope is parsed, and its rows count as
+ * unsupported.
  */
 export const answersTo =
   (path: string): Reader =>
@@ -172,7 +172,7 @@ export const answersTo =
     return all
   }
 
-/** Responses that name their path. */
+/** Parses responses that contain their path. */
 const answersByPath: Reader = async (rows) => {
   const all: ReadResult[] = []
   for (const row of rows.filter(isRecord)) {
@@ -213,7 +213,7 @@ const ANSWER_READERS: Readonly<
   '/v2/trades': (requesting) => pageOf('/v2/trades', dataTrades, requesting),
   '/v2/activity': (requesting) => pageOf('/v2/activity', dataActivity, requesting),
   '/v2/positions': positionsOf,
-  // For an unknown wallet, the newest activity is requested too.
+  // The product requests the newest activity of an unknown wallet too.
   '/v2/user-stats': async ({ answer, drift }) => {
     const client: JsonReader = {
       getJson: async (path) => (path === '/v2/user-stats' ? answer : NO_ROWS),
@@ -243,7 +243,7 @@ async function pageOf(
   return [...read(rows), ...became(next === null ? 'page' : 'page, and more', null)]
 }
 
-/** Positions of one status, given by the first row; further pages are empty. */
+/** Positions with the status of the first row. Further pages are empty. */
 async function positionsOf({ answer, drift, counts }: Asking): Promise<readonly ReadResult[]> {
   const first = isRecord(answer) && Array.isArray(answer.data) ? answer.data[0] : null
   const status = isRecord(first) ? first.status : 'OPEN'
@@ -269,7 +269,7 @@ function listed(listing: ReturnType<typeof readMarket>): ReadResult[] {
 
 // Kalshi
 
-/** Responses of Kalshi's REST: every supported row in them, at any nesting depth. */
+/** Parses responses of Kalshi's REST API: every supported row at any nesting depth. */
 export const kalshiRows = (rows: Rows): readonly ReadResult[] => {
   const events = new Map<string, EventListing>()
   for (const row of fieldsIn(rows)) {
@@ -292,7 +292,7 @@ function* fieldsIn(value: unknown): Generator<Fields> {
 const isEventRow = (row: Fields): boolean =>
   typeof row.event_ticker === 'string' && typeof row.mutually_exclusive === 'boolean'
 
-/** Empty if the row has no supported shape. */
+/** Returns an empty list if the row has no supported form. */
 function kalshiRow(row: Fields, event: EventListing | null): ReadResult[] {
   if (typeof row.trade_id === 'string') {
     const trade = parseTradeRow(row)
@@ -317,7 +317,7 @@ function kalshiRow(row: Fields, event: EventListing | null): ReadResult[] {
   return isBookAnswer(row) ? bookOf(row) : []
 }
 
-/** `{orderbook_fp: {yes_dollars, …}}`, or the form of January 2026. */
+/** True for `{orderbook_fp: {yes_dollars, …}}` or the form of January 2026. */
 function isBookAnswer(row: Fields): boolean {
   const book = row.orderbook_fp ?? row.orderbook
   return isRecord(book) && ('yes_dollars' in book || 'no_dollars' in book)
@@ -331,7 +331,7 @@ function bookOf(row: Fields): ReadResult[] {
   return refusal === null ? became('book', events[0]) : refused(refusal.reason)
 }
 
-/** Price ranges at any nesting depth. */
+/** Parses price ranges at any nesting depth. */
 export const kalshiGrids: Reader = (rows) =>
   [...fieldsIn(rows)].flatMap((row) => {
     if (row.price_ranges === undefined) return []
@@ -339,16 +339,16 @@ export const kalshiGrids: Reader = (rows) =>
     return grid === null ? refused('price_ranges') : became(`grid ${grid.finest}`, grid)
   })
 
-/** A part of one connection's frames: missing earlier or inner frames are gaps; replies are skipped. */
+/** Parses a part of a connection's frames. Missing earlier frames count as gaps. Replies to commands are skipped. */
 export const kalshiConnection: Reader = (rows) => streamed(rows)
 
-/** Single frames of a socket, or a recording `{frames: [{received_ms, frame}]}`; parsed as events. */
+/** Parses single frames of a socket, or a recording `{frames: [{received_ms, frame}]}`, to events. */
 export const kalshiFrames = each((row) => {
   if (!isRecord(row) || !Array.isArray(row.frames)) return streamed([row])
   return streamed(row.frames.map((each: unknown) => (isRecord(each) ? each.frame : each)))
 })
 
-/** The frames of one connection. */
+/** Parses the frames of one connection. */
 function streamed(frames: readonly unknown[]): ReadResult[] {
   const all: ReadResult[] = []
   const metrics = new Metrics()
@@ -357,7 +357,7 @@ function streamed(frames: readonly unknown[]): ReadResult[] {
     {
       emit: (event) => all.push({ fate: event.kind, value: event }),
       onReply: note('reply'),
-      // A single frame has no predecessor, so it cannot be a gap.
+      // A single frame has no predecessor, so it cannot show a gap.
       onGap: frames.length > 1 ? note('gap') : () => {},
       onLost: () => {},
     },
@@ -376,7 +376,7 @@ function streamed(frames: readonly unknown[]): ReadResult[] {
   return all
 }
 
-/** The files of invented cases (`<venue>/<file>`) and their parsers. */
+/** Parsers by file of invented rows (`<venue>/<file>`). */
 export const CASE_READERS: Readonly<Record<string, Reader>> = {
   'polymarket/answers.jsonl': answersByPath,
   'polymarket/market-frames.jsonl': polymarketFrames,
@@ -401,7 +401,7 @@ export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number
     const cases = casesOf(`${INVENTED}/${path}`)
     const first = cases[0]?.row
     for (const { name, row, becomes, reads } of cases) {
-      // The first row names the wallet of the activity.
+      // The first row contains the wallet of the activity.
       const became = await read(path.includes('activity.') ? [first, row] : [row])
       const own = path.includes('activity.') ? became.slice(1) : became
       const published = `${path}: ${name}`
@@ -418,7 +418,7 @@ export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number
 }
 
 const valuesOf = ({ value }: ReadResult): readonly unknown[] => (value === null ? [] : [value])
-/** A frame of several messages has all its events beside each of them. */
+/** A frame with several messages has the events of all of them. */
 const eventsOf = ([first]: readonly ReadResult[]): readonly unknown[] =>
   Array.isArray(first?.value) ? first.value : []
 
@@ -431,7 +431,7 @@ function judgeValues(
   for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, published)
 }
 
-/** Whether a value contains all that is wanted: objects may have more fields, lists may not have more items. */
+/** Asserts that a value contains all wanted parts. Objects may have more fields, but lists may not have more items. */
 function assertHolds(value: unknown, wanted: unknown, published: string): void {
   if (Array.isArray(wanted)) {
     assert.ok(Array.isArray(value) && value.length === wanted.length, published)

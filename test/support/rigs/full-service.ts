@@ -1,5 +1,5 @@
-// The whole service and the simulated venues as real processes over real sockets, and the comparison of its data with
-// the simulator's state (GET /sim/state). Used by tests under test/simulation/ and by benches.
+// Runs the complete service and the simulated venues as real processes with real sockets. Compares the service's data
+// with the simulator's state (GET /sim/state). For tests in test/simulation/ and for benches.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,11 +13,11 @@ import { freePorts, startProcess, type TestProcess } from './processes.ts'
 interface WorldOptions {
   readonly messagesPerSecond: number
   readonly marketsPerVenue: number
-  /** `on`, `off` or a list. */
+  /** `on`, `off` or a list of faults. */
   readonly faults: string
 }
 
-/** Address of a running engine. */
+/** Addresses of a running engine and of its venues. */
 export interface ServiceLocations {
   readonly gamma: string
   readonly api: string
@@ -30,7 +30,7 @@ interface Truth {
   readonly asks: Levels
 }
 
-/** Venues that keep running, and engines that start and stop on one data folder. */
+/** Simulated venues that keep running, and engines that start and stop on one data folder. */
 export class Rig {
   readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-rig-'))
   readonly #processes: TestProcess[] = []
@@ -60,7 +60,7 @@ export class Rig {
     return venues
   }
 
-  /** Starts an engine that treats these venues as the live ones; resolves when it listens. */
+  /** Starts an engine with these venues in place of the real ones. Resolves when it listens. */
   async startEngine(
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ engine: TestProcess; locations: ServiceLocations }> {
@@ -70,7 +70,7 @@ export class Rig {
     return { engine, locations: { gamma: this.gamma, api, key } }
   }
 
-  /** As `startEngine`, without waiting. */
+  /** Like `startEngine`, but does not wait. */
   spawnEngine(env: Readonly<Record<string, string>> = {}): TestProcess {
     const at = (step: number) => `127.0.0.1:${this.#port + step}`
     const engine = startProcess('engine/app/start.mjs', {
@@ -94,7 +94,7 @@ export class Rig {
     return engine
   }
 
-  /** Starts an engine with a simulator in the test's process; some of its URLs may be replaced. */
+  /** Starts an engine for a simulator in the test's process. `others` replaces some of its addresses. */
   startEngineBeside(
     { urls, kalshiPrivateKeyPem }: Simulator,
     others: Partial<Simulator['urls']> = {},
@@ -112,25 +112,25 @@ export class Rig {
     })
   }
 
-  /** Pauses or resumes the world, so that a comparison is exact. */
+  /** Pauses or resumes the simulated world. Comparisons are exact only while it is paused. */
   async flow(action: 'pause' | 'resume'): Promise<void> {
     await read(`${this.gamma}/sim/state?action=${action}`)
   }
 
-  /** Stops everything in any state. */
+  /** Stops all processes, whatever state they are in. */
   async close(): Promise<void> {
     for (const started of this.#processes) await started.end('SIGKILL')
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }
 
-/** Poll interval for real processes, and retry delay when a server is overloaded. */
+/** Interval between polls of real processes, and between retries when a server is overloaded. */
 export const beforeAgain = (): Promise<void> => pause(100)
 
-/** Represents a broken connection. */
+/** Returned in place of a response when the connection failed. */
 const BROKEN = { status: 500, statusText: 'no answer' }
 
-/** JSON from a URL. Retries the simulated venues' faults (HTML) and overloaded servers (429, 503). */
+/** Requests JSON from a URL. Retries faults of the simulated venues (HTML) and overloaded servers (429, 503). */
 export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
     const headers = key === undefined ? {} : { headers: { 'X-API-Key': key } }
@@ -145,7 +145,7 @@ export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   }
 }
 
-/** Open books with a history, over REST and, given a follower, as it rebuilt them. */
+/** Compares open books that have had a change with the REST API and, if given, with the books of a stream follower. */
 export async function compareBooks(locations: ServiceLocations, follower: StreamFollower | null) {
   const booksWrong: string[] = []
   const rebuiltWrong: string[] = []
@@ -208,18 +208,18 @@ interface TruthTrade {
   readonly at_ms: number
 }
 
-/** A venue a fill in the format of its id; `n` counts equal earlier ones in its transaction. */
+/** The service's id of a fill at venue a. `n` is the number of earlier equal fills in its transaction. */
 function nameOfFill(fill: TruthTrade, n: number): string {
   const { native_id, tx_hash, token, taker, side, size_micros, price_micros } = fill
   const id = [tx_hash, token, taker, side, size_micros, price_micros, n].join('-')
   return `venue_a_${native_id} ${id}`.toLowerCase()
 }
 
-/** Common prefix of the ids of a transaction's trades; for venue b the whole id. */
+/** The common prefix of the ids of a transaction's trades at venue a. At venue b each trade has its own. */
 const orderOf = (name: string): string =>
   name.startsWith('venue_a') ? (name.split('-', 1)[0] ?? '') : name
 
-/** Time of each trade of the venues, by unified market and native id in the service's format. */
+/** The time of each trade of the venues, by unified market id and native trade id. */
 export async function truthOfTrades(
   locations: Pick<ServiceLocations, 'gamma'>,
 ): Promise<Map<string, number>> {
@@ -244,10 +244,10 @@ export async function truthOfTrades(
   return truth
 }
 
-/** Contracts of a venue a fill, in millionths, from its id. */
+/** The contracts of a fill at venue a in millionths, as contained in its id. */
 const microsOf = (name: string): number => Number(name.split('-').at(-3))
 
-/** Trades before the subscription may be missing: nothing is guaranteed before the first start. */
+/** Compares the served trades with the venues' trades since `sinceMs`. Trades before the first start may be missing. */
 export async function compareTrades(
   locations: ServiceLocations,
   follower: StreamFollower | null,
@@ -290,12 +290,12 @@ export async function compareTrades(
       ...[...served].filter(([, count]) => count > 1).map(([name]) => name),
       ...streamedTwice,
     ],
-    /** Transactions served as one trade instead of their fills: those of an outage have one row each. */
+    /** Transactions served as one trade instead of their fills: after an outage the venue returns one row for each. */
     tradesMerged: due.filter(isMerged),
   }
 }
 
-/** Venue a transactions that are served otherwise than as their fills, with an equal sum of contracts. */
+/** Transactions of venue a that are not served as their fills but have an equal sum of contracts. */
 function mergedOrders(
   truth: Iterable<string>,
   served: ReadonlyMap<string, number>,
@@ -315,7 +315,7 @@ function mergedOrders(
   return merged
 }
 
-/** Every listed market's unified id. */
+/** The unified id of every listed market. */
 export async function allMarketIds(locations: ServiceLocations): Promise<string[]> {
   const ids: string[] = []
   let cursor: string | null = null
@@ -332,7 +332,7 @@ export async function allMarketIds(locations: ServiceLocations): Promise<string[
   return ids
 }
 
-/** Compares every few seconds until everything is correct or the time is up. */
+/** Repeats a comparison every few seconds until it finds no difference or the time is up. */
 export async function settle(
   locations: ServiceLocations,
   follower: StreamFollower | null,

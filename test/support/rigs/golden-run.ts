@@ -1,5 +1,5 @@
-// The golden run: ten minutes of both venues from a recording, with webhooks, every stream channel in both encodings,
-// and requests of every route by every kind of caller. Its records depend only on the recording and the code.
+// The golden run: ten recorded minutes of both venues, with webhooks, every stream channel in both encodings, and
+// requests to every route by every kind of caller. Its records depend only on the recording and the code.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ import { at, type Recording, ReplayClock, ReplayedService } from './replayed-ser
 
 const PASSWORD = 'a long password'
 const EMAIL = 'ann@example.com'
-/** Webhook secret: the base64 of 32 bytes. */
+/** A webhook secret: 32 bytes in base64. */
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const CHANNELS = [
   'orderbook',
@@ -45,7 +45,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A field of a response by a path of names and indices; '' if there is none. */
+/** A field of a response by a path of names and indices. '' if the field is absent. */
 function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   let found: unknown = value
   for (const step of path) {
@@ -54,7 +54,7 @@ function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
 }
 
-/** Receives webhook posts; `/fail` first responds with 500. */
+/** Receives webhook posts. `/fail` answers 500 the first time. */
 class Receiver {
   readonly #server: Server
   readonly #posts: { readonly group: string; readonly text: string }[] = []
@@ -71,7 +71,7 @@ class Receiver {
         if (isFailing) this.#failed.add(id)
         const body = Buffer.concat(chunks).toString('utf8')
         const named = ['content-type', 'user-agent', 'webhook-timestamp']
-        // Bodies that contain the webhook's random id have a random name.
+        // The body contains the webhook's random id, so its digest would be random too.
         if (!/"type":"(?:price\.changed|webhook\.test)"/.test(body)) {
           named.push('webhook-id', 'webhook-signature')
         }
@@ -97,7 +97,7 @@ class Receiver {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   }
 
-  /** Records concurrent posts, which arrive in any order. */
+  /** Records the posts received since the last call, sorted, since concurrent posts arrive in any order. */
   flush(records: Records): void {
     const sorted = this.#posts.splice(0).sort((one, other) => (one.text < other.text ? -1 : 1))
     for (const { group, text } of sorted) records.add(group, text)
@@ -111,14 +111,17 @@ class Receiver {
   }
 }
 
-/** Verifies with the standard's library, but replaces its current time by the attempt's. */
+/**
+ * Verifies the signature with the library of the webhook standard, at the time of the attempt instead of the current
+ * time.
+ */
 function isSigned(body: string, headers: IncomingHttpHeaders): boolean {
   const [id, seconds] = [String(headers['webhook-id']), Number(headers['webhook-timestamp'])]
   const wanted = new Webhook(WEBHOOK_SECRET).sign(id, new Date(seconds * 1_000), body)
   return String(headers['webhook-signature']).split(' ').includes(wanted)
 }
 
-/** A run, step by step. */
+/** A run that is played step by step. */
 export class GoldenRun {
   readonly service: ReplayedService
   readonly caller: RecordingCaller
@@ -156,7 +159,7 @@ export class GoldenRun {
     return GoldenRun.#over(service, recording, records)
   }
 
-  /** A run over a folder of an earlier run, without venues, ten minutes after the end of the recording. */
+  /** Opens the data folder of an earlier run without venues, ten minutes after the end of the recording. */
   static async reopen(set: {
     dataDir: string
     recording: Recording
@@ -170,7 +173,7 @@ export class GoldenRun {
     const known = { isKnown: true, epoch: 'reopened' }
     const service = await ReplayedService.open({ dataDir, clock, recording, ...known })
     const run = await GoldenRun.#over(service, recording, records)
-    // Startup over known data takes some clock time: responses belong to a later moment.
+    // A start with existing data takes some clock time, so the responses are of a later moment.
     await service.playTo(at(recording, 300))
     run.#second = 300
     for (const role of ['read key', 'webhooks key'] as const) {
@@ -192,12 +195,12 @@ export class GoldenRun {
     return new GoldenRun({ service, records, recording, receiver })
   }
 
-  /** The key of a role, for other clients of the service. */
+  /** The API key of a role, for other clients of the service. */
   key(role: Role): string {
     return this.#keys.get(role) ?? ''
   }
 
-  /** Plays up to a second of the recording; resolves when all effects are recorded. */
+  /** Plays the recording up to a second. Resolves when all effects are recorded. */
   async playTo(second: number): Promise<void> {
     for (let now = this.#second + 1; now <= second; now += 1) await this.#step(now)
     this.#second = second
@@ -216,7 +219,7 @@ export class GoldenRun {
 
   // Accounts and webhooks
 
-  /** An account without limits, with a token and a key of each kind. */
+  /** Opens an account without limits, with a token and a key of each kind. */
   async openAccount(): Promise<void> {
     const { caller } = this
     const group = 'accounts'
@@ -258,7 +261,7 @@ export class GoldenRun {
     }
   }
 
-  /** A webhook for each event, one whose receiver fails at first, and one with filters. */
+  /** Creates a webhook for each event type, one whose receiver fails at first, and one with filters. */
   async openWebhooks(): Promise<void> {
     const { origin } = this.#receiver
     for (const type of EVENT_TYPES)
@@ -286,7 +289,7 @@ export class GoldenRun {
 
   // The stream
 
-  /** Opens a connection, for which every later step waits. */
+  /** Opens a stream connection. Every later step waits until its messages are recorded. */
   async stream(name: string, query: string): Promise<RecordingStream> {
     const key = this.key('read key')
     const stream = await RecordingStream.open(this.service.origin, {
@@ -306,7 +309,7 @@ export class GoldenRun {
     while ((await this.service.gauge('stream_connections')) > open) await this.service.settle()
   }
 
-  /** Subscribes to every channel over all markets, with one command each. */
+  /** Subscribes to every channel over all markets, with one command per channel. */
   async subscribeAll(stream: RecordingStream, since: ((channel: string) => unknown) | null = null) {
     for (const [id, channel] of CHANNELS.entries()) {
       const command = { action: 'subscribe', id, channel, market_ids: ['*'] }
@@ -317,7 +320,7 @@ export class GoldenRun {
 
   // REST
 
-  /** Every GET route: each role, each parameter with each value, pages, and unknown ids. */
+  /** Requests every GET route with each role, each parameter with each value, pages, and unknown ids. */
   async readAll(): Promise<void> {
     const response = await fetch(`${this.service.origin}/openapi.json`)
     const routes = readRoutes(await response.json())
@@ -328,7 +331,7 @@ export class GoldenRun {
     }
   }
 
-  /** Management requests have a limit per minute. */
+  /** Advances by a minute, since management requests have a limit per minute. */
   async #minutePasses(): Promise<void> {
     await this.playTo(this.#second + 61)
   }
@@ -372,7 +375,7 @@ export class GoldenRun {
     }
   }
 
-  /** Values of parameters and paths, from the service's current lists. */
+  /** Values for parameters and paths from the service's current lists. */
   async #samples(): Promise<Samples> {
     const list = async (path: string, field: string): Promise<readonly unknown[]> => {
       const headers = { 'x-api-key': this.key('webhooks key') }
@@ -425,11 +428,9 @@ export class GoldenRun {
     }
   }
 
-  // What the story needs
-
   readonly fullPrice = priceMicros(1_000_000)
 
-  /** Some markets of each venue, the most traded first, and the slug of an event. */
+  /** Some markets of each venue, most traded first, and the slug of an event. */
   async marketIds() {
     const headers = { 'x-api-key': this.key('read key') }
     const of = async (platform: string) => {
@@ -445,7 +446,7 @@ export class GoldenRun {
     return { a: a.map(({ id }) => id), b: b.map(({ id }) => id), slug: a[0]?.slug ?? '' }
   }
 
-  /** Every metric of the service with its type and label names. */
+  /** Every metric of the service with its type and its label names. */
   async metricNames(): Promise<readonly string[]> {
     const metrics = await this.service.metrics.registry.getMetricsAsJSON()
     return metrics
@@ -456,7 +457,7 @@ export class GoldenRun {
       .sort()
   }
 
-  /** Changes accounts, keys and webhooks in a valid order. */
+  /** Changes accounts, keys and webhooks, each by a valid sequence of requests. */
   async writeAll(): Promise<void> {
     const webhook = textAt((await this.#list('/v1/webhooks')).value, 'webhooks', 0, 'id')
     const delivery = textAt(
@@ -498,7 +499,7 @@ export class GoldenRun {
   }
 }
 
-/** Method, path, bodies (the first is valid), and whether only a token is allowed. */
+/** Requests that change data: method, path, bodies (only the first is valid), and whether a token is required. */
 function writes(
   webhook: string,
   delivery: string,
@@ -545,7 +546,7 @@ function writes(
 type Samples = Readonly<Record<string, readonly string[]>>
 const ROLES: readonly Role[] = ['anonymous', 'read key', 'webhooks key', 'token']
 
-/** The paths of a route: one for each sample of its first parameter, and one with an unknown value. */
+/** Paths of a route: one for each sample of its first parameter, and one with an unknown value. */
 function pathsOf(pattern: string, samples: Samples): readonly string[] {
   const names = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const [first] = names
@@ -562,7 +563,7 @@ function pathsOf(pattern: string, samples: Samples): readonly string[] {
   return [...(samples[first] ?? []), 'nothing-of-this-name'].map(filled)
 }
 
-/** A market's status as its venue reports it. */
+/** The event that a market has a status, as its venue reports it. */
 export function statusEvent(recording: Recording, second: number, venue: VenueKey, index: number) {
   const market = (recording.pages.get(venue) ?? []).flatMap((page) => page.markets)[index]
   assert.ok(market !== undefined, 'the recording has markets')

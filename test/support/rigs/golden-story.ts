@@ -1,4 +1,4 @@
-// The steps of the golden run, in order; golden-run.ts performs and records them.
+// The steps of the golden run in order. golden-run.ts performs and records them.
 
 import { type GoldenRun, statusEvent } from './golden-run.ts'
 import type { Recording } from './replayed-service.ts'
@@ -10,7 +10,7 @@ const ENCODINGS = [
   ['msgpack batch', '&encoding=msgpack&batch=on'],
 ] as const
 
-/** Plays the whole recording and sends all requests. */
+/** Plays the complete recording and sends all requests. */
 export async function playGoldenStory(run: GoldenRun, recording: Recording): Promise<void> {
   await run.openAccount()
   await run.openWebhooks()
@@ -27,7 +27,7 @@ export async function playGoldenStory(run: GoldenRun, recording: Recording): Pro
   await run.writeAll()
 }
 
-/** Options, lists, snapshots, and each rejection of a command. */
+/** Sends commands with options, lists, snapshots, and each kind of refused command. */
 async function commands(run: GoldenRun): Promise<void> {
   const ids = await run.marketIds()
   const [one = '', two = ''] = [ids.a[0], ids.b[0]]
@@ -80,7 +80,7 @@ async function commands(run: GoldenRun): Promise<void> {
   }
 }
 
-/** A trade stream is lost for a while, books miss messages, and markets end. */
+/** A trade stream is down for a while, books miss messages, and markets end. */
 async function lossesAndEnds(run: GoldenRun, recording: Recording): Promise<void> {
   const { service } = run
   service.feed('a', 'feedDown', 'trades')
@@ -102,7 +102,7 @@ async function lossesAndEnds(run: GoldenRun, recording: Recording): Promise<void
   }
 }
 
-/** A client disconnects and resumes by every channel's offset, and with unknown positions. */
+/** A client disconnects and resumes every channel, first by its offset and then by unknown positions. */
 async function resumes(run: GoldenRun): Promise<void> {
   for (const [name, query] of ENCODINGS.slice(0, 2)) {
     const first = await run.stream(`before ${name}`, query)

@@ -1,5 +1,5 @@
-// Real processes for tests of the whole service: a TypeScript entry with its own environment, recorded output, waiting
-// for an output line, and termination by a signal.
+// Starts real processes for tests of the complete service: a TypeScript entry with its own environment. Records the
+// output, waits for output lines and ends processes by signals.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -8,18 +8,22 @@ import { after } from 'node:test'
 
 export interface TestProcess {
   readonly pid: number
-  /** Everything printed so far. */
+  /** All output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
   readonly hasEnded: () => boolean
-  /** The first match on stdout; rejects if the process ends first. It has no timeout: the test runner ends a hang. */
+  /**
+   * The first match in stdout. Rejects if the process ends first. Has no timeout, since the test runner ends a hanging
+   * test.
+   */
   line(pattern: RegExp): Promise<RegExpExecArray>
-  /** Sends a signal and resolves with the exit code (null after SIGKILL). */
+  /** Sends a signal. Resolves with the exit code, or null after SIGKILL. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 const started = new Set<ChildProcess>()
-// A failed test leaves no process behind, which would keep the test process alive. Not for benches.
+// Ends the process after a failed test, or it would keep the test process alive. Benches end their processes
+// themselves.
 if (/\.test\.m?ts$/.test(process.argv[1] ?? '')) {
   after(() => {
     for (const child of started) child.kill('SIGKILL')
@@ -27,8 +31,8 @@ if (/\.test\.m?ts$/.test(process.argv[1] ?? '')) {
 }
 
 /**
- * Starts `node ...flags ENTRY ...args` in the repository's root, through tsx unless it is JavaScript. It is stopped
- * after the tests of its file.
+ * Starts `node ...flags ENTRY ...args` in the repository's root, through tsx unless the entry is JavaScript. The
+ * process is ended after the tests of the file.
  */
 export function startProcess(
   entry: string,
@@ -94,13 +98,14 @@ const PORT_BLOCKS = 500
 const BLOCK_PORTS = 40
 
 /**
- * The first of `count` consecutive free ports; the simulated venues use fixed offsets. Concurrent test processes have
- * separate blocks, so that no other process takes a port between this check and its use, or during a restart.
+ * Returns the first of `count` consecutive free ports, since the simulated venues use fixed port offsets. Concurrent
+ * test processes use separate blocks of ports, so that no other process takes a port before its use or during a
+ * restart.
  */
 export async function freePorts(count: number): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
-    // Below the kernel's ephemeral ports: after a test with thousands of connections hardly two consecutive ones of
-    // those are free for a minute.
+    // The blocks are below the kernel's ephemeral ports. After a test with thousands of connections, few consecutive
+    // ephemeral ports are free for a minute.
     const block = (process.pid + Math.floor(tries / 20)) % PORT_BLOCKS
     const first = PORTS_FROM + block * BLOCK_PORTS + randomInt(BLOCK_PORTS - count + 1)
     const ports = Array.from({ length: count }, (_, step) => freePort(first + step))

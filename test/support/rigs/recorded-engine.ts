@@ -1,6 +1,5 @@
-// An engine with silent venues whose events a test emits, with the feeder and checkpoints of a cluster's engine. The
-// test controls event-loop ticks and lost batches. The engine's own views and API server are the reference for every
-// gateway of that log.
+// An engine of a cluster with its feeder and checkpoints. A test emits the venues' events and controls event-loop ticks
+// and lost batches. The engine's own views and API server are the reference for every gateway that reads the log.
 
 import { Checkpoints } from '../../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
@@ -43,7 +42,7 @@ interface Written {
   sequence: number
   batch: number
   items: Uint8Array[]
-  /** Batches that the log did not accept. */
+  /** Number of batches that the log did not accept. */
   lost: number
 }
 
@@ -52,9 +51,9 @@ export class RecordedEngine {
   readonly storage: Storage
   readonly epoch: string
   readonly term: number
-  /** Every update, in the order of publishing. */
+  /** Every update in publishing order. */
   readonly published: Update[] = []
-  /** Batches by id, which gateways may request if the log did not deliver them. */
+  /** Batches by id. A gateway can request a batch that the log did not deliver. */
   readonly kept = new Map<string, Uint8Array>()
   #log: ClusterLog | null = null
   #emit: (event: VenueEvent) => void = () => undefined
@@ -65,7 +64,7 @@ export class RecordedEngine {
   #loopback: Loopback | null = null
   #publishing: Promise<void> = Promise.resolve()
 
-  /** `events`: default: each market has its own. */
+  /** `events`: the events of the markets. Default: one event for each market. */
   constructor(set: {
     clock: Clock
     markets: readonly MarketListing[]
@@ -121,7 +120,7 @@ export class RecordedEngine {
     }
   }
 
-  /** From now on everything is written into a log, after its existing contents. */
+  /** Writes everything from now on into a log, after its existing contents. */
   async start(log: ClusterLog): Promise<void> {
     await this.engine.start()
     this.#log = log
@@ -162,7 +161,7 @@ export class RecordedEngine {
   }
 
   /**
-   * Writes what was published since the last call, as one event-loop tick. `loses`: batches of these shards never
+   * Writes everything published since the last call, as in one event-loop tick. `loses`: shards whose batches do not
    * arrive.
    */
   async flush(loses: readonly ShardName[] = []): Promise<void> {
@@ -185,7 +184,7 @@ export class RecordedEngine {
       const id = idOfBatch(epoch, shard, written.batch)
       this.kept.set(id, bytes)
       if (loses.includes(shard)) continue
-      // Like a real writer, repeats unacknowledged batches until the log has them.
+      // Repeats unacknowledged batches until the log has them, like the real writer.
       const publish = async (): Promise<void> => {
         for (let tries = 0; tries < 20; tries += 1) {
           try {
@@ -193,7 +192,7 @@ export class RecordedEngine {
             return
           } catch (error) {
             if (!(error instanceof LogError)) break
-            // Continues after another engine's batches, since this one leads.
+            // Continues after the batches of another engine, since this engine is now the leader.
             if (error.reason === 'fenced') written.sequence = await log.head(shard)
           }
         }
@@ -204,7 +203,7 @@ export class RecordedEngine {
     await this.#publishing
   }
 
-  /** Sends the venues' status, by which gateways know that the engine is alive. */
+  /** Publishes the venues' status, which shows gateways that the engine is alive. */
   feeds(): void {
     this.#feeder?.beat()
   }
@@ -221,7 +220,7 @@ export class RecordedEngine {
   }
 }
 
-/** An item encoded as in the log. */
+/** An item in the encoding of the log. */
 export function bytesOf(item: LogItem): Uint8Array {
   const writer = new MsgpackWriter()
   writer.begin()

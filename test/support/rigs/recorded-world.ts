@@ -10,7 +10,7 @@ import { RecordedEngine } from './recorded-engine.ts'
 
 export type RecordedWorld = Awaited<ReturnType<typeof openRecordedWorld>>
 
-/** Shared by all tests of a file if possible: its threads take a second to start. */
+/** Call it once per test file if possible, since its threads take a second to start. */
 export async function openRecordedWorld(seed: string) {
   const clock = new ManualClock(NOON)
   const server = new FaultyLogServer(clock, seed)
@@ -31,14 +31,14 @@ export async function openRecordedWorld(seed: string) {
     return promise
   }
   await settle(engine.start(server.connect()))
-  /** Runs this many ticks of up to four events each; default: of the first engine. */
+  /** Runs this many ticks of up to four events each. Default: on the first engine. */
   const play = async (ticks: number, by: RecordedEngine = engine) => {
     for (let tick = 0; tick < ticks; tick += 1) {
       for (let left = 1 + random.below(4); left > 0; left -= 1) by.emit(events.next(clock.nowMs()))
       await settle(by.flush())
     }
   }
-  /** Advances time until a condition holds; false if it does not within a minute. */
+  /** Advances time until a condition is true. Returns false if it does not become true within a minute. */
   const until = async (isSo: () => boolean): Promise<boolean> => {
     for (let check = 0; check < 6_000; check += 1) {
       if (isSo()) return true

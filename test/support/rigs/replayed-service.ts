@@ -1,5 +1,5 @@
-// The whole engine in this process over a recording of both venues, on a manual clock: every frame arrives at its
-// recorded time, and all its effects are complete before the next step. Used only over HTTP and WebSocket.
+// Runs the complete engine in this process over a recording of both venues, on a manual clock. Every frame arrives at
+// its recorded time, and all its effects are complete before the next step. Tests use it only over HTTP and WebSocket.
 
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -31,7 +31,7 @@ export const SECRET = 'of the recorded answers, 32 bytes or more'
 
 type Frame = Extract<RecordedLine, { kind: 'frame' }>
 
-/** A recording of both venues: listings by venue, and frames in the order of arrival. */
+/** A recording of both venues: listings by venue, and frames in order of arrival. */
 export interface Recording {
   readonly startedAtMs: number
   readonly pages: ReadonlyMap<VenueKey, readonly CatalogPage[]>
@@ -63,7 +63,7 @@ export function readRecording(file: string): Recording {
   return { startedAtMs, pages, frames }
 }
 
-/** A manual clock, except that timers that are due at once run in the next event-loop tick. */
+/** A manual clock whose timers without delay run in the next event-loop tick. */
 export class ReplayClock extends ManualClock {
   override after(delayMs: number, action: () => void): StopTimer {
     if (delayMs > 0) return super.after(delayMs, action)
@@ -76,9 +76,9 @@ export class ReplayClock extends ManualClock {
   }
 }
 
-/** Venue responses that the recording lacks. */
+/** Venue responses that are not part of the recording. */
 export interface VenueAnswers {
-  /** Of venue a; null: it names no wallets. */
+  /** The wallets of venue a. Null: the venue does not report wallets. */
   readonly wallets: VenueWallets | null
   readonly pastPrices: (range: { fromMs: number; toMs: number }) => readonly PastPoint[]
 }
@@ -88,13 +88,12 @@ interface ServiceOptions {
   readonly clock: ReplayClock
   readonly recording: Recording
   readonly answers?: VenueAnswers
-  /** The data folder already has markets. */
+  /** True if the data folder already has markets. */
   readonly isKnown?: boolean
-  /** Must differ from that of an earlier run on the folder. */
+  /** Must differ from the epoch of an earlier run on the folder. */
   readonly epoch?: string
 }
 
-/** A running service. */
 export class ReplayedService {
   readonly engine: Engine
   readonly metrics: Metrics
@@ -132,14 +131,14 @@ export class ReplayedService {
     )
   }
 
-  /** Opens the data folder and starts; clock time does not advance. */
+  /** Opens the data folder and starts the service without advancing the clock. */
   static async open(options: ServiceOptions): Promise<ReplayedService> {
     const { dataDir, clock } = options
     const metrics = new Metrics()
     const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics })
     const service = new ReplayedService(options, storage, metrics)
     const started = service.engine.start()
-    // With known markets, startup waits for the venues, which takes clock time; otherwise none may pass.
+    // With known markets, the start waits for the venues, which takes clock time. Without them, no clock time may pass.
     await (options.isKnown === true ? service.#passing(started) : started)
     await service.settle()
     return service
@@ -149,7 +148,7 @@ export class ReplayedService {
     return `http://127.0.0.1:${this.engine.port}`
   }
 
-  /** Resolves when rows are committed and no webhook delivery is in progress; clock time does not advance. */
+  /** Resolves when all rows are committed and no webhook delivery is running. Does not advance the clock. */
   async settle(): Promise<void> {
     for (let calm = 0; calm < 3; ) {
       await this.#storage.committed()
@@ -164,7 +163,7 @@ export class ReplayedService {
     return metric?.values[0]?.value ?? 0
   }
 
-  /** Plays the frames up to a moment, each at its own time, then settles. */
+  /** Plays the frames up to a moment, each at its own time, and then settles. */
   async playTo(atMs: number): Promise<void> {
     const clock = this.#clock
     for (;;) {
@@ -178,12 +177,12 @@ export class ReplayedService {
     await this.settle()
   }
 
-  /** Emits an event that no frame has, such as a lost connection. */
+  /** Emits an event that is not in a frame, such as a lost connection. */
   emit(event: VenueEvent): void {
     this.#emits.get(event.venue)?.(event)
   }
 
-  /** Both streams of a venue are up, or one of them is down or has a gap. */
+  /** Reports the state of a venue's two streams: up, down or with a gap. */
   feed(
     venue: VenueKey,
     kind: 'feedUp' | 'feedDown' | 'feedGap',
@@ -203,7 +202,7 @@ export class ReplayedService {
     await this.#passing(this.engine.stop())
   }
 
-  /** Advances time while a promise is pending, but not while the disk works. */
+  /** Advances the clock while a promise is pending, but not during disk access. */
   async #passing(promise: Promise<void>): Promise<void> {
     let isDone = false
     const end = () => {
@@ -230,7 +229,7 @@ export class ReplayedService {
         ...quiet.feed,
         watch: (markets) => player.watch(markets),
         unwatch: (ids) => player.unwatch(ids),
-        // Trades missed meanwhile are lost.
+        // Trades of this period are lost.
         fetchTrades: async ({ toMs }) => ({
           completeFromMs: toMs,
           suspectReason: null,
@@ -253,7 +252,7 @@ export class ReplayedService {
   }
 }
 
-/** The matcher without its thread, so that its matches are available before the next step. */
+/** A matcher without its thread, so that matches are complete before the next step. */
 function matchingInPlace(): MatchPort {
   const finder = openPairFinder()
   return { run: async (task) => finder.run(task), close: async () => undefined }

@@ -8,7 +8,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** `env` replaces this process's environment, except PATH. */
+/** `env` replaces the environment of this process, except PATH. */
 export function runToEnd(
   file: string,
   args: readonly string[],

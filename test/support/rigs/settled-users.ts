@@ -1,4 +1,4 @@
-// Compares the clients' data with the simulator's own list of trades while its world is paused.
+// Compares the clients' data with the simulator's list of trades while the simulated world is paused.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SimulatedUsers, SimulatedUsersReport } from '../clients/simulated-users.ts'
@@ -7,7 +7,7 @@ import { type ServiceLocations, truthOfTrades } from './full-service.ts'
 
 const settleSeconds = Number(process.env.KILL_SETTLE_SECONDS ?? 180)
 
-/** Polls until every client has everything, or the time is up. */
+/** Polls until every client has all data or the time is up. */
 export async function settled(
   crowd: SimulatedUsers,
   locations: ServiceLocations,
@@ -33,7 +33,7 @@ export async function settled(
   }
 }
 
-/** Text of the clients' results. */
+/** The clients' results as text. */
 export function reportText(
   { trades, books, ...report }: SimulatedUsersReport,
   truth: readonly TrueTrade[],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Bench, EndState } from '../../../bench/harness.ts'
 
-/** Runs the bench, checks that it measured something, and returns its verified state. */
+/** Runs the bench, asserts that it measured something, and returns its end state. */
 export async function smallState(bench: Bench, t: TestContext): Promise<EndState> {
   const { rows, state } = await bench.run({
     isSmall: true,

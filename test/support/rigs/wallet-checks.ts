@@ -1,5 +1,5 @@
-// Compares wallets of a known world, as an engine serves them over REST, with the world's ledgers: every position,
-// profit, win, loss and row.
+// Compares wallets that an engine serves over REST with the ledgers of a simulated world: every position, profit, win,
+// loss and row.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -19,39 +19,39 @@ import {
 } from '../reference/wallet-truth.ts'
 import { read, type ServiceLocations } from './full-service.ts'
 
-/** Give up after this much world time without another correct wallet. */
+/** Give up after this many milliseconds of world time without another correct wallet. */
 const IDLE_MS = 300_000
-/** Live fills arrive within a second or two, too soon for a sync. */
+/** Live fills arrive within a second or two, before the first poll of a sync. */
 const LIVE_TRIES = 12
-/** More would only wait for the venue's quota. */
+/** Maximum concurrent requests. More requests would only wait for the venue's quota. */
 const ASKED_AT_ONCE = 6
 
-/** A world, its engine's current address, and a logger. */
+/** A world, the current address of its engine, and a logger. */
 export interface CheckedService {
   readonly world: TruthWorld
   readonly locations: ServiceLocations
   readonly say: (line: string) => void
 }
 
-/** A service that a run can stop and restart, and the run's size. */
+/** A service that can be stopped and restarted, and the size of the run. */
 interface CheckedRun {
   readonly service: CheckedService
   /** Starts or restarts the engine. */
   start(): Promise<void>
-  /** Stops the engine; it misses the world's events until the next start. */
+  /** Stops the engine. It misses the world's events until the next start. */
   end(): Promise<void>
-  /** Number of wallets followed live, and of wallets requested late. */
+  /** `early`: number of wallets that are followed live. `late`: number of wallets that are requested later. */
   readonly early: number
   readonly late: number
   /** How long the world runs in the first half, in its own time. */
   readonly flowMs: number
-  /** Activity that the wallets must include. */
+  /** Kinds of activity that the wallets must include. */
   readonly deeds: readonly ActivityKind[]
 }
 
 /**
- * Follows wallets, restarts the engine in the middle, and requests others late: all must equal their ledgers and stay
- * equal.
+ * Follows wallets, restarts the engine in the middle, and requests other wallets late. All wallets must equal their
+ * ledgers and stay equal.
  */
 export async function checkWallets(t: TestContext, run: CheckedRun): Promise<void> {
   const { service, flowMs } = run
@@ -100,13 +100,12 @@ export async function checkWallets(t: TestContext, run: CheckedRun): Promise<voi
         const lost = before.filter((id) => !after.has(id))
         assert.deepEqual(lost, [])
       }
-      // After the syncs, names and the venue's own count are requested.
+      // After the syncs, the service requests names and the venue's own count.
       assert.deepEqual(firstDifference(await wallets.compare(all)), [])
     },
   )
 }
 
-/** Requests and compares wallets of a world. */
 export class WalletChecks {
   readonly #service: CheckedService
 
@@ -114,7 +113,7 @@ export class WalletChecks {
     this.#service = service
   }
 
-  /** Requests each wallet, with retries until there is a response. */
+  /** Requests each wallet, with retries until it gets a response. */
   async open(ledgers: readonly WalletAccount[]): Promise<void> {
     await inParallel(ledgers, async (ledger) => {
       while ((await ask(this.#service.locations, addressOf(ledger))) === null)
@@ -122,7 +121,7 @@ export class WalletChecks {
     })
   }
 
-  /** The ids of all fills, once they equal the ledger's; null: they never did. */
+  /** The ids of all fills, when they equal the ledger's. Null if they never did. */
   async fillIds(ledger: WalletAccount): Promise<readonly string[] | null> {
     const { simulator, find } = this.#service.world
     const due = expectedFills(
@@ -141,8 +140,8 @@ export class WalletChecks {
   }
 
   /**
-   * Compares each wallet until it is correct or the time is up; differences by wallet. Requires complete wallets by
-   * default.
+   * Compares each wallet until it is correct or the time is up. Returns the differences by wallet. By default a wallet
+   * must also be complete.
    */
   async compare(
     ledgers: readonly WalletAccount[],
@@ -161,7 +160,7 @@ export class WalletChecks {
       await inParallel(left, async (ledger) => {
         const { address } = ledger.wallet
         const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
-        // The venue names a wallet's owner only in responses about the owner's address.
+        // The venue reports a wallet's owner only in responses about the owner's address.
         if (!isAskedByOwner(ledger)) due.set('eoa', null)
         const served = await servedSheet(this.#service.locations, addressOf(ledger), outcomeOf, how)
         const differing = typeof served === 'string' ? [served] : differences(served, due)
@@ -184,7 +183,7 @@ export class WalletChecks {
     return wrong
   }
 
-  /** Logs the wallets' kinds of activity and returns their counts. */
+  /** Logs how many wallets have each kind of activity, and returns these counts. */
   sayWhatWas(ledgers: readonly WalletAccount[]): Map<ActivityKind, number> {
     const sums = new Map<ActivityKind, number>()
     let events = 0
@@ -202,7 +201,7 @@ export class WalletChecks {
   }
 }
 
-/** Every second one is requested by its owner's address, and every third in capitals. */
+/** Every second wallet is requested by its owner's address, and every third in upper case. */
 function addressOf({ wallet, eoa }: WalletAccount): string {
   const address = isAskedByOwner({ wallet }) ? eoa : wallet.address
   return Number.parseInt(address.slice(-1), 16) % 3 === 0
@@ -213,7 +212,7 @@ function addressOf({ wallet, eoa }: WalletAccount): string {
 const isAskedByOwner = ({ wallet }: Pick<WalletAccount, 'wallet'>): boolean =>
   Number.parseInt(wallet.address.slice(-1), 16) % 2 === 1
 
-/** Processes items with limited concurrency. */
+/** Processes items with a limited number of concurrent calls. */
 async function inParallel<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,
@@ -225,7 +224,7 @@ async function inParallel<Item>(
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work))
 }
 
-/** Some differences of every wallet, so that one cause does not hide another. */
+/** Some differences of every wallet, so that several causes are visible. */
 export const firstDifference = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
   [...wrong]
     .slice(0, 12)

@@ -1,4 +1,4 @@
-// The engine in this process with simulated venues in another one, and an observer of its publisher, for comparison
+// Runs the engine in this process and the simulated venues in another one. Records the engine's updates for comparison
 // with what clients receive.
 
 import { readFileSync } from 'node:fs'
@@ -17,10 +17,10 @@ import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import type { TrueTrade } from '../reference/client-ledger.ts'
 import type { Rig } from './full-service.ts'
 
-/** Signs its login tokens. */
+/** Secret of the login tokens. */
 export const jwtSecret = 'x'.repeat(32)
 
-/** Records everything that was published. */
+/** Records all published updates. */
 class EngineObserver implements Watcher {
   readonly name = 'witness'
   readonly trades: TrueTrade[] = []
@@ -51,7 +51,7 @@ export interface WatchedEngine {
   readonly metrics: Metrics
 }
 
-/** Data folder, venue addresses and clock of an engine in this process. */
+/** Data folder, venue addresses and clock of the engine. */
 interface WatchedAddress {
   readonly dataDir: string
   readonly addresses: VenueAddresses
@@ -59,7 +59,7 @@ interface WatchedAddress {
 }
 
 /**
- * Starts an engine in this process; its local account has no limits. `prepare` fills the storage before the actors
+ * Starts an engine in this process. Its local account has no limits. `prepare` can fill the storage before the actors
  * read it.
  */
 export async function openWatchedEngine(
@@ -89,7 +89,7 @@ export async function openWatchedEngine(
   return { engine, witness, apiKey, metrics }
 }
 
-/** Starts an engine with a rig's venues, in real time. */
+/** Starts an engine in real time with the venues of a rig. */
 export function startWatchedEngine(
   rig: Rig,
   prepare?: (storage: Storage) => Promise<void>,
