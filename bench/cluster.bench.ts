@@ -91,7 +91,7 @@ interface Spread {
 async function compareStreams(
   folder: string,
   size: Size,
-  { say: logLine }: BenchSetting,
+  { logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
   const { runs, runSeconds, warmUpFrames, perSecond, spreadPerSecond, spreadRuns } = size
   const runFrames = Math.ceil(perSecond * runSeconds)
@@ -145,7 +145,7 @@ function streamRows(
   for (const side of ['all', 'engine'] as const) {
     const times = newTimes()
     for (const run of done[side]) if (run.times !== null) times.add(run.times)
-    check(times.totalCount > 0, `nothing came through ${side}`)
+    check(times.totalCount > 0, `no message arrived through ${side}`)
     const way = side === 'all' ? 'ROLE=all' : 'engine, log and gateway'
     rows.push(timesRow(`${title}: ${way}, planned send → subscriber`, times))
   }

@@ -48,7 +48,7 @@ type Load = Child<typeof loadApi>
 export const bench: Bench = {
   name: 'connect',
   question:
-    'How long until 10,000 clients connect, subscribe and have their books, and until all have resumed after a cut?',
+    'How long until 10,000 clients connect, subscribe and have their books, and until all have resumed after a disconnect?',
   excludes: 'networks beyond loopback, the clients’ own work',
   async run(setting) {
     const size = sizeOf(setting)
@@ -71,7 +71,7 @@ export const bench: Bench = {
   },
 }
 
-function sizeOf({ isSmall, say: logLine }: BenchSetting): Size {
+function sizeOf({ isSmall, logLine }: BenchSetting): Size {
   if (isSmall) {
     return { clientCount: 40, loadCount: 1, marketCount: 10, perSecond: 200, awayMs: 50 }
   }
@@ -89,7 +89,7 @@ async function compete(
   { server, next, loads }: { server: Server; next: Server; loads: readonly Load[] },
   dataDir: string,
   { clientCount, marketCount, perSecond, awayMs }: Size,
-  { say: logLine }: BenchSetting,
+  { logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; messageCount: number }> {
   const location = await server.call('open', dataDir, marketCount, null)
   await server.call('publish', perSecond)

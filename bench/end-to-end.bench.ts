@@ -45,7 +45,7 @@ const AIMED_RATE_MAX = 10_000
 export const bench: Bench = {
   name: 'end-to-end',
   question:
-    'How long from a venue’s planned send to the receipt by ten subscribers, against a bare relay?',
+    'How long does a frame take from a venue’s planned send to ten subscribers, compared with a bare relay?',
   excludes:
     'networks beyond loopback, the subscribers’ own work, trades with times in whole seconds',
   async run(setting) {
@@ -68,7 +68,7 @@ type Run = Awaited<ReturnType<FedServer['run']>>
 async function compete(
   perSecond: number,
   dataDir: string,
-  { isSmall, seconds, say: logLine }: BenchSetting,
+  { isSmall, seconds, logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
   const marketsPerVenue = isSmall ? 20 : 100
   const runs = isSmall ? 1 : RUNS
@@ -115,7 +115,7 @@ function rowsOf(perSecond: number, done: Readonly<Record<SideName, readonly Run[
   for (const side of SIDES) {
     const [own, times] = [done[side].flatMap(({ deliveries }) => deliveries), newTimes()]
     for (const one of own) times.add(one.times)
-    check(times.totalCount > 0, `${title}: nothing came through ${side}`)
+    check(times.totalCount > 0, `${title}: no message arrived through ${side}`)
     rows.push(timesRow(`${title}: ${side}, planned send → subscriber`, times))
     const at = (rank: number) =>
       nanosText(median(own.map((one) => one.times.getValueAtPercentile(rank))))

@@ -59,8 +59,9 @@ const LARGE: Size = {
 
 export const bench: Bench = {
   name: 'fan-out',
-  question: 'What does one delivery of an update cost, against a bare publisher and against `ws`?',
-  excludes: 'making the update, networks beyond loopback, the subscribers’ own work',
+  question:
+    'What does one delivery of an update cost, compared with a bare publisher and with `ws`?',
+  excludes: 'creating the update, networks beyond loopback, the subscribers’ own work',
   async run(setting) {
     const size = setting.isSmall ? SMALL : { ...LARGE, roundMs: (setting.seconds ?? 1) * 1_000 }
     const rows: Row[] = []
@@ -95,7 +96,7 @@ async function compete(
   field: Field,
   perRound: number,
   { roundCount, roundMs }: Size,
-  { isSmall, say: logLine }: BenchSetting,
+  { isSmall, logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
   const { subscriberCount, encoding, isBatched } = field.kind
   const { contestants } = field

@@ -36,7 +36,7 @@ export interface BenchSetting {
   /** Maximum number of markets per venue, for benches that measure growth. Null: the bench's default. */
   readonly markets: number | null
   /** Receives progress lines. Tests ignore them. */
-  readonly say: (line: string) => void
+  readonly logLine: (line: string) => void
 }
 
 export interface BenchResult {

@@ -31,7 +31,7 @@ const SHARE_MIN = 0.4
 
 export const bench: Bench = {
   name: 'ingest',
-  question: 'How many venue frames a second does one thread take to published updates, LMDB on?',
+  question: 'How many venue frames a second can one thread turn into published updates, with LMDB?',
   excludes: 'the venue’s sockets, the subscriber’s own work',
   async run(setting) {
     const { isSmall } = setting
@@ -71,7 +71,7 @@ async function compete(
   { frames }: IngestLoad,
   sides: { readonly ours: Side; readonly limit: Side },
   rounds: number,
-  { say: logLine }: BenchSetting,
+  { logLine }: BenchSetting,
 ): Promise<readonly Row[]> {
   const costs: Record<keyof typeof sides, { cost: Cost; count: number }[]> = { ours: [], limit: [] }
   const parts = rounds + 1

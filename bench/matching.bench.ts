@@ -42,7 +42,7 @@ export const bench: Bench = {
   question: 'How long does it take to match a new market, and two complete venues?',
   excludes: 'the thread and its queue, the catalogue, storage',
   async run(setting) {
-    const { isSmall, say: logLine } = setting
+    const { isSmall, logLine } = setting
     const size = { seed: SEED, marketsPerVenue: setting.markets ?? (isSmall ? 120 : 20_000) }
     const world = matchingWorld(size)
     const { a, b, planted } = world

@@ -30,7 +30,8 @@ const SAMPLE = 100
 
 export const bench: Bench = {
   name: 'memory',
-  question: 'How much memory at rest, and at 3,000 venue messages a second for ten minutes?',
+  question:
+    'How much memory does the engine use at rest, and at 3,000 venue messages a second for ten minutes?',
   excludes: 'the simulator’s memory, subscribers, requests',
   async run(setting) {
     const { isSmall, seconds } = setting
@@ -82,7 +83,7 @@ interface MemorySample {
   }
 }
 
-function watch({ say: logLine }: BenchSetting, load: Load) {
+function watch({ logLine }: BenchSetting, load: Load) {
   return inFolder(async (folder) => {
     const service = await LiveService.start({
       dataDir: join(folder, 'data'),

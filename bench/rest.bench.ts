@@ -54,8 +54,8 @@ const SMALL = { marketsPerVenue: 20, askedCount: 4, isShort: true, roundCount: 1
 export const bench: Bench = {
   name: 'rest',
   question:
-    'What does a request cost the server, against a bare uWebSockets.js app and against fastify?',
-  excludes: 'networks beyond loopback, connecting, TLS, pipelining, markets asleep on disk',
+    'What does a request cost the server, compared with a bare uWebSockets.js app and with fastify?',
+  excludes: 'networks beyond loopback, connecting, TLS, pipelining, markets whose actors sleep',
   async run(setting) {
     const { isSmall } = setting
     const seconds = setting.seconds ?? (isSmall ? 0.05 : 0.8)
@@ -88,17 +88,17 @@ class Contest {
   comparedCount = 0
   readonly #field: RestField
   readonly #size: Size
-  readonly #say: BenchSetting['say']
+  readonly #logLine: BenchSetting['logLine']
   readonly #pressed = new Map<RequestedRoute, Rounds>()
   readonly #idle = noRounds()
   readonly #planned = { ours: newTimes(), limit: newTimes(), fastify: newTimes() }
   /** At 70 % of our capacity: requests per second of each round, and 99th percentiles in milliseconds. */
   readonly #near: { perSecond: number; ours: number; limit: number }[] = []
 
-  constructor(field: RestField, size: Size, { say: logLine }: BenchSetting) {
+  constructor(field: RestField, size: Size, { logLine }: BenchSetting) {
     this.#field = field
     this.#size = size
-    this.#say = logLine
+    this.#logLine = logLine
     for (const route of field.routes) this.#pressed.set(route, noRounds())
   }
 
@@ -107,7 +107,7 @@ class Contest {
     const { roundCount, hasWarmUp } = this.#size
     for (let round = hasWarmUp ? 0 : 1; round <= roundCount; round += 1) {
       await this.#round(round)
-      this.#say(round === 0 ? 'warmed up' : `round ${round} of ${roundCount}`)
+      this.#logLine(round === 0 ? 'warmed up' : `round ${round} of ${roundCount}`)
     }
   }
 

@@ -58,13 +58,9 @@ async function runHere(
   const conditions = conditionsNow(remarks)
   if (!isJson) print(`# Results of \`npm run bench\`\n\n${conditionsText(conditions)}`)
   const benches = all.filter(({ name }) => names.length === 0 || names.includes(name))
-  const outcomes = await runSeries(
-    benches,
-    { isSmall, seconds, markets, say: logLine },
-    (outcome) => {
-      if (!isJson) print(outcomeText(outcome))
-    },
-  )
+  const outcomes = await runSeries(benches, { isSmall, seconds, markets, logLine }, (outcome) => {
+    if (!isJson) print(outcomeText(outcome))
+  })
   const aims = aimsText(outcomes)
   if (isJson) print(resultsJson(conditions, outcomes))
   else if (aims !== '') print(aims)

@@ -124,7 +124,7 @@ interface Measured {
 
 function measure(plan: Plan, size: Size, setting: BenchSetting): Promise<Measured> {
   return inFolder(async (dataDir) => {
-    setting.say(`${plan.marketCount} ${plan.status} markets: filling a folder`)
+    setting.logLine(`${plan.marketCount} ${plan.status} markets: filling a folder`)
     await fillFolder(dataDir, plan)
     const server: Server = new Child('scale/server.ts')
     try {
@@ -142,7 +142,7 @@ async function measureOn(
   dataDir: string,
   { marketCount, status }: Plan,
   { requestCount, routeCount, restMs }: Size,
-  { say: logLine }: BenchSetting,
+  { logLine }: BenchSetting,
 ): Promise<Measured> {
   const position = await server.call('open', dataDir)
   check(position.marketCount === marketCount, `${position.marketCount} of ${marketCount} markets`)

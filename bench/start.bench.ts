@@ -37,7 +37,7 @@ const SETTLE_MS = 8_000
 export const bench: Bench = {
   name: 'start',
   question:
-    'How long to the first live price, and to serving many markets, with how much memory each?',
+    'How long does a start take until the first live price and with many markets, and how much memory per market?',
   excludes: 'real networks, the simulator’s memory',
   async run(setting) {
     const starts = setting.isSmall ? 2 : 1
@@ -69,10 +69,7 @@ interface QuickStart {
   readonly processes: number
 }
 
-async function builtAndThroughTsx({
-  isSmall,
-  say: logLine,
-}: BenchSetting): Promise<readonly Row[]> {
+async function builtAndThroughTsx({ isSmall, logLine }: BenchSetting): Promise<readonly Row[]> {
   const found = new Map<string, QuickStart[]>()
   const take = (what: string, start: QuickStart) => {
     found.set(what, [...(found.get(what) ?? []), start])
@@ -166,7 +163,7 @@ function startTwice(plan: Plan): Promise<Measured> {
 }
 
 async function startOnce(plan: Plan, folder: string, which: string): Promise<Measured> {
-  const { isSmall, marketsPerVenue, say: logLine } = plan
+  const { isSmall, marketsPerVenue, logLine } = plan
   const dataDir = join(folder, 'data')
   const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond: RATE })
   try {

@@ -50,8 +50,8 @@ const EVER = {
 export const bench: Bench = {
   name: 'storage',
   question:
-    'How long do putting a trade, committing a thousand, and reading ranges take, and how many are stored and flushed a second?',
-  excludes: 'actors, rings, a cold page cache',
+    'How long does it take to put a trade, commit a thousand and read ranges, and how many trades are flushed a second?',
+  excludes: 'actors, ring buffers, a cold page cache',
   async run({ isSmall }) {
     // Only markets and trades are kept. The frames would enlarge the heap, so that garbage collection would slow every
     // commit.

@@ -40,7 +40,7 @@ const WARM_UP_MS = 2_000
 export const bench: Bench = {
   name: 'webhooks',
   question:
-    'How long from a whale’s close to the first byte of its POST, and what does a delivery cost?',
+    'How long does it take from a whale’s close to the first byte of its POST, and what does a delivery cost?',
   excludes: 'networks beyond loopback, TLS, the receivers’ own work',
   run: (setting) => inFolder((folder) => measure(folder, setting)),
 }

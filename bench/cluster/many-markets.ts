@@ -44,7 +44,7 @@ interface Size {
 export async function compareGateways(
   folder: string,
   { gatewayCount, markets, revocations, quota }: Size,
-  { say: logLine }: BenchSetting,
+  { logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; checked: string }> {
   const dataDir = join(folder, 'engine')
   mkdirSync(dataDir)

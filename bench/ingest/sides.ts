@@ -63,11 +63,11 @@ export async function openOurs(
     /** Each book as a line, after checking that engine, subscriber and world have equal books. */
     async checked() {
       const { deliveryCount, tradeCount, books, resyncCount } = await subscriber.call('received')
-      check(deliveryCount === sentCount, `${deliveryCount} of ${sentCount} came`)
+      check(deliveryCount === sentCount, `${deliveryCount} of ${sentCount} messages arrived`)
       check(resyncCount === 0, `${resyncCount} books were sent again`)
-      check(tradeCount === load.tradeCount, `${tradeCount} trades came of ${load.tradeCount}`)
+      check(tradeCount === load.tradeCount, `${tradeCount} of ${load.tradeCount} trades arrived`)
       const stored = storage.trades.count()
-      check(stored === load.tradeCount, `${stored} trades are stored of ${load.tradeCount}`)
+      check(stored === load.tradeCount, `${stored} of ${load.tradeCount} trades are stored`)
       const rebuilt = new Set(books)
       const { catalog } = engine
       return load.world.markets.map(({ listing: { venue, nativeId }, book }) => {
@@ -75,7 +75,7 @@ export async function openOurs(
         const line = bookLine(id, book)
         const view = catalog.find(id)
         const held = view === null ? 'none' : bookLine(id, view.book())
-        check(held === line, `the engine's book is\n${held}\nand truly\n${line}`)
+        check(held === line, `the engine's book is\n${held}\nbut it must be\n${line}`)
         check(rebuilt.has(line), `the subscriber's book of ${id} differs`)
         return line
       })

@@ -192,7 +192,7 @@ function aimedJson({ figure, aim, isMet }: Aimed) {
 }
 
 /**
- * Runs the benches in order and returns their results. `onOutcome` receives each result at once. `say` receives
+ * Runs the benches in order and returns their results. `onOutcome` receives each result at once. `logLine` receives
  * progress lines.
  */
 export async function runSeries(
@@ -210,12 +210,12 @@ export async function runSeries(
 }
 
 async function runOne(bench: Bench, setting: BenchSetting): Promise<Outcome> {
-  const logLine = (line: string) => setting.say(`${bench.name}: ${line}`)
+  const logLine = (line: string) => setting.logLine(`${bench.name}: ${line}`)
   const startedMs = systemClock.monotonicMs()
   const took = () => systemClock.monotonicMs() - startedMs
   logLine('begins')
   try {
-    const result = await bench.run({ ...setting, say: logLine })
+    const result = await bench.run({ ...setting, logLine })
     logLine(`ended after ${(took() / 1_000).toFixed(1)} s`)
     return { bench, kind: 'done', result, tookMs: took() }
   } catch (error) {

@@ -213,11 +213,11 @@ export class RestField {
 
   async #judgeList(path: string): Promise<string> {
     const { markets } = await this.#running.service.read<Page>(path)
-    check(markets.length > 0, `${path} finds something`)
+    check(markets.length > 0, `${path} finds a market`)
     for (const row of markets.slice(0, 5)) {
       const own = await this.#running.service.read<Row>(`/v1/markets/${encodeURIComponent(row.id)}`)
       const [listed, alone] = [JSON.stringify(row), JSON.stringify(own)]
-      check(listed === alone, `${path} has\n${listed}\nand alone it is\n${alone}`)
+      check(listed === alone, `${path} has\n${listed}\nbut the market alone is\n${alone}`)
     }
     return `${path} ${markets.map(({ id }) => id).join(' ')}`
   }

@@ -62,7 +62,7 @@ export async function timesOfPlan(plan: Plan): Promise<Histogram> {
     for (let sent = 0; times.totalCount < count; ) {
       if (fault !== null) throw fault
       const nowMs = systemClock.monotonicMs()
-      if (nowMs > endMs) throw new Error(`${count - times.totalCount} answers did not come`)
+      if (nowMs > endMs) throw new Error(`${count - times.totalCount} responses did not arrive`)
       while (sent < count && plannedMs(sent) <= nowMs) {
         const connection = free.shift()
         if (connection === undefined) break

@@ -53,7 +53,7 @@ export async function runTargetConnect(
   const second = await timed('resumed')
   await listen(second.streams, listenMs)
   const holes = clients.flatMap((client) => client.holes)
-  check(holes.length === 0, `${holes.length} holes in seq, the first: ${holes[0]}`)
+  check(holes.length === 0, `${holes.length} gaps in seq, the first: ${holes[0]}`)
   const anew = clients.reduce((sum, { resyncCount }) => sum + resyncCount, 0)
   const received = clients.reduce((sum, { deliveryCount }) => sum + deliveryCount, 0)
   const checked = `${clientCount} clients resumed, ${received} updates, no hole in any seq across the disconnect`

@@ -88,7 +88,7 @@ function resultOf(
   }: { deliveryCount: number; tookSeconds: number; isHere: boolean },
 ): BenchResult {
   const holes = clients.flatMap((client) => client.holes)
-  check(holes.length === 0, `${holes.length} holes in seq, the first: ${holes[0]}`)
+  check(holes.length === 0, `${holes.length} gaps in seq, the first: ${holes[0]}`)
   const total = (count: (client: Received) => number) =>
     clients.reduce((sum, client) => sum + count(client), 0)
   const perSecond = Math.round(deliveryCount / tookSeconds)

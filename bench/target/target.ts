@@ -50,7 +50,7 @@ const TARGET_BENCHES: Readonly<Record<TargetName, TargetBench>> = {
   },
   connect: {
     question:
-      'How long until all clients have their books, and until all have resumed after a cut?',
+      'How long until all clients have their books, and until all have resumed after a disconnect?',
     excludes: `${NOT_SEEN}; the clients’ back-off, since all reconnect at once`,
     run: runTargetConnect,
   },
@@ -124,7 +124,9 @@ async function openTarget({ origin, apiKey }: TargetRequest): Promise<Target> {
   }
   const markets = status === 200 ? await marketsOf(response) : null
   if (markets === null) {
-    throw new TargetError(`${origin} answers ${LIST_PATH} with ${status}, not as this service does`)
+    throw new TargetError(
+      `${origin} answers ${LIST_PATH} with ${status}: it is not a Twinbook service`,
+    )
   }
   if (markets.length === 0) throw new TargetError(`${origin} lists no open market`)
   const numberIn = (name: string) => Number(headers.get(name) ?? Number.POSITIVE_INFINITY)

@@ -52,7 +52,7 @@ test('reports the reason and no numbers when a bench fails, and still runs the r
   const seen: string[] = []
   const outcomes = await runSeries(
     BENCHES,
-    { ...SETTING, say: (line) => reported.push(line) },
+    { ...SETTING, logLine: (line) => reported.push(line) },
     ({ bench, kind }) => seen.push(`${bench.name} ${kind}`),
   )
   assert.deepEqual(seen, ['first done', 'broken failed', 'last done'])
@@ -65,7 +65,11 @@ test('reports the reason and no numbers when a bench fails, and still runs the r
 })
 
 test('includes conditions, percentiles and every performance target in the results page and the JSON document', async () => {
-  const outcomes = await runSeries(BENCHES, { ...SETTING, say: () => undefined }, () => undefined)
+  const outcomes = await runSeries(
+    BENCHES,
+    { ...SETTING, logLine: () => undefined },
+    () => undefined,
+  )
   const conditions = conditionsNow(['a remark'])
   const page = resultsText(conditions, outcomes)
   for (const term of ['machine', 'node', 'commit', 'date', 'conditions']) {

@@ -10,7 +10,7 @@ export async function smallState(bench: Bench, t: TestContext): Promise<EndState
     isSmall: true,
     seconds: null,
     markets: null,
-    say: () => undefined,
+    logLine: () => undefined,
   })
   assert.ok(rows.length > 0)
   for (const row of rows) {
