@@ -497,6 +497,7 @@ const isUpdateKind = (kind: string): kind is Update['kind'] => kind in UPDATES
 const FIELDS = new Map<string, Coded<LogItem>>(Object.entries(ITEMS))
 for (const kind of Object.keys(UPDATES).filter(isUpdateKind)) {
   const { code, field } = UPDATES[kind]
+  assert(!FIELDS.has(kind), `kind ${kind} is unique`)
   FIELDS.set(kind, { code, field: updateItem(kind, field) })
 }
 const FIELDS_BY_CODE = new Map<unknown, Field<LogItem>>()
