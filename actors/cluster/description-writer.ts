@@ -36,7 +36,7 @@ export class DescriptionWriter {
 /** An empty text states that the market has no description. */
 const textOf = (market: MarketView): string => market.details().description ?? ''
 
-/** Returns the items with the complete text of a market, for a checkpoint. */
+/** Yields one item with the complete text of a market, for a checkpoint; none if it has no text. */
 export function* completeText(market: MarketView): Iterable<TextItem> {
   const text = textOf(market)
   if (text !== '') yield { kind: 'text', market: market.ref.number, from: 0, text }

@@ -326,7 +326,10 @@ export class Standby {
     this.#parts.logger.warn({ shard: position.shard }, 'batches of the log are missing')
   }
 
-  /** Stores a loss for clients that resume here. As leader, this engine reads the venue's past trades. */
+  /**
+   * After missing log batches, stores at the venue's next trade that earlier trades may be missing. Clients that resume
+   * on this engine then receive a gap.
+   */
   #storeLoss(
     venue: VenueKey,
     toMs: TimeMs,

@@ -23,8 +23,9 @@ import {
 } from '../support/worlds/recordings.ts'
 
 const DAMAGED_MIN = process.env.TEST_LONG === '1' ? 20_000 : 1_000
-/** Minimum number of compared best prices, and of frames that a transport which only loses frames must send. */
+/** The Polymarket captures are replayed until this many best prices are compared. */
 const TOPS_MIN = 5_000
+/** The Kalshi stream runs until this many frames were sent over a transport that never changes their content. */
 const LOSSY_MIN = 7_500
 /** One frame in this many is not about books. */
 const ASIDE_EVERY = 40

@@ -6,8 +6,8 @@ import type { PriceGrid } from './price-grid.ts'
 
 export interface RowTerms {
   /**
-   * End of trading. The listing of a game contains the end of the game instead. A timer at that time would close the
-   * market before overtime ends.
+   * End of trading. For a game, the listing's `closeAtMs` may be the expected end of the game. A timer at that time would
+   * close the market before overtime ends.
    */
   readonly tradingEndsAtMs: TimeMs | null
   readonly grid: PriceGrid | null

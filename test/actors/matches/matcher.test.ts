@@ -456,7 +456,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('sends everything to a new thread and retains the pairs meanwhile', async () => {
+  test('keeps the current pairs while a new thread receives all markets after the previous thread failed', async () => {
     const bench = await started()
     bench.finder = new PairFinder(wordScorer)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')

@@ -58,7 +58,7 @@ test('passes the reference library’s verification for every delivery, and for 
   }
 })
 
-test('verifies with either of two secrets, and with no third secret', () => {
+test('verifies with either of the two signing secrets, and with no other secret', () => {
   const [older, newer, other] = [makeSecret(), makeSecret(), makeSecret()]
   const body = Buffer.from('{"type":"webhook.test"}')
   const delivery = { eventId: 'evt_x', timeSeconds: nowSeconds, body }

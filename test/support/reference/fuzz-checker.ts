@@ -1,5 +1,5 @@
-// Checks the response to any request: no 5xx, a documented status and valid body from a route, a plain rejection
-// elsewhere, no secret repeated, and nothing of the request in a header.
+// Checks the response to a random request. No status is 5xx. A route responds with a documented status and body, any other
+// path with a rejection `{"detail": …}`. No response contains the request's credentials, and no header its text.
 
 import { Router } from '../../../http/request/router.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'

@@ -171,7 +171,7 @@ export class LiveMarket implements SimMarket {
     this.lastTrade = lastTrade
   }
 
-  /** Drops the oldest `count` trades from the list. The figures still include them. */
+  /** Drops the oldest `count` trades from the list. Volume and trade count still include them. */
   dropTrades(count: number): void {
     this.#trades?.splice(0, count)
   }
