@@ -228,7 +228,7 @@ class StreamClient {
   }
 }
 
-/** An object, or an empty one, so that a test fails on the missing field's name. */
+/** Returns an empty object if the value is no object, so that a test fails at the missing field. */
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))

@@ -8,36 +8,36 @@ import { newSecret } from '../fakes/event-receivers.ts'
 import { allMarketIds, beforeAgain, type ServiceLocations } from '../rigs/full-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
-/** A free account has 60 a minute; the checks need some of them. */
+/** Requests of a user per run. A free account may send 60 a minute, and the checks afterwards need some of them. */
 const REQUESTS_A_LIFE = 36
-/** An address may sign up or log in 20 times a minute; the checks log in too. */
+/** Sign-ups per run. An address may sign up or log in 20 times a minute, and the checks afterwards log in too. */
 const SIGN_UPS_A_LIFE = 6
 const HOOKS_MAX = 8
 const KEYS_MAX = 8
 
-/** Whether an object exists: null if its deletion was requested but not answered. */
+/** Whether an object exists. Null if its deletion was requested and not answered. */
 type Presence = boolean | null
 
 export interface KeyEntry {
   readonly id: string
   readonly key: string
-  isThere: Presence
+  isPresent: Presence
   isTouched: boolean
 }
 
 /** The public fields of a webhook that its owner set. */
-interface HookServer {
+interface HookFields {
   readonly description: string | null
   readonly active: boolean
 }
 
 export interface HookEntry {
   readonly id: string
-  isThere: Presence
+  isPresent: Presence
   isTouched: boolean
-  /** One of these is current; several after a change without an answer. */
-  faces: readonly HookServer[]
-  /** One of these signs; several after a change without an answer. */
+  /** Possible public fields. Several after a change without an answer. */
+  publicFields: readonly HookFields[]
+  /** Possible signing secrets. Several after a change without an answer. */
   secrets: readonly string[]
 }
 
@@ -52,13 +52,10 @@ export interface Person {
   requests: number
 }
 
-/**
- * A served trade as text, without its maker, which becomes known later and may be lost in a crash while the trade
- * stays.
- */
+/** A served trade as text without its maker. A crash may lose the maker, which becomes known later than the trade. */
 export const tradeFacts = (row: object) => JSON.stringify({ ...row, maker: null })
 
-/** An overloaded service may have executed the request or not. */
+/** True if the effect of a request is known. A service that answers 503 may have executed the request. */
 const isKnown = (answer: RestAnswer | null): answer is RestAnswer =>
   answer !== null && answer.status !== 503
 
@@ -79,13 +76,13 @@ export class MixedLoad {
     this.#hookUrl = hookUrl
   }
 
-  /** Loads the service until it stops responding. Its quotas restart with each run. */
+  /** Sends requests until the service stops responding. The quotas restart with each run. */
   async run(locations: ServiceLocations): Promise<void> {
     const markets = await allMarketIds(locations)
     this.#signUps = 0
     for (const person of this.people) person.requests = 0
     const variants = Array.from({ length: 4 }, (_, variant) =>
-      this.#lane(locations, markets, variant),
+      this.#runWorker(locations, markets, variant),
     )
     await Promise.all(variants)
   }
@@ -96,7 +93,7 @@ export class MixedLoad {
   }
 
   /** Each user belongs to one worker, so that no two requests of a user are concurrent. */
-  async #lane(
+  async #runWorker(
     locations: ServiceLocations,
     markets: readonly string[],
     variant: number,
@@ -109,7 +106,7 @@ export class MixedLoad {
       if (isSigningUp && (able.length === 0 || this.#random.next() < 0.05)) {
         isAlive = await this.#signUp(locations)
       } else if (able.length === 0 || this.#random.next() < 0.3) {
-        isAlive = await this.#look(locations, this.#random.pick(markets))
+        isAlive = await this.#read(locations, this.#random.pick(markets))
       } else {
         isAlive = await this.#change(locations, this.#random.pick(able))
       }
@@ -118,7 +115,6 @@ export class MixedLoad {
 
   async #signUp({ api }: ServiceLocations): Promise<boolean> {
     this.#signUps += 1
-    // Signs up in one worker at a time, chosen by the number of users.
     const email = `user-${randomBytes(6).toString('hex')}@example.com`
     const password = randomBytes(12).toString('hex')
     const answer = await ask(api, 'POST', '/v1/auth/signup', { body: { email, password } })
@@ -128,7 +124,7 @@ export class MixedLoad {
     return true
   }
 
-  async #look({ api, key }: ServiceLocations, market: string): Promise<boolean> {
+  async #read({ api, key }: ServiceLocations, market: string): Promise<boolean> {
     const path = `/v1/markets/${encodeURIComponent(market)}`
     const credential = keyHeader(key)
     const other = this.#random.pick(['trades', 'trades', 'orderbook', 'candles?interval=1m', ''])
@@ -148,8 +144,8 @@ export class MixedLoad {
 
   #change(locations: ServiceLocations, person: Person): Promise<boolean> {
     person.requests += 1
-    const keys = person.keys.filter(({ isThere }) => isThere === true)
-    const hooks = person.hooks.filter(({ isThere }) => isThere === true)
+    const keys = person.keys.filter(({ isPresent }) => isPresent === true)
+    const hooks = person.hooks.filter(({ isPresent }) => isPresent === true)
     const roll = this.#random.next()
     if (keys.length < 2 || (roll < 0.2 && keys.length < KEYS_MAX)) {
       return this.#createKey(locations, person)
@@ -169,7 +165,7 @@ export class MixedLoad {
     const answer = await ask(api, 'POST', '/v1/keys', options)
     if (this.#isDone(answer, 201, 'a key')) {
       const { id, key } = answer.body
-      keys.push({ id: String(id), key: String(key), isThere: true, isTouched: true })
+      keys.push({ id: String(id), key: String(key), isPresent: true, isTouched: true })
     }
     return answer !== null
   }
@@ -180,10 +176,10 @@ export class MixedLoad {
     entry: KeyEntry,
   ): Promise<boolean> {
     entry.isTouched = true
-    entry.isThere = null
+    entry.isPresent = null
     const credential = bearerHeader(token)
     const answer = await ask(api, 'DELETE', `/v1/keys/${entry.id}`, { credential })
-    if (isKnown(answer)) entry.isThere = !this.#isDone(answer, 204, 'a revocation')
+    if (isKnown(answer)) entry.isPresent = !this.#isDone(answer, 204, 'a revocation')
     return answer !== null
   }
 
@@ -193,9 +189,9 @@ export class MixedLoad {
     const body = { url: this.#hookUrl, event_types: ['market.resolved'], secret, description }
     const answer = await ask(api, 'POST', '/v1/webhooks', { credential: bearerHeader(token), body })
     if (this.#isDone(answer, 201, 'a webhook')) {
-      const faces = [{ description, active: true }]
+      const publicFields = [{ description, active: true }]
       const id = String(answer.body.id)
-      hooks.push({ id, isThere: true, isTouched: true, faces, secrets: [secret] })
+      hooks.push({ id, isPresent: true, isTouched: true, publicFields, secrets: [secret] })
     }
     return answer !== null
   }
@@ -206,10 +202,10 @@ export class MixedLoad {
     entry: HookEntry,
   ): Promise<boolean> {
     entry.isTouched = true
-    entry.isThere = null
+    entry.isPresent = null
     const credential = bearerHeader(token)
     const answer = await ask(api, 'DELETE', `/v1/webhooks/${entry.id}`, { credential })
-    if (isKnown(answer)) entry.isThere = !this.#isDone(answer, 204, 'a deletion')
+    if (isKnown(answer)) entry.isPresent = !this.#isDone(answer, 204, 'a deletion')
     return answer !== null
   }
 
@@ -219,13 +215,14 @@ export class MixedLoad {
     entry: HookEntry,
   ): Promise<boolean> {
     entry.isTouched = true
-    const before = entry.faces
+    const before = entry.publicFields
     const description = this.#random.next() < 0.2 ? null : randomBytes(4).toString('hex')
-    const server = { description, active: this.#random.next() < 0.7 }
-    entry.faces = [...before, server]
-    const options = { credential: bearerHeader(token), body: server }
+    const fields = { description, active: this.#random.next() < 0.7 }
+    entry.publicFields = [...before, fields]
+    const options = { credential: bearerHeader(token), body: fields }
     const answer = await ask(api, 'PATCH', `/v1/webhooks/${entry.id}`, options)
-    if (isKnown(answer)) entry.faces = this.#isDone(answer, 200, 'a change') ? [server] : before
+    if (isKnown(answer))
+      entry.publicFields = this.#isDone(answer, 200, 'a change') ? [fields] : before
     return answer !== null
   }
 

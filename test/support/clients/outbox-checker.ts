@@ -1,4 +1,4 @@
-// Webhooks of the whole service with known receivers, and checks of their deliveries. For each webhook, every trade
+// Webhooks of the complete service with known receivers, and checks of their deliveries. For each webhook, every trade
 // since its creation must be an event that was delivered, is pending, was exhausted or was counted as dropped. The
 // counts must add up.
 
@@ -105,9 +105,9 @@ export class OutboxChecker {
   }
 
   /**
-   * Waits at most this long until accepting receivers have no pending deliveries and, if `isWhole`, every trade is
+   * Waits at most this long until accepting receivers have no pending deliveries and, if `isComplete`, every trade is
    * stored. The latter may take the minute between two polls of a venue's REST. The world must be paused. Remaining
-   * problems are found by `judge`.
+   * problems are found by `check`.
    */
   async drained(
     locations: ServiceLocations,
@@ -124,7 +124,7 @@ export class OutboxChecker {
   }
 
   /** Compares with the venues' own trades; the world must be paused and everything drained. */
-  async judge(locations: ServiceLocations): Promise<OutboxCheck> {
+  async check(locations: ServiceLocations): Promise<OutboxCheck> {
     for (let tries = 0; ; tries += 1) {
       const before = await this.counts(locations)
       const { due, unstored } = await this.#due(locations)

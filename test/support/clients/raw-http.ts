@@ -11,7 +11,7 @@ export interface RawAnswer {
   readonly status: number
   /** Status line and headers, unchanged. */
   readonly head: string
-  /** Names in lower case; the last of repeated ones. */
+  /** By name in lower case. A repeated header has its last value. */
   readonly headers: ReadonlyMap<string, string>
   /** Decoded. */
   readonly body: string
@@ -28,7 +28,7 @@ interface RawRequest {
 const DEADLINE_MS = 600_000
 const BODILESS: readonly number[] = [101, 204, 304]
 
-/** The bytes of a request; text is written as Latin-1, a body's length is added. */
+/** The bytes of a request. Text is written as Latin-1. The length of a body is added as a header. */
 export function requestBytes({ method, target, headers = [], body = null }: RawRequest): Buffer {
   const bytes = body === null ? Buffer.alloc(0) : Buffer.from(body)
   const lines = [`${method} ${target} HTTP/1.1`, 'Host: localhost']
@@ -80,7 +80,7 @@ export class RawConnection {
       this.#socket = socket
       socket.setNoDelay(true)
       socket.setTimeout(DEADLINE_MS, () => {
-        this.#settle?.(new Error(`no whole answer within ${DEADLINE_MS} ms`))
+        this.#settle?.(new Error(`no complete answer within ${DEADLINE_MS} ms`))
         socket.destroy()
       })
       socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -102,7 +102,7 @@ export class RawConnection {
     })
   }
 
-  /** The response if it is complete. At the end of the connection, one without a length is complete too. */
+  /** The response if it is complete. A response without a length is complete when the connection ends. */
   #read(isEnd: boolean): RawAnswer | null {
     const all = this.#received.length === 1 ? this.#received[0] : Buffer.concat(this.#received)
     if (all === undefined) return null

@@ -167,17 +167,19 @@ export class RecordingStream {
   #take(bytes: Buffer, isBinary: boolean): void {
     const value: unknown = isBinary ? decodeWires(bytes).map(plain) : JSON.parse(String(bytes))
     const messages: unknown[] = Array.isArray(value) ? value : [value]
-    const told = messages.filter((message) => !isBarrier(message))
-    if (told.length > 0) {
-      const text = told.length < messages.length || isBinary ? JSON.stringify(told) : String(bytes)
+    const recorded = messages.filter((message) => !isBarrier(message))
+    if (recorded.length > 0) {
+      const text =
+        recorded.length < messages.length || isBinary ? JSON.stringify(recorded) : String(bytes)
       // A binary frame is recorded as JSON, with a digest of its bytes unless they contain something random.
-      const isHashed = isBinary && told.length === messages.length && !/"connection_id"/.test(text)
+      const isHashed =
+        isBinary && recorded.length === messages.length && !/"connection_id"/.test(text)
       const end = isHashed
         ? ` ${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`
         : ''
-      this.#records.add(`stream ${this.#name} ${groupOf(told[0])}`, `${text}${end}`)
+      this.#records.add(`stream ${this.#name} ${groupOf(recorded[0])}`, `${text}${end}`)
     }
-    for (const message of told) this.#note(message)
+    for (const message of recorded) this.#note(message)
     for (const message of messages) if (isBarrier(message)) this.#pongs.shift()?.()
   }
 

@@ -34,7 +34,7 @@ export async function ask(
   }
 }
 
-/** As `ask`, with retries while the service is overloaded. */
+/** Like `ask`, but retries while the service is overloaded. */
 export async function requestWithRetry(
   ...request: Parameters<typeof ask>
 ): Promise<RestAnswer | null> {
@@ -45,7 +45,7 @@ export async function requestWithRetry(
   }
 }
 
-/** As `requestWithRetry`, for a running service; throws if the status is not the expected one. */
+/** Like `requestWithRetry`. Throws if the status is not the expected one. */
 export async function expectAnswer(
   status: number,
   api: string,
@@ -61,7 +61,7 @@ export async function expectAnswer(
   return answer.body
 }
 
-/** Creates an account; returns its token. A sign-up that timed out may have succeeded: then it logs in. */
+/** Creates an account and returns its token. Logs in if an earlier sign-up succeeded although it timed out. */
 export async function signUp(
   api: string,
   body: { readonly email: string; readonly password: string },

@@ -7,7 +7,7 @@ import { type Message, RebuiltBooks, StreamClient } from './stream-client.ts'
 export interface ActiveSubscription {
   readonly channels: readonly string[]
   readonly target: Readonly<Record<string, unknown>>
-  /** An unfiltered `*`: its position must not be below a heartbeat's offset. */
+  /** True for an unfiltered `*`. Its position must not be below the offset of a heartbeat. */
   readonly isAll: boolean
 }
 
@@ -18,7 +18,7 @@ interface Position {
 
 export class ResumingClient {
   readonly books = new RebuiltBooks()
-  /** By channel and market: the newest seq of channels that send every message. */
+  /** Newest seq by channel and market, only of channels that send every message. */
   readonly seqs = new Map<string, number>()
   readonly defects: string[] = []
   readonly counts = { connections: 0, fresh: 0, resumed: 0, repeats: 0, replayed: 0, gaps: 0 }

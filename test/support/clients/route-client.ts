@@ -20,7 +20,7 @@ export class RouteClient {
   readonly problems: string[] = []
   requestCount = 0
   readonly #face: DocumentedServer
-  readonly #judge: OpenapiValidator
+  readonly #validator: OpenapiValidator
   readonly #connection: RawConnection
 
   constructor(
@@ -31,7 +31,7 @@ export class RouteClient {
   ) {
     this.route = route
     this.#face = server
-    this.#judge = validator
+    this.#validator = validator
     this.#connection = connection
   }
 
@@ -47,7 +47,7 @@ export class RouteClient {
 
   /** The documented statuses. */
   get documented(): readonly number[] {
-    return this.#judge.statuses(this.route.method, this.route.pattern)
+    return this.#validator.statuses(this.route.method, this.route.pattern)
   }
 
   /** Query parameters with their schemas and values. */
@@ -79,7 +79,7 @@ export class RouteClient {
     if (answer === null) throw new Error(`${method} ${target}: closed without an answer`)
     if (method === 'OPTIONS') return answer
     const { status } = answer
-    const problem = this.#judge.problem({
+    const problem = this.#validator.problem({
       ...answer,
       method: own,
       pattern,

@@ -8,7 +8,7 @@ import type { ServiceLocations } from '../rigs/full-service.ts'
 interface WalletAnswer<Body> {
   readonly body: Body
   readonly isComplete: boolean
-  /** Why it is not complete. */
+  /** Why the data is not complete. */
   readonly why: string | null
 }
 
@@ -30,7 +30,7 @@ export async function ask<Body>(
   return { body, isComplete, why: headers.get('X-Data-Incomplete') }
 }
 
-/** All pages of a list; null as `ask`. */
+/** All pages of a list. Null if the service is overloaded (503) or closed an idle connection. */
 async function askAll<Name extends string, Row>(
   locations: ServiceLocations,
   path: string,
@@ -210,7 +210,7 @@ function addTotals(sheet: Sheet, profile: Profile, pnl: Pnl): void {
     ['day volume', windows.one_day.volume, of('total_volume')],
     ['day trades', windows.one_day.trades, of('total_trades')],
   ]
-  // The expected sheet has no such names: only contradictions are added.
+  // The expected sheet has none of these names. An entry is added only when two figures contradict each other.
   for (const [name, one, other] of own) {
     if (one !== other) sheet.set(`${name} is ${one}, elsewhere ${other}`, true)
   }

@@ -21,7 +21,7 @@ import type {
 interface User {
   readonly client: StreamClient
   readonly ledger: ClientLedger
-  /** Only for the first few: recording costs more than following. */
+  /** Only for the first few clients, since recording costs more than following. */
   readonly memory: BookHistory | null
   readonly marketIds: readonly string[]
   readonly isWide: boolean

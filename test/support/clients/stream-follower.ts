@@ -68,7 +68,7 @@ export class StreamFollower {
     this.#socket.on('error', (error) => this.faults.push(error.message))
   }
 
-  /** Subscribes to a whole channel; resolves after `synced`. */
+  /** Subscribes to all markets of a channel. Resolves after `synced`. */
   async follow(channel: 'orderbook' | 'trades'): Promise<void> {
     if (this.#socket.readyState === WebSocket.CONNECTING) {
       await new Promise((resolve) => this.#socket.once('open', resolve))

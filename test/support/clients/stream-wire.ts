@@ -102,9 +102,9 @@ export function plain(wire: Wire): unknown {
 }
 
 /** Every number by its field's name, with whether it is an integer on the wire. */
-export function* numbersOf(wire: Wire, name = ''): Generator<{ name: string; isWhole: boolean }> {
-  if (typeof wire === 'bigint') yield { name, isWhole: true }
-  else if (typeof wire === 'number') yield { name, isWhole: false }
+export function* numbersOf(wire: Wire, name = ''): Generator<{ name: string; isInteger: boolean }> {
+  if (typeof wire === 'bigint') yield { name, isInteger: true }
+  else if (typeof wire === 'number') yield { name, isInteger: false }
   else if (Array.isArray(wire)) for (const item of wire) yield* numbersOf(item, name)
   else if (typeof wire === 'object' && wire !== null) {
     for (const [key, item] of Object.entries(wire)) yield* numbersOf(item, key)

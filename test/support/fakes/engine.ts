@@ -159,7 +159,7 @@ export class FakeEngine implements EngineView {
     }
     return {
       trades: markets.reduce((sum, { stored }) => sum + stored.length, 0),
-      snapshots: markets.reduce((sum, { kept: retained }) => sum + retained.length, 0),
+      snapshots: markets.reduce((sum, { storedBooks }) => sum + storedBooks.length, 0),
       databaseBytes: this.databaseBytes,
       coverage: { a: coverage('a'), b: coverage('b') },
     }

@@ -132,7 +132,7 @@ interface ProxyCounts {
 /** The two sockets of a forwarded connection. */
 class Pair {
   readonly #sockets: readonly [Socket, Socket]
-  readonly #told: ProxyCounts
+  readonly #counts: ProxyCounts
   readonly #end: NodeJS.Timeout | null
   #isHalfOpen = false
 
@@ -144,7 +144,7 @@ class Pair {
     published: ProxyCounts,
   ) {
     this.#sockets = [client, upstream]
-    this.#told = published
+    this.#counts = published
     const down = new Pipe(upstream, client, faults, random, (bytes) => published.passed(bytes))
     const up = new Pipe(client, upstream, { ...faults, bytesPerSecond: null }, random, () => {})
     for (const socket of this.#sockets) {
@@ -180,7 +180,7 @@ class Pair {
     this.spare()
     const other = this.#sockets[0] === socket ? this.#sockets[1] : this.#sockets[0]
     if (!this.#isHalfOpen) other.destroy()
-    if (other.destroyed) this.#told.gone()
+    if (other.destroyed) this.#counts.gone()
   }
 }
 

@@ -51,8 +51,8 @@ export class FakeMarket implements MarketView {
   readonly stored: StoredTrade[] = []
   /** Ordinal of the next trade, by millisecond. */
   readonly #tradesAt = new Map<TimeMs, number>()
-  /** Stored books, in any order. */
-  readonly kept: Snapshot[] = []
+  /** In any order. */
+  readonly storedBooks: Snapshot[] = []
   /** Ticks in order of time. */
   readonly past: { price: MarketPrice['price']; timeMs: TimeMs }[] = []
   readonly #details: { description: string | null; native: MarketListing['native'] }
@@ -171,7 +171,7 @@ export class FakeMarket implements MarketView {
   }
 
   snapshots(query: SliceQuery): readonly Snapshot[] {
-    return slice(this.kept, query, () => 0)
+    return slice(this.storedBooks, query, () => 0)
   }
 
   /** Computes the bars from the trades on each read. */
@@ -206,7 +206,7 @@ export class FakeMarket implements MarketView {
   }
 
   oldestSnapshotMs(): TimeMs | null {
-    return oldest(this.kept)
+    return oldest(this.storedBooks)
   }
 
   seq(channel: 'orderbook' | 'trades' | 'prices' | 'lifecycle'): number {
@@ -327,7 +327,7 @@ export class FakeMarket implements MarketView {
       bidDepth: depth(bids),
       askDepth: depth(asks),
     }
-    this.kept.push(row)
+    this.storedBooks.push(row)
     return row
   }
 

@@ -24,7 +24,7 @@ export class AsyncapiValidator {
     this.names = [...this.#validators.keys()]
   }
 
-  /** The problem of a message with this name, as a sentence; null: none. */
+  /** Returns the problem of a message with this name as a sentence, or null. */
   problem(name: string, message: unknown): string | null {
     const validate = this.#validators.get(name)
     if (validate === undefined) return `${name} is not in the document`

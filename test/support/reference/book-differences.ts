@@ -18,9 +18,9 @@ interface LevelDifference {
 }
 
 /**
- * 'fill': less size at a level that was or now is the best of its side or better: taken from the top.
- * 'rest': more size at the new best level, on the price where the other side was: the rest of a taker's order.
- * 'ahead': a change sent shortly afterwards explains it: the book was made after that change.
+ * 'fill': the size fell at a price as good as the worse of the two best prices, or better: taken by trades.
+ * 'rest': the size grew at the new best price, at or beyond the old best of the other side: a taker's rest.
+ * 'ahead': a change to the same size is sent shortly afterwards: the book was made after that change.
  * 'unexplained': none of these; a message is missing from the recording.
  */
 export type Explanation = 'fill' | 'rest' | 'ahead' | 'unexplained'

@@ -20,7 +20,7 @@ interface FollowedSeq {
   isGapOpen: boolean
 }
 
-/** The first `synced` of a channel: from here on the client must receive everything. */
+/** The first `synced` of a channel. From then on the client must receive everything. */
 interface Start {
   readonly offset: number
   readonly atMs: number

@@ -93,7 +93,7 @@ function channelLines([name, value]: [string, Json]): readonly string[] {
   return schemaLines('query', fieldsOf(fieldsOf(value, 'ws'), 'query'))
 }
 
-/** A named shape with its fields; nested ones have a path. */
+/** The lines of a named shape and its fields. Nested fields have a path. */
 function schemaLines(path: string, schema: Json): readonly string[] {
   if (!isFields(schema)) return [`${path}: ${typeText(schema)}`]
   const required = listOf(schema.required)

@@ -12,15 +12,15 @@ const LIBRARY_STATUSES: readonly number[] = [400, 431, 505]
 
 /** Uses the document and the routes of an API server. */
 export class FuzzChecker {
-  readonly #judge: OpenapiValidator
+  readonly #validator: OpenapiValidator
   readonly #router: Router
 
   constructor(server: DocumentedServer) {
-    this.#judge = new OpenapiValidator(server.document)
+    this.#validator = new OpenapiValidator(server.document)
     this.#router = new Router(server.allRoutes)
   }
 
-  /** The problem as a sentence; null: none. */
+  /** Returns the problem as a sentence, or null. */
   problem(request: FuzzRequest, answer: RawAnswer | null): string | null {
     if (answer === null) return request.isBroken ? null : 'closed without an answer'
     const { status, headers } = answer
@@ -34,7 +34,7 @@ export class FuzzChecker {
     return this.#shape(request, answer)
   }
 
-  /** Credentials and passwords must appear nowhere; nothing of the request in headers. */
+  /** Credentials and passwords must not appear anywhere. Other parts of the request must not appear in headers. */
   #secret(request: FuzzRequest, { status, head, body }: RawAnswer): string | null {
     // This header repeats parameter names, percent-encoded.
     const others = head.replace(/^x-unknown-parameters: [\w.!~*'()%",+ -]{1,900}$/im, '')
@@ -48,14 +48,14 @@ export class FuzzChecker {
     return null
   }
 
-  /** A route must respond as documented; elsewhere a plain rejection is required. */
+  /** A route must respond as documented. Any other path must be rejected. */
   #shape({ method, target, isBroken }: FuzzRequest, answer: RawAnswer): string | null {
     const { status, body } = answer
     const match = this.#router.match(method, target.split('?')[0] ?? '')
     if (match.kind === 'route') {
       const { pattern, method: own, document } = match.route
       if (document.isListed === false) return status < 400 || isRefusal(answer) ? null : `${status}`
-      const problem = this.#judge.problem({
+      const problem = this.#validator.problem({
         ...answer,
         method: own,
         pattern,

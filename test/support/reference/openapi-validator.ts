@@ -46,7 +46,7 @@ export class OpenapiValidator {
     return [...this.#of(method, pattern).keys()]
   }
 
-  /** The problem as a sentence; null: none. */
+  /** Returns the problem as a sentence, or null. */
   problem(checked: ValidatedResponse): string | null {
     const { method, pattern, status } = checked
     const response = this.#of(method, pattern).get(status)

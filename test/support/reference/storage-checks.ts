@@ -43,21 +43,21 @@ export async function checkPeople(
     const logLine = (what: string) => problems.push(`${person.email}: ${what}`)
     const me = await requestWithRetry(api, 'GET', '/v1/auth/me', { credential })
     if (me?.status !== 200) logLine(`the account is gone (${me?.status})`)
-    if (person.isNew) await judgeLogIn(api, person, logLine)
-    await judgeKeys(api, person, logLine)
-    await judgeHooks(api, person, logLine)
+    if (person.isNew) await checkLogIn(api, person, logLine)
+    await checkKeys(api, person, logLine)
+    await checkHooks(api, person, logLine)
     for (const hook of person.hooks) {
-      if (hook.isTouched && hook.isThere === true) tests.push({ hook, credential })
+      if (hook.isTouched && hook.isPresent === true) tests.push({ hook, credential })
     }
   }
-  problems.push(...(await judgeSecrets(api, tests.slice(-12), receiver)))
+  problems.push(...(await checkSecrets(api, tests.slice(-12), receiver)))
   for (const { keys, hooks } of load.people) {
     for (const entry of [...keys, ...hooks]) entry.isTouched = false
   }
   return problems
 }
 
-async function judgeLogIn(
+async function checkLogIn(
   api: string,
   person: Person,
   logLine: (what: string) => void,
@@ -70,7 +70,7 @@ async function judgeLogIn(
   if (session?.status !== 200) logLine(`no log-in (${session?.status})`)
 }
 
-async function judgeKeys(
+async function checkKeys(
   api: string,
   person: Person,
   logLine: (what: string) => void,
@@ -84,12 +84,12 @@ async function judgeKeys(
     const used = await requestWithRetry(api, 'GET', '/v1/auth/me', {
       credential: keyHeader(entry.key),
     })
-    const expected = entry.isThere === true ? 200 : 401
+    const expected = entry.isPresent === true ? 200 : 401
     if (used?.status !== expected) logLine(`key ${entry.id} answers ${used?.status}`)
   }
 }
 
-async function judgeHooks(
+async function checkHooks(
   api: string,
   person: Person,
   logLine: (what: string) => void,
@@ -102,11 +102,11 @@ async function judgeHooks(
     settle(entry, listed, `webhook ${entry.id}`, logLine)
     const row = listed.get(entry.id)
     if (row === undefined) continue
-    const server = entry.faces.find(
+    const fields = entry.publicFields.find(
       ({ description, active }) => description === row.description && active === row.active,
     )
-    if (server === undefined) logLine(`webhook ${row.id} is ${JSON.stringify(row)}`)
-    else entry.faces = [server]
+    if (fields === undefined) logLine(`webhook ${row.id} is ${JSON.stringify(row)}`)
+    else entry.publicFields = [fields]
   }
 }
 
@@ -118,13 +118,13 @@ function settle(
   logLine: (what: string) => void,
 ): void {
   const isListed = listed.has(entry.id)
-  if (entry.isThere === true && !isListed) logLine(`${what} is missing`)
-  if (entry.isThere === false && isListed) logLine(`${what} is there again`)
-  entry.isThere = isListed
+  if (entry.isPresent === true && !isListed) logLine(`${what} is missing`)
+  if (entry.isPresent === false && isListed) logLine(`${what} is there again`)
+  entry.isPresent = isListed
 }
 
 /** Each webhook's owner tests it; a secret acknowledged last must sign. */
-async function judgeSecrets(
+async function checkSecrets(
   api: string,
   tests: readonly { readonly hook: HookEntry; readonly credential: Credential }[],
   receiver: EventReceiver,

@@ -1,6 +1,5 @@
 // Mounts only the wrapper of all HTTP handlers on a free loopback port. It has no routes, stream or engine (see
 // api-server.ts).
-// api-server.ts).
 
 import { openBareApp } from '../../../bench/bare-app.ts'
 import type { RequestHandler } from '../../../http/request/handle.ts'

@@ -82,7 +82,7 @@ export function replayCapture(capture: Capture): CaptureReplay {
         wasLive: !before.isStale,
         silentMs: frame.timeMs - previousMs,
         atMs: frame.timeMs - startMs,
-        ...judge(before, after, soon),
+        ...explainDifferences(before, after, soon),
       })
     }
     crossings.note(frame, naive)
@@ -109,7 +109,7 @@ export function replayCapture(capture: Capture): CaptureReplay {
   }
 }
 
-function judge(
+function explainDifferences(
   before: Sides,
   after: Sides,
   soon: readonly LevelChange[],

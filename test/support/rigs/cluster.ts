@@ -17,7 +17,7 @@ interface Book {
   readonly seq: number
 }
 
-async function hearsEngine(url: string): Promise<boolean> {
+async function receivesFromEngine(url: string): Promise<boolean> {
   const { cluster } = await read<{ cluster: { is_heard: boolean } }>(`${url}/health`)
   return cluster.is_heard
 }
@@ -173,9 +173,9 @@ export class ClusterRig {
   }
 
   /** Resolves when every gateway has live books. */
-  async whole(): Promise<void> {
+  async waitUntilLive(): Promise<void> {
     for (;;) {
-      const isReceived = await Promise.all(this.urls.map(hearsEngine))
+      const isReceived = await Promise.all(this.urls.map(receivesFromEngine))
       const all = isReceived.includes(false) ? [] : await this.#books()
       if (all.length > 0 && all.every((books) => books.some(({ stale }) => !stale))) return
       await beforeAgain()
@@ -204,31 +204,31 @@ export class ClusterRig {
   }
 
   /**
-   * Stops nats-server for this long, at least until every gateway has detected it. Calls `onLook` repeatedly in the
+   * Stops nats-server for this long, at least until every gateway has detected it. Calls `onPoll` repeatedly in the
    * rest of this time. Resolves after full recovery with a text of durations.
    */
   async withoutNats(
     seconds: number,
-    onLook: () => Promise<void> = async () => {},
+    onPoll: () => Promise<void> = async () => {},
   ): Promise<string> {
     await this.killNats()
     const goneMs = performance.now()
     // Wait for stale books at each gateway one after the other. After some seconds of polling a gateway may have no
     // quota left.
-    for (const url of this.urls) while (await hearsEngine(url)) await beforeAgain()
+    for (const url of this.urls) while (await receivesFromEngine(url)) await beforeAgain()
     const staleMs = performance.now() - goneMs
     while (performance.now() - goneMs < seconds * 1_000) {
-      await onLook()
+      await onPoll()
       await beforeAgain()
     }
     const awayMs = performance.now() - goneMs
     await this.startNats()
     const backMs = performance.now()
-    await this.whole()
+    await this.waitUntilLive()
     const published = [staleMs, awayMs, performance.now() - backMs].map((ms) =>
       (ms / 1_000).toFixed(1),
     )
-    return `nats-server away for ${published[1]} s: every gateway called all stale after ${published[0]} s, and was whole ${published[2]} s after its return`
+    return `nats-server away for ${published[1]} s: all data was stale at every gateway after ${published[0]} s, and live ${published[2]} s after its return`
   }
 
   /** True if no current process has ended unexpectedly. */

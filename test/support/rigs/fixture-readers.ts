@@ -406,7 +406,7 @@ export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number
       const own = path.includes('activity.') ? became.slice(1) : became
       const published = `${path}: ${name}`
       assert.deepEqual(own.map(({ fate }) => fate).sort(), [...becomes].sort(), published)
-      judgeValues(
+      compareValues(
         read === polymarketFrames ? eventsOf(own) : own.flatMap(valuesOf),
         reads,
         published,
@@ -422,7 +422,7 @@ const valuesOf = ({ value }: ReadResult): readonly unknown[] => (value === null 
 const eventsOf = ([first]: readonly ReadResult[]): readonly unknown[] =>
   Array.isArray(first?.value) ? first.value : []
 
-function judgeValues(
+function compareValues(
   values: readonly unknown[],
   reads: readonly unknown[],
   published: string,

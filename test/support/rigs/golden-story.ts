@@ -33,7 +33,7 @@ async function commands(run: GoldenRun): Promise<void> {
   const [one = '', two = ''] = [ids.a[0], ids.b[0]]
   for (const [name, query] of ENCODINGS.slice(0, 2)) {
     const stream = await run.stream(`commands ${name}`, query)
-    const told = [
+    const accepted = [
       {
         action: 'subscribe',
         id: 1,
@@ -59,7 +59,7 @@ async function commands(run: GoldenRun): Promise<void> {
       { action: 'unsubscribe', id: 11, channel: 'depth', market_ids: [one] },
       { action: 'list', id: '12' },
     ]
-    for (const command of told) {
+    for (const command of accepted) {
       stream.send(command)
       await run.playTo(run.second + 1)
     }

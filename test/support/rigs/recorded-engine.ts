@@ -54,7 +54,7 @@ export class RecordedEngine {
   /** Every update in publishing order. */
   readonly published: Update[] = []
   /** Batches by id. A gateway can request a batch that the log did not deliver. */
-  readonly kept = new Map<string, Uint8Array>()
+  readonly batches = new Map<string, Uint8Array>()
   #log: ClusterLog | null = null
   #emit: (event: VenueEvent) => void = () => undefined
   readonly #clock: Clock
@@ -149,7 +149,7 @@ export class RecordedEngine {
     log.answer('http', (body) => loopback.answer(body))
     log.answer(
       'batch',
-      answerBatches((id) => this.kept.get(id) ?? null),
+      answerBatches((id) => this.batches.get(id) ?? null),
     )
     log.answer('quota', new QuotaServer(engine.accounts, this.#clock).answer)
     log.answer('bars', answerBars({ clock: this.#clock, catalog: engine.catalog }))
@@ -182,7 +182,7 @@ export class RecordedEngine {
       }
       const bytes = encodeBatch(header, Buffer.concat(items))
       const id = idOfBatch(epoch, shard, written.batch)
-      this.kept.set(id, bytes)
+      this.batches.set(id, bytes)
       if (loses.includes(shard)) continue
       // Repeats unacknowledged batches until the log has them, like the real writer.
       const publish = async (): Promise<void> => {

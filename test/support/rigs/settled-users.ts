@@ -44,6 +44,6 @@ export function reportText(
     `${truth.length} true trades; ${trades.due} due over all clients, ${trades.handed} handed once, ${trades.announced} announced as lost, ${trades.missing.length} missing, ${trades.extra.length} extra`,
   )
   logLine(
-    `${books.compared} books compared, ${books.wrong.length} wrong; gaps told: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
+    `${books.compared} books compared, ${books.wrong.length} wrong; announced gaps: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
   )
 }

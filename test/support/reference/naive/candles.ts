@@ -55,7 +55,7 @@ export function naiveCandles(
   })
 }
 
-/** Adds flat candles where there is none, from the first candle to the one that opens at `lastMs`. */
+/** Fills gaps with flat candles, from the first candle to the candle that opens at `lastMs`. */
 export function naiveFilled(
   candles: readonly NaiveCandle[],
   lengthMs: number,

@@ -20,7 +20,7 @@ interface NaiveDelivery extends NaiveState {
   wasPosted: boolean
   /** Created, or restarted by its owner. */
   begunAtMs: number
-  /** All its states, for crashes that lose the last ones. */
+  /** All states so far, since a crash may lose the last ones. */
   readonly history: NaiveState[]
 }
 
@@ -131,13 +131,13 @@ export class NaiveWebhook {
     return counts
   }
 
-  /** Compares the rows. Values that only the table knows (jitter, dropping of old ones) are copied from it. */
+  /** Compares the rows. Copies the values that only the table has: jitter, and which old rows were dropped. */
   compare(rows: readonly Delivery[], nowMs: number): void {
     const numbers = new Set(rows.map(({ number }) => number))
     for (const [number, delivery] of this.deliveries) {
       if (numbers.has(number)) continue
       const isOld = nowMs - delivery.createdAtMs >= 7 * DAY
-      // Dropped and deleted because of its age before this check.
+      // The row was dropped and deleted because of its age before this check.
       if (delivery.status === 'pending' && nowMs - delivery.begunAtMs >= 3 * DAY) {
         this.#become(delivery, { status: 'dropped', attempts: delivery.attempts, due: null })
       }

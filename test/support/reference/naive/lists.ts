@@ -57,7 +57,7 @@ const factsOf = ({ ref, summary, volume24h, volumeTotal }: MarketView): MarketFa
   volumeTotal,
 })
 
-/** Numbers of markets in order; unknown keys last, equal ones by number. */
+/** Numbers of markets in order. Markets with an unknown key come last. Equal keys are ordered by number. */
 export function naiveList(
   markets: Iterable<MarketView>,
   { filter, sortBy, order }: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },

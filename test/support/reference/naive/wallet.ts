@@ -124,8 +124,11 @@ export class NaiveWallet {
     this.counts.trades += 1
     this.firstTradeMs = Math.min(this.firstTradeMs ?? event.timeMs, event.timeMs)
     this.lastTradeMs = Math.max(this.lastTradeMs ?? event.timeMs, event.timeMs)
-    const [stored, isSure] = keptBack(event, this.#find(event.market)?.takerFee ?? null)
-    const worth = (stored * BigInt(event.price)) / DOLLAR
+    const [withheld, isCertain] = withheldContracts(
+      event,
+      this.#find(event.market)?.takerFee ?? null,
+    )
+    const worth = (withheld * BigInt(event.price)) / DOLLAR
     const fees = BigInt(event.fee) + worth
     this.fees += fees
     this.happenings.push({ ...NOTHING, atMs, volume: usd, trades: 1, fees })
@@ -133,8 +136,8 @@ export class NaiveWallet {
     this.#lastMs.set(event.market, atMs)
     const position = this.#position(event.token, event.market, atMs)
     position.fees += fees
-    if (!isSure) position.isCostKnown = false
-    if (event.kind === 'buy') buy(position, BigInt(event.size) - stored, usd - worth)
+    if (!isCertain) position.isCostKnown = false
+    if (event.kind === 'buy') buy(position, BigInt(event.size) - withheld, usd - worth)
     else this.#sell(position, BigInt(event.size), usd, atMs)
   }
 
@@ -200,7 +203,7 @@ export class NaiveWallet {
     const winner = open.find(({ amount }) => amount === usd)
     if (winner === undefined && usd > 0n) for (const one of open) one.isCostKnown = false
     if (usd === 0n && open.length > 1) {
-      // One of them lost, but the row does not say which.
+      // One of the outcomes lost, but the row does not state which one.
       for (const one of open) one.isCostKnown = false
       return
     }
@@ -421,10 +424,10 @@ function turnedIn(
  * fee was taken in contracts at the fill's price: size × rate × (p × (1 − p))^exponent dollars. This applied from 30
  * March 2026 to all markets with fees, and from 5 January to those of another exponent, for which sources differ.
  */
-function keptBack(
+function withheldContracts(
   { kind, timeMs, role, fee, size, price }: WalletEvent,
   curve: WalletMarket['takerFee'],
-): [kept: bigint, isSure: boolean] {
+): [contracts: bigint, isCertain: boolean] {
   const day = new Date(timeMs).toISOString().slice(0, 10)
   const isPast = day >= '2026-01-05' && day < '2026-04-28'
   if (kind !== 'buy' || !isPast || role === 'maker' || fee !== 0) return [0n, true]
