@@ -274,7 +274,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
       if (calls % 3 === 0) storage = await settle(storage)
       assert.ok(calls < 100)
     }
-    assert.ok(calls > 8, 'in slices')
+    assert.ok(calls > 8, 'rows are deleted in slices')
     storage = await settle(storage)
     assert.equal(storage.trades.has(1, '4-1'), true)
     assert.equal(storage.trades.has(1, '6-1'), false)

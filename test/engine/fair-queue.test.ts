@@ -46,7 +46,7 @@ test('drops the newest item of the requester with the most items when the queue 
   assert.deepEqual([queue.size, served(queue)], [4, ['flood 1', 'other 1', 'flood 2', 'other 2']])
 })
 
-test('serves a requester within twice the queue’s capacity in dequeues, regardless of new requesters', () => {
+test('serves a waiting requester after at most 2 × capacity dequeues, regardless of new requesters', () => {
   const queue = new FairQueue<string>(8)
   queue.note(['other'])
   queue.add(['other'], 'other')

@@ -20,7 +20,7 @@ const EDGES = [0, 1, 31, 32, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
 const COMPLETE = [...EDGES, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 52 + 1]
 const LARGEST = Number.MAX_SAFE_INTEGER
 
-const wholeOf = (value: number): number | bigint =>
+const integerOf = (value: number): number | bigint =>
   value > 2 ** 32 - 1 || value < -(2 ** 31) ? BigInt(value) : value
 const bytesOf = (write: (to: MsgpackWriter) => void): Buffer => Buffer.from(encoded(write))
 
@@ -48,11 +48,11 @@ test('encodes a book update to the same bytes as the library', () => {
       channel: 'orderbook',
       market_id: market.id,
       epoch: 'k3f9c2',
-      offset: wholeOf(update.offset),
-      seq: wholeOf(update.seq),
-      timestamp_ms: wholeOf(update.venueTimeMs),
-      received_ms: wholeOf(update.receivedAtMs),
-      published_ms: wholeOf(clock.nowMs()),
+      offset: integerOf(update.offset),
+      seq: integerOf(update.seq),
+      timestamp_ms: integerOf(update.venueTimeMs),
+      received_ms: integerOf(update.receivedAtMs),
+      published_ms: integerOf(clock.nowMs()),
       ...(checksum === null ? {} : { checksum }),
       data: { bids: sideOf('bid'), asks: sideOf('ask') },
     }
@@ -87,7 +87,7 @@ test('encodes a number in its shortest form: 32-bit integer, 64-bit time or coun
   const some = Array.from({ length: 2_000 }, () => random.below(2 ** random.below(53)))
   for (const value of [...COMPLETE, LARGEST, ...some].flatMap((one) => [one, -one])) {
     const written = bytesOf((to) => to.integer(value))
-    assert.ok(written.equals(library.pack(wholeOf(value))), `${value} as a whole number`)
+    assert.ok(written.equals(library.pack(integerOf(value))), `${value} as an integer`)
     assert.equal(decode(written), value + 0)
     for (const quantity of [value, value / 1_000_000]) {
       const bytes = bytesOf((to) => to.number(quantity))

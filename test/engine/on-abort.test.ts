@@ -30,7 +30,7 @@ test('registers one listener on a signal for any number of waiters and calls eac
     Array.from({ length: 50 }, (_, index) => index).filter((index) => index !== 7),
   )
   onAbort(ending.signal, () => void published.push(99))
-  assert.equal(published.at(-1), 99, 'at once when it has ended already')
+  assert.equal(published.at(-1), 99, 'it is called at once if the signal is already aborted')
 })
 
 test('adds one listener to the caller’s signal for any number of concurrent calls', async () => {

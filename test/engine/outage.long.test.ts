@@ -31,7 +31,7 @@ test('continues without nats-server, shows no data as live, and announces every 
     })
     assert.deepEqual((await crowd.ask({ kind: 'ready' })).rejected, [])
     const sinceMs = Date.now()
-    await rig.whole()
+    await rig.waitUntilLive()
     const statuses: Record<string, number> = {}
     const check = async () => {
       for (const url of rig.urls) {

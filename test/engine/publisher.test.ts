@@ -32,7 +32,11 @@ test('numbers offsets by channel and seqs by market, both from 1 without gaps', 
     seqs.set(name, (seqs.get(name) ?? 0) + 1)
     const expected = { offset: offsets.get(channel), seq: seqs.get(name) }
     assert.deepEqual(publisher.stamp(channel, market), expected)
-    assert.deepEqual(publisher.latest(channel, market), expected, 'looking uses none up')
+    assert.deepEqual(
+      publisher.latest(channel, market),
+      expected,
+      'reading the latest stamp does not advance it',
+    )
     assert.equal(publisher.offset(channel), expected.offset)
   }
 })

@@ -308,7 +308,7 @@ for (const key of ['a', 'b'] as const) {
       const again = { channel: 'orderbook', market_ids: [idOf('x')], since }
       client.send({ action: 'subscribe', id: 2, ...again })
       const late = await client.ofType('snapshot')
-      assert.equal(late.stale, true, 'who subscribes now sees it')
+      assert.equal(late.stale, true, 'a new subscriber gets a stale snapshot')
       await changes()
       feed.connectionsOpen = 1
       put('x', 0.38, 0.4)

@@ -33,7 +33,7 @@ test('ends a time slice on time, continues in the next tick, and loses no work',
   check()
   assert.equal(await sum, 500_500)
   isOn = false
-  assert.ok(most >= 10 && most <= 11, `${most} steps in a turn`)
+  assert.ok(most >= 10 && most <= 11, `${most} steps in a tick`)
   function* failing(): SlicedWork<void> {
     yield
     throw new Error('no')

@@ -251,7 +251,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
       isMore = storage.prune(limits)
       if (calls % 3 === 0) storage = await settle(storage)
       const after = left(storage)
-      assert.ok(total(before) - total(after) <= limits.rowsMax, 'in slices')
+      assert.ok(total(before) - total(after) <= limits.rowsMax, 'rows are deleted in slices')
       before = after
       assert.ok(calls < 100)
     }
@@ -316,7 +316,11 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     ]
     const limits = { nowMs: timeMs(NOON_MS), retentionDays: 30, rowsMax: 1 }
     storage.prune({ ...limits, sizeBytesMax: UNLIMITED })
-    assert.deepEqual(left(), [true, true, true, true, true], 'however old their day is')
+    assert.deepEqual(
+      left(),
+      [true, true, true, true, true],
+      'rows are retained although their day is old',
+    )
     await storage.committed()
     for (let count = 1; count <= 5; count += 1) {
       storage.prune({ ...limits, sizeBytesMax: 0 })

@@ -111,7 +111,11 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     storage.wallets.removeBlocks(THREE, 0)
     storage = await settle(storage)
     assert.deepEqual(blocksOf(storage), [bytesOf(0, 0), null, null, null])
-    assert.deepEqual(storage.wallets.get(ONE), storedWallet(ONE), 'the row stays')
+    assert.deepEqual(
+      storage.wallets.get(ONE),
+      storedWallet(ONE),
+      'the row of the wallet is not deleted',
+    )
     assert.deepEqual(storage.wallets.block(TWO, 2), bytesOf(10, 52))
   })
 

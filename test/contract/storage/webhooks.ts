@@ -23,7 +23,7 @@ import {
 import type { StorageUnderTest } from '../storage.ts'
 
 const [ONE, TWO] = [webhookNumber(1), webhookNumber(2)]
-const LANES = ['first', 'retry'] as const
+const ATTEMPT_KINDS = ['first', 'retry'] as const
 
 export function webhookContract({ open, settle }: StorageUnderTest): void {
   test('restores webhooks with every field in order of creation, and replaces a webhook', async () => {
@@ -274,7 +274,11 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     let calls = 1
     for (; storage.outbox.clear(ONE, 7); calls += 1) {
       assert.ok(calls < 50)
-      assert.deepEqual([...storage.outbox.webhooks()], [1, 2, 9], 'named until nothing is left')
+      assert.deepEqual(
+        [...storage.outbox.webhooks()],
+        [1, 2, 9],
+        'a webhook is listed until its last row is deleted',
+      )
       storage = await settle(storage)
     }
     assert.ok(calls > 2)
@@ -313,7 +317,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.prune(limits), false)
     storage = await settle(storage)
     const query = { webhook: ONE, status: null, before: null, limit: 99 } as const
-    assert.equal(storage.outbox.list(query).length, 1, 'throttled events have no rows to keep')
+    assert.equal(storage.outbox.list(query).length, 1, 'throttled events have no stored rows')
     const after = { ...counts, delivered: 2, pending: 0, dropped: 8 }
     assert.deepEqual(storage.outbox.state(ONE).counts, after)
     assert.equal(storage.outbox.state(ONE).pendingBytes, 0)
@@ -408,10 +412,10 @@ const STEPS = fc.array(
 
 function assertSame({ outbox }: Storage, naive: NaiveBox): void {
   assert.deepEqual(outbox.state(ONE).counts, naive.counts())
-  for (const variant of LANES) {
+  for (const attemptKind of ATTEMPT_KINDS) {
     assert.deepEqual(
-      outbox.due({ webhook: ONE, attemptKind: variant, after: null, limit: 99 }),
-      naive.due(variant),
+      outbox.due({ webhook: ONE, attemptKind, after: null, limit: 99 }),
+      naive.due(attemptKind),
     )
   }
   for (const status of [null, 'pending', 'delivered', 'exhausted', 'dropped'] as const) {

@@ -57,9 +57,13 @@ test('removes all expired markets at its start, and does not add them again', as
   })
   await engine.start()
   try {
-    assert.equal(storage.markets.count(), 242, 'a slice before the first page, which added two')
+    assert.equal(
+      storage.markets.count(),
+      242,
+      'one slice was deleted before the first page, which added two',
+    )
     clock.advance(1_000)
-    assert.equal(storage.markets.count(), 2, 'the others soon after')
+    assert.equal(storage.markets.count(), 2, 'the other expired markets are deleted soon after')
     assert.equal(storage.events.count(), 2)
     clock.stall(DAY_MS / 2)
     clock.advance(1_000)

@@ -54,13 +54,13 @@ test('grants the lease to one engine, and to the next one after five seconds or 
   assert.deepEqual(rig.leaders, ['one'])
   one.setLink('down')
   await rig.pass(4_000)
-  assert.deepEqual(rig.leaders, ['one'], 'not before its time')
+  assert.deepEqual(rig.leaders, ['one'], 'no engine takes the lease before it expires')
   await rig.pass(3_000)
-  assert.equal(rig.leases.size, 2, 'one of the two others')
+  assert.equal(rig.leases.size, 2, 'one of the two other engines took the lease')
   const second = rig.leaders.at(-1) ?? ''
   await rig.leases.get(second)?.release()
   await rig.pass(1_100)
-  assert.equal(rig.leases.size, 3, 'at once')
+  assert.equal(rig.leases.size, 3, 'a released lease is taken at once')
   const terms = [...rig.leases.values()].map(({ term }) => term)
   const [first = 0] = terms
   assert.ok(
@@ -123,7 +123,7 @@ test('deposes a holder once when another holder appears, but not because of its 
   assert.ok(entry?.value !== null && entry !== null)
   await bucket.put('leader', entry.value)
   await rig.pass(3_000)
-  assert.deepEqual(rig.deposed, [], 'the same holder, another revision')
+  assert.deepEqual(rig.deposed, [], 'a new revision by the same holder does not depose it')
   assert.equal(await rig.leases.get('one')?.isHeld(), true)
   one.setLink('down')
   await rig.pass(8_000)
@@ -161,10 +161,10 @@ test('waits longer for an expired lease on a busy machine, and never takes a ren
     }
   }
   await slowly(20)
-  assert.deepEqual(rig.leaders, ['one'], 'it is renewed')
+  assert.deepEqual(rig.leaders, ['one'], 'the lease is renewed')
   one.setLink('down')
   await slowly(3)
-  assert.deepEqual(rig.leaders, ['one'], 'whoever looks seldom looks for longer')
+  assert.deepEqual(rig.leaders, ['one'], 'a standby that checks rarely waits longer')
   await slowly(3)
   assert.deepEqual(rig.leaders, ['one', 'two'])
 })
@@ -177,7 +177,7 @@ test('checks the lease only after a pause in which another engine could have tak
   await rig.pass(10_000)
   assert.equal(lease.confirm(), null)
   rig.clock.stall(3_000)
-  assert.equal(lease.confirm(), null, 'no other engine can have taken it')
+  assert.equal(lease.confirm(), null, 'no other engine can have taken the lease')
   await rig.pass(2_000)
   rig.clock.stall(6_000)
   const confirming = lease.confirm()

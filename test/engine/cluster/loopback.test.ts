@@ -31,7 +31,7 @@ test('forwards a gateway’s request and its complete answer, and rejects for in
   )
   assert.equal(answer?.status, 201)
   assert.equal(answer.headers['x-seen'], '10.1.2.3')
-  assert.equal(answer.headers.connection, undefined, 'what belongs to one connection stays there')
+  assert.equal(answer.headers.connection, undefined, 'headers of one connection are not forwarded')
   assert.deepEqual(JSON.parse(Buffer.from(answer.body).toString()), {
     ...{ method: 'POST', url: '/v1/webhooks?x=1', key: 'k', body: '{"a":1}' },
   })

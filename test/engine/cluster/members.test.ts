@@ -89,5 +89,5 @@ test('ignores invalid members, and limits names by their length in bytes', () =>
   assert.ok(members.all().length <= membersMax + 1)
   clock.advance(memberTimeoutMs + 1_000)
   notify(100_000)
-  assert.ok(names({ members }).includes('x100000'), 'those who have gone made room')
+  assert.ok(names({ members }).includes('x100000'), 'expired members are removed')
 })

@@ -95,7 +95,7 @@ test('requests acknowledgements for the first and the newest batch of a burst on
     published,
     Array.from({ length: 100 }, (_, id) => id + 1),
   )
-  assert.equal(server.last, 100, 'the one that was sent twice is there once')
+  assert.equal(server.last, 100, 'the batch that was sent twice is stored once')
   // Batches with long pauses between them request one acknowledgement each.
   for (let id = 100; id < 103; id += 1) {
     publish(id, id)

@@ -146,7 +146,7 @@ test('writes one batch of at most 512 KiB per shard and tick, and combines ticks
         ],
       ],
     ],
-    'an item that no batch can hold is a loss, and said to be one',
+    'an item too large for any batch is announced as a loss',
   )
 })
 
@@ -173,7 +173,7 @@ test('retains the newest batches by id up to a limit in bytes, acknowledged or n
   for (const _ of upTo(count)) await put(long)
   const present = upTo(count + 2).filter((index) => stored(index + 1) !== null)
   assert.ok(present.length >= count - 1 && present.length <= count, `${present.length}`)
-  assert.equal(present.at(-1), count + 1, 'the newest')
+  assert.equal(present.at(-1), count + 1, 'the newest batch is retained')
 })
 
 test('stores each batch once and in order despite lost batches and acknowledgements, delays and disconnects', async () => {
@@ -215,8 +215,8 @@ test('drops waiting batches beyond its window, announces their numbers in the ne
   const { batches } = rig
   assert.equal(batches.at(-1)?.items.at(-1)?.[1], 101)
   const second = batches[1]
-  assert.ok(second !== undefined && second.batch > 2, 'numbers are left out')
-  assert.equal(second.items[0]?.[0], 17, 'and it is said')
+  assert.ok(second !== undefined && second.batch > 2, 'batch numbers are skipped')
+  assert.equal(second.items[0]?.[0], 17, 'the batch announces the skipped numbers')
   assert.ok(rig.numbers.length < 100)
 })
 

@@ -215,7 +215,7 @@ for (const [title, event, end, side] of CODED) {
     const native = { ticker: `${event}-${end}`, event_ticker: event, title: `${title} Winner?` }
     const game = gameOf(KALSHI_SUBJECTS.market(native, null))
     assert.equal(game.yesOutcome, side)
-    assert.equal(game.run, '', 'both codes are told')
+    assert.equal(game.run, '', 'both codes are recognised')
     const complete = understandEvent(KALSHI_SUBJECTS.event({ event_ticker: event, title }))
     assert.equal(classifyGames(compareGames(game, complete.game ?? game)), 'same')
     assert.ok(complete.game !== null)

@@ -45,7 +45,7 @@ test('refuses a hash task that waited too long, and finishes a running task', as
   const inTime = pool.verify('in time', '', STRANGER)
   clock.advance(1)
   await endOne()
-  assert.equal(await slow, true, 'however long it took itself')
+  assert.equal(await slow, true, 'a running task has no time limit')
   for (const one of await refusals) {
     assert.ok(one.status === 'rejected' && one.reason instanceof EngineError)
     assert.equal(one.reason.code, 'UNAVAILABLE')

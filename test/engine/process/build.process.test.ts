@@ -99,7 +99,7 @@ test('builds identical sources once for concurrent starts, and rebuilds changed 
   assert.equal(first, second)
   const built = await builtOf(root)
   assert.equal(built, first)
-  assert.deepEqual(buildsIn(root), [basename(built)], 'nothing unfinished is left')
+  assert.deepEqual(buildsIn(root), [basename(built)], 'no unfinished build is left')
   // An existing build is not repeated: files removed from it stay missing.
   writeFileSync(join(built, 'engine/app/main.mjs'), 'kept')
   assert.equal(await builtFolder(root), built)
@@ -110,7 +110,7 @@ test('builds identical sources once for concurrent starts, and rebuilds changed 
     write(root, 'engine/app/main.ts', 'this is no program')
     await builtFolder(root)
   }, /main\.ts/)
-  assert.equal(buildsIn(root).length, 2, 'of what cannot be built nothing is left')
+  assert.equal(buildsIn(root).length, 2, 'a failed build leaves no folder')
 })
 
 test('retains the two other most recently used builds and removes older and unfinished builds', async () => {

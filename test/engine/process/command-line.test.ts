@@ -60,7 +60,7 @@ test('reports invalid arguments in one line', () => {
   }
 })
 
-test('rewrites progress ten times a second on a terminal, and nowhere else', () => {
+test('rewrites progress at most ten times a second on a terminal, and writes none to other outputs', () => {
   const written: string[] = []
   const stream = { write: (text: string) => written.push(text) }
   const forwarded = openProgress(stream, () => 0)

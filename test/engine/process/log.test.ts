@@ -64,7 +64,7 @@ test('logs one line a minute for an unreachable host across all callers, without
   parts.log.warn({ err: new Error('a bug') }, 'threw')
   parts.log.warn({ err: new FetchError('status', 'status 500', { status: 500 }) }, 'refused')
   parts.log.warn('words alone')
-  assert.equal(lines.length, 5, 'all else is written, and a bug with its stack')
+  assert.equal(lines.length, 5, 'other warnings are logged, and errors with their stack')
   assert.match(lines[2] ?? '', /stack/)
   client.stop()
 })

@@ -76,8 +76,8 @@ test('round-trips events of every kind through a block', () => {
   }
 })
 
-// Blocks of an earlier version, whose hash sections are filled.
-test('opens a stored block, byte for byte', () => {
+// The stored block is of an earlier version, whose hash sections are filled.
+test('decodes a stored block, and encodes its events to the recorded bytes', () => {
   const bytes = Buffer.from(GOLDEN_BLOCK, 'base64')
   assert.deepEqual(unpackBlock(bytes), GOLDEN_EVENTS)
   const again = packBlock(GOLDEN_EVENTS)

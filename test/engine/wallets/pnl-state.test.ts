@@ -201,9 +201,9 @@ test('rejects truncated bytes and other versions', () => {
   assert.equal(PnlState.unpack(new Uint8Array([2, 99, 99, 97, 28, 0, 0, 0])), null)
 })
 
-test('keeps pending write-offs through a copy and through packing', () => {
+test('preserves pending write-offs when a state is copied or serialised', () => {
   const wallet = new TestWallet(market('m', resolved(100, 0))).all(['buy', [0, 'm-yes', 10, 4]])
-  // Losers are written off when a figure is read. None was read yet.
+  // Losing positions are written off when a figure is first read, which has not happened yet.
   const copy = wallet.state.copy()
   const opened = PnlState.unpack(wallet.state.copy().pack())
   assert.ok(opened !== null)

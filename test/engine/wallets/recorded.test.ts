@@ -109,7 +109,7 @@ test('realises the same amount as the venue for a closed position held to the en
     pnlState.apply({ ...event, kind: 'redeem', ...paid }, () => market)
     const [position = fail()] = pnlState.positions()
     const theirs = usdOf(number(row, 'realizedPnl'))
-    // These averages have six decimals: an error of half a micro a contract.
+    // Averages with six decimals have an error of at most half a micro-dollar per contract.
     const tolerance = position.bought / MICROS / 2 + 1
     assert.ok(Math.abs(position.realized - theirs) <= tolerance, `${position.realized} ${theirs}`)
     assert.deepEqual(differencesOf([position], [venueOf(row, true)]), [])
@@ -122,7 +122,7 @@ test('costs open positions like the venue, but counts a loser as lost while the 
   for (const row of open) {
     const price = number(row, 'curPrice')
     const isResolved = row.redeemable === true
-    // Two wallets sold a part. This compares the remaining contracts.
+    // Two wallets sold a part of their contracts. Only the remaining contracts are compared.
     const held = { ...row, totalBought: row.size }
     const { pnlState } = bought(held, isResolved ? price : null)
     const [position = fail()] = pnlState.positions()

@@ -475,7 +475,7 @@ describe('connections', () => {
       const { caller } = open({ lookup, ca: own.cert })
       const misnamed = `https://another.example:${receiver.port}/`
       assert.equal(reasonOf(await post(caller, misnamed)), 'tls')
-      assert.equal(receiver.requests.length, 0, 'nothing was said to any of them')
+      assert.equal(receiver.requests.length, 0, 'no request was sent')
       for (let round = 0; round < 3; round += 1)
         assert.equal(reasonOf(await post(caller, url)), 200)
       assert.deepEqual([receiver.requests.length, receiver.connectionCount], [3, 4])

@@ -298,7 +298,7 @@ test('learns the weight of similarity from labelled pairs and stores it in the e
     await open.encoder.read(textsOfPairs(pairs))
     const plain = trainOn(comparePairs(pairs))
     const model = trainOn(comparePairs(pairs, open.encoder))
-    assert.equal(plain.weights[at], 5, 'what no pair shows stays as expected')
+    assert.equal(plain.weights[at], 5, 'a weight without training pairs stays at its default')
     assert.ok((model.weights[at] ?? 0) > 5, String(model.weights[at]))
     const { path, text } = open.fileOf(model)
     writeFileSync(path, text)

@@ -58,7 +58,11 @@ test('numbers trades but not tickers, and sends both for all markets when the su
   world.setLevels(second, [['ask', 95, 4]])
   world.setLevels(second, [['ask', 90, 4]])
   const tickers = (await client.drain()).map(({ msg }) => record(msg).yes_ask_size_fp)
-  assert.deepEqual(tickers, ['1.00', '4.00'], 'a level behind the best is no news after the first')
+  assert.deepEqual(
+    tickers,
+    ['1.00', '4.00'],
+    'after the first message, only changes of the best level are sent',
+  )
 })
 
 test('sends the ticker of each requested market immediately when send_initial_snapshot is set', async (t) => {

@@ -50,17 +50,21 @@ test('refuses a changed cursor or one of another path, and serves old first page
   }
   assert.deepEqual(await count(activity), [5, null])
   venue.chance.value = 0
-  assert.deepEqual(await count(activity), [5, null], 'kept from here on')
+  assert.deepEqual(await count(activity), [5, null], 'the answer is cached from now on')
   venue.world.trade(market, { contracts: 10, taker: ANN, makers })
   venue.clock.advance(14_999)
   assert.deepEqual(await count(activity), [5, '14'])
-  assert.deepEqual(await count(`${activity}&limit=50`), [6, null], 'another URL is another copy')
+  assert.deepEqual(
+    await count(`${activity}&limit=50`),
+    [6, null],
+    'another URL has its own cached copy',
+  )
   const rest = await of(`${activity}&limit=2&cursor=${cursor}`)
   assert.equal(records(rest.body.data).length, 2)
   venue.world.trade(market, { contracts: 10, taker: ANN, makers })
   assert.equal((await of(`${activity}&limit=2&cursor=${cursor}`)).answer.headers.get('age'), null)
   venue.clock.advance(1)
-  assert.deepEqual(await count(activity), [7, null], 'older than it may be')
+  assert.deepEqual(await count(activity), [7, null], 'the cached copy has expired')
   assert.deepEqual(await count('trades'), [7, null])
   venue.world.trade(market, { contracts: 10, taker: ANN, makers })
   venue.clock.advance(299_000)

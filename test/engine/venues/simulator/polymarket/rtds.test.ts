@@ -192,7 +192,7 @@ describe('real-time data stream', () => {
     assert.equal(await reader.next(), 'PONG')
     venue.clock.advance(120_000)
     venue.world.trade(market)
-    assert.equal((await payloads(reader)).length, 4, 'it speaks again')
+    assert.equal((await payloads(reader)).length, 4, 'the stream sends trades again')
     await venue.stop()
     const ending = await start([], 60)
     subscribe(ending, subscription('*'))

@@ -139,7 +139,7 @@ test('returns open interest in dollars for requested markets or for all', async 
   const { nativeId } = market.listing
   const [one, ...none] = records((await of(`oi?condition=${nativeId},0x${'9'.repeat(64)}`)).data)
   assert.deepEqual([one?.condition_id, none.length], [nativeId, 0])
-  assert.equal(one?.value, market.openInterest / 1e6, 'dollars of both, which are pairs')
+  assert.equal(one?.value, market.openInterest / 1e6, 'one dollar per pair of tokens')
   const [all] = records((await of('oi')).data)
   assert.equal(all?.condition_id, 'GLOBAL')
   assert.equal((await request(`${venue.data}/v2/oi?condition=cows`)).status, 400)

@@ -158,7 +158,7 @@ describe('with a few wallets', () => {
     )
     const second = times[2] ?? 0
     assert.equal((await rows(`${of}&start=${second}&end=${second}`)).length, 1)
-    assert.equal((await rows(`${of}&start=0&end=0`)).length, 6, '0 is as good as none')
+    assert.equal((await rows(`${of}&start=0&end=0`)).length, 6, '0 means no limit')
   })
 
   test('returns open positions with the venue’s figures, and closed positions with realized profit', async () => {

@@ -252,7 +252,7 @@ test('redeems most winning tokens at the payout and some losing ones for nothing
   for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
     if (!isNamed({ kind: 'REDEEM', txHash })) assert.equal(size, usd as number)
-    else if (usd === 0) assert.ok(size > 0, 'a named loser says its contracts')
+    else if (usd === 0) assert.ok(size > 0, 'a row that names a losing token has its contracts')
   }
   const paid = redeems.filter(([, { usd }]) => usd > 0)
   assert.ok(paid.length > 50 && redeems.length - paid.length > 50)
