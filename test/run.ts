@@ -1,4 +1,4 @@
-// Runs the test files of a lane. The file name says what a test needs: `x.test.ts` nothing, `x.process.test.ts` other
+// Runs the test files of a lane. The file name shows what a test needs: `x.test.ts` nothing, `x.process.test.ts` other
 // processes or seconds of CPU time, `x.browser.test.ts` a browser, `x.long.test.ts` minutes. test/README.md describes the lanes.
 // Files of the same kind share processes, because half of a file's time is the start of its process.
 

@@ -73,7 +73,7 @@ test('handles a message that is sent during a tick after that tick, in order', (
   const actorRef = openSystem().system.spawn(actor)
   let depth = 0
   actor.onReceive = (message) => {
-    assert.equal(depth, 0, 'turns do not nest')
+    assert.equal(depth, 0, 'receive calls do not nest')
     depth += 1
     if (message < 100) actorRef.send(message + 1)
     depth -= 1
@@ -166,7 +166,7 @@ test('measures how long messages wait, and calls onLate of an actor with a late 
   clock.advance(5)
   const [first = 0, second = 0] = late.waits
   assert.ok(first > messageAgeMsMax && second < 10, `${late.waits}`)
-  assert.equal(system.sampleAges().perishableMs, first, 'the longest wait of what has been handled')
+  assert.equal(system.sampleAges().perishableMs, first, 'the longest wait of the handled messages')
   assert.equal(system.sampleAges().perishableMs, 0)
   actorRef.send(3)
   assert.equal(late.waits.at(-1), 0)

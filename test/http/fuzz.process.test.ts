@@ -53,6 +53,6 @@ describe('fuzzing', () => {
     t.diagnostic(`${next} requests, seed ${SEED}; ${counts.join(', ')}`)
     assert.deepEqual(problems, [])
     const health = await fetch(`${server.origin}/health`)
-    assert.equal(health.status, 200, 'the process is well afterwards')
+    assert.equal(health.status, 200, 'the process is healthy afterwards')
   })
 })

@@ -48,7 +48,11 @@ describe('API server', () => {
     }
     const pattern = /HOST=127\.0\.0\.1 PORT=\d+: the port is in use/
     await assert.rejects(createServer({ ...options, port: address.port }), pattern)
-    await assert.rejects(createServer({ ...options, port: apiServer.port }), pattern, 'our own too')
+    await assert.rejects(
+      createServer({ ...options, port: apiServer.port }),
+      pattern,
+      'a port of another API server is refused too',
+    )
     await new Promise((resolve) => holder.close(resolve))
   })
 

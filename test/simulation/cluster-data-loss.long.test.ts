@@ -62,7 +62,7 @@ test('never serves a frozen book as live when nats-server loses its data, with o
     world: { marketsPerVenue: 60, messagesPerSecond: 300, faults: 'off' },
   })
   after(() => rig.close())
-  await rig.whole()
+  await rig.waitUntilLive()
   const frozen = new FrozenBooks(rig)
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const isEngineKilled of [false, true]) {
@@ -73,7 +73,7 @@ test('never serves a frozen book as live when nats-server loses its data, with o
       await rig.startNats()
       // The gateways may not have detected the loss yet.
       await sleep(WATCH_MS)
-      await rig.whole()
+      await rig.waitUntilLive()
       const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1)
       t.diagnostic(
         `data lost, engine ${isEngineKilled ? 'killed' : 'running'}: complete after ${seconds} s`,

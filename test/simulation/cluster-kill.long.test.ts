@@ -62,7 +62,7 @@ test('announces every loss and keeps acknowledged changes when engine, gateways 
     }
     logLine(`${kills} kills: ${JSON.stringify(done)}`)
     await rig.listening()
-    await rig.whole()
+    await rig.waitUntilLive()
     logLine(await rig.withoutNats(awaySeconds))
     for (const index of rig.ports.keys()) assert.equal(await rig.restartGateway(index), 0)
     await clerk.stop()

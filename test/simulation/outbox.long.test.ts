@@ -55,7 +55,7 @@ test('loses no webhook event, resends identical bytes and keeps counts consisten
     await rig.flow('pause')
     await witness.drained(locations, 180, isLong)
     const drainedSeconds = (performance.now() - startedMs) / 1_000 - seconds
-    const result = await witness.judge(locations)
+    const result = await witness.check(locations)
     const { due, unstored, requests, delivered, duplicates, lost, uncounted, faults } = result
     const rate = Math.round((due * MANNERS.length) / seconds)
     const share = ((100 * duplicates) / Math.max(delivered, 1)).toFixed(2)

@@ -97,7 +97,7 @@ test('loses no webhook event on power loss, sends no unstored event, and keeps c
     }
     await rig.pauseWorld()
     await witness.drained(rig.locations, 180, true)
-    const result = await witness.judge(rig.locations)
+    const result = await witness.check(rig.locations)
     const { due, unstored, lost, uncounted, faults, delivered, duplicates } = result
     t.diagnostic(rig.summary)
     t.diagnostic(

@@ -108,7 +108,7 @@ describe('opportunities', () => {
     arbitrage.start()
   })
 
-  function tellStatus(state: FeedState): void {
+  function publishStatus(state: FeedState): void {
     engine.publisher.publish({
       ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: null, delayMs: 0 },
       ...{ completeToMs: null, tradesSource: null, reason: null, staleBooks: 0 },
@@ -280,7 +280,7 @@ describe('opportunities', () => {
 
   test('closes an opportunity and requests a book confirmation when a book exceeds the maximum age', () => {
     const { a, b } = pair(0.45)
-    assert.deepEqual(requested, ['a', 'b'], 'both are confirmed as soon as it opens')
+    assert.deepEqual(requested, ['a', 'b'], 'both books are confirmed when the opportunity opens')
     canConfirm = false
     b.isStale = true
     clock.advance(250)
@@ -294,13 +294,17 @@ describe('opportunities', () => {
     clock.stall(DAY_MS)
     assert.equal(list().length, 1)
     clock.advance(1)
-    assert.deepEqual([list(), arbitrage.ofMarket(a.ref.number)], [[], []], 'before the next check')
+    assert.deepEqual(
+      [list(), arbitrage.ofMarket(a.ref.number)],
+      [[], []],
+      'the opportunity ends before the next check',
+    )
     clock.advance(249)
     assert.deepEqual(events().slice(2), ['opened', 'closed stale'])
     assert.deepEqual([...new Set(requested)], ['b'])
     a.change({ side: 'ask', ...level(0.39, 100) })
     clock.advance(1)
-    assert.deepEqual(list(), [], 'the other book alone opens nothing')
+    assert.deepEqual(list(), [], 'the fresh book alone does not open an opportunity')
     const both = [
       { market: a, outcome: 0 },
       { market: b, outcome: 1 },
@@ -310,7 +314,7 @@ describe('opportunities', () => {
     b.isBehind = true
     b.change({ side: 'bid', ...level(0.45, 45) })
     clock.advance(1)
-    assert.deepEqual(list(), [], 'changes of it lie unread')
+    assert.deepEqual(list(), [], 'the book has unread changes')
     assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'stale_book' })
     b.isBehind = false
     clock.advance(250)
@@ -325,7 +329,7 @@ describe('opportunities', () => {
   test('reopens an opportunity as soon as its stale book is confirmed, even if no level changed', () => {
     const { a, b } = pair(0.45)
     b.isStale = true
-    tellStatus('down')
+    publishStatus('down')
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'closed stale'])
     const [c, d] = [engine.add('c', { fees: FREE }), engine.add('d', { venue: 'b', fees: FREE })]
@@ -558,7 +562,7 @@ describe('opportunities', () => {
     assert.ok(x !== undefined && y !== undefined && z !== undefined)
     for (const market of [x, y]) put(market, [level(0.2, 10)], [level(0.3, 10)])
     clock.advance(1)
-    assert.deepEqual(list(), [], 'the third has no book')
+    assert.deepEqual(list(), [], 'the third market has no book')
     put(z, [level(0.2, 10)], [level(0.3, 10)])
     clock.advance(1)
     const [found] = list({ kind: 'single_venue' })

@@ -83,7 +83,7 @@ test('publishes “opened” for an open market that appears after the catalogue
     updates.flatMap((update) =>
       update.kind === 'lifecycle' ? [[update.market.nativeId, update.event]] : [],
     )
-  assert.deepEqual(published(), [], 'a first crawl is no news')
+  assert.deepEqual(published(), [], 'the first crawl publishes nothing')
   catalog.isLoaded = true
   const markets = [listing('first'), listing('new'), listing('over', { status: 'closed' })]
   catalog.take({ markets, events: [] })
@@ -175,7 +175,7 @@ test('shares a ranking for five seconds and accepts its pin for five more minute
   const first = page(catalog, { limit: 1 }).next
   assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin)
   clock.advance(5_000)
-  assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin, 'nothing has moved')
+  assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin, 'the order has not changed')
   clock.advance(5_000)
   catalog.take({ markets: [listing('y', { volume24h: usdMicros(9_000_000) })], events: [] })
   assert.notEqual(page(catalog, { limit: 1 }).next?.pin, first?.pin)
@@ -246,7 +246,11 @@ test('removes a market only when the retention days since both its resolution an
     'still-open',
   ])
   assert.equal(forget(catalog), 0)
-  assert.equal(forget(catalog, 1_000, timeMs(NOON + 1)), 1, 'a millisecond later one is too old')
+  assert.equal(
+    forget(catalog, 1_000, timeMs(NOON + 1)),
+    1,
+    'one market expires a millisecond later',
+  )
   assert.equal(forget(catalog, 1_000, timeMs(NOON + 40 * DAY_MS)), 2)
   assert.equal(catalog.marketCount, 2)
 })
@@ -283,7 +287,7 @@ test('retains a market while it has a stored trade, a tick or a queued message',
   open?.send(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
   prune(DAYS + 1)
   assert.equal(storage.ticks.oldestHour(number), null)
-  assert.equal(forget(catalog), 0, 'a message waits')
+  assert.equal(forget(catalog), 0, 'a market with an unprocessed message is retained')
   held.mustHold = false
   open?.send({ kind: 'void', reason: 'disconnected', isOfVenue: false })
 })
@@ -352,7 +356,7 @@ test('removes an event with its last market from memory and storage, and restore
   const first = over('one', { event })
   const second = over('two', { event, closeAtMs: daysAgo(DAYS - 1) })
   catalog.take({ markets: [first, second], events: [eventListing('both'), eventListing('empty')] })
-  assert.equal(catalog.event('a', 'event-empty'), null, 'no market names it')
+  assert.equal(catalog.event('a', 'event-empty'), null, 'an event without a market is not added')
   assert.equal(forget(catalog), 1)
   assert.equal(catalog.event('a', event)?.title, 'All about both')
   const later = timeMs(NOON + 2 * DAY_MS)
@@ -458,7 +462,7 @@ test('stores new details when the summary is unchanged, and writes nothing when 
     ],
     events: [],
   })
-  assert.equal(putCount, 2, 'the next run knows what is stored')
+  assert.equal(putCount, 2, 'an unchanged listing is not stored again after a restart')
 })
 
 test('ignores and reports a listing that is older than the current one', () => {
@@ -586,7 +590,7 @@ test('notifies watchers of every market that is loaded, added, changed or remove
   const take = (market: MarketListing) => catalog.take({ markets: [market], events: [] })
   take(over('new', { status: 'open' }))
   take(over('new', { status: 'open', volume24h: usdMicros(5), native: { conditionId: 'new' } }))
-  assert.deepEqual(received.splice(0), ['new open'], 'volumes alone are no news')
+  assert.deepEqual(received.splice(0), ['new open'], 'changed volumes are not published')
   take(over('new', { status: 'closed' }))
   assert.deepEqual(received.splice(0), ['new closed'])
   take(over('new', { status: 'closed', native: { game: 1 } }))
@@ -676,7 +680,7 @@ test('returns each remaining market of a pinned list once, and has_more only if 
       if (shown.next !== null) {
         assert.equal(shown.markets.length, limit)
         const following = page(catalog, { pin: shown.next.pin, offset: shown.next.offset, limit })
-        assert.ok(following.markets.length > 0, 'a page that was promised has rows')
+        assert.ok(following.markets.length > 0, 'an announced next page has rows')
       }
       seen.push(...slugs(shown))
       next = shown.next
@@ -726,6 +730,10 @@ test('retains newer figures when an older listing arrives, and never lowers the 
   take(total(120, { openInterest: sizeMicros(6) }))
   take(total(110, { openInterest: sizeMicros(5), question: 'Older?' }))
   assert.deepEqual(shown(), [120_000_000, 6])
-  assert.equal(catalog.find('venue_b_KX')?.summary.question, 'Older?', 'the rest is as listed')
+  assert.equal(
+    catalog.find('venue_b_KX')?.summary.question,
+    'Older?',
+    'all other fields are as listed',
+  )
   assert.equal(catalog.find('venue_b_KX')?.summary.volumeTotal, 120_000_000)
 })

@@ -153,7 +153,7 @@ test('writes a market’s text before its row and again when the text changes, i
     for (const item of items) {
       if (item.kind !== 'text') continue
       assert.ok(Buffer.byteLength(item.text) < clusterBatchBytesMax / 2)
-      assert.equal(Buffer.from(item.text).toString(), item.text, 'whole characters')
+      assert.equal(Buffer.from(item.text).toString(), item.text, 'no character is split')
       existing.set(item.market, (existing.get(item.market) ?? '').slice(0, item.from) + item.text)
     }
     assert.equal(existing.get(market.ref.number), text)
@@ -163,7 +163,11 @@ test('writes a market’s text before its row and again when the text changes, i
     assert.deepEqual(retained, text === '' ? [] : [[18, market.ref.number, 0, text]])
   }
   feeder.onListed(market)
-  assert.equal(published.filter(({ item }) => item.kind === 'text').length, 2, 'no text twice')
+  assert.equal(
+    published.filter(({ item }) => item.kind === 'text').length,
+    2,
+    'an unchanged text is not sent again',
+  )
 })
 
 test('writes new teams once in items that fit a batch, and all teams to each checkpoint', () => {
@@ -207,7 +211,11 @@ test('writes the markets whose past trades were read once a second, but not for 
   feeder.isOpen = true
   publisher.publishPastTrade(marketRef('two', 8), { ...trade, isBlock: true }, NOON)
   feeder.beat()
-  assert.deepEqual(past(), [], 'the first checkpoint has it, and a block makes no bar')
+  assert.deepEqual(
+    past(),
+    [],
+    'the first checkpoint contains the trade, and block trades do not change bars',
+  )
   for (let left = 3; left > 0; left -= 1) publisher.publishPastTrade(market.ref, trade, NOON)
   publisher.publishPastTrade(marketRef('two', 8), trade, NOON)
   feeder.beat()
@@ -227,7 +235,7 @@ test('writes a pair when it is stored and when it ends, and nothing before the f
   feeder.onListed(market)
   feeder.onRemoved(market)
   assert.deepEqual(published, [])
-  assert.deepEqual([...table.all()], [match], 'the table has it all the same')
+  assert.deepEqual([...table.all()], [match], 'the table retains the match')
   feeder.isOpen = true
   table.put(match)
   table.remove(match.a)

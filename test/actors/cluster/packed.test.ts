@@ -61,7 +61,7 @@ test('rebuilds a block only after a change of one of its markets, and omits remo
   )
   assert.deepEqual(requested.splice(0), all)
   await texts()
-  assert.equal(requested.length, 0, 'nothing was touched')
+  assert.equal(requested.length, 0, 'no text is requested without a change')
   text = 'second'
   const [touched, removed] = [markets.get(2), markets.get(299)]
   assert.ok(touched !== undefined && removed !== undefined)
@@ -70,7 +70,7 @@ test('rebuilds a block only after a change of one of its markets, and omits remo
   markets.delete(299)
   const now = new Map((await texts()).map(([number, published]) => [number, published]))
   assert.equal(now.get(2), 'second')
-  assert.equal(now.get(200), 'first', 'of a block that was not touched')
+  assert.equal(now.get(200), 'first', 'an unchanged block returns its earlier text')
   assert.equal(now.size, 299)
   assert.ok(requested.includes(2) && !requested.includes(200) && requested.includes(298))
 })

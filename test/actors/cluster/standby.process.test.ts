@@ -123,7 +123,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
         `trade ${offset} of ${market} at ${timeMs} is missing and no loss says so`,
       )
       const markMs = storage.marks.get(`newest_trade_ms_${market[0]}`) ?? 0
-      assert.ok(markMs <= timeMs, 'the venue is asked for it')
+      assert.ok(markMs <= timeMs, 'the trade is requested from the venue')
     }
   })
 }

@@ -268,7 +268,7 @@ test('does not store a transaction twice when it arrives both as single fills an
       ['0xcut', 7, 510_000],
       ['0xrow', 10, 507_000],
     ],
-    'what a cut-off transaction lacks, at its own price; an equal second row is another trade',
+    'the missing fills are added at their own price; an equal second row is another trade',
   )
 })
 
@@ -314,7 +314,7 @@ test('shows the last book as stale after a restart until the first snapshot arri
   const again = open()
   assert.equal(again.book().isStale, true)
   assert.deepEqual(again.book().bids, [level(0.4, 10)])
-  assert.equal(again.book().receivedAtMs, NOON + 1_000, 'as old as its checkpoint')
+  assert.equal(again.book().receivedAtMs, NOON + 1_000, 'the book has the time of its checkpoint')
   assert.equal(again.price().price, 410_000)
 })
 
@@ -352,7 +352,11 @@ test('shows the newest stored trade as the price after a restart, excluding bloc
   const filled = open()
   const older = timeMs(NOON - 60_000)
   filled.receive(trade('m', 't0', { price: priceMicros(100_000), venueTimeMs: older }))
-  assert.equal(filled.price().price, 500_000, 'an older trade that comes later moves nothing')
+  assert.equal(
+    filled.price().price,
+    500_000,
+    'an older trade that arrives later does not change the price',
+  )
 })
 
 test('publishes the first price of a run even if it equals the last run’s checkpoint', () => {
@@ -472,7 +476,7 @@ test('publishes a changed question, close time, outcomes or fees once, and no ot
       ['Another?', NOON + 1, 'Ja', FEES_UNKNOWN],
       ['Another?', NOON + 1, 'Ja', SOME_FEES],
     ],
-    'each as it was then',
+    'each event has the facts of its time',
   )
   read({ question: 'Over?', status: 'closed' })
   assert.deepEqual(
@@ -498,10 +502,10 @@ test('keeps a subscriber’s book equal to the market’s through snapshots and 
         if (update.kind === 'bookReplaced') {
           const book = actor.book()
           subscriber.replace(book.bids, book.asks)
-          assert.equal(update.seq, seq, 'a replacement uses up no seq')
+          assert.equal(update.seq, seq, 'a replacement does not advance seq')
         } else if (update.kind === 'book') {
           seq += 1
-          assert.equal(update.seq, seq, 'no hole in seq')
+          assert.equal(update.seq, seq, 'seq has no gap')
           for (const item of update.changes) subscriber.set(item)
         }
       },
@@ -623,14 +627,14 @@ test('records a tick for the first price of a run and of each replacement book, 
   actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
   assert.equal(book(actor, 120), 120_000)
   actor.checkpoint(timeMs(NOON + 130_000))
-  const toldCount = updates.filter(({ kind }) => kind === 'price').length
+  const publishedCount = updates.filter(({ kind }) => kind === 'price').length
   const again = open()
   assert.equal(again.price().price, 410_000)
   assert.equal(book(again, 300), 300_000)
   assert.equal(again.priceAt(timeMs(NOON + 299_999))?.timeMs, NOON + 120_000)
   assert.equal(
     updates.filter(({ kind }) => kind === 'price').length,
-    toldCount + 1,
+    publishedCount + 1,
     'the first price of a run is published',
   )
 })
@@ -748,7 +752,11 @@ test('uses a settlement price from its arrival on when it arrives after the reso
   again.summary = summary
   assert.equal(again.price().source, 'settlement')
   const first = again.price().observedAtMs
-  assert.equal(again.price().observedAtMs, first, 'a price is not observed anew by looking')
+  assert.equal(
+    again.price().observedAtMs,
+    first,
+    'reading a price does not change its observation time',
+  )
 })
 
 function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
@@ -776,7 +784,11 @@ test('resolves with the determined result when the settlement message contains n
     const { actor, state, reported } = lifeOf()
     if (isClosed) state({ status: 'closed' })
     state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
-    assert.equal(actor.price().source === 'settlement', false, 'it may still be disputed')
+    assert.equal(
+      actor.price().source === 'settlement',
+      false,
+      'a proposed result may still be disputed',
+    )
     state({ status: 'resolved', resolutionStatus: 'resolved' })
     const first = isClosed ? [['closed', 'none', null]] : []
     const determined = [isClosed ? 'changed' : 'closed', 'proposed', 1_000_000]
@@ -903,7 +915,11 @@ test('marks the book stale on a delayed change, skips changes until a timely sna
   actor.receive(trade('m', 't1'), 60_000)
   actor.onLate()
   actor.receive(snapshot('m', [level(0.4, 14)], []), messageAgeMsMax + 1)
-  assert.equal(actor.book().isStale, true, 'a snapshot that is old already')
+  assert.equal(
+    actor.book().isStale,
+    true,
+    'a snapshot older than the limit does not make the book live',
+  )
   assert.deepEqual(ignored, [
     'book_change_before_snapshot',
     'book_change_before_snapshot',
@@ -957,7 +973,11 @@ test('marks a book stale only after two REST reads contradict it without a strea
   actor.receive(change('m', [bid(0.39, 1)], { venueTimeMs: atMs, receivedAtMs: atMs }))
   read(8_000, 0.41)
   read(10_999, 0.41)
-  assert.equal(actor.book().isStale, false, 'the stream moved, or the second reading came too soon')
+  assert.equal(
+    actor.book().isStale,
+    false,
+    'the stream changed, or the second REST book came too early',
+  )
   read(11_000, 0.41)
   assert.equal(actor.book().isStale, true)
   assert.deepEqual(resyncs, ['differs_from_rest'])

@@ -91,7 +91,7 @@ test('stores the state before a book becomes suspect, and not the suspect state'
   const again = open()
   assert.equal(again.book().isStale, true)
   again.tick(at(80))
-  assert.equal(rows().length, 2, 'neither a stale book nor a recalled one')
+  assert.equal(rows().length, 2, 'neither a stale book nor a restored book is stored')
 })
 
 test('skips a snapshot equal to the previous one, also after a restart', () => {

@@ -136,5 +136,5 @@ test('counts a trade once in its hour when history returns it again after retent
     [1, 1],
   )
   actor.receive(trade('m', 'live', { source: 'backfill', venueTimeMs: timeMs(edgeMs - 1) }))
-  assert.equal(made.ignored.length, 2, 'what is published is never refused for its age')
+  assert.equal(made.ignored.length, 2, 'only trades of the history are refused for their age')
 })

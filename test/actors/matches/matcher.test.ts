@@ -96,7 +96,7 @@ class Bench {
     this.finder = new PairFinder({ ...wordScorer, scoreMarkets: opposite })
   }
 
-  useRealJudge(): void {
+  useRealScorer(): void {
     this.finder = openPairFinder()
   }
 
@@ -241,7 +241,7 @@ describe('matcher', () => {
 
   test('applies a family override to all pairs of the families until it is removed, also after a restart', async () => {
     const bench = await started()
-    bench.useRealJudge()
+    bench.useRealScorer()
     for (const venue of ['a', 'b'] as const) {
       bench.add(venue, `${venue}-choir`, 'Will Bo Quill lead the blue choir by May 9, 2031?')
     }
@@ -267,7 +267,7 @@ describe('matcher', () => {
     )
     assert.ok(bench.published.includes('unmatched a-choir b-choir'))
     bench.reopen()
-    bench.useRealJudge()
+    bench.useRealScorer()
     bench.matcher.start()
     await bench.settle()
     assert.deepEqual(scores(), [capped])
@@ -276,7 +276,7 @@ describe('matcher', () => {
     await bench.settle()
     bench.clock.advance(1_000)
     await bench.settle()
-    assert.deepEqual(scores(), [capped], 'a new thread is given it too')
+    assert.deepEqual(scores(), [capped], 'a restarted thread receives the rejection too')
     await logLine('confirm', ours, theirs)
     assert.deepEqual(scores(), ['a-choir-b-choir 100'])
     await logLine('forget', ours, theirs)

@@ -259,7 +259,11 @@ test('requests bars again after the engine reads past trades, and hides bars whe
   rig.isLeading = false
   rig.bars.renew(rig.history(300))
   await renewed()
-  assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'hour' }), [], 'not all of it is known')
+  assert.deepEqual(
+    rig.bars.range(7, { ...ALL, size: 'hour' }),
+    [],
+    'incomplete bars are not returned',
+  )
   rig.isLeading = true
   for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
   rig.hear()

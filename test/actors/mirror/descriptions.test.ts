@@ -36,12 +36,12 @@ test('keeps descriptions of a checkpoint deflated until one is requested, and pr
     damagedCount += 1
   })
   for (const block of await packedTexts()) texts.addBlock(block)
-  texts.take({ kind: 'text', market: 7, from: 0, text: 'told later' })
+  texts.take({ kind: 'text', market: 7, from: 0, text: 'sent later' })
   texts.take({ kind: 'text', market: 7, from: 5, text: 'and in parts' })
   texts.remove(8)
   texts.take({ kind: 'text', market: 9, from: 0, text: '' })
   const expected = MARKETS.map(({ ref: { number } }) =>
-    number === 7 ? 'told and in parts' : number === 8 || number === 9 ? null : `rules ${number}`,
+    number === 7 ? 'sent and in parts' : number === 8 || number === 9 ? null : `rules ${number}`,
   )
   assert.deepEqual(
     MARKETS.map(({ ref }) => texts.of(ref.number)),

@@ -37,7 +37,7 @@ async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) 
   const mirror = new Mirror(checkpoint, { ...parts, onFault })
   await mirror.load(checkpoint)
   const offsets = { ...checkpoint.offsets }
-  mirror.publisher.watch({ name: 'told', onUpdate: (update) => published.push(update) })
+  mirror.publisher.watch({ name: 'recorder', onUpdate: (update) => published.push(update) })
   const follower = new Follower({
     ...{ log: server.connect(), clock, metrics: parts.metrics, from: checkpoint },
     sink: {
@@ -210,7 +210,7 @@ test('fails when a batch does not arrive, and publishes no later batches', async
   world.server.faults = { ...NO_FAULTS, holes: 0.2 }
   await world.play(30)
   // The engine no longer retains the batch either.
-  world.engine.kept.clear()
+  world.engine.batches.clear()
   await caughtUp(world, following)
   for (let second = 0; second < 40 && following.faults.length === 0; second += 1) {
     await nextTurn()

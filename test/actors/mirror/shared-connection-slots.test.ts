@@ -147,7 +147,7 @@ test('frees the slots of a stopped gateway at once and those of a crashed gatewa
   assert.equal(rig.open('g3', account), true)
   rig.dead.add('g1')
   await rig.pass(500)
-  assert.equal(rig.open('g4', account), false, 'it may still be there')
+  assert.equal(rig.open('g4', account), false, 'a silent gateway may still have the connection')
   await rig.pass(5_000)
   assert.equal(rig.open('g4', account), true)
   const other = rig.gateways.get('g3')

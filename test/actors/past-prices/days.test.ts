@@ -72,5 +72,5 @@ test('runs a limited number of tasks in order and frees the slot of a cancelled 
   for (const open of gates) open()
   assert.deepEqual(await Promise.all([work[1], work[3]]), [1, 3])
   const signal = AbortSignal.abort()
-  assert.equal(await slots.run(signal, async () => 'free'), 'free', 'a free place needs no waiting')
+  assert.equal(await slots.run(signal, async () => 'free'), 'free', 'a free slot is taken at once')
 })

@@ -107,7 +107,11 @@ test('returns the newest recorded tick without a venue request while the market 
   assert.deepEqual(at(NOON), first.past[1])
   live.sinceMs = null
   first.past.push(point(NOON - 30 * MINUTE_MS, 0.5))
-  assert.deepEqual(at(NOON - 29 * MINUTE_MS), first.past[2], 'a minute old is new enough')
+  assert.deepEqual(
+    at(NOON - 29 * MINUTE_MS),
+    first.past[2],
+    'a price that is a minute old is recent enough',
+  )
   assert.equal(requested.length, 0)
 })
 
@@ -219,10 +223,14 @@ test('requests prices from the venue for a gap in the recorded ticks, and return
   tables.coverage.put('a', timeMs(NOON - 6_500_000), timeMs(NOON - 1_000))
   first.past.push(point(NOON - 8_500_000, 0.1), point(NOON - 4_000_000, 0.4))
   assert.deepEqual(at(NOON - 8_000_000), first.past[0], 'covered')
-  assert.deepEqual(await at(NOON - 7_500_000), first.past[0], 'the venue knows nothing newer')
+  assert.deepEqual(await at(NOON - 7_500_000), first.past[0], 'the venue has no newer price')
   assert.equal(requested.length, 1)
   assert.deepEqual(at(NOON - 6_800_000), published[0])
-  assert.deepEqual(at(NOON - 6_400_000), published[0], 'our tick is of another interval')
+  assert.deepEqual(
+    at(NOON - 6_400_000),
+    published[0],
+    'the tick belongs to another interval of coverage',
+  )
   assert.deepEqual(at(NOON - 3_000_000), first.past[1])
   assert.equal(requested.length, 1)
 })
@@ -242,7 +250,7 @@ test('requests the previous days with one more call when a day has no earlier pr
   assert.deepEqual(
     await at(TODAY_MS - 5 * DAY_MS + 8_000),
     published[0],
-    'that day itself is not spoilt',
+    'the earlier day returns the price with its own time',
   )
 })
 
@@ -253,9 +261,13 @@ test('caches that no earlier price exists', async () => {
   assert.equal(requested.length, 2)
   assert.equal(at(NOON - 1_000), null)
   assert.equal(await at(TODAY_MS - DAY_MS), null)
-  assert.equal(requested.length, 2, 'the days before are known to be silent')
+  assert.equal(requested.length, 2, 'the earlier days are known to have no prices')
   first.past.push(point(NOON - 9 * DAY_MS, 0.2))
-  assert.deepEqual(at(NOON - 1_000), first.past[0], 'an old tick is better than nothing')
+  assert.deepEqual(
+    at(NOON - 1_000),
+    first.past[0],
+    'an old tick is returned if there is no newer one',
+  )
 })
 
 test('searches the last days of a market that ended long before', async () => {
@@ -276,7 +288,11 @@ test('requests nothing for a time before the market began and returns no price l
   assert.equal(requested.length, 0)
   assert.equal(await at(NOON - 1_001), null)
   assert.deepEqual(await at(NOON - 1_000), point(NOON - 1_000, 0.5))
-  assert.deepEqual(await at(NOON + DAY_MS), point(NOON - 1_000, 0.5), 'later than now is now')
+  assert.deepEqual(
+    await at(NOON + DAY_MS),
+    point(NOON - 1_000, 0.5),
+    'a future time is answered like the present',
+  )
   assert.ok(requested.every(({ toMs }) => toMs <= NOON))
 })
 
@@ -314,7 +330,7 @@ test('runs four requests, queues sixty-four and rejects further ones', async () 
   assert.ok((await Promise.all(answers)).every((answer) => answer?.price === micros(0.5)))
   assert.equal(requested.length, 68)
   held.answer = async () => {}
-  assert.equal((await ask(100))?.price, micros(0.5), 'there is room again')
+  assert.equal((await ask(100))?.price, micros(0.5), 'new requests are accepted again')
 })
 
 test('reports a failing venue as unavailable, caches nothing and requests again', async () => {
@@ -461,14 +477,14 @@ test('requests an empty day again with growing delays and does not cache it perm
     const { length } = requested
     clock.advance(MINUTE_MS - 1)
     assert.equal(await at(atMs), null)
-    assert.equal(requested.length, length, 'believed for a minute')
+    assert.equal(requested.length, length, 'the empty answer is cached for a minute')
     clock.advance(1)
     assert.equal(await at(atMs), null)
     assert.ok(requested.length > length)
     const second = requested.length
     clock.advance(2 * MINUTE_MS - 1)
     assert.equal(await at(atMs), null)
-    assert.equal(requested.length, second, 'then for two')
+    assert.equal(requested.length, second, 'the next empty answer is cached for two minutes')
     points.push(point(atMs - 60_000, 0.7), point(atMs + 60_000, 0.9))
     clock.advance(2 * MINUTE_MS)
     assert.equal((await at(atMs))?.price, micros(0.7))
@@ -551,7 +567,10 @@ async function checkRandomWorld(seed: number) {
     const isRecent = atMs - answer.timeMs <= MINUTE_MS
     assert.ok(isRecent || answer.price === right?.price, `seed ${seed} at ${atMs}`)
   }
-  assert.ok(requested.length <= 6, 'each of three days at most once, and what was before')
+  assert.ok(
+    requested.length <= 6,
+    'at most one request for each of the three days and the time before',
+  )
 }
 
 const wave = (atMs: TimeMs): PriceMicros =>
@@ -594,10 +613,7 @@ test('returns the current price for past times since it was observed, while it i
   first.now = { ...first.now, price: micros(0.4), source: 'midpoint', observedAtMs }
   assert.deepEqual(at(NOON), { price: micros(0.4), timeMs: observedAtMs })
   assert.deepEqual(at(NOON - 30 * MINUTE_MS), { price: micros(0.4), timeMs: observedAtMs })
-  assert.ok(
-    at(NOON - 31 * MINUTE_MS) instanceof Promise,
-    'before that we may have missed something',
-  )
+  assert.ok(at(NOON - 31 * MINUTE_MS) instanceof Promise, 'earlier ticks may be missing')
   first.isStale = true
   assert.ok(at(NOON) instanceof Promise, 'a stale book has no current price')
   assert.ok(requested.length > 0)
@@ -634,7 +650,7 @@ test('requests a range in windows, newest first, at most once a minute for any n
     ],
   )
   await past.range(first, { ...stretch, fromMs: timeMs(NOON - 3 * DAY_MS) })
-  assert.equal(requested.length, 3, 'a shorter stretch is among them')
+  assert.equal(requested.length, 3, 'a shorter range is served from the cache')
   clock.advance(61_000)
   await past.range(first, stretch)
   assert.equal(requested.length, 6)
@@ -664,7 +680,7 @@ test('retains prices when the venue returns an empty answer, reports the answer,
     await past.range(market(`m${number}`, number), stretch)
   }
   await past.range(first, stretch)
-  assert.equal(requested.length, before + pastRangesMax + 1, 'the first one was forgotten')
+  assert.equal(requested.length, before + pastRangesMax + 1, 'the oldest range was evicted')
 })
 
 test('reports a range as unavailable when the venue does not answer, and requests it again later', async () => {
@@ -715,7 +731,11 @@ for (const [name, requesterOf] of [
         error.code === 'RATE_LIMITED' &&
         error.retryAfterSeconds === 60,
     )
-    assert.equal((await ask(1, requesterOf(1)))?.price, micros(0.5), 'stored prices stay free')
+    assert.equal(
+      (await ask(1, requesterOf(1)))?.price,
+      micros(0.5),
+      'stored prices do not use quota',
+    )
     await ask(122, ['other', '10.0.0.2'])
     clock.advance(60_000)
     await ask(121, requesterOf(121))

@@ -29,7 +29,7 @@ test('retains the values of rows when rows are added, removed and compacted', ()
     }
   }
   assert.equal(columns.count, matchedMarket.size)
-  assert.ok(columns.length < matchedMarket.size * 1.4, 'holes were closed')
+  assert.ok(columns.length < matchedMarket.size * 1.4, 'free rows do not accumulate')
   for (const number of matchedMarket.keys()) {
     const slot = columns.slot(number)
     assert.deepEqual(
@@ -55,7 +55,7 @@ test('gives equal texts one number, ignoring case, and equal sets one number', (
   assert.equal(terms.find('sPorts'), sports)
   terms.release(sports)
   assert.equal(terms.find('sports'), -1)
-  assert.equal(terms.take('Politics'), sports, 'the number is given again')
+  assert.equal(terms.take('Politics'), sports, 'the released number is reused')
   const sets = new TermSets()
   const [both, one, odd] = [
     sets.take(['NFL', 'Sports']),
@@ -71,7 +71,7 @@ test('gives equal texts one number, ignoring case, and equal sets one number', (
   sets.release(one)
   assert.equal(sets.having(['crypto'])[one], 0)
   sets.release(both)
-  assert.equal(sets.having(['nfl'])[both], 1, 'it is held once more')
+  assert.equal(sets.having(['nfl'])[both], 1, 'the term is still used by another set')
 })
 
 test('sorts like a stable comparison sort, with unknown values last in both directions', () => {
@@ -107,7 +107,7 @@ test('matches a title that has every word of the search, ignoring accents, case 
   assert.deepEqual(found('election'), [1, 2])
   assert.deepEqual(found('BOG élec'), [1])
   assert.deepEqual(found('bog'), [1, 4])
-  assert.deepEqual(found('a'), [4], 'one character is a word and no beginning')
+  assert.deepEqual(found('a'), [4], 'a single character matches only a complete word')
   assert.deepEqual(found('elect election el'), [1, 2])
   assert.deepEqual(found('lection'), [])
   assert.deepEqual(found('?! —'), [])

@@ -94,7 +94,7 @@ test('sorts correctly after more changes than are recorded and after compaction 
       world.remove(world.any(random))
       if (random.below(4) === 0) world.change(world.any(random), keyOf(random))
     }
-    assert.ok(round === 0 || world.rows.length < length, 'holes were closed')
+    assert.ok(round === 0 || world.rows.length < length, 'free rows do not accumulate')
     world.check(random)
     for (let count = 0; count < 500; count += 1) world.add(keyOf(random))
     world.check(random)

@@ -13,11 +13,12 @@ const FEED = {
   health: () => assert.fail('not called in this test'),
 }
 
-const doubtsIn = (metrics: Metrics) => new SuspectAnswers({ metrics, log: silentLog, venue: 'a' })
+const suspectAnswersIn = (metrics: Metrics) =>
+  new SuspectAnswers({ metrics, log: silentLog, venue: 'a' })
 const QUIET = { isHandled: () => true, committed: async () => undefined }
 
 const NOTHING_KNOWN = { oldestStoredMs: () => null, newestStoredMs: () => null }
-const UNDOUBTED = { suspectAnswers: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
+const UNDOUBTED = { suspectAnswers: suspectAnswersIn(new Metrics()), ...NOTHING_KNOWN }
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -44,7 +45,7 @@ test('leaves no listener or timer when a stream breaks repeatedly', async () => 
     backFill.fillFrom(clock.nowMs())
     clock.advance(100)
     await tick()
-    assert.ok(clock.timerCount <= 1 + 16, 'one second read per second and one poll')
+    assert.ok(clock.timerCount <= 1 + 16, 'at most one second read per second, and one poll')
   }
   const [lastMs, before] = [clock.nowMs(), requested.length]
   clock.advance(15_000)
@@ -56,7 +57,7 @@ test('leaves no listener or timer when a stream breaks repeatedly', async () => 
     'the last range is read again too',
   )
   const covered = requested.filter(({ fromMs }) => fromMs <= firstMs)
-  assert.ok(covered.length >= 2, 'the first one was read twice')
+  assert.ok(covered.length >= 2, 'the first range was read twice')
   backFill.fillFrom(clock.nowMs())
   await backFill.stop()
   process.off('warning', note)
@@ -124,20 +125,20 @@ test('reads a long range in parts, oldest first, and marks each part as read', a
   for (let part = 0; part < 20; part += 1) {
     await tick()
     const now = requested[part] ?? assert.fail(`part ${part} was not requested`)
-    assert.equal(requested.length, part + 1, 'a part at a time')
+    assert.equal(requested.length, part + 1, 'one part is requested at a time')
     assert.ok(backFill.unreadSinceMs !== null && backFill.unreadSinceMs <= now.fromMs)
     unread.push(backFill.unreadSinceMs)
     now.done()
   }
   assert.ok((requested[0]?.fromMs ?? nowMs) <= fromMs)
   for (const [part, { fromMs: begin }] of requested.slice(1).entries()) {
-    assert.ok(begin <= (requested[part]?.toMs ?? 0), 'no hole between parts')
+    assert.ok(begin <= (requested[part]?.toMs ?? 0), 'the parts have no gap between them')
   }
   assert.deepEqual(
     unread,
     [...unread].sort((one, other) => one - other),
   )
-  assert.ok((unread.at(-1) ?? 0) > nowMs - 1_500_000, 'it gets on')
+  assert.ok((unread.at(-1) ?? 0) > nowMs - 1_500_000, 'most of the range has been read')
   const stopped = backFill.stop()
   for (const { done } of requested) done()
   await stopped
@@ -203,7 +204,10 @@ test('marks a range as read only after its trades are handled and stored on disk
   assert.ok((backFill.unreadSinceMs ?? 0) <= fromMs)
   isHandled = true
   await steps(100)
-  assert.ok((backFill.unreadSinceMs ?? 0) <= fromMs, 'handled, and not yet on the disk')
+  assert.ok(
+    (backFill.unreadSinceMs ?? 0) <= fromMs,
+    'trades that are handled but not committed count as unread',
+  )
   commit()
   await steps(100)
   assert.equal(backFill.unreadSinceMs === null || backFill.unreadSinceMs > fromMs, true)
@@ -230,7 +234,14 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
         return { completeFromMs: fromMs, suspectReason: stated.doubt, newestMs: stated.newestMs }
       },
     },
-    ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, suspectAnswers: doubtsIn(metrics) },
+    ...{
+      clock,
+      log: silentLog,
+      metrics,
+      venue: 'a',
+      ...QUIET,
+      suspectAnswers: suspectAnswersIn(metrics),
+    },
     oldestStoredMs: () => (existing === null ? null : timeMs(existing)),
     newestStoredMs: () => stated.newestKnownMs,
     onLost: (fromMs, toMs) => lost.push({ fromMs, toMs }),
@@ -265,10 +276,14 @@ test('repeats a request until the answer reaches back to known data', async () =
   await tick()
   assert.ok(backFill.unreadSinceMs !== null)
   await seconds(10)
-  assert.equal(requested.length, 4, 'with back-off')
-  assert.equal(new Set(requested).size, 4, 'no two questions alike: a cache may keep its answer')
+  assert.equal(requested.length, 4, 'the requests back off')
+  assert.equal(
+    new Set(requested).size,
+    4,
+    'all requests differ, since a cache may repeat an answer',
+  )
   assert.equal(suspected(), 4)
-  assert.ok(backFill.unreadSinceMs !== null, 'nothing is taken as read')
+  assert.ok(backFill.unreadSinceMs !== null, 'a suspect answer does not count as read')
   stated.doubt = null
   await seconds(30)
   assert.equal(backFill.unreadSinceMs, null)
@@ -295,7 +310,7 @@ test('repeats a request when the answer ends minutes before a known trade', asyn
   backFill.fillFrom(timeMs(beganMs - 30_000))
   await tick()
   await seconds(10)
-  assert.equal(requested.length, 4, 'with back-off')
+  assert.equal(requested.length, 4, 'the requests back off')
   assert.equal(suspected('older'), 4)
   assert.ok(backFill.missingSinceMs !== null, 'nothing is reported as complete')
   assert.equal(backFill.readToMs, null)
@@ -303,7 +318,7 @@ test('repeats a request when the answer ends minutes before a known trade', asyn
   await seconds(30)
   assert.equal(backFill.missingSinceMs, null)
   assert.equal(backFill.readToMs, beganMs)
-  assert.equal(suspected('older'), 4, 'rows that come some seconds late are no copy')
+  assert.equal(suspected('older'), 4, 'rows that arrive some seconds late are not a cached copy')
   assert.deepEqual(lost, [])
   await backFill.stop()
 })
@@ -335,7 +350,7 @@ for (const isAnnounced of [false, true]) {
         },
       },
       ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...QUIET },
-      suspectAnswers: doubtsIn(new Metrics()),
+      suspectAnswers: suspectAnswersIn(new Metrics()),
       oldestStoredMs: () => timeMs(0),
       newestStoredMs: () => null,
       onLost: (fromMs, toMs) => void lost.push([fromMs, toMs]),

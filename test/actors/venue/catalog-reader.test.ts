@@ -77,7 +77,7 @@ for (const [reason, listed] of [
     assert.equal(venue.loaded, 0)
     assert.equal(venue.requestedIds.length, 0)
     await seconds(1)
-    assert.equal(venue.loaded, 1, 'in the end the catalogue is what is known of it')
+    assert.equal(venue.loaded, 1, 'an incomplete catalogue is loaded at last')
     assert.ok(suspected(reason) >= 3)
     await seconds(1)
     assert.ok(venue.requestedIds.length > 0, 'missing markets are requested one by one')
@@ -156,7 +156,7 @@ test('reports when a venue lists markets but none of the known markets', async (
   await seconds(2)
   venue.listed = all.slice(60)
   await seconds(3)
-  assert.deepEqual(venue.otherWorlds, [], 'an empty answer and a short one say nothing')
+  assert.deepEqual(venue.otherWorlds, [], 'an empty or short answer does not show another world')
   venue.listed = [listing('other')]
   await seconds(90)
   assert.deepEqual(venue.otherWorlds[0], [100, 1])

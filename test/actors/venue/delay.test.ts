@@ -138,12 +138,12 @@ test('sets isBehind on the first late change while the process is slow, before t
     return delay.isBehind
   }
   check({}, 5_000)
-  assert.equal(note(messageAgeMsMax + 1), false, 'nothing was slow here: the venue is late')
+  assert.equal(note(messageAgeMsMax + 1), false, 'the process was not slow, so the venue is late')
   check({})
   check({ loopMsMax: 500 }, 5_000)
   assert.equal(note(messageAgeMsMax), false)
   assert.equal(note(messageAgeMsMax + 1), true)
-  assert.equal(check({ loopMsMax: 500 }), true, 'until changes come as usual')
+  assert.equal(check({ loopMsMax: 500 }), true, 'it stays behind until changes arrive on time')
 })
 
 test('treats messages that are read after a blocked event loop as late until delays are normal again', () => {
@@ -154,9 +154,9 @@ test('treats messages that are read after a blocked event loop as late until del
   const slow = { loopMsMax: messageAgeMsMax }
   for (let checks = 0; checks < 5; checks += 1) assert.equal(check(slow, 900), true)
   assert.equal(check(slow, 30), true)
-  assert.equal(check({ ...slow, loopMs: 400 }, 30), true, 'it stands still again and again')
+  assert.equal(check({ ...slow, loopMs: 400 }, 30), true, 'the event loop stalls repeatedly')
   assert.equal(check(slow, 30), true)
-  assert.equal(check(slow), true, 'nothing came')
+  assert.equal(check(slow), true, 'no change arrived')
   assert.equal(check(slow, 40), false)
   assert.equal(delay.changeCount, 2)
   assert.equal(check({ pausedMs: messageAgeMsMax }), true)
@@ -179,7 +179,10 @@ test('attributes late messages to this process only if it was slow, otherwise to
   assert.equal(delay.excessMs, 7_980)
   assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 900), false)
   assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
-  assert.ok((delay.lagMs ?? -1) >= 0, 'a venue whose clock is ahead makes no negative delay')
+  assert.ok(
+    (delay.lagMs ?? -1) >= 0,
+    'the delay is not negative when the clock of the venue is ahead',
+  )
   const other = openDelay()
   other.check({}, 20)
   other.delay.note(snapshot('x', [], [], { venueTimeMs: timeMs(NOON - 3_600_000) }))

@@ -350,7 +350,7 @@ test('reports in the status the time up to which trades are complete during and 
     [...all].sort((one, other) => one - other),
   )
   assert.ok((all[0] ?? 0) >= sinceMs - 5_000 && (all[0] ?? 0) < upMs)
-  assert.ok((all.at(-1) ?? 0) >= upMs, 'and at last all of it')
+  assert.ok((all.at(-1) ?? 0) >= upMs, 'the last status covers the complete outage')
   assert.equal(actor.completeToMs, all.at(-1))
 })
 
@@ -391,7 +391,7 @@ test('holds a trade of an unknown market until the market is read, then publishe
   clock.advance(300)
   await ticks()
   assert.deepEqual(fetched, [['new']])
-  assert.equal(updates.length, 0, 'not there yet')
+  assert.equal(updates.length, 0, 'the trade is not published before its market is known')
   const row = listing('new')
   catalogRows.set(row.nativeId, row)
   clock.advance(500)
@@ -469,7 +469,11 @@ test('announces trades of a market that the venue never lists as lost, and frees
     clock.advance(300)
     await ticks()
   }
-  assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
+  assert.equal(
+    updates.filter(({ kind }) => kind === 'trade').length,
+    2,
+    'the waiting trades are published',
+  )
 })
 
 test('drops the trades of a market that the catalogue rejects, without a gap', async () => {
@@ -487,7 +491,7 @@ test('drops the trades of a market that the catalogue rejects, without a gap', a
   clock.advance(300)
   await ticks()
   clock.advance(2_000)
-  assert.equal(mark(), liveMs, 'no trade waits any more')
+  assert.equal(mark(), liveMs, 'no trade is waiting')
   clock.advance(400_000)
   assert.deepEqual(
     updates.filter(({ kind }) => kind === 'gap' || kind === 'trade'),
@@ -516,14 +520,14 @@ test('drops trades of another environment when the venue lists no known market, 
     actor.drift.map(({ kind, name, weight }) => `${kind} ${name} ${weight}`),
     ['catalogue none of the known markets loss'],
   )
-  const askedAtMs = clock.nowMs()
+  const requestedAtMs = clock.nowMs()
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   for (let second = 0; second < 240; second += 1) {
     clock.advance(1_000)
     await ticks(4)
   }
   const gaps = updates.flatMap((update) => (update.kind === 'gap' ? [update] : []))
-  assert.ok(gaps.length > 0 && Math.max(...gaps.map(({ toMs }) => toMs)) >= askedAtMs - 1_000)
+  assert.ok(gaps.length > 0 && Math.max(...gaps.map(({ toMs }) => toMs)) >= requestedAtMs - 1_000)
 })
 
 test('reports a stream as lossy when it delivers no trades while REST returns many', async () => {
@@ -619,7 +623,7 @@ test('requests a market resolved without a payout until the payout is known, and
   assert.deepEqual(life(), ['resolved', 'settled'])
   assert.equal(catalog.entryOfNative('a', nativeId)?.actor.price().price, 0)
   await seconds(400)
-  assert.deepEqual(fetched, [['x'], ['x']], 'what is known is not requested again')
+  assert.deepEqual(fetched, [['x'], ['x']], 'a known result is not requested again')
   assert.deepEqual(life(), ['resolved', 'settled'])
   await actor.stop()
 })
@@ -633,11 +637,19 @@ test('stores the end of a live interval every ten seconds', async () => {
   assert.equal(actor.liveSinceMs, fromMs)
   const written = storage.coverage.at('a', timeMs(startMs + 20_000))
   assert.deepEqual(written, { fromMs, toMs: fromMs + 30_000 })
-  assert.equal(storage.coverage.at('a', startMs), null, 'not before the feed was up')
+  assert.equal(
+    storage.coverage.at('a', startMs),
+    null,
+    'there is no coverage before the feed was up',
+  )
   assert.equal(storage.coverage.at('b', fromMs), null)
   clock.advance(3_000)
   await actor.stop()
-  assert.equal(storage.coverage.at('a', fromMs)?.toMs, clock.nowMs(), 'and when it ends')
+  assert.equal(
+    storage.coverage.at('a', fromMs)?.toMs,
+    clock.nowMs(),
+    'coverage is also written at the end',
+  )
 })
 
 test('ends a coverage interval at the last data and begins a new interval after silence', () => {
@@ -648,7 +660,7 @@ test('ends a coverage interval at the last data and begins a new interval after 
   const lastMs = clock.nowMs()
   feed.lastDataAtMs = lastMs
   clock.advance(29_000)
-  assert.equal(actor.liveSinceMs, fromMs, 'quiet is not dead')
+  assert.equal(actor.liveSinceMs, fromMs, 'a short silence does not end coverage')
   clock.advance(5_000)
   assert.equal(actor.liveSinceMs, null)
   assert.deepEqual(storage.coverage.at('a', lastMs), { fromMs, toMs: lastMs })
@@ -683,13 +695,13 @@ test('records no coverage for a feed whose books may be over a minute late', () 
   feed.bookDelayMs = 60_000
   clock.advance(5_000)
   const fromMs = actor.liveSinceMs
-  assert.ok(fromMs !== null, 'so late a price may always be')
+  assert.ok(fromMs !== null, 'a price may be up to a minute late')
   feed.bookDelayMs = 60_001
   clock.advance(1_000)
   assert.equal(actor.liveSinceMs, null)
   clock.advance(30_000)
   assert.equal(storage.coverage.at('a', timeMs(fromMs + 20_000)), null)
-  assert.equal(actor.state, 'live', 'its books are as live as they can be')
+  assert.equal(actor.state, 'live', 'the delay alone does not make the venue stale')
   feed.bookDelayMs = 0
   clock.advance(1_000)
   assert.equal(actor.liveSinceMs, clock.nowMs())
@@ -702,29 +714,35 @@ async function openLateBooks(count: number) {
   await crawled
   const books = () =>
     names.map((name) => world.catalog.find(`venue_a_${name}`)?.book() ?? assert.fail())
-  const tellAll = (make: (name: string) => BookSnapshotEvent | BookChangeEvent) => {
+  const sendToAll = (make: (name: string) => BookSnapshotEvent | BookChangeEvent) => {
     for (const name of names) routes.route(make(name))
   }
-  tellAll((name) => snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
+  sendToAll((name) => snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
   clock.advance(1_000)
   requestsMade.resynced.length = 0
-  return { ...world, books, tellAll, names, stale: () => books().filter(({ isStale }) => isStale) }
+  return {
+    ...world,
+    books,
+    sendToAll,
+    names,
+    stale: () => books().filter(({ isStale }) => isStale),
+  }
 }
 
 test('marks books with delayed changes as stale, even without ticks, and requests them gradually once there is capacity', async () => {
   const world = await openLateBooks(50)
-  const { requestsMade, clock, names, stale, tellAll, ticks: held } = world
+  const { requestsMade, clock, names, stale, sendToAll, ticks: held } = world
   held.isHeld = true
-  tellAll((name) => change(name, [bid(0.4, 2)]))
+  sendToAll((name) => change(name, [bid(0.4, 2)]))
   clock.advance(messageAgeMsMax)
   assert.equal(stale().length, 0)
   clock.advance(2 * delayCheckMs)
   assert.equal(stale().length, names.length)
   clock.advance(20_000)
-  assert.deepEqual(requestsMade.resynced, [], 'there is no room for snapshots')
+  assert.deepEqual(requestsMade.resynced, [], 'no snapshots are requested without capacity')
   held.isHeld = false
   clock.advance(1_000)
-  assert.deepEqual(requestsMade.resynced, [], 'what waited is still fresh in memory')
+  assert.deepEqual(requestsMade.resynced, [], 'no snapshots are requested right after the wait')
   const counts: number[] = []
   for (let checks = 0; checks < 25; checks += 1) {
     const before = requestsMade.resynced.length
@@ -737,7 +755,7 @@ test('marks books with delayed changes as stale, even without ticks, and request
   )
   assert.deepEqual([...requestsMade.resynced].sort(), names.map((name) => `${name}-yes`).sort())
   assert.equal(world.books()[0]?.bids[0]?.size, 1_000_000)
-  tellAll((name) => snapshot(name, [level(0.4, 3)], [level(0.5, 1)]))
+  sendToAll((name) => snapshot(name, [level(0.4, 3)], [level(0.5, 1)]))
   assert.equal(stale().length, 0)
   const before = requestsMade.resynced.length
   clock.advance(3 * staleRetryMs)
@@ -746,23 +764,23 @@ test('marks books with delayed changes as stale, even without ticks, and request
 
 test('marks the feed as stale while books are late and shortly afterwards, and publishes each state change once with both delays', async () => {
   const world = await openLateBooks(3)
-  const { actor, clock, tellAll, ticks: held, updates } = world
+  const { actor, clock, sendToAll, ticks: held, updates } = world
   const published = () =>
     updates.filter((update) => update.kind === 'status').map(({ state }) => state)
   assert.deepEqual([actor.state, published().at(-1)], ['live', 'live'])
   updates.length = 0
   for (let round = 0; round < 5; round += 1) {
     held.isHeld = true
-    tellAll((name) => change(name, [bid(0.4, 2 + round)]))
+    sendToAll((name) => change(name, [bid(0.4, 2 + round)]))
     clock.advance(messageAgeMsMax + 2 * delayCheckMs)
     assert.equal(actor.state, 'stale')
     held.isHeld = false
     clock.advance(500)
-    tellAll((name) => snapshot(name, [level(0.4, 20 + round)], [level(0.5, 1)]))
+    sendToAll((name) => snapshot(name, [level(0.4, 20 + round)], [level(0.5, 1)]))
     clock.advance(500)
     assert.equal(world.stale().length, 0)
   }
-  assert.deepEqual(published(), ['stale'], 'it does not flap')
+  assert.deepEqual(published(), ['stale'], 'the state changes only once')
   const [status] = updates.filter((update) => update.kind === 'status')
   assert.ok((status?.delayMs ?? 0) > messageAgeMsMax)
   assert.equal(status?.lagMs, 0)
@@ -785,7 +803,7 @@ test('serves books as stale over REST, without requesting snapshots, while the v
   assert.equal(market.isBehind, false)
   clock.stall(3_000)
   assert.equal(market.isBehind, true)
-  assert.ok(market.version > version, 'a cached answer is serialized again')
+  assert.ok(market.version > version, 'the new version invalidates cached answers')
   assert.equal(actor.state, 'stale')
   assert.equal(updates.findLast((update) => update.kind === 'status')?.state, 'stale')
   clock.advance(1_000)

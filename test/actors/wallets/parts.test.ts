@@ -22,7 +22,7 @@ test('evicts the oldest live fills beyond the limit and those older than ten min
   assert.equal(live.count, 3)
   assert.deepEqual(live.of(addressOf(1)), [fill(4), fill(3)])
   live.add(addressOf(3), fill(0), timeMs(NOON_MS + 600_000 - 1_000))
-  assert.equal(live.count, 1, 'ten minutes are over')
+  assert.equal(live.count, 1, 'fills are removed after ten minutes')
   assert.deepEqual(live.of(addressOf(2)), [])
 })
 

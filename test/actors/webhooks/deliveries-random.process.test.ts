@@ -107,14 +107,14 @@ class RandomRun {
     } else if (kind < 18) await this.crash(random.below(2) === 0)
     else if (kind < 19) world.clock.jumpCalendar(random.pick([-HOUR, -1_000, 1_000, HOUR]))
     else if (kind < 20) await this.create()
-    else if (reference !== null) await this.#askSomething(reference, kind)
+    else if (reference !== null) await this.#requestSomething(reference, kind)
     world.isCommitting = random.below(4) > 0
     if (world.isCommitting) world.commit()
     await settle()
     this.check()
   }
 
-  async #askSomething(reference: { view: WebhookView; naive: NaiveWebhook }, kind: number) {
+  async #requestSomething(reference: { view: WebhookView; naive: NaiveWebhook }, kind: number) {
     const { world, random } = this
     const { view, naive } = reference
     const nowMs = world.clock.nowMs()

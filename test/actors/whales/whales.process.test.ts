@@ -34,7 +34,7 @@ function shown(world: WhaleWorld): string[] {
   })
 }
 
-const tellings = (world: WhaleWorld) =>
+const publishedAlerts = (world: WhaleWorld) =>
   world.published.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
 
 test('closes a group 150 ms after its first fill and publishes the whale once', () => {
@@ -46,7 +46,7 @@ test('closes a group 150 ms after its first fill and publishes the whale once', 
   assert.deepEqual(shown(world), [])
   world.clock.advance(1)
   assert.deepEqual(shown(world), ['a $6000 of 2 published 1'])
-  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
 })
 
 test('updates the row on later fills of the transaction without publishing again', () => {
@@ -57,7 +57,7 @@ test('updates the row on later fills of the transaction without publishing again
   world.clock.advance(60_000)
   world.deliver({ id: 'c', tx: '0x1', usd: 1_000 })
   assert.deepEqual(shown(world), ['a $8000 of 3 published 1'])
-  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
 })
 
 test('stores a fill without a transaction at once as a whale of its own', () => {
@@ -66,7 +66,7 @@ test('stores a fill without a transaction at once as a whale of its own', () => 
   world.deliver({ id: 'b', usd: 999 })
   world.deliver({ id: 'c', usd: 4_999 })
   assert.deepEqual(shown(world), ['a $5000 of 1 published 1', 'c $4999 of 1'])
-  assert.deepEqual(tellings(world), ['1 a $5000'])
+  assert.deepEqual(publishedAlerts(world), ['1 a $5000'])
   assert.equal(world.clock.timerCount, 1, 'the start alone waits')
 })
 
@@ -78,10 +78,10 @@ test('creates a row at 1,000 dollars and publishes the whale at 5,000, even if r
   world.deliver({ id: 'b', tx: '0x1', usd: 0.000002 })
   assert.deepEqual(shown(world), ['a $1000 of 2'])
   world.deliver({ id: 'c', tx: '0x1', usd: 3_999.999998 })
-  assert.deepEqual(tellings(world), [])
+  assert.deepEqual(publishedAlerts(world), [])
   world.deliver({ id: 'd', tx: '0x1', usd: 0.000002 })
   world.deliver({ id: 'e', tx: '0x1', usd: 1 })
-  assert.deepEqual(tellings(world), ['1 a $5000'])
+  assert.deepEqual(publishedAlerts(world), ['1 a $5000'])
   assert.deepEqual(shown(world), ['a $5001 of 5 published 1'])
 })
 
@@ -91,9 +91,9 @@ test('creates rows from historical fills and publishes only when a fill is live'
   world.load({ id: 'b', usd: 7_000, atMs: NOON - 86_400_000 })
   world.clock.advance(150)
   assert.deepEqual(shown(world), ['b $7000 of 1', 'a $6000 of 1'])
-  assert.deepEqual(tellings(world), [])
+  assert.deepEqual(publishedAlerts(world), [])
   world.deliver({ id: 'c', tx: '0x1', usd: 10 })
-  assert.deepEqual(tellings(world), ['1 a $6010'])
+  assert.deepEqual(publishedAlerts(world), ['1 a $6010'])
 })
 
 test('stores the market, the outcome that the taker paid for, and the stream offset in a row', () => {
@@ -123,12 +123,12 @@ test('closes and publishes a whale interrupted by a crash, once, at the next sta
   clock.advance(3_600_000)
   const second = openWorld({ storage, clock })
   clock.advance(100)
-  assert.deepEqual(tellings(second), ['1 a $6000'])
+  assert.deepEqual(publishedAlerts(second), ['1 a $6000'])
   assert.deepEqual(shown(second), ['earlier $9000 of 1 published 1', 'a $6000 of 2 published 1'])
   second.whales.stop()
   const third = openWorld({ storage, clock })
   clock.advance(1_000)
-  assert.deepEqual(tellings(third), [])
+  assert.deepEqual(publishedAlerts(third), [])
   assert.equal(first.published.length + second.published.length, 2)
 })
 
@@ -144,7 +144,7 @@ test('groups fills from the last minute of the previous run in the next run', ()
   cut.whales.stop()
   const last = openWorld({ storage, clock })
   clock.advance(1_000)
-  assert.deepEqual(tellings(last), ['1 a $6000'])
+  assert.deepEqual(publishedAlerts(last), ['1 a $6000'])
 })
 
 test('closes open groups at once after a restart so that a second kill loses none', () => {
@@ -152,7 +152,7 @@ test('closes open groups at once after a restart so that a second kill loses non
   openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   const second = openWorld({ storage, clock })
   clock.advance(2)
-  assert.deepEqual(tellings(second), ['1 a $6000'])
+  assert.deepEqual(publishedAlerts(second), ['1 a $6000'])
 })
 
 test('adds a fill that arrives after a restart to the earlier row', () => {
@@ -169,7 +169,7 @@ test('adds a fill that arrives after a restart to the earlier row', () => {
   second.deliver({ id: 'y', tx: '0x2', usd: 1_000 })
   clock.advance(150)
   assert.deepEqual(shown(second), ['a $6500 of 2 published 1', 'x $5000 of 2 published 1'])
-  assert.deepEqual(tellings(second), ['1 x $5000'])
+  assert.deepEqual(publishedAlerts(second), ['1 x $5000'])
 })
 
 test('defers storing and publishing while messages wait, and loses nothing when the mailbox is full', () => {
@@ -221,7 +221,7 @@ test('evicts transactions after 30 s, at most two for each new one, and sums the
   await assertRemembered(3)
   world.clock.advance(1_000)
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
-  assert.deepEqual(tellings(world), ['1 a0x1 $8000'])
+  assert.deepEqual(publishedAlerts(world), ['1 a0x1 $8000'])
 })
 
 test('removes the open groups of an expired market and leaves no timer on stop', () => {
@@ -232,7 +232,7 @@ test('removes the open groups of an expired market and leaves no timer on stop',
   world.forget(1)
   world.deliver({ id: 'c', tx: '0x3', usd: 6_000 })
   world.clock.advance(1_000)
-  assert.deepEqual(tellings(world), ['1 b $6000'])
+  assert.deepEqual(publishedAlerts(world), ['1 b $6000'])
   world.deliver({ id: 'd', tx: '0x4', usd: 6_000, market: 2 })
   world.whales.stop()
   assert.equal(world.clock.timerCount, 0)
@@ -273,7 +273,7 @@ test('adds a wallet that becomes known later to the stored row and publishes the
   world.complete(c, 'late')
   assert.deepEqual(wallets().at(-1), [c, 'late', 'late', 2])
   world.complete(d, 'later')
-  assert.deepEqual(wallets().at(-1), [c, 'late', 'late', 2], 'the first wallet stays')
+  assert.deepEqual(wallets().at(-1), [c, 'late', 'late', 2], 'the first wallet is not replaced')
   const [e] = parts('0x3')
   deliver('0x3')
   clock.advance(150)
@@ -284,8 +284,8 @@ test('adds a wallet that becomes known later to the stored row and publishes the
   next.complete(e, 'after')
   assert.deepEqual(wallets().at(-1), [e, 'after', 'after', 2], 'also in a later run')
   clock.advance(60_000)
-  assert.deepEqual(tellings(world), [`1 ${a} $6000`, `2 ${c} $6000`, `3 ${e} $6000`])
-  assert.deepEqual(tellings(next), [])
+  assert.deepEqual(publishedAlerts(world), [`1 ${a} $6000`, `2 ${c} $6000`, `3 ${e} $6000`])
+  assert.deepEqual(publishedAlerts(next), [])
 })
 
 type Step =
@@ -323,7 +323,7 @@ function inItsTime(fill: Omit<WorldFill, 'id'>): Omit<WorldFill, 'id'> {
   return { ...fill, atMs: NOON - Number(fill.tx ?? 9) * 60_000 + (fill.atMs ?? 0) }
 }
 
-function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean): void {
+function checkResult(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean): void {
   assert.deepEqual(foundRows(storage), naiveRows(storage, [1, 2]))
   const rows = rowsOf(storage)
   const reported = worlds.flatMap((world) => world.published.map(({ whale }) => whale.nativeId))
@@ -366,7 +366,7 @@ test('builds rows equal to the stored fills and publishes each once, for any ord
         }
       }
       clock.advance(10_000)
-      judge(disk.storage, worlds, isLossy)
+      checkResult(disk.storage, worlds, isLossy)
     }),
     { numRuns: 300 },
   )
@@ -398,7 +398,7 @@ test('builds the same rows on LMDB after close and reopen', async () => {
         }
       }
       clock.advance(10_000)
-      judge(storage, worlds, false)
+      checkResult(storage, worlds, false)
       await storage.close()
     }),
     { numRuns: 12 },
@@ -414,9 +414,9 @@ test('passes an unpublished live whale row to webhooks when it is created and wh
   world.clock.advance(150)
   assert.deepEqual(unpublished(), ['a $2000'])
   world.deliver({ id: 'b', tx: '0x1', usd: 4_000 })
-  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
   assert.deepEqual(unpublished(), ['a $2000'])
   world.deliver({ id: 'c', tx: '0x1', usd: 5_000 })
-  assert.deepEqual(tellings(world), ['1 a $6000'])
+  assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
   assert.deepEqual(unpublished(), ['a $2000', 'a $11000'])
 })

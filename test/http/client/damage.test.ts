@@ -23,7 +23,12 @@ class EventBook {
     if (event.type === 'snapshot') {
       this.bids.clear()
       this.asks.clear()
-    } else assert.equal(event.seq, this.seq + 1, 'an update handed on has no hole before it')
+    } else
+      assert.equal(
+        event.seq,
+        this.seq + 1,
+        'a delivered update follows the previous one without a gap',
+      )
     this.seq = event.seq
     for (const side of ['bids', 'asks'] as const) {
       for (const { price, size } of event.data[side]) {

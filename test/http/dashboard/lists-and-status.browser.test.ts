@@ -138,9 +138,9 @@ test('explains why a list is empty, and fills it when data arrives', async () =>
   )
   await page.getByRole('link', { name: 'Matches' }).click()
   await page.getByText('No pairs yet: the catalogues are being loaded and compared.').waitFor()
-  const askedAgain = page.waitForResponse('**/v1/matching-markets*')
+  const requestedAgain = page.waitForResponse('**/v1/matching-markets*')
   await page.clock.fastForward(5_000)
-  await askedAgain
+  await requestedAgain
   isEmpty = false
   await page.clock.fastForward(5_000)
   await page.getByText('20 of 25 pairs', { exact: true }).waitFor()

@@ -167,7 +167,11 @@ test('shows a matched market as the second platform with live figures until the 
         as_of_ms: null,
       },
     ])
-    assert.deepEqual({ ...rest, platforms: alone.platforms }, alone, 'the rest is its own')
+    assert.deepEqual(
+      { ...rest, platforms: alone.platforms },
+      alone,
+      'all other fields are unchanged',
+    )
     assert.deepEqual(read(theirs).platforms[1], alone.platforms[0])
   }
   engine.matches.remove(theirs.ref)

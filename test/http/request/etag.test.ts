@@ -55,7 +55,7 @@ describe('If-None-Match', () => {
     }
     assert.equal(matchesEtag('*', existing), true)
     assert.equal(matchesEtag(' * ', existing), true)
-    assert.equal(matchesEtag(opaque.slice(1, -1), existing), false, 'without quotes it is no name')
+    assert.equal(matchesEtag(opaque.slice(1, -1), existing), false, 'an entity tag needs quotes')
   })
 
   test('answers 304 with headers and no body when a tag matches', async () => {

@@ -28,7 +28,7 @@ test('counts a request behind trusted proxies against the nearest untrusted hop'
     assert.equal(
       await countedBefore(server, chain),
       2,
-      'through proxies of ours; what stands left is claimed',
+      'through trusted proxies; earlier addresses are only claimed',
     )
     assert.equal(await countedBefore(server, '2001:db8::1'), 0)
     assert.equal(await countedBefore(server), 0, 'the proxy itself')
@@ -72,13 +72,17 @@ test('reads all X-Forwarded-For lines as one list from the right and treats an i
       const used = await countedBefore(server, '10.0.0.1')
       assert.equal(await countedBefore(server, '198.51.100.1', odd, '10.0.0.1'), used + 1, odd)
     }
-    assert.equal(await countedBefore(server, '198.51.100.1'), 0, 'nothing left of it was believed')
+    assert.equal(
+      await countedBefore(server, '198.51.100.1'),
+      0,
+      'no address before an invalid entry is accepted',
+    )
     assert.equal(await countedBefore(server, '::ffff:203.0.113.7'), 4, 'mapped into IPv6')
     assert.equal(await countedBefore(server, '203.0.113.7:4711'), 5, 'with a port')
     assert.equal(
       await countedBefore(server, '203.0.113.7, [FD00:0::0:1%eth0]:443, ::ffff:a00:1'),
       6,
-      'proxies in other words',
+      'proxies in other notations',
     )
   } finally {
     await server.stop()

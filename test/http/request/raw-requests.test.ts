@@ -59,15 +59,19 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ],
   ['an empty host', 'GET /health HTTP/1.1\r\nHost: \r\n\r\n', { read: [200] }],
 
-  ['two lengths alike', `${LOGIN}Content-Length: 7\r\nContent-Length: 7\r\n\r\n${BODY}`, ours],
-  ['two lengths', `${LOGIN}Content-Length: 7\r\nContent-Length: 0\r\n\r\n${BODY}`, ours],
+  ['two equal lengths', `${LOGIN}Content-Length: 7\r\nContent-Length: 7\r\n\r\n${BODY}`, ours],
+  ['two different lengths', `${LOGIN}Content-Length: 7\r\nContent-Length: 0\r\n\r\n${BODY}`, ours],
   [
-    'two lengths, a rider',
+    'two different lengths and a smuggled request',
     `${HEALTH}Content-Length: 0\r\nContent-Length: 9\r\n\r\n${SECOND_REQUEST}`,
     'cut',
   ],
   ['an empty length', `${LOGIN}Content-Length: \r\n\r\n`, ours],
-  ['an empty length, a rider', `${HEALTH}Content-Length: \r\n\r\n${SECOND_REQUEST}`, 'cut'],
+  [
+    'an empty length and a smuggled request',
+    `${HEALTH}Content-Length: \r\n\r\n${SECOND_REQUEST}`,
+    'cut',
+  ],
   [
     'an empty length first',
     `${HEALTH}Content-Length:\r\nContent-Length: 9\r\n\r\n${SECOND_REQUEST}`,
@@ -94,7 +98,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['identity', `${LOGIN}Transfer-Encoding: identity\r\n\r\n${CHUNKS}`, ours],
   ['two codings', `${LOGIN}Transfer-Encoding: gzip, chunked\r\n\r\n${CHUNKS}`, ours],
   [
-    'a coding that is none',
+    'an unknown coding',
     `${HEALTH}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${SECOND_REQUEST}`,
     'cut',
   ],
@@ -106,12 +110,12 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ],
   ['a coding behind a control', `${LOGIN}Transfer-Encoding: \x0bchunked\r\n\r\n${CHUNKS}`, 'waits'],
   [
-    'a chunk that is none',
+    'a chunk with an invalid size',
     `${LOGIN}Transfer-Encoding: chunked\r\n\r\nzz\r\n${BODY}\r\n`,
     theirs(400),
   ],
   [
-    'a chunk with more to say',
+    'a chunk with an extension',
     `${LOGIN}Transfer-Encoding: chunked\r\n\r\n7;x=y\r\n${BODY}\r\n0\r\n\r\n`,
     theirs(400),
   ],
@@ -140,13 +144,17 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
     `${HEALTH}X-A: a\nContent-Length: 9\r\n\r\n${SECOND_REQUEST}`,
     'waits',
   ],
-  ['a return in a value', `${HEALTH}X-A: a\rContent-Length: 9\r\n\r\n${SECOND_REQUEST}`, 'waits'],
+  [
+    'a carriage return in a value',
+    `${HEALTH}X-A: a\rContent-Length: 9\r\n\r\n${SECOND_REQUEST}`,
+    'waits',
+  ],
   ['a zero byte in a value', `${HEALTH}X-A: a\0b\r\n\r\n`, 'waits'],
-  ['line feeds alone', 'GET /health HTTP/1.1\nHost: x\n\n', theirs(505)],
+  ['lines without carriage returns', 'GET /health HTTP/1.1\nHost: x\n\n', theirs(505)],
   ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: x\r\n\r\n', theirs(505)],
   ['HTTP/2.0', 'GET /health HTTP/2.0\r\nHost: x\r\n\r\n', theirs(505)],
   ['two blanks', 'GET  /health HTTP/1.1\r\nHost: x\r\n\r\n', theirs(505)],
-  ['a whole URL', 'GET http://x/health HTTP/1.1\r\nHost: x\r\n\r\n', theirs(505)],
+  ['an absolute URL', 'GET http://x/health HTTP/1.1\r\nHost: x\r\n\r\n', theirs(505)],
   ['too many headers', `${HEALTH}${'X-A: 1\r\n'.repeat(120)}\r\n`, theirs(431)],
 ]
 

@@ -85,9 +85,9 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
     const market = server.engine.add('paged')
     for (const limit of [1, 7, 100, 500]) {
       for (const order of ['desc', 'asc'] as const) {
-        market.kept.length = 0
+        market.storedBooks.length = 0
         keepBooks(market, limit === 1 ? 40 : 700, limit)
-        const expected = market.kept.map((row) => row.timeMs).sort((one, two) => one - two)
+        const expected = market.storedBooks.map((row) => row.timeMs).sort((one, two) => one - two)
         if (order === 'desc') expected.reverse()
         const seen: number[] = []
         let cursor: string | null = ''
@@ -108,8 +108,8 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
   test('accepts ranges in whole seconds and refuses invalid ranges and limits', async () => {
     const market = server.engine.add('ranged')
     keepBooks(market, 200, 1)
-    const second = Math.floor((market.kept[100]?.timeMs ?? 0) / 1000)
-    const expected = market.kept.map((row) => row.timeMs)
+    const second = Math.floor((market.storedBooks[100]?.timeMs ?? 0) / 1000)
+    const expected = market.storedBooks.map((row) => row.timeMs)
     for (const [start, end] of [
       ['start_time', 'end_time'],
       ['start_ts', 'end_ts'],

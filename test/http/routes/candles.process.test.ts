@@ -317,7 +317,11 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     const market = server.engine.add('young')
     const start = async (query: string) => (await page('young', query)).headers.get('x-data-start')
     const since = server.engine.catalog.recordsSinceMs / 1000
-    assert.equal(await start('start_time=0'), String(since), 'nothing yet: since we record at all')
+    assert.equal(
+      await start('start_time=0'),
+      String(since),
+      'without data: the start of the recording',
+    )
     assert.equal(await start(`start_time=${since}`), null)
     market.trade({ timeMs: timeMs(NOON - 90_000) })
     const first = NOON / 1000 - 90

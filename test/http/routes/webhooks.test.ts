@@ -140,7 +140,11 @@ describe('webhooks', () => {
     const wanted = { active: false, event_types: ['price.changed'], description: null, url: URL_OK }
     assert.deepEqual({ ...changed, ...wanted }, changed)
     assert.deepEqual(new Set(Object.values(Object(changed.filters))), new Set([null]))
-    assert.deepEqual(await got(200, 'PATCH', ONE, { id, body: {} }), changed, 'nothing changes')
+    assert.deepEqual(
+      await got(200, 'PATCH', ONE, { id, body: {} }),
+      changed,
+      'an empty change has no effect',
+    )
     const same = { filters: changed.filters }
     assert.deepEqual(
       await got(200, 'PATCH', ONE, { id, body: same }),

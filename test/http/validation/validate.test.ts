@@ -154,7 +154,7 @@ describe('queries', () => {
 
   test('accepts an alias and refuses an alias that contradicts the parameter', () => {
     assert.equal(read('q=ab').kind, 'valid')
-    assert.equal(read('query=ab').kind, 'valid', 'an alias of its own')
+    assert.equal(read('query=ab').kind, 'valid', 'the alias alone is accepted')
     assert.equal(read('q=ab&search=ab&keyword=ab').kind, 'valid')
     const parsed = read('q=ab&search=cd')
     assert.ok(parsed.kind === 'conflict')

@@ -203,7 +203,7 @@ describe('webhook event bodies', () => {
     ] as const) {
       const record = Object(data[name])
       assert.equal(record.id, market.ref.id)
-      assert.equal(record.platforms.length, 2, 'its twin is its second platform')
+      assert.equal(record.platforms.length, 2, 'the matched market is the second platform')
     }
     engine.catalog.byId.delete(other.ref.id.toLowerCase())
     const lone = read(

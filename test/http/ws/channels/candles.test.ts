@@ -98,7 +98,7 @@ for (const form of ['json', 'msgpack']) {
     await pass(60_000)
     await settle(client)
     const ended = candlesOf(client, quiet)
-    assert.equal(ended.length, 1, 'only the end of the bar')
+    assert.equal(ended.length, 1, 'only the completed bar is sent')
     assert.deepEqual(dataOf(ended[0]), { interval: '1m', ...naive(market, startMs, 60_000, true) })
     await client.close()
   })

@@ -277,7 +277,7 @@ test('pauses a channel variant without subscriptions and resumes it on the next 
 })
 
 describe('lifecycle and whales', () => {
-  const tellLife = (of: FakeMarket, set: Partial<LifecycleUpdate>) => {
+  const publishLifecycle = (of: FakeMarket, set: Partial<LifecycleUpdate>) => {
     const { publisher } = server.engine
     const nowMs = clock.nowMs()
     const update: LifecycleUpdate = {
@@ -307,8 +307,9 @@ describe('lifecycle and whales', () => {
       const settlementPrice = priceMicros(1_000_000)
       const end = { status: 'resolved', resolutionStatus: 'resolved', settlementPrice } as const
       const facts = { ...one.summary, ...end, fees: SOME_FEES }
-      for (const event of events) tellLife(one, { event, facts, matchedMarket: market(9).ref })
-      const update = tellLife(market(9), { event: 'closed' })
+      for (const event of events)
+        publishLifecycle(one, { event, facts, matchedMarket: market(9).ref })
+      const update = publishLifecycle(market(9), { event: 'closed' })
       for (const client of [single, wide]) {
         await settled(clock, client)
         const published = ofType(client.messages, 'lifecycle')

@@ -64,10 +64,10 @@ test('writes times, counters and checksums as integers of any size', () => {
   const seen = new Set<string>()
   for (let round = 0; round < 300; round += 1) {
     for (const message of randomMessages(random, markets)) {
-      for (const { name, isWhole: isComplete } of numbersOf(decodeWire(bytesOf(message)))) {
+      for (const { name, isInteger } of numbersOf(decodeWire(bytesOf(message)))) {
         if (!isCounted(name)) continue
         seen.add(name)
-        assert.ok(isComplete, `${name} of ${message.name}`)
+        assert.ok(isInteger, `${name} of ${message.name}`)
       }
     }
   }

@@ -40,11 +40,11 @@ after(() => server.stop())
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 function stir(random: Random): void {
-  if (random.next() < 0.05) return tellLife(random.pick(markets))
+  if (random.next() < 0.05) return publishLifecycle(random.pick(markets))
   simulateActivity(markets, random)
 }
 
-function tellLife({ ref, summary }: FakeMarket): void {
+function publishLifecycle({ ref, summary }: FakeMarket): void {
   const { publisher } = server.engine
   const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
   publisher.publish({

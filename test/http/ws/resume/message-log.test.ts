@@ -91,6 +91,6 @@ test('finds a position unless its epoch is unknown or its offset was never issue
   assert.deepEqual(
     offsets(alone.read(present, { offset: 3, markets: null })),
     [9, 10, 11, 12],
-    'behind a hole',
+    'only messages after the gap',
   )
 })

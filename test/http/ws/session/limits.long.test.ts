@@ -90,7 +90,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
     assert.ok(mostKb - beforeKb < (slow * 4 + 200) * 1_024, `${mostKb - beforeKb} KiB more`)
     for (const reader of readers) reader.destroy()
     await crowd.stop()
-    assert.equal(await engine.end('SIGTERM'), 0, 'it lived')
+    assert.equal(await engine.end('SIGTERM'), 0, 'the engine ran until it was stopped')
   } finally {
     await crowd?.stop()
     await rig.close()
