@@ -1,5 +1,5 @@
-// Encoding of a batch: a header, then the items as MessagePack arrays. Bytes of the log are untrusted, so any deviation
-// is rejected.
+// Encoding of a batch: a header, then the items as MessagePack arrays. Decoders reject any deviation, because bytes of
+// the log are untrusted.
 
 import { Packr } from 'msgpackr'
 import {
@@ -18,12 +18,12 @@ import { MsgpackWriter, writeValue } from '../msgpack-writer.ts'
 import { clusterBatchBytesMax } from './cluster-log.ts'
 
 /**
- * Version of batches and checkpoints. Readers reject any other, so all processes change it at once. It rises with the
- * schema of market records, of which 5 was the first; raise the addend after any other change.
+ * Version of batches and checkpoints. Readers reject other versions. The version includes that of market records, which
+ * was 5 when this format was introduced. For any other format change, raise the first number.
  */
 const FORMAT = 2 + (MARKET_SCHEMA - 5)
 
-/** Offsets of a channel that the items contain, from the first to the last. */
+/** First and last offset of the batch's items in one channel. */
 export interface OffsetRange {
   readonly channel: string
   readonly first: number
@@ -31,17 +31,17 @@ export interface OffsetRange {
 }
 
 export interface BatchHeader {
-  /** The run that stamped the items. */
+  /** The epoch in the items' stamps: the engine run that published them. */
   readonly epoch: string
-  /** Term of the leader. Each leader has a higher term. */
+  /** Lease term of the leader. Terms increase with each leader. */
   readonly term: number
-  /** Number of the batch within its shard and epoch, from 1. A missing number is a loss. */
+  /** Number of the batch within its shard and epoch, from 1. A gap in the numbers means that batches are missing. */
   readonly batch: number
   readonly offsets: readonly OffsetRange[]
   readonly count: number
 }
 
-/** An item is an array whose first element is a number: its kind. */
+/** An array whose first element is a number, the item's kind. */
 export type RawItem = readonly unknown[]
 
 export interface Batch extends BatchHeader {
@@ -92,7 +92,7 @@ export function decodeBatch(bytes: Uint8Array): Batch | null {
   return bytes.length > clusterBatchBytesMax ? null : decodeItems(bytes, header)
 }
 
-/** Decodes a header and the items that it counts; null if the bytes are anything else. */
+/** Decodes a header and as many items as the header states. Null if the bytes have any other form. */
 export function decodeItems<Header extends { readonly count: number }>(
   bytes: Uint8Array,
   field: Field<Header>,

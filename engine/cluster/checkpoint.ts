@@ -1,6 +1,6 @@
-// Encoding of a checkpoint: the state that gateways need in memory, as items of the log, as of given sequences of all
-// shards. A reader takes the items, then the log after those sequences. It recognises repeated items by `seq` and the
-// versions of rows.
+// Encoding of a checkpoint: the engine's in-memory state for gateways, as log items, with a sequence for each shard. A
+// reader applies the items, then the log after those sequences. It recognises repeated items by `seq` and by row
+// version.
 
 import { crc32 } from 'node:zlib'
 import {
@@ -28,10 +28,13 @@ const CHECKSUM_BYTES = 4
 /** Name of the object that holds the newest checkpoint. */
 export const checkpointObject = 'checkpoint'
 
-/** The position of a shard up to which a checkpoint contains all batches. */
+/** Position of a shard. The checkpoint contains all batches up to it. */
 export interface ShardPosition {
   readonly shard: ShardName
-  /** Sequence of the newest batch that the checkpoint contains. 0: none. It may contain later ones too. */
+  /**
+   * Sequence of the last batch of which all items are in the checkpoint; 0 if there is none. Items of later batches may
+   * be included.
+   */
   readonly sequence: number
   /** Number of that batch within the epoch. */
   readonly batch: number
@@ -73,7 +76,7 @@ export interface CheckpointHeader {
   /** Newest version of a row when the checkpoint was begun. */
   readonly version: number
   readonly count: number
-  /** Losses of these runs. */
+  /** Losses that occurred in `runs`. */
   readonly losses: readonly AnnouncedLoss[]
 }
 

@@ -1,6 +1,5 @@
-// Interface between the engine and its gateways: an append-only log in shards, small records, objects,
-// requests and announcements. The engine writes the log, gateways and standbys read it. Adapters: nats.ts,
-// and a fault-injecting one in tests.
+// Interface between the engine and its gateways: an append-only log in shards, small records, objects, requests and
+// announcements. The engine writes the log; gateways and standbys read it.
 
 /**
  * Shards of the log.
@@ -11,8 +10,8 @@
 export const SHARDS = ['books', 'trades', 'hooks'] as const
 
 /**
- * One ordered part of the log, for all venues, because a batch costs more than its content. Also the suffix
- * of its subject.
+ * Name of a shard, also the suffix of its subject. A shard contains all venues, because the fixed cost of a batch
+ * exceeds that of its content.
  */
 export type ShardName = (typeof SHARDS)[number]
 
@@ -22,7 +21,7 @@ export const marketShards = ['books', 'trades'] as const satisfies readonly Shar
 export type LogFailure =
   /** Another writer has appended, so the expected sequence is not the last one. */
   | 'fenced'
-  /** There is no connection, or no answer in time. The operation may have been done. */
+  /** There is no connection, or no response in time. The operation may have succeeded. */
   | 'down'
   /** The log is full, or the data is too large for it. */
   | 'full'
@@ -49,7 +48,7 @@ export interface Delivered {
   readonly behind: number
 }
 
-/** By this id the log recognises duplicates, and the engine finds a batch (request `batch`). */
+/** Id by which the log recognises duplicates, and by which a reader requests the batch from the engine. */
 export const idOfBatch = (epoch: string, shard: ShardName, batch: number): string =>
   `${epoch}:${shard}:${batch}`
 
@@ -88,11 +87,11 @@ export interface BucketEntry {
  * reject with LogError.
  */
 export interface Bucket {
-  /** Null: there is no record. An entry without a value was not written by this cluster and can be replaced. */
+  /** Null: there is no record. A null `value`: the record was not written by this cluster and can be replaced. */
   get(key: string): Promise<BucketEntry | null>
   /** Resolves to the new revision once the log has stored the record. */
   put(key: string, value: Uint8Array): Promise<number>
-  /** Like `put`, if the record has this revision (0: it does not exist). Otherwise rejects with `changed`. */
+  /** Like `put`, but only if the record has this revision (0: it does not exist). Otherwise rejects with `changed`. */
   replace(key: string, value: Uint8Array, revision: number): Promise<number>
   remove(key: string): Promise<void>
   /**

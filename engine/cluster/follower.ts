@@ -1,6 +1,6 @@
-// Reads all shards of the log after a checkpoint, and passes on each batch once and in order. Skips repeated batches
-// and those of deposed engines. Requests missing batches from the engine. Ends with a fault if a batch is unavailable,
-// unreadable or of a later epoch.
+// Reads all shards of the log after a checkpoint. Passes on each batch once and in order. Skips repeated batches and
+// batches of deposed engines, and requests missing batches from the engine. Ends with a fault if a batch is
+// unavailable, unreadable or of another epoch.
 
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -23,17 +23,17 @@ export type FollowFault =
   | 'new_epoch'
   /** A batch cannot be decoded. Gateways must be upgraded before the engine. */
   | 'unreadable_batch'
-  /** Only batches with a lower term than that of the followed leader arrive. */
+  /** Only batches with a lower term than the followed leader's arrive. */
   | 'leader_lost'
 
 /** Why a batch was skipped. */
 type Skipped = 'repeat' | 'deposed'
 
-/** What receives the batches of a follower. */
+/** Receiver of the batches of a follower. */
 export interface FollowSink {
   /** Takes the items of a batch. The shard's next batch waits for the returned promise. */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void>
-  /** Takes the items of a batch from before the checkpoint, for streams that resume. */
+  /** Takes the items of a batch that precedes the checkpoint. Streams that resume need them. */
   recall(epoch: string, items: readonly RawItem[]): void
   /** Called once. */
   onFault(fault: FollowFault): void
@@ -46,19 +46,19 @@ const HELD_MAX = 64
 const HELD_BEYOND_MAX = 8_192
 /** Interval of polling the log's newest sequences, which detects that the last batches did not arrive. */
 const HEAD_POLL_MS = 1_000
-/** A batch that the log has for this long must have arrived. */
+/** If the log has had newer batches for this long and none arrived, batches are missing. */
 const HEAD_LATE_MS = 4_000
 /** If only batches of a lower term arrive for this long, the followed leader has ended. */
 const LEADER_LOST_MS = 2_000
 const READY_POLL_MS = 5
-/** Number of batches from before the checkpoint that are read for streams that resume. */
+/** Number of batches before the checkpoint that are read for streams that resume. */
 const RECALLED_BATCHES = 4_096
-/** Time limit of reading them. Streams that need the others get a gap. */
+/** Time limit for reading these batches. Streams that need an unread batch get a gap. */
 const RECALL_MS_MAX = 1_500
 
 interface ShardState {
   readonly shard: ShardName
-  /** Sequence that the checkpoint contains. */
+  /** Sequence up to which the checkpoint contains the shard. */
   readonly from: number
   /** Sequence of the newest batch that arrived or that the checkpoint contains. */
   sequence: number
@@ -73,7 +73,7 @@ interface ShardState {
   isFilling: boolean
   /** Newest sequence of the log at the last poll. */
   head: number
-  /** The newest sequence when the log first had batches that had not arrived, and the time of that poll. */
+  /** The value of `sequence` when a poll found newer batches in the log, and the time of that poll. */
   ahead: { readonly sequence: number; readonly sinceMs: number } | null
   behind: number
 }
@@ -137,7 +137,7 @@ export class Follower {
     return this.#receivedAtMs
   }
 
-  /** Number of batches that the log has and that did not arrive, as last known. */
+  /** Number of batches that are in the log but have not arrived. */
   get behind(): number {
     let count = 0
     for (const { behind, head, sequence } of this.#shards) {
@@ -155,12 +155,12 @@ export class Follower {
     if (this.#isOver) return false
     for (const [index, state] of this.#shards.entries()) {
       state.head = heads[index] ?? 0
-      // The log has lost batches that the checkpoint contains, so a new checkpoint is needed.
+      // The log is shorter than at the checkpoint, so it has lost batches. A new checkpoint is needed.
       if (state.head < state.from) {
         this.#fail('batch_missing')
         return false
       }
-      // Only trades are read, because books are resumed from memory.
+      // Only trades need earlier batches; streams of books resume from updates in memory.
       const recalled = state.shard === 'trades' ? RECALLED_BATCHES : 0
       const first = Math.max(1, state.from + 1 - recalled)
       state.delivered = first - 1
@@ -265,7 +265,7 @@ export class Follower {
       const batch = bytes === null ? null : decodeBatch(bytes)
       // The batch has arrived in the meantime.
       if (state.batch >= number) continue
-      // It is requested again with the next check.
+      // The next check requests it again.
       if (bytes === null && this.#log.link === 'down') break
       if (batch?.epoch !== this.#epoch || batch.batch !== number) return this.#fail('batch_missing')
       this.#metrics
@@ -300,7 +300,7 @@ export class Follower {
     try {
       state.head = await this.#log.head(state.shard)
     } catch {
-      // The log is not reachable. The next poll follows in a second.
+      // The log is unreachable. The next poll follows in a second.
       state.ahead = null
       return
     }

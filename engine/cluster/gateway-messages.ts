@@ -1,5 +1,5 @@
-// Messages between gateways and the engine: HTTP requests that a mirror cannot answer, missing batches, and revocations.
-// Bytes from the log are untrusted.
+// Messages between gateways and the engine: HTTP requests that a gateway cannot answer itself, requests for missing
+// batches, and revocations. Decoders reject any deviation, because bytes from the log are untrusted.
 
 import {
   bytes,
@@ -16,7 +16,7 @@ import {
 
 type Headers = Readonly<Record<string, string>>
 
-/** A client's request, without its connection. */
+/** A client's HTTP request. */
 export interface GatewayRequest {
   readonly method: string
   /** Path with query. */
@@ -32,7 +32,7 @@ export interface GatewayResponse {
   readonly body: Uint8Array
 }
 
-/** A key, a login token, all tokens of an account, or an account that has ended. It must end in all processes. */
+/** A revoked key, login token, set of all tokens of an account, or account. All processes must stop accepting it. */
 export interface Revocation {
   readonly of: 'key' | 'token' | 'tokens' | 'account'
   readonly id: string

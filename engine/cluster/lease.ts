@@ -14,8 +14,8 @@ const POLL_MS_MIN = 25
 /** If the holder's process paused for this long, another engine may have taken the lease. */
 const ASLEEP_MS = leaseLostMs - leaseRenewMs
 /**
- * Maximum time that counts between two polls. After a longer gap the holder may have been paused too. Restarting the
- * count instead could prevent a takeover on a busy machine.
+ * Maximum time counted between two polls. During a longer gap the holder may have been paused too. The count is not
+ * restarted, because then a busy machine might never take over.
  */
 const POLL_GAP_MS_MAX = 1_500
 const KEY = 'leader'
@@ -63,14 +63,14 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       const revision = entry?.revision ?? 0
       const nowMs = clock.monotonicMs()
       const gapMs = nowMs - polledMs
-      // While the log was unreachable, the holder could not renew it either.
+      // The holder could not renew the lease either while the log was unreachable.
       const wasUnreachable = hasFailed && gapMs > POLL_GAP_MS_MAX
       watchedMs =
         seen !== revision || wasUnreachable ? 0 : watchedMs + Math.min(gapMs, POLL_GAP_MS_MAX)
       if (seen !== revision) term = held?.term ?? term
       wasHeld ||= held !== null && held.holder !== ''
       ;[seen, polledMs, hasFailed] = [revision, nowMs, false]
-      // A leader writes a lost record again. The record stays absent only if no leader is running.
+      // A running leader rewrites a lost record, so the record stays absent only without one.
       const isFree = (entry === null && !wasHeld) || held?.holder === ''
       if (isFree || watchedMs >= leaseLostMs) {
         const next = nextTerm(term, clock)
@@ -86,7 +86,7 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       if (!(error instanceof LogError)) throw error
       hasFailed = true
     }
-    // Polls at the latest when the lease may be taken.
+    // The next poll is at the latest when the lease may be taken.
     const lostInMs = polledMs + leaseLostMs - watchedMs - clock.monotonicMs()
     await pause(clock, Math.max(POLL_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
   }
@@ -126,8 +126,9 @@ export class Lease {
   }
 
   /**
-   * Returns null while this process has run without a long pause. After such a pause, returns a promise of whether the
-   * lease is still held; true while the log is unreachable. After a loss or release: false.
+   * Returns null while this process has run without a pause above `ASLEEP_MS`. After such a pause, returns a promise
+   * that resolves to whether the lease is still held; true while the log is unreachable. After a loss or release it
+   * resolves to false.
    */
   confirm(): Promise<boolean> | null {
     if (this.#isOver) return OVER
@@ -151,15 +152,15 @@ export class Lease {
       entry = await this.#parts.bucket.get(KEY)
     }
     if (this.#isOver) return false
-    // A newer renewal of this engine completed before this read, so the lease is held.
+    // This engine's newer renewal completed before this read, so it holds the lease.
     if (entry?.value === null && entry.revision < this.#revision) return true
     const held = readLease(entry)
     return held?.holder === this.#parts.holder && held.term === this.term
   }
 
   /**
-   * Writes the record again that the log has lost (revision 0) or that no engine wrote, unless another engine was
-   * faster.
+   * Rewrites a record that the log has lost (revision 0) or that was not written by an engine. Does nothing if another
+   * engine has written it first.
    */
   async #restore(revision: number): Promise<void> {
     const { bucket, holder } = this.#parts
@@ -172,13 +173,13 @@ export class Lease {
     }
   }
 
-  /** Releases the lease, so that the next leader need not wait. */
+  /** Releases the lease, so that the next leader can take it at once. */
   async release(): Promise<void> {
     this.#isOver = true
     this.#stopTimer()
     try {
       if (!(await this.#isOurs())) return
-      // Without a holder, but with the term, which must keep increasing.
+      // Removes the holder and retains the term, which must keep increasing.
       const { bucket } = this.#parts
       await bucket.replace(
         KEY,
@@ -186,7 +187,7 @@ export class Lease {
         this.#revision,
       )
     } catch {
-      // The lease expires after some seconds without renewals.
+      // The lease expires without renewals.
     }
   }
 
@@ -205,7 +206,7 @@ export class Lease {
     }
   }
 
-  /** The record was changed by another engine, or by a renewal whose answer was lost. */
+  /** Handles a changed record: another engine wrote it, or an earlier renewal of this engine whose response was lost. */
   async #checkChanged(onDeposed: () => void): Promise<void> {
     try {
       if ((await this.#isOurs()) || this.#isOver) return

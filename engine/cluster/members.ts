@@ -26,7 +26,7 @@ export interface MemberStatus extends Member {
 }
 
 const HEARTBEAT_MS = 1_000
-/** A member that did not announce itself for this long has ended or is unreachable. The last leader is listed anyway. */
+/** A member without an announcement for this long has ended or is unreachable. The last leader stays listed. */
 export const memberTimeoutMs = 5_000
 export const membersMax = 1_024
 const NAME_MAX = 200
@@ -73,7 +73,7 @@ export class Members {
     return found.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
   }
 
-  /** The member that announced the highest term, however long ago. */
+  /** The member that announced the highest term, regardless of its last announcement's age. */
   get leader(): MemberStatus | null {
     const self = this.#self()
     if (self.term !== null && self.term >= (this.#leader?.member.term ?? 0)) {

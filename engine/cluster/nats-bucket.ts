@@ -11,7 +11,7 @@ interface BucketParts {
   readonly replicas: number
   readonly bytesMax: number
   readonly timeoutMs: number
-  /** Whether to create a missing bucket. Otherwise that is an error. */
+  /** Whether to create a missing bucket. If false, a missing bucket is an error. */
   readonly creates: boolean
   /** Calls `action` each time the connection is up again. */
   readonly onUp: (action: () => void) => void
@@ -57,7 +57,7 @@ export async function openBucket(
       if (!isStreamMissing && !isSilent && failed(error).reason !== 'unanswered')
         throw failed(error)
     }
-    // The server has lost its data, and the bucket with it.
+    // The server has lost its data, including the bucket.
     try {
       await create()
       return await action()
@@ -92,7 +92,10 @@ function entryOf({ key, value, revision, operation }: KvEntry): BucketEntry {
 
 type Watcher = Parameters<Bucket['watch']>[0]
 
-/** A sequence of watches. The first one reports the end of the snapshot. */
+/**
+ * Watches a bucket, and restarts the watch after a lost connection. Only the first watch reports the end of the
+ * snapshot.
+ */
 class BucketWatch implements LogSubscription {
   readonly #kv: KV
   readonly #watcher: Watcher

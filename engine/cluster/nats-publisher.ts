@@ -1,7 +1,7 @@
-// Appends to streams with many pending appends: one inbox and one timer for all acknowledgements. The
-// client's own `publish` needs a race of promises, a timer and two stacks for each. Only one batch every
-// few milliseconds requests an acknowledgement. Each batch states the sequence and the batch that it
-// follows, so one acknowledgement confirms all before.
+// Appends to streams with many pending appends. Uses one inbox and one timer for all acknowledgements, because the
+// client's own `publish` allocates several objects for each message. Only one batch every few milliseconds requests an
+// acknowledgement. Each batch states the sequence or the batch that it must follow, so one acknowledgement confirms all
+// earlier ones.
 
 import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -9,7 +9,7 @@ import { isCount } from '../codec.ts'
 import { isRecord } from '../json-record.ts'
 import { type Append, LogError } from './cluster-log.ts'
 
-/** Shortest time between acknowledgement requests of a subject. One costs the engine about as much as a batch. */
+/** Minimum interval of acknowledgement requests of a subject. A request costs the engine about as much as a batch. */
 export const ackEveryMs = 5
 /** How often pending acknowledgements are checked for a timeout. */
 const TIMEOUT_CHECK_MS = 250
@@ -20,7 +20,7 @@ const WRONG_LAST = [10_070, 10_071]
 const STORAGE_FULL = [10_023, 10_047, 10_077, 10_122]
 
 interface Sent extends Append {
-  /** It was sent with an acknowledgement request. Otherwise the next one with a request confirms it. */
+  /** Whether the batch requests an acknowledgement. Otherwise the acknowledgement of a later batch confirms it. */
   readonly isAckRequested: boolean
 }
 
@@ -64,7 +64,7 @@ export class NatsPublisher {
   readonly #inbox: string
   readonly #stopTimer: StopTimer
   readonly #subjects = new Map<string, SubjectState>()
-  /** By the token of the request. */
+  /** Keyed by the last token of the reply subject. */
   readonly #ackRequests = new Map<
     number,
     { readonly state: SubjectState; readonly number: number }
@@ -91,7 +91,7 @@ export class NatsPublisher {
     return new Promise((resolve, reject) => {
       const { bytes, id, after, isAckedSeparately } = append
       const state = this.#stateOf(subject)
-      // The sequence of this one will not confirm that of the one before.
+      // The new batch does not directly follow the previous one, so its acknowledgement cannot confirm that one.
       if (state.waiting.get(state.newest)?.after !== after - 1) this.#requestAck(state)
       const nowMs = this.#clock.monotonicMs()
       const isAckRequested =
@@ -128,7 +128,7 @@ export class NatsPublisher {
   /** `number` is the batch's number within the subject. */
   #send(state: SubjectState, number: number, { bytes, id, after, isAckRequested }: Sent): void {
     const before = state.waiting.get(number - 1)
-    // A batch without an acknowledgement request is confirmed by this one.
+    // This batch's acknowledgement also confirms the previous batch if that requested none.
     const behind = before === undefined || before.isAckRequested ? null : before.id
     const headers = this.#headers.of(id, after, behind)
     if (!isAckRequested) return this.#connection.publish(state.subject, bytes, { headers })
@@ -139,7 +139,7 @@ export class NatsPublisher {
     state.ackRequestedAtMs = this.#clock.monotonicMs()
   }
 
-  /** Checks a little later whether the newest batch is followed by one with an acknowledgement request. */
+  /** Schedules a check that requests an acknowledgement if no later batch has requested one. */
   #scheduleCheck(state: SubjectState): void {
     if (state.isCheckScheduled) return
     state.isCheckScheduled = true
@@ -187,7 +187,7 @@ export class NatsPublisher {
     else this.#refuse(state, number, sequence)
   }
 
-  /** Confirms a batch, and those without an acknowledgement request that were sent right before it. */
+  /** Confirms a batch and the preceding batches that requested no acknowledgement. */
   #settle(state: SubjectState, number: number, sequence: number): void {
     const acked = state.waiting.get(number)
     if (acked === undefined) return
@@ -203,8 +203,8 @@ export class NatsPublisher {
   }
 
   /**
-   * Also rejects the ones before it without an acknowledgement request, because it is unknown whether the
-   * log has them.
+   * Rejects a batch and the preceding batches that requested no acknowledgement. It is unknown whether the log has
+   * these.
    */
   #refuse(state: SubjectState, number: number, why: LogError): void {
     for (let each = number; ; each -= 1) {
@@ -216,7 +216,7 @@ export class NatsPublisher {
   }
 }
 
-/** Headers encoded at once. The client's own encoding goes character by character, each time. */
+/** Encodes the headers in one step, which is faster than the client's encoding of each character. */
 class AppendHeaders extends MsgHdrsImpl {
   #bytes = new Uint8Array()
 

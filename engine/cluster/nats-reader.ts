@@ -45,7 +45,7 @@ export class NatsReader implements LogSubscription {
     this.#stopChecks = parts.clock.every(STALL_CHECK_MS, () => void this.#checkStall())
   }
 
-  /** Restarts the consumer: messages in flight on a lost connection may never arrive. */
+  /** Restarts the consumer, because messages in flight on a lost connection may never arrive. */
   restart(): void {
     this.#messages?.stop()
   }

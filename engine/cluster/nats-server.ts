@@ -11,16 +11,16 @@ import { isRecord } from '../json-record.ts'
 /** Large enough for one response of the engine. */
 const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024
 /**
- * Limit of what its streams may reserve together, far above what a trial stores. By default the server
- * grants three quarters of the free space, and rejects the streams where that is less than their bounds.
+ * Maximum bytes that the streams may reserve together. The server's default, three quarters of the free space, can be
+ * less than the streams' limits; the server then rejects them.
  */
 const STORE_BYTES_MAX = 64 * 1_024 ** 3
 const START_MS_MAX = 60_000
 const POLL_MS = 25
 
 /**
- * Runs nats-server beside a shell that waits until this process closes its end of a pipe, then stops the
- * server. So nothing is left behind, however this process ends.
+ * Runs nats-server beside a shell that waits until this process closes its end of a pipe. The shell then stops the
+ * server, so no server remains after this process ends.
  */
 const WATCHED_COMMAND =
   'umask 077; exec 3<&0; (read -r _ <&3; kill $$) 2>/dev/null & exec nats-server -c "$0" 3<&- </dev/null'
@@ -31,7 +31,7 @@ export const GET_NATS =
 /** The users of the server, each with the permissions of a role. */
 const USERS = readFileSync(new URL('../app/operating/nats-users.conf', import.meta.url), 'utf8')
 
-/** Generated on the first start in a folder, and stored there. */
+/** Secrets that are generated and stored when a folder is first used. */
 export interface NatsSecrets {
   /** Passwords of the NATS users of these names. */
   readonly engine: string
@@ -45,7 +45,7 @@ export interface RunningNats {
   readonly url: string
   readonly port: number
   readonly child: ChildProcess
-  /** Stops it in order. Resolves when it has ended. */
+  /** Stops the server. Resolves when it has ended. */
   stop(): Promise<void>
 }
 
@@ -129,7 +129,7 @@ function secretsIn(folder: string): NatsSecrets {
   return made
 }
 
-/** An existing file keeps its mode unless that is changed first. */
+/** Sets the mode first, because writing to an existing file does not change its mode. */
 function writePrivate(path: string, text: string): void {
   if (existsSync(path)) chmodSync(path, 0o600)
   writeFileSync(path, text, { mode: 0o600 })

@@ -91,7 +91,7 @@ const PING_MS = 2_000
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
   const { url, creds, ca, login, side, name, clock, log } = parts
   const { timeoutMs: timeout = requestMsMax } = parts
-  // A checkpoint has some twenty megabytes, which the client's own JavaScript hashes ten times slower.
+  // The client's own JavaScript needs ten times as long to hash a checkpoint of about 20 MB.
   setSha256Backend('native')
   const options = {
     servers: url.split(',').map((one) => one.trim()),
@@ -104,7 +104,7 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
     reconnectTimeWait: RECONNECT_MS,
     pingInterval: PING_MS,
     maxPingOut: 2,
-    // Otherwise two stacks are retained for each batch with a pending acknowledgement.
+    // Without this option the client retains two stack traces for each pending acknowledgement.
     noAsyncTraces: true,
     timeout,
   }
@@ -115,7 +115,7 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
       return new NatsLog(connection, await jetstreamManager(connection, { timeout }), parts)
     } catch (error) {
       await connection?.close()
-      // The client's own waiting does not end for rejected credentials either.
+      // The client's `waitOnFirstConnect` is not used, because it would also retry rejected credentials without end.
       if (!isAbsence(error)) throw error
       if (tries === 0) log.warn({ err: error }, 'waiting for NATS')
       await pause(clock, RECONNECT_MS)
@@ -123,7 +123,7 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
   }
 }
 
-/** Subject prefix of responses. Each side has its own, to which only its user may subscribe. */
+/** Subject prefix of responses. Each role has its own prefix, and only its NATS user may subscribe to it. */
 const inboxOf = (side: NatsParts['side']): string => `_INBOX.${side}`
 
 /**
@@ -231,14 +231,14 @@ class NatsLog implements ClusterLog {
       const { state } = await this.#manager.streams.info(name)
       return { first: state.first_seq, last: state.last_seq }
     } catch (error) {
-      // Created again the next time: a server that lost its disk has lost the stream too.
+      // The next call creates the stream again, because a server that lost its disk has lost the stream.
       this.#invalidate(shard)
       throw failureOf(error)
     }
   }
 
   async publish(shard: ShardName, batch: Append): Promise<number> {
-    // While the connection is down, the client would buffer everything until it returns.
+    // While disconnected, the client would buffer messages without limit.
     if (this.link === 'down') throw new LogError('down', 'NATS is not connected')
     if (!this.#ready.has(shard)) await this.#stream(shard)
     this.#ready.add(shard)
@@ -247,7 +247,7 @@ class NatsLog implements ClusterLog {
     } catch (error) {
       const failure = failureOf(error)
       if (failure.reason !== 'unanswered') throw failure
-      // The stream does not exist: not yet, after a start of the server, or no longer.
+      // The stream does not exist: the server has just started or has lost it.
       this.#invalidate(shard)
       throw new LogError('down', failure.message, error)
     }
@@ -313,7 +313,7 @@ class NatsLog implements ClusterLog {
     try {
       return await store.getBlob(name)
     } catch {
-      // A newer object replaced it while it was read.
+      // Reads once more, because a newer object may have replaced this one during the read.
       await pause(this.#parts.clock, RECONNECT_MS)
     }
     try {
@@ -389,7 +389,7 @@ class NatsLog implements ClusterLog {
   }
 }
 
-/** On one line, because a header carries it. */
+/** Removes line breaks, because the text is sent in a header. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200) || 'failed'

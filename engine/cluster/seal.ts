@@ -1,7 +1,6 @@
-// Authenticated encryption with the cluster's key: AES-256-GCM for messages, authentication codes for
-// larger data. Both include their purpose (`context`), so that bytes of one subject or record are not valid
-// for another. Each process seals with its own key, derived from the cluster's key and a random salt, and
-// numbers its messages. No nonce is used twice.
+// Authenticated encryption with the cluster's key: AES-256-GCM for messages, authentication codes for larger data. Both
+// include the purpose (`context`), so bytes of one subject or record are invalid for another. Each process derives its
+// own key from the cluster's key and a random salt. It numbers its messages, so no nonce is used twice.
 
 import {
   createCipheriv,
@@ -152,10 +151,10 @@ export class ClusterSeal {
   }
 }
 
-/** A millisecond or two of hashing. */
+/** Hashing this many bytes takes 1 or 2 ms. */
 const PART_BYTES = 512 * 1_024
 
-/** A unique name of sealed bytes. */
+/** Unique name of a sealed message: its sender and number. */
 export const nameOf = ({ sender, number }: Pick<Opened, 'sender' | 'number'>): string =>
   `${sender}.${number}`
 

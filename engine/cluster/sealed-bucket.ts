@@ -1,5 +1,5 @@
-// A bucket whose records are encrypted, each bound to its key, with a version that increases with every
-// change. Rejects a replayed older record, and a removal that no holder of CLUSTER_KEY made.
+// A bucket of encrypted records. Each is bound to its key and has a version that increases with every change. Rejects
+// replayed older records, and removals that were made without CLUSTER_KEY.
 
 import type { Clock } from '../clock.ts'
 import {
@@ -48,7 +48,7 @@ export class SealedBucket implements Bucket {
     const entry = await this.#inner.get(key)
     if (entry === null) return null
     const read = this.#read(entry)
-    // Not removed, but unusable. A writer needs the revision to replace it.
+    // Returns an entry without a value instead of null, because a writer needs its revision to replace it.
     if (read === null) return { ...entry, value: null }
     return read.value === null ? null : read
   }
@@ -64,7 +64,7 @@ export class SealedBucket implements Bucket {
       return await write(revision)
     } catch (error) {
       if (revision !== 0 || !(error instanceof LogError) || error.reason !== 'changed') throw error
-      // A removed record still exists in the inner bucket.
+      // A removed record still exists in the inner bucket, marked as removed.
       const entry = await this.#inner.get(key)
       if (entry === null || this.#read(entry)?.value !== null) throw error
       return write(entry.revision)

@@ -1,7 +1,6 @@
-// The log of a cluster, secured with CLUSTER_KEY. Batches and objects carry an authentication code.
-// Records, requests, responses and announcements are encrypted. Skips and counts data that was not made
-// with the key, repeated or late requests and announcements, and records that are older than the known
-// ones.
+// The log of a cluster, secured with CLUSTER_KEY. Batches and objects carry an authentication code. Records, requests,
+// responses and announcements are encrypted. Skips and counts forged data, repeated or late messages, and records older
+// than the known version.
 
 import { type Clock, nextTick } from '../clock.ts'
 import type { Log } from '../process/log.ts'
@@ -26,11 +25,11 @@ import { type Refuse, type RefusedKind, SealedBucket } from './sealed-bucket.ts'
 
 /** Maximum difference between a message's time and this machine's clock. */
 export const sealedMessageAgeMsMax = 60_000
-/** A sender's message may arrive after this many later ones. */
+/** Maximum number of a sender's later messages that may arrive before a message. */
 const REORDERED_MAX = 1_024
-/** Senders that one subscription tracks. */
+/** Maximum senders that one subscription tracks. */
 const SENDERS_MAX = 4_096
-/** A process shares the answers of a subject for this long after its last request. */
+/** A process gets a share of a subject's answers until this long after its last request. */
 const SHARE_MS = 1_000
 const WARN_EVERY_MS = 60_000
 
@@ -45,7 +44,7 @@ export class SealedLog implements ClusterLog {
   readonly #inner: ClusterLog
   readonly #seal: ClusterSeal
   readonly #parts: SealedParts
-  /** Monotonic. */
+  /** Monotonic time. */
   readonly #startedMs: number
   readonly #buckets = new Map<BucketName, Promise<Bucket>>()
   readonly #warnedAtMs = new Map<RefusedKind, number>()
@@ -125,7 +124,7 @@ export class SealedLog implements ClusterLog {
     const slots = new AnswerSlots(clock)
     return this.#inner.answer(subject, async (bytes) => {
       const request = this.#seal.open(`ask.${subject}`, bytes)
-      // Before the request takes a slot, so that forged requests cannot displace others.
+      // Checked before a slot is taken, so that forged requests cannot use up the slots.
       if (!this.#isAccepted('request', request, replayFilter)) {
         throw new Error('the request was not made with this CLUSTER_KEY, or it is old')
       }
@@ -177,7 +176,7 @@ export class SealedLog implements ClusterLog {
     }
     const { clock } = this.#parts
     const ageMs = clock.nowMs() - message.stamp
-    // What was accepted before this process began is unknown.
+    // Rejects messages from before this process started, because it cannot know which of them were accepted before.
     const isEarlier = ageMs > Math.ceil(clock.monotonicMs() - this.#startedMs)
     if (isEarlier || Math.abs(ageMs) > sealedMessageAgeMsMax) {
       this.#refuse(kind, 'old')

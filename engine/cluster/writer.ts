@@ -1,8 +1,7 @@
-// Writes the leader's log. Items of one event-loop tick, or of ticks within a millisecond, become one batch
-// per shard. Acknowledgements are awaited in a window, and unacknowledged batches are sent again. The
-// newest batches are retained for readers that lack one. A fenced writer writes nothing more. When the
-// window's bytes are exceeded, a shard's waiting batches are dropped. Their numbers are skipped, and the
-// next batch announces it.
+// Writes the leader's log. The items of one event-loop tick, or of ticks within a millisecond, become one batch per
+// shard. Unacknowledged batches are retained up to a limit and sent again after a failure. Beyond the limit, a shard's
+// batches are dropped, and its next batch announces the missing numbers. The newest batches stay available for readers
+// that miss one. Nothing is written after another engine has taken the lease.
 
 import { type Clock, pause } from '../clock.ts'
 import { MsgpackWriter } from '../msgpack-writer.ts'
@@ -14,14 +13,14 @@ import { type ClusterLog, clusterBatchBytesMax, idOfBatch, type ShardName } from
 
 /** Maximum bytes of unacknowledged batches over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024
-/** Maximum bytes of retained batches, for readers that lack one. They cover about half a minute of a busy day. */
+/** Maximum bytes of the newest batches that are retained for readers that miss one. */
 export const retainedBytesMax = 8 * 1_024 * 1_024
-/** Ticks within this time of the last batch share the next batch. */
+/** Ticks within this time after the last batch share the next batch. */
 export const gatherMs = 1
 /** Space for the header of a batch. */
 const HEADER_BYTES_MAX = 1_024
 const RETRY_MS = 250
-/** After a failure this many batches are sent before the first acknowledgement. */
+/** After a failure, batches are sent in groups of this size; each group must be acknowledged before the next is sent. */
 const RESEND_BATCHES = 64
 
 /** Position of an item in the stream of a channel. */
@@ -42,7 +41,7 @@ interface WriterParts<Item> {
   readonly missing: (fromBatch: number) => Item
   /** Resolves to whether this engine still leads. Rejects while that is unknown. */
   readonly isLeading: () => Promise<boolean>
-  /** Called once when it no longer leads. */
+  /** Called once when this engine has lost the lease. */
   readonly onDeposed: () => void
   /** Default: {@link windowBytesMax}. */
   readonly windowBytes?: number
@@ -94,7 +93,7 @@ export class LogWriter<Item> {
     else clock.after(gatherMs, () => this.flush())
   }
 
-  /** Reads the positions of the shards, from which this run continues. */
+  /** Reads the position of each shard, after which this run appends. */
   async open(names: readonly ShardName[]): Promise<void> {
     await Promise.all(names.map((name) => this.shard(name).open()))
   }
@@ -248,7 +247,7 @@ class ShardWriter<Item> {
       const late = Uint8Array.from(this.#items.end().subarray(before))
       this.#close(before)
       if (added > clusterBatchBytesMax - HEADER_BYTES_MAX) {
-        // The item is lost, so readers must not continue without a notice. Skipping a batch number signals the loss.
+        // The item cannot be sent. Skipping a batch number makes readers notice the loss.
         this.#hooks.onRefused()
         this.#missingFrom ??= this.#batch + 1
         this.#batch += 1
@@ -349,23 +348,20 @@ class ShardWriter<Item> {
     return count
   }
 
-  /**
-   * Reads the log's position and sends the waiting batches in portions until none is left. Then normal sending
-   * continues.
-   */
+  /** Reads the log's position and sends the waiting batches in groups until none is left. */
   async #recover(): Promise<void> {
     if (this.#isRecovering || this.#hooks.isOver()) return
     this.#isRecovering = true
     const { log, clock } = this.#parts
     while (!this.#hooks.isOver()) {
-      // Waits for running appends, so that none of them completes later.
+      // Waits for running appends, so that none completes after the position is read.
       if (this.#underWay > 0 || log.link === 'down') {
         await pause(clock, RETRY_MS)
         continue
       }
       try {
-        // Reads the position before the lease. If a new leader has written since, this writer's batches are then
-        // rejected.
+        // Reads the position before the lease. If a new leader writes after this read, the log rejects this writer's
+        // batches.
         this.#after = await log.head(this.name)
         if (!(await this.#parts.isLeading())) {
           this.#hooks.onDeposed()
@@ -380,13 +376,16 @@ class ShardWriter<Item> {
     this.#isRecovering = false
   }
 
-  /** Stops at the first batch that is stored at an unexpected sequence. Resolves to whether the log accepted any batch. */
+  /**
+   * Sends the waiting batches. Stops at the first one that is stored at an unexpected sequence. Resolves to whether the
+   * log accepted any.
+   */
   async #sendAgain(): Promise<boolean> {
     const all = [...this.#waiting.values()]
     let hasSome = all.length === 0
     for (let from = 0; from < all.length; from += RESEND_BATCHES) {
       if (this.#hooks.isOver()) return hasSome
-      // The batch was dropped meanwhile.
+      // Excludes batches that were dropped in the meantime.
       const some = all
         .slice(from, from + RESEND_BATCHES)
         .filter(({ batch }) => this.#waiting.has(batch))
