@@ -16,11 +16,11 @@ import { runCommand } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run drift',
-  about: 'Asks the configured venues once whether they answer what the code does not know.',
+  about: 'Checks once whether the configured venues send data that the code does not recognise.',
   notes: [
-    'VENUES=live asks the real venues, VENUES=sim (the default) simulated ones; hosts and keys by the variables of OPERATING.md.',
-    'Reads both catalogues whole, within the venues\u2019 limits: minutes on the real ones.',
-    'Exit codes: 0 nothing is lost, 1 something that users lack is unknown, 2 a bad request or setting, or a venue did not answer.',
+    'VENUES=live checks the real venues, VENUES=sim (the default) simulated ones. OPERATING.md lists the variables for hosts and keys.',
+    'Reads both complete catalogues within the venues\u2019 rate limits. The real ones take minutes.',
+    'Exit codes: 0 users lack no data, 1 the venues send unrecognised data that users lack, 2 invalid request or setting, or a venue did not answer.',
   ],
 } as const
 

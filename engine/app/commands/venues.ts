@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     `  Data         ${urls.data}`,
     `  RTDS         ${urls.rtdsWs}`,
     `  Kalshi       ${urls.kalshiRest}   stream ${urls.kalshiWs}`,
-    `  Kalshi key   id ${simulator.kalshiKeyId}, private key in ${key.file} (${key.kind}; a PEM file of yours there, RSA or Ed25519, is kept)`,
+    `  Kalshi key   id ${simulator.kalshiKeyId}, private key in ${key.file} (${key.kind}; to use your own key, put a PEM file there, RSA or Ed25519)`,
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
   await new Promise<void>((resolve) => {

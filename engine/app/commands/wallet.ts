@@ -9,13 +9,13 @@ import { runCommand, sendToEngine } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run wallet',
-  about: 'Shows how far a wallet is read, its sums, and where the venue counts otherwise.',
+  about: 'Shows a wallet\u2019s sync state, its sums, and positions for which the venue\u2019s figures differ.',
   usage: ['ADDRESS'],
   positionals: { ADDRESS: '0x and 40 hex digits, of the wallet or its owner' },
   positionalCounts: [1, 1],
   examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
   notes: [
-    'Asks the running engine of DATA_DIR. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.',
+    'Needs the running engine of DATA_DIR. Exit codes: 0 shown, 1 rejected or not possible now, 2 invalid request.',
   ],
 } as const
 
@@ -30,7 +30,7 @@ function show(answer: unknown): void {
   if (isRecord(difference)) showLacking(difference)
   showEvents('untold', unlisted)
   if (!isRecord(comparison)) {
-    process.stdout.write('not compared with the venue yet: ask again in a moment\n')
+    process.stdout.write('not compared with the venue yet: try again in a moment\n')
     return
   }
   const { at, venue_positions: positions, differences, table } = comparison
@@ -49,7 +49,7 @@ function show(answer: unknown): void {
 function showLacking(difference: Readonly<Record<string, unknown>>): void {
   const { at, lacks, had_more, told_otherwise: different, table } = difference
   process.stdout.write(
-    `the venue's whole history, read at ${at}, lacks ${lacks} kept events, has ${had_more} more and ${different} different ones\n`,
+    `the venue's complete history, read at ${at}, lacks ${lacks} stored events and has ${had_more} additional and ${different} different events\n`,
   )
   showEvents('lacks', table)
 }
