@@ -1,5 +1,4 @@
-// Types of the figures that a PnL state returns: per position, in total, over a range. Micro-dollars and
-// micro-contracts.
+// Results of a PnL state, by position, in total and by time range. In micro-dollars and micro-contracts.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import type { SizeMicros, TimeMs, UsdMicros } from '../units.ts'
@@ -18,27 +17,27 @@ export interface PositionFigures {
   readonly cost: UsdMicros
   readonly realized: UsdMicros
   /**
-   * Lifetime contracts and dollars of buys, splits and incoming conversions. `sold…` likewise, redemptions
-   * included. A conversion gives contracts away at cost. While costs are known, cost = boughtUsd − soldUsd
-   * + realized.
+   * Lifetime contracts and dollars of buys, splits and incoming conversions. `sold` and `soldUsd` are those of sells,
+   * merges, redemptions and outgoing conversions, which count at cost. If all costs are known, cost = boughtUsd −
+   * soldUsd + realized.
    */
   readonly bought: SizeMicros
   readonly boughtUsd: UsdMicros
   readonly sold: SizeMicros
   readonly soldUsd: UsdMicros
   readonly fees: UsdMicros
-  /** Time of the first event, and of the last event or the write-off. */
+  /** Time of the first event. `updatedAtMs`: time of the last event, or of the write-off if that is later. */
   readonly openedAtMs: TimeMs
   readonly updatedAtMs: TimeMs
-  /** False once more was given away than was known to be held. */
+  /** False if a part of the cost is unknown, for instance after a sale of more contracts than were known to be held. */
   readonly isCostKnown: boolean
 }
 
 /** A position with the additional data for a comparison with the venue. */
 export interface PnlPosition extends PositionFigures {
   /**
-   * Cost of the worthless contracts in `balance`. Part of `realized` since the resolution, though not
-   * redeemed.
+   * Cost of the worthless contracts in `balance`. Since the market's resolution `realized` includes this loss, although
+   * the contracts are not redeemed.
    */
   readonly lost: UsdMicros
 }
@@ -73,7 +72,7 @@ export interface HourFigures extends RangeFigures {
 
 export interface WalletTotals extends RangeFigures {
   readonly markets: number
-  /** Markets in which the wallet has nothing open, with realised PnL after fees above and below 0. */
+  /** Markets without an open position and with realised PnL after fees above 0. `losses`: below 0. */
   readonly wins: number
   readonly losses: number
   readonly splits: number
@@ -81,11 +80,11 @@ export interface WalletTotals extends RangeFigures {
   readonly redemptions: number
   /** Number of conversions. Each may name several markets. */
   readonly conversions: number
-  /** Number of events of combos, which no other figure includes. */
+  /** Number of combo events. No figure except `comboRealized` includes them. */
   readonly comboEvents: number
   /**
-   * Receipts from combos less payments for them, fees included. Null while contracts of one are held or
-   * unknown.
+   * Receipts from combos less payments for them, fees included. Null while combo contracts are held, or if their number
+   * is unknown.
    */
   readonly comboRealized: UsdMicros | null
   /** Times of the first and the last fill. Null: there was none. */
