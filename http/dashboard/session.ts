@@ -35,7 +35,7 @@ export async function refreshSession(): Promise<void> {
   try {
     take(await request<DashboardSession>('/v1/auth/session'))
   } catch (error) {
-    // After an error, a known state is kept. A later request of the tab detects an ended session.
+    // After an error, a known state stays valid. A later request of the tab detects an ended session.
     if (session.value.kind === 'asking') session.set({ kind: 'asking', error })
   }
 }

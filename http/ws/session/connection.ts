@@ -37,7 +37,7 @@ export interface Connection {
   send(frame: Frame): void
   reply(reply: Reply): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
-  /** Sends the state of a market. `isResync`: if the market has no state, sends a message that says this. */
+  /** Sends the state of a market. `isResync`: if the market has no state, sends a message that states this. */
   sendState(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
   /** Subscribes to a topic. The connection receives later messages only. */
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
