@@ -7,7 +7,7 @@ type Branded<Name extends string> = number & { readonly [unit]: Name }
 
 /** Millionths of a dollar per contract, an integer from 0 to 1,000,000. */
 export type PriceMicros = Branded<'price'>
-/** Millionths of a contract, an integer. Negative only where a name says "delta". */
+/** Millionths of a contract, an integer. Negative only if the name contains "delta". */
 export type SizeMicros = Branded<'size'>
 /** Millionths of a US dollar, an integer. */
 export type UsdMicros = Branded<'usd'>

@@ -1,5 +1,5 @@
 // Whales: the sum of the fills of one transaction by one taker in one token. A fill without a hash or a taker (all
-// fills of venue b) is a whale of its own, except for parts of a transaction (trade-parts.ts). The first fill
+// fills of venue b) is a separate whale, except for parts of a transaction (trade-parts.ts). The first fill
 // determines the row's id. The id depends only on the fills, so it is the same after a restart.
 
 import type { Trade, Whale } from './events.ts'
@@ -38,7 +38,7 @@ interface WhaleFacts {
 type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
 
 /**
- * Grouping key: equal for all fills of a whale within a market. Null: the fill is a whale of its own. The parts of a
+ * Grouping key: equal for all fills of a whale within a market. Null: the fill is a separate whale. The parts of a
  * transaction form one whale, also after their wallet becomes known.
  */
 export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade): string | null {

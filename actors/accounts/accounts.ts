@@ -353,8 +353,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Verifies the password and returns its hash. Failures count per token, so that guesses elsewhere do not throttle
-   * this caller.
+   * Verifies the password and returns its hash. Failures count per token, so that guesses with other tokens do not
+   * throttle this caller.
    */
   async #verifyPassword(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)

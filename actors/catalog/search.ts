@@ -194,7 +194,7 @@ export class MarketSearch {
         this.#beginRebuild()
       }
     } catch (error) {
-      // The search is not retried. If the thread is gone, its replacement reports an empty index at the next task.
+      // The search is not retried. If the thread has ended, its replacement reports an empty index at the next task.
       this.#log.warn({ err: error }, 'a search failed')
       if (this.#settle(find)) find.reject(notReady(error))
     }

@@ -322,7 +322,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (outcomes.length > 0) this.#resync(outcomes, 'contradicted_by_trade')
   }
 
-  /** Announces the books that stayed stale after the others of a common outage recovered. */
+  /** Announces books that are still stale after a common outage from which other books recovered. */
   #announceLeft(): void {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#togetherSinceMs
     const isOver = this.#together.size > 0 && sinceMs >= STALE_TOGETHER_MS

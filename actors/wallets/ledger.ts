@@ -107,7 +107,7 @@ export class WalletLedger {
   bytesOf(index: number): Uint8Array<ArrayBuffer> {
     const bytes = this.#table.block(this.#proxy, this.#begin + index)
     if (bytes === null || this.#blockAt(index, blockEvents).length !== blockEvents) {
-      throw new LedgerDamage(`block ${index} of ${this.#proxy} is not whole`)
+      throw new LedgerDamage(`block ${index} of ${this.#proxy} is incomplete`)
     }
     return bytes
   }

@@ -80,7 +80,7 @@ export class PnlForward {
 
   /** Advances a copy, because requests may read the given PnlState meanwhile. */
   async #nearby({ pnlState, events }: ForwardBase): Promise<Forwarded | 'rebuild'> {
-    // Copying a large PnlState takes milliseconds, so it gets a tick of its own.
+    // Copying a large PnlState takes milliseconds, so it runs in a separate event-loop tick.
     await nextTurn()
     const copy = pnlState.copy()
     await nextTurn()

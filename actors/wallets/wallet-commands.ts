@@ -8,7 +8,7 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { LedgerDifference } from './ledger-merge.ts'
 import type { Wallets } from './wallets.ts'
 
-/** Maximum rows per table of an answer. The counts beside the tables are complete. */
+/** Maximum rows per table of an answer. The answer's counts include rows beyond it. */
 const UNLISTED_MAX = 1_000
 
 /** `wallet.show` (`{address}`) returns the wallet's profile and totals, and its differences from the venue's positions. */

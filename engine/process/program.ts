@@ -23,7 +23,7 @@ export function builtOf(source: URL): string | null {
 /** Returns the program of a source file. */
 export function programOf(source: URL): Program {
   const built = builtOf(source)
-  // Resolved from this file, because the working directory may be elsewhere.
+  // Resolved from this file, because the working directory may be another folder.
   if (built === null) return { url: source, flags: ['--import', import.meta.resolve('tsx')] }
   return { url: pathToFileURL(built), flags: ['--enable-source-maps'] }
 }

@@ -13,7 +13,7 @@ import { diskSpace, type Environment, isBelowReserve } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
 import { countRows } from './startup-check.ts'
 
-/** Number of backups that are kept: one per hour for a day. */
+/** Number of retained backups: one per hour for a day. */
 const RETAINED_MAX = 24
 const NAME = /^accounts-\d{8}T\d{6}Z$/
 /** Name of a backup that is in progress or was interrupted. */

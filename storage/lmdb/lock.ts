@@ -12,7 +12,7 @@ interface Holder {
   readonly born: string
 }
 
-/** Locks that this process holds. By pid alone they would look like locks that a crash left. */
+/** Locks that this process holds. Their pid alone does not distinguish them from locks that a crash left. */
 const held = new Set<string>()
 
 /**

@@ -190,7 +190,7 @@ export class PairGraph {
 
 /**
  * Chosen pairs by their first market. With more than two venues the first market of one pair may be the second of
- * another. The heavier of the two pairs is then kept.
+ * another. Only the pair with the higher weight is then chosen.
  */
 function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> {
   const firsts = new Map(pairs.map((pair) => [pair.a, pair]))

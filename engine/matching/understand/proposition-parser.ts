@@ -14,7 +14,7 @@ import type { DecisionDate, Proposition } from './proposition.ts'
 import { type Quantity, quantityOfStrike } from './quantity.ts'
 import { beginningOf, fold, isOrdinary, meanings, spellingsOf, stem } from './text-normalization.ts'
 
-/** Maximum markets of an event that are parsed. The first ones suffice to show what it asks. */
+/** Maximum markets of an event that are parsed. The first ones suffice to identify its question. */
 const CHILDREN_MAX = 24
 /** Maximum characters of rules that are stored. */
 const RULES_CHARACTERS_MAX = 2_000

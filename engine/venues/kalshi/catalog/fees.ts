@@ -41,7 +41,7 @@ type Fields = { readonly [name: string]: unknown }
 /** A fill's fee is rounded up to 0.0001 dollars, and the cash of an order to cents (README.md, Fees). */
 const ROUNDING: FeeRounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 }
 const TAKER_RATE_MICROS = 70_000
-/** Maker rates by fee type: half the taker rate for swaps of combos, a quarter elsewhere. */
+/** Maker rates by fee type: half the taker rate for swaps of combos, otherwise a quarter or 0. */
 const MAKER_RATES_MICROS: ReadonlyMap<unknown, number> = new Map([
   ['quadratic', 0],
   ['quadratic_with_maker_fees', 17_500],

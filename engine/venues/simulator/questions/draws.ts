@@ -98,7 +98,7 @@ export function dollars(price: number): string {
   return `$${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** The view of a question whose values are drawn anew each day, so that other_date gives other values. */
+/** View of a question whose values are drawn again for each day, so that the trap `other_date` changes them. */
 export const redrawn = (view: View): View =>
   view.trap === 'other_date' ? { ...view, key: view.resultKey } : view
 

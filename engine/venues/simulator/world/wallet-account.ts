@@ -51,7 +51,7 @@ class WalletPosition {
   }
 
   /**
-   * The amount without what was acquired in the current second. Times of rows are in seconds, so clients may order the
+   * The amount without contracts acquired in the current second. Times of rows are in seconds, so clients may order the
    * rows of one second differently.
    */
   settled(atMs: TimeMs): number {
@@ -91,7 +91,7 @@ export class WalletHolding {
     this.market = market
   }
 
-  /** Number of complete sets that can be merged. Excludes what was acquired in the current second. */
+  /** Number of complete sets that can be merged. Excludes contracts acquired in the current second. */
   sets(atMs: TimeMs): number {
     return Math.min(this.positions[0].settled(atMs), this.positions[1].settled(atMs))
   }
