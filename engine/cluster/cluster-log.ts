@@ -141,8 +141,8 @@ export interface ClusterLog {
    * - `after`: the required sequence of the shard's newest batch, else it rejects with `fenced`.
    * - `id`: a second batch with the same id within two minutes is not appended and gets the first one's
    *   sequence.
-   * - `isAckedSeparately`: it is unknown whether the log has the batches sent right before, so this one
-   *   gets its own acknowledgement.
+   * - `isAckedSeparately`: requests an acknowledgement of this batch only, because it is unknown whether the log has
+   *   the preceding ones.
    */
   publish(shard: ShardName, batch: Append): Promise<number>
   /**

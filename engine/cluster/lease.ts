@@ -70,7 +70,7 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       if (seen !== revision) term = held?.term ?? term
       wasHeld ||= held !== null && held.holder !== ''
       ;[seen, polledMs, hasFailed] = [revision, nowMs, false]
-      // A running leader rewrites a lost record, so the record stays absent only without one.
+      // A running leader rewrites a lost record. The record therefore stays absent only if no leader is running.
       const isFree = (entry === null && !wasHeld) || held?.holder === ''
       if (isFree || watchedMs >= leaseLostMs) {
         const next = nextTerm(term, clock)

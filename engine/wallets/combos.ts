@@ -2,12 +2,12 @@
 
 import type { WalletEvent } from '../wallet.ts'
 
-/** Micro-contracts by token. Null once more contracts left than were known to be held. */
+/** Micro-contracts by token. Null after more contracts left than were known to be held. */
 export type ComboHoldings = Map<string, number | null>
 
 /**
  * Whether nothing is held, so that receipts less payments are the final result. A lost combo that was not redeemed
- * looks like an open one, because no row states the winner.
+ * counts as held, because no row states the winner.
  */
 export function isClosed(combos: ComboHoldings): boolean {
   return [...combos.values()].every((amount) => amount === 0)

@@ -11,7 +11,7 @@ export interface Position {
   readonly token: OutcomeId
   /** −1: the outcome is unknown. */
   outcomeIndex: number
-  /** False once more contracts left than were known to be held. */
+  /** False if a part of the cost is unknown, for instance after more contracts left than were known to be held. */
   isCostKnown: boolean
   readonly openedSecond: number
   updatedSecond: number
@@ -34,8 +34,8 @@ export interface HeldMarket {
   /** In order of creation. */
   readonly positions: Position[]
   /**
-   * Time of the last event other than a redemption, from which a loser counts as lost, and time of the last event of
-   * any kind.
+   * Time of the last event other than a redemption. A loser is written off at this time or at the resolution, whichever
+   * is later. `touchedSecond`: time of the last event of any kind.
    */
   lastSecond: number
   touchedSecond: number
@@ -156,7 +156,7 @@ export class Holdings {
     this.#realize(position, second, counted - cost)
   }
 
-  /** Removes contracts at cost without realising anything. Returns the cost of the known ones. */
+  /** Removes contracts at cost without realising anything. Returns the cost of the removed contracts that were known. */
   withdrawAtCost(position: Position, size: number, second: number): number {
     const { cost } = take(position, size)
     give(position, { size, usd: cost, second })

@@ -228,7 +228,7 @@ export class PnlState {
     return this.#held.pnlHistory.hours(sinceMs)
   }
 
-  /** Markets with holdings that are not resolved as far as known. */
+  /** Markets with holdings that are not known to be resolved. */
   openMarkets(): NativeMarketId[] {
     const isOpen = ({ payout, positions }: HeldMarket): boolean =>
       payout === null && positions.some(({ amount }) => amount > 0)

@@ -27,8 +27,8 @@ const INSIDE_NAME = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|la
 const NAME = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
 /**
- * Returns the URL as it is stored and called, or an error that states what is accepted. The error contains nothing of
- * the given text. Does not resolve names.
+ * Returns the URL as it is stored and called, or an error that states what is accepted. The error does not repeat the
+ * given text. Does not resolve names.
  */
 export function readTargetUrl(
   text: string,

@@ -5,7 +5,7 @@ import type { Tier } from '../accounts/account.ts'
 export interface WebhookShare {
   /** Average number of accepted events and of started attempts per second. */
   readonly deliveriesPerSecond: number
-  /** Maximum pending deliveries. Beyond it, a webhook above its part of them gets no new ones. */
+  /** Maximum pending deliveries. Above it, a webhook that exceeds its part of them gets no new ones. */
   readonly pendingMax: number
   /** Maximum total body size of pending deliveries, in bytes. */
   readonly pendingBytesMax: number
