@@ -106,14 +106,14 @@ interface EngineParts {
   readonly cluster?: ClusterParts
 }
 
-/** What a leading engine needs in addition to its storage. */
+/** Additional dependencies of a leading engine. */
 export interface ClusterParts {
   /** Tables that replace those of the storage. */
   readonly accounts: AccountTable
   readonly webhooks: WebhookTable
   /** The state of this engine in the cluster. */
   readonly view?: () => ClusterView
-  /** Passes events on, after a check of the lease if another engine may have taken it. */
+  /** Passes events on. If another engine may have taken the lease, checks the lease first. */
   readonly gate?: (take: (event: VenueEvent) => void) => (event: VenueEvent) => void
   /** Creates the feeder, which receives all updates and all changes of listings and pairs. Called once. */
   readonly feeder: (components: {
@@ -194,7 +194,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   }
 }
 
-/** All components, and what carries events to them. */
+/** All components, and the functions that pass events to them. */
 interface Components {
   readonly system: System
   readonly delays: DelayWatch

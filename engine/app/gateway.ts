@@ -87,7 +87,7 @@ export class Gateway {
   #served: ServedMirror | null = null
   #faultCount = 0
   #lastFault: string | null = null
-  /** Answers other gateways' requests for further pages of lists that began here. */
+  /** Answers other gateways' requests for further pages of lists that were created at this gateway. */
   #answering: LogSubscription | null = null
   #loopback: Loopback | null = null
   #isStopped = false
@@ -232,7 +232,7 @@ export class Gateway {
     log.warn({ fault }, 'the mirror has a fault and is rebuilt')
   }
 
-  /** Creates mirrors until one is complete and served. Returns at once if one is served. */
+  /** Creates mirrors until one is complete and served. Returns at once if one is already served. */
   async #replace(): Promise<void> {
     if (this.#isReplacing) return
     this.#isReplacing = true
@@ -428,7 +428,6 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
   if (shutdown.hasBegun) return
   // The memory of a mirror is allocated at once and stays. Small steps of heap growth would cause many full
   // collections.
-  // full collections.
   setFlagsFromString('--heap-growing-percent=0')
   await gateway.start()
   setFlagsFromString('--heap-growing-percent=30')

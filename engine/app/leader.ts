@@ -225,7 +225,7 @@ export class Leader {
     }
   }
 
-  /** From now on writes the records that it has followed as standby. */
+  /** Lets this engine write the records that it only followed as standby. */
   async guard(followed: Following): Promise<void> {
     this.#guarded.push(followed)
     await followed.lead()
@@ -295,7 +295,7 @@ export class Leader {
     this.#checkpoints = checkpoints
     this.#answer('checkpoint', async (body) => {
       const askingEpoch = Buffer.from(body).toString()
-      // A gateway that requests a checkpoint because this run is new has missed no batch of it.
+      // A gateway that requests a checkpoint because of the new run has missed none of the run's batches.
       await (askingEpoch === '' || askingEpoch === view.epoch
         ? checkpoints.make()
         : checkpoints.first())
@@ -313,7 +313,7 @@ export class Leader {
     )
   }
 
-  /** Does not answer if this engine no longer leads, so that the current leader can. */
+  /** Registers an answer. Leaves requests open if this engine no longer leads, so that the current leader can answer. */
   #answer(subject: RequestSubject, answer: Answer): void {
     const answering = this.#parts.cluster.answer(subject, async (body) => {
       if ((await this.#lease.confirm()) === false) return new Promise(() => undefined)
@@ -342,7 +342,7 @@ export class Leader {
     for (const answering of this.#answers) await answering.stop()
   }
 
-  /** Called after the engine has stopped. Writes what waits, and releases the lease. */
+  /** Called after the engine has stopped. Writes the waiting batches, and releases the lease. */
   async stop(): Promise<void> {
     this.#loopback?.close()
     if (!this.#isDeposed) await this.#writer?.drain(DRAIN_MS_MAX)

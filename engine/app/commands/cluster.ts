@@ -78,7 +78,7 @@ function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): 
   }
 }
 
-/** Notices that npm was killed, which sends no signal: the parent process id changes. */
+/** Detects that npm was killed. No signal arrives then, but the parent process id changes. */
 function onNpmKilled(action: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
