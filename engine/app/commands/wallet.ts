@@ -9,7 +9,8 @@ import { runCommand, sendToEngine } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run wallet',
-  about: 'Shows a wallet\u2019s sync state, its sums, and positions for which the venue\u2019s figures differ.',
+  about:
+    'Shows a wallet\u2019s sync state, its sums, and positions for which the venue\u2019s figures differ.',
   usage: ['ADDRESS'],
   positionals: { ADDRESS: '0x and 40 hex digits, of the wallet or its owner' },
   positionalCounts: [1, 1],
