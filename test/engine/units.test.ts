@@ -58,6 +58,7 @@ test('accepts a price from 0 to 1 and a non-negative size', () => {
 
 test('rounds a float price to the nearest micro-dollar and writes the shortest JSON number', () => {
   assert.equal(roundPrice(Number('0.5199999923664122')), 520_000)
+  assert.deepEqual([roundPrice(0), roundPrice(1)], [0, 1_000_000])
   assert.equal(roundPrice(Number.NaN), null)
   assert.equal(roundPrice(1.1), null)
   for (let micros = 0; micros <= 1_000_000; micros += 997) {

@@ -315,6 +315,7 @@ test('shows the last book as stale after a restart until the first snapshot arri
   assert.equal(again.book().isStale, true)
   assert.deepEqual(again.book().bids, [level(0.4, 10)])
   assert.equal(again.book().receivedAtMs, NOON + 1_000, 'the book has the time of its checkpoint')
+  assert.equal(again.bookConfirmedAtMs, NOON + 1_000)
   assert.equal(again.price().price, 410_000)
 })
 

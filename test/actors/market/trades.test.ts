@@ -78,6 +78,24 @@ test('builds the same candles as a recomputation at six intervals, for any order
   }
 })
 
+test('changes the version of the trades when a maker becomes known, but not when the same wallet arrives again', () => {
+  const storage = openMemoryStorage()
+  const actor = openActor(storage)
+  actor.receive(trade('m', 't1'))
+  const versions = [actor.tradesVersion]
+  for (let times = 0; times < 2; times += 1) {
+    actor.receive({
+      ...{ kind: 'tradeParticipant', venue: 'a', outcome: outcomeId('m-yes'), txHash: '0xt1' },
+      ...{ wallet: '0xmaker', venueTimeMs: NOON, receivedAtMs: NOON },
+    })
+    versions.push(actor.tradesVersion)
+  }
+  assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, '0xmaker')
+  const [before = 0, known = 0, repeated] = versions
+  assert.ok(known > before)
+  assert.equal(repeated, known)
+})
+
 test('writes bars in the same tick as their trade and restores them after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bars-'))
   const open = () => openData(dataDir)
