@@ -330,4 +330,19 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     const inside = await page('young', `start_time=${first}`)
     assert.equal(inside.headers.get('x-data-start'), null)
   })
+
+  test('marks a cached candle as closed when its end passes without a trade', async () => {
+    const market = server.engine.add('quiet')
+    for (const interval of Object.keys(CANDLE_MS)) {
+      market.trade({ timeMs: clock.nowMs() })
+      const last = async () => (await page('quiet', `interval=${interval}`)).candles.at(-1)
+      const open = await last()
+      assert.deepEqual(await last(), { ...open, closed: false })
+      const endMs = (open?.end_period_ts ?? 0) * 1_000
+      clock.advance(endMs - 1 - clock.nowMs())
+      assert.deepEqual(await last(), { ...open, closed: false })
+      clock.advance(1)
+      assert.deepEqual(await last(), { ...open, closed: true })
+    }
+  })
 })
