@@ -12,6 +12,7 @@ import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.
 let apiServer: ApiServer
 before(async () => {
   apiServer = await openApiServer()
+  apiServer.engine.accounts.make('bob')
 })
 after(() => apiServer.stop())
 
@@ -187,7 +188,6 @@ describe('handshake', () => {
 
   test('closes a key’s connections with 4010 before the revocation is answered', async () => {
     const mine = await StreamClient.open(apiServer.port)
-    apiServer.engine.accounts.make('bob')
     const other = await StreamClient.open(apiServer.port, 'api_key=bob-key')
     const listed = await apiServer.get('/v1/keys', {
       headers: { authorization: 'Bearer ann-token' },
