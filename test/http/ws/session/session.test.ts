@@ -127,6 +127,23 @@ test('sends changes of markets whose snapshot was sent while a wildcard subscrip
   hub.stop()
 })
 
+test('sends changed depths when the only subscription is a wildcard that is still being filled', () => {
+  const { clock, hub, join, markets } = open()
+  const { socket, subscribe } = join()
+  const [m0] = markets
+  socket.fullAt = 'depth'
+  subscribe('depth')
+  m0.change(bid(0.4, 2))
+  m0.change(bid(0.4, 3))
+  clock.advance(250)
+  const depths = socket.messages.filter(({ type }) => type === 'depth')
+  assert.deepEqual(
+    depths.map(({ market_id, seq }) => [market_id, seq]),
+    [-2, -1, 0].map((earlier) => [idOf(m0), m0.seq('orderbook') + earlier]),
+  )
+  hub.stop()
+})
+
 test('sends all snapshots again, then changes and heartbeats, after lagging while a wildcard subscription was filled', () => {
   const { hub, markets, socket, session, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
