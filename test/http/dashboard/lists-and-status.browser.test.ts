@@ -205,6 +205,17 @@ test('shows games with both venues side by side, and markets that only one venue
   assert.equal((await texts(page, '.game-list tbody td.num')).length, 2)
 })
 
+test('shows a question of one venue beside its prices without overlap in a window of 320 pixels', async () => {
+  const page = await dashboard.open(`#/sports?sport=nhl&date=${DAY}`, { width: 320 })
+  const row = page.locator('.game-list tbody tr')
+  await row.waitFor()
+  const edges = await row.evaluate((one) =>
+    [...one.children].map((cell) => cell.getBoundingClientRect()),
+  )
+  for (const [index, { right }] of edges.slice(0, -1).entries())
+    assert.ok(right <= (edges[index + 1]?.left ?? 0) + 1, `cell ${index} ends at ${right}`)
+})
+
 test('shows a game’s markets side by side with their decimals, and the winner after settlement', async () => {
   const { engine } = dashboard.server
   const day = '2026-11-18'
