@@ -23,5 +23,4 @@ export const test: (name: string, run: TestFn) => void = reason === null ? testO
 export const before: (run: HookFn) => void = reason === null ? beforeAll : nothing
 export const after: (run: HookFn) => void = reason === null ? afterAll : nothing
 
-// Keeps the tabs of a failed test open. Closing the browser later prints their content.
-if (reason === null) afterEach((t) => ('passed' in t && !t.passed ? undefined : closeTabs()))
+if (reason === null) afterEach((t) => closeTabs(!('passed' in t) || t.passed === true))

@@ -39,9 +39,16 @@ export interface Chromium {
 /** Open tabs. */
 const tabs = new Set<Tab>()
 
-/** Closes all open tabs. Throws if one has problems. */
-export async function closeTabs(): Promise<void> {
-  for (const tab of tabs) await tab.close()
+/** Closes all open tabs. After a passed test, throws if one has problems. After a failed test, prints their content. */
+export async function closeTabs(hasPassed: boolean): Promise<void> {
+  const open = [...tabs]
+  for (const tab of open) {
+    if (!hasPassed) console.error(await contentOf(tab.page))
+    tabs.delete(tab)
+    await tab.page.context().close()
+  }
+  const problems = open.flatMap((tab) => tab.problems)
+  if (hasPassed) assert.deepEqual(problems, [], 'problems of the open tabs')
 }
 
 /** Exceeds any wait on a busy machine. */
@@ -84,10 +91,7 @@ export async function openChromium(): Promise<Chromium> {
       return tab
     },
     async close() {
-      const problems = [...tabs].flatMap((tab) => tab.problems)
-      for (const { page } of tabs) console.error(await contentOf(page))
-      await browser.close()
-      assert.deepEqual(problems, [], 'what went wrong in tabs')
+      await closeTabs(true).finally(() => browser.close())
     },
   }
 }
@@ -125,7 +129,7 @@ async function tabOf(
   }
 }
 
-/** Content of a tab that a failed test left open, for the error message. */
+/** Address and text of a tab, for the report of a failed test. */
 async function contentOf(page: Page): Promise<string> {
   const text = await page.evaluate('document.body.innerText').catch(String)
   return `left open at ${page.url()}:\n${String(text).slice(0, 2_000)}`
