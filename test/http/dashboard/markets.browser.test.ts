@@ -1,8 +1,7 @@
 // Tests the market list and the market page in a browser over a fake engine. Compares shown values with REST.
 
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { EngineError } from '../../../engine/errors.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -470,21 +469,30 @@ test('searches after a pause, and ignores responses to earlier queries', async (
   let held = new Promise<void>((done) => {
     releaseHeld = done
   })
-  await page.route('**/v1/markets**', async (route) => {
-    const { searchParams: query } = new URL(route.request().url())
+  const answers: Promise<void>[] = []
+  const answer = async (route: Route) => {
+    const { origin, pathname, searchParams: query } = new URL(route.request().url())
     const isPage = query.get('cursor') !== null
     if (query.get('search') !== null)
       searches.push(`${query.get('search')}${isPage ? ' more' : ''}`)
     query.delete('cursor')
-    const { origin, pathname } = new URL(route.request().url())
     const response = await route.fetch({ url: `${origin}${pathname}?${query}` })
     if (isPage || query.get('search') === 'otter') await held
     // All lists have a next page. `fulfill` fails if the page has aborted the request.
     const json = { ...(await response.json()), cursor: 'next' }
     await route.fulfill({ response, json }).catch(() => undefined)
-  })
+  }
+  await page.route('**/v1/markets**', (route) => void answers.push(answer(route)))
   await link('otter').waitFor()
-  await box.pressSequentially('otter', { delay: 20 })
+  // On a busy machine, real time between two keys may exceed the pause.
+  await page.clock.install()
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 60_000))
+  for (const key of 'otter') {
+    await box.press(key)
+    await page.clock.runFor(100)
+  }
+  assert.deepEqual(searches, [])
+  await page.clock.resume()
   await page.locator('.markets[aria-busy=true] .aging').waitFor()
   assert.ok(await link('badger').isVisible(), 'the previous rows are shown while a list loads')
   await box.fill('badger')
@@ -497,7 +505,8 @@ test('searches after a pause, and ignores responses to earlier queries', async (
   await page.getByLabel('Status').selectOption('')
   await page.locator('.markets[aria-busy=false]').waitFor()
   releaseHeld()
-  await pause(300)
+  await Promise.all(answers)
+  await page.evaluate(() => new Promise(requestAnimationFrame))
   assert.deepEqual(searches, ['otter', 'badger', 'badger more', 'badger'])
   assert.equal(await page.locator('.markets tbody tr').count(), 1)
   assert.ok(await link('badger').isVisible())
