@@ -289,14 +289,18 @@ describe('limits', () => {
     assert.equal(code, 4000)
   })
 
-  for (const [name, reply] of [
-    ['list', 'subscriptions'],
-    ['snapshot', 'synced'],
+  for (const [name, commandOf, reply] of [
+    ['list', () => ({ action: 'list' }), 'subscriptions'],
+    [
+      'snapshot of 100 markets',
+      () => ({ action: 'snapshot', market_ids: Array(100).fill(market(0).ref.id) }),
+      'synced',
+    ],
   ] as const) {
-    test(`counts a ${name} of 100 markets as ten commands`, async () => {
+    test(`counts a ${name} as ten commands`, async () => {
       const client = await StreamClient.open(server.port)
       clock.advance(1_000)
-      const command = { action: name, market_ids: Array(100).fill(market(0).ref.id) }
+      const command = commandOf()
       client.send({ ...command, id: 1 })
       client.send({ action: 'ping', id: 2 })
       client.send({ ...command, id: 3 })
