@@ -110,11 +110,11 @@ async function askParameter(
 /** All parameters of a kind on all routes. */
 function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchema) => boolean) {
   return clients.flatMap((client) => {
-    const locations = [
+    const groups = [
       ['query', client.route.querySchema.properties],
       ['path', client.route.pathSchema.properties],
     ] as const
-    return locations.flatMap(([position, properties]) =>
+    return groups.flatMap(([position, properties]) =>
       Object.entries(properties)
         .filter(([, schema]) => isOfKind(schema))
         .map(([name]) => ({ client, position, name })),

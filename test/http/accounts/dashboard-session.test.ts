@@ -172,7 +172,7 @@ describe('dashboard session', () => {
     const { cookie, account } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
-    const requested = async (headers: Headers, path = '/v1/markets?limit=1') => {
+    const limitsOf = async (headers: Headers, path = '/v1/markets?limit=1') => {
       const { status, headers: answerHeaders } = await sendRequest('GET', path, headers)
       return [
         status,
@@ -180,33 +180,30 @@ describe('dashboard session', () => {
         Number(answerHeaders['x-ratelimit-remaining']),
       ]
     }
-    assert.deepEqual(await requested(page), [
+    assert.deepEqual(await limitsOf(page), [
       200,
       dashboardRequestsPerMinute,
       dashboardRequestsPerMinute - 1,
     ])
-    assert.deepEqual(await requested({ 'x-api-key': key }), [200, 60, 59])
+    assert.deepEqual(await limitsOf({ 'x-api-key': key }), [200, 60, 59])
     for (let count = 0; count < 60; count += 1) accounts.takeAccountRequest(account)
-    assert.deepEqual(await requested({ 'x-api-key': key }), [429, 60, 0])
-    assert.deepEqual(await requested(page, '/v1/keys'), [
+    assert.deepEqual(await limitsOf({ 'x-api-key': key }), [429, 60, 0])
+    assert.deepEqual(await limitsOf(page, '/v1/keys'), [
       ...[200, dashboardRequestsPerMinute, dashboardRequestsPerMinute - 2],
     ])
     for (let count = 0; count < dashboardRequestsPerMinute; count += 1) {
       accounts.takeDashboardRequest(account)
     }
-    assert.deepEqual(await requested(page), [429, dashboardRequestsPerMinute, 0])
+    assert.deepEqual(await limitsOf(page), [429, dashboardRequestsPerMinute, 0])
   })
 
   test('ends this session on log-out, and all sessions on log-out everywhere', async () => {
     const { user, cookie, account, token } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
-    const published = await sendRequest('GET', '/v1/auth/session', page)
-    assert.equal(isPublished(published.body), true, JSON.stringify(published.body))
-    assert.deepEqual(
-      [published.body.user.email, published.body.user.has_password],
-      [user.email, true],
-    )
+    const session = await sendRequest('GET', '/v1/auth/session', page)
+    assert.equal(isPublished(session.body), true, JSON.stringify(session.body))
+    assert.deepEqual([session.body.user.email, session.body.user.has_password], [user.email, true])
     for (const headers of [{}, { cookie }, { 'x-api-key': key }, OURS]) {
       assert.equal((await sendRequest('GET', '/v1/auth/session', headers)).body.user, null)
     }
@@ -221,7 +218,7 @@ describe('dashboard session', () => {
       200
     assert.equal(await isGood(token), false)
     const { body: over } = await sendRequest('GET', '/v1/auth/session', page)
-    assert.deepEqual([over.user, over.has_ended, published.body.has_ended], [null, true, false])
+    assert.deepEqual([over.user, over.has_ended, session.body.has_ended], [null, true, false])
     const [first, second] = [
       await sendRequest('POST', '/v1/auth/login', OURS, { body: user }),
       await sendRequest('POST', '/v1/auth/login', {}, { body: user }),

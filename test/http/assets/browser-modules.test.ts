@@ -17,9 +17,9 @@ const linked = (files: Readonly<Record<string, string>>) =>
   linkModules(new Map(Object.entries(files)), rules)
 
 test('rewrites all forms of import relative to the importing file and leaves other text unchanged', () => {
-  const terms = 'const text = `made from "./leaf.ts"`, said = "import \'./leaf.ts\'"\n'
+  const unchanged = 'const text = `made from "./leaf.ts"`, said = "import \'./leaf.ts\'"\n'
   const modules = linked({
-    'top.ts': `import { a } from "./leaf.ts"\nimport './leaf.ts'\nexport * from './parts/deep.ts'\n${terms}`,
+    'top.ts': `import { a } from "./leaf.ts"\nimport './leaf.ts'\nexport * from './parts/deep.ts'\n${unchanged}`,
     'parts/deep.ts': `import {\n  b,\n} from "../leaf.ts"\nimport { c } from 'library'\nconst late = () => import("../leaf.ts")\n`,
     'leaf.ts': 'export const a = 1\n',
     library: 'import{d}from"other";var e=1\n',
@@ -30,7 +30,7 @@ test('rewrites all forms of import relative to the importing file and leaves oth
   const leaf = address('leaf.ts')
   assert.equal(
     modules.get('top.ts')?.text,
-    `import { a } from "${leaf}"\nimport '${leaf}'\nexport * from '${address('parts/deep.ts')}'\n${terms}`,
+    `import { a } from "${leaf}"\nimport '${leaf}'\nexport * from '${address('parts/deep.ts')}'\n${unchanged}`,
   )
   assert.equal(
     modules.get('parts/deep.ts')?.text,

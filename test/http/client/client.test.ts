@@ -240,9 +240,9 @@ describe('reconnect', () => {
     await rig.comeBack()
     await rig.settle()
     assert.deepEqual(tradeIds(rig), ['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9'])
-    const requested = sinces(rig).filter(({ connection }) => connection > 1)
-    assert.equal(requested.length, 10)
-    for (const { since } of requested) assert.deepEqual(since, { epoch: 'e1', offset: 1 })
+    const resumes = sinces(rig).filter(({ connection }) => connection > 1)
+    assert.equal(resumes.length, 10)
+    for (const { since } of resumes) assert.deepEqual(since, { epoch: 'e1', offset: 1 })
     assert.deepEqual(rig.of('gap'), [])
   })
 
@@ -401,8 +401,8 @@ describe('reconnect', () => {
     }
     while (rig.server.connectionCount < 4) await rig.comeBack()
     await rig.settle()
-    const published = rig.of('gap').map(({ from_ms, to_ms }) => [from_ms, to_ms])
-    assert.deepEqual(published, [
+    const gaps = rig.of('gap').map(({ from_ms, to_ms }) => [from_ms, to_ms])
+    assert.deepEqual(gaps, [
       [null, 20],
       [20, 30],
       [30, 40],
@@ -425,8 +425,8 @@ describe('reconnect', () => {
     }
     while (rig.server.connectionCount < 4) await rig.comeBack()
     await rig.settle()
-    const published = rig.of('gap').map(({ cause }) => cause)
-    assert.deepEqual(published, ['venue_gap', 'venue_gap'])
+    const causes = rig.of('gap').map(({ cause }) => cause)
+    assert.deepEqual(causes, ['venue_gap', 'venue_gap'])
     assert.equal(rig.of('snapshot').length, 3)
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
@@ -454,8 +454,8 @@ describe('reconnect', () => {
     const head = { channel: 'candles', market_id: ONE }
     rig.server.publish({ ...head, type: 'resync', reason: 'slow_consumer' })
     const times = { timestamp_ms: null, received_ms: null, published_ms: 1 }
-    const location = { epoch: rig.server.epoch, offset: 0, seq: 0 }
-    rig.server.publish({ ...head, type: 'candle', ...location, ...times, data: null })
+    const position = { epoch: rig.server.epoch, offset: 0, seq: 0 }
+    rig.server.publish({ ...head, type: 'candle', ...position, ...times, data: null })
     rig.server.state('candles', ONE)
     await rig.settle()
     assert.deepEqual(

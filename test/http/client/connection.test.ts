@@ -119,15 +119,15 @@ describe('connection lifecycle', () => {
     const refusal = (status: number) => () => Promise.reject(Object.assign(new Error(), { status }))
     answers.push(refusal(0), refusal(503), () => new Promise<string>(() => {}))
     server.cutAll()
-    for (const terms of ['no ticket was given', 'refused with status 503', 'no ticket came']) {
+    for (const reason of ['no ticket was given', 'refused with status 503', 'no ticket came']) {
       await rig.retry()
-      if (terms === 'no ticket came') {
+      if (reason === 'no ticket came') {
         await rig.until(() => client.state === 'connecting')
         // A subscription during the ticket request must not open a second connection.
         client.subscribe({ channel: 'whales', all: true })
         clock.advance(10_000)
       }
-      await rig.until(() => rig.of('state').at(-1)?.reason === terms)
+      await rig.until(() => rig.of('state').at(-1)?.reason === reason)
     }
     await rig.comeBack()
     assert.deepEqual(server.urls, ['/v1/ws?batch=on&ticket=t+1', '/v1/ws?batch=on&ticket=t+5'])

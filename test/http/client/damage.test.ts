@@ -124,10 +124,10 @@ function assertCorrect(rig: Rig): void {
       .map((row) => `${row.epoch} ${row.market_id} ${row.seq}`)
     // A gap with cause `replay_short` has the number of missing messages but does not name them.
     const short = own.filter(({ cause }) => cause === 'replay_short')
-    const published = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
+    const lostCount = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
     assert.ok(
-      missing.length <= published,
-      `${channel}: missing ${missing.join(', ')}, reported ${published}`,
+      missing.length <= lostCount,
+      `${channel}: missing ${missing.join(', ')}, reported ${lostCount}`,
     )
   }
 }

@@ -58,9 +58,9 @@ test('decodes long strings, arrays and maps, and signed 64-bit integers', () => 
 })
 
 test('decodes a field named __proto__ as a plain field', () => {
-  const published = JSON.parse('{"__proto__":{"price":1},"seq":2}')
-  const read = decodeMessagePack(encode(published))
-  assert.deepEqual(read, published)
+  const message = JSON.parse('{"__proto__":{"price":1},"seq":2}')
+  const read = decodeMessagePack(encode(message))
+  assert.deepEqual(read, message)
   assert.equal(Reflect.getPrototypeOf(Object(read)), Object.prototype)
   assert.equal(Reflect.get(Object(read), 'price'), undefined)
 })

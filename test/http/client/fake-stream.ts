@@ -273,19 +273,19 @@ export class FakeStream {
   subscribe(peer: Peer, command: Fields): void {
     const { id, since } = command
     const channel = String(command.channel)
-    const existing: string[] = []
+    const accepted: string[] = []
     const rejected: Fields[] = []
     for (const name of wantedOf(command)) {
       const found = this.#canonical(name)
       if (found === null) rejected.push({ market_id: name, code: 'UNKNOWN_MARKET' })
-      else existing.push(found)
+      else accepted.push(found)
     }
-    this.send(peer, { type: 'subscribed', id, channel, accepted: existing, rejected })
+    this.send(peer, { type: 'subscribed', id, channel, accepted, rejected })
     const topics = peer.topics.get(channel) ?? new Set<string>()
     peer.topics.set(channel, topics)
-    if (isPlace(since)) return this.#resume(peer, { id, channel, existing, since, topics })
-    for (const name of existing) topics.add(name)
-    for (const marketId of this.#expanded(existing)) this.#sendState(peer, channel, marketId)
+    if (isPlace(since)) return this.#resume(peer, { id, channel, accepted, since, topics })
+    for (const name of accepted) topics.add(name)
+    for (const marketId of this.#expanded(accepted)) this.#sendState(peer, channel, marketId)
     this.#synced(peer, id, channel)
   }
 
@@ -294,20 +294,20 @@ export class FakeStream {
     {
       id,
       channel,
-      existing,
+      accepted,
       since,
       topics,
     }: {
       id: unknown
       channel: string
-      existing: string[]
+      accepted: string[]
       since: { epoch: string; offset: number }
       topics: Set<string>
     },
   ): void {
-    const ids = new Set(this.#expanded(existing))
+    const ids = new Set(this.#expanded(accepted))
     const join = (): void => {
-      for (const name of existing) topics.add(name)
+      for (const name of accepted) topics.add(name)
     }
     const run = this.#epochs.indexOf(since.epoch)
     const isBook = channel === 'orderbook'

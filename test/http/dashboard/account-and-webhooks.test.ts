@@ -140,24 +140,24 @@ test('adds each attempt of a delivery with its request, response and time', () =
     attempt(2_007, 503, 0),
     attempt(9_021, 200, 1),
   ]
-  let existing: ReadonlyMap<number | null, DeliveryDetail> = new Map()
+  let attempts: ReadonlyMap<number | null, DeliveryDetail> = new Map()
   const shown: (readonly (number | null)[])[] = []
   for (const detail of details) {
-    existing = withAttempt(existing, detail)
-    shown.push([...existing.keys()])
+    attempts = withAttempt(attempts, detail)
+    shown.push([...attempts.keys()])
   }
   assert.deepEqual(shown, [[null], [2_007], [2_007], [2_007, 9_021]])
   assert.deepEqual(
-    [...existing.values()].map(({ last_attempt: last }) => [last?.status, last?.duration_ms]),
+    [...attempts.values()].map(({ last_attempt: last }) => [last?.status, last?.duration_ms]),
     [
       [503, 7],
       [200, 21],
     ],
   )
   for (let atMs = 20_000; atMs < 40_000; atMs += 1_000)
-    existing = withAttempt(existing, attempt(atMs, 500, 2))
-  assert.equal(existing.size, 10)
-  assert.equal([...existing.keys()].at(-1), 39_000)
+    attempts = withAttempt(attempts, attempt(atMs, 500, 2))
+  assert.equal(attempts.size, 10)
+  assert.equal([...attempts.keys()].at(-1), 39_000)
 })
 
 test('uses the base URL of the dashboard in the example command', () => {

@@ -300,7 +300,7 @@ test('explains Twinbook and shows the state of both venues to a logged-out visit
   assert.ok(typeof exchanges === 'object' && exchanges !== null)
   const names = { venue_a: 'Polymarket (venue_a)', venue_b: 'Kalshi (venue_b)' }
   for (const [venue, isLive] of Object.entries(exchanges)) {
-    const name = Object.entries(names).find(([existing]) => existing === venue)?.[1] ?? venue
+    const name = Object.entries(names).find(([id]) => id === venue)?.[1] ?? venue
     await figure(name)
       .getByText(isLive ? 'Live' : 'Connecting', { exact: true })
       .waitFor()

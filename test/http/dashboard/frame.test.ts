@@ -39,7 +39,7 @@ test('accesses timers, storage, location and navigator only in browser.ts', () =
 })
 
 test('shows a specific message for each API error, with the server’s text and the time to wait', () => {
-  const reported = (status: number, wait: number | null = null) => {
+  const textOf = (status: number, wait: number | null = null) => {
     const { title, detail } = describeError(new ApiError(status, 'the reason', new Map(), wait))
     assert.match(detail, /the reason/i)
     return `${title} ${detail}`
@@ -47,8 +47,8 @@ test('shows a specific message for each API error, with the server’s text and 
   const statuses = [0, 400, 401, 404, 429, 500, 503]
   const titles = statuses.map((status) => describeError(new ApiError(status, 'x')).title)
   assert.equal(new Set(titles).size, titles.length - 1, 'only 500 and 503 share theirs')
-  assert.match(reported(429, 42), /Again in 42 s/)
-  assert.match(reported(0), /No connection/)
+  assert.match(textOf(429, 42), /Again in 42 s/)
+  assert.match(textOf(0), /No connection/)
   assert.match(describeError(new TypeError('ours')).detail, /ours/)
 })
 

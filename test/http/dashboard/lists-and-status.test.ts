@@ -494,8 +494,8 @@ test('shows a feed’s state from the stream, or from REST if the stream has non
     unanswered.map(({ state }) => state),
     ['not known', 'not known'],
   )
-  const published = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])
-  assert.deepEqual(feedRows({ exchanges }, null, published)[1], {
+  const statuses = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])
+  assert.deepEqual(feedRows({ exchanges }, null, statuses)[1], {
     ...{ venue: 'south', state: 'stale', lagMs: 12, delayMs: 3, lastTradeMs: null },
   })
 })

@@ -67,12 +67,12 @@ describe('GET /asyncapi.json', () => {
 
   test('lists every message in an operation, an operation for every channel, and all close codes', () => {
     const operations = objectOf(document.operations)
-    const published = new Set(
+    const listed = new Set(
       [...JSON.stringify(operations).matchAll(/#\/channels\/stream\/messages\/(\w+)/g)].map(
         ([, name]) => name ?? '',
       ),
     )
-    assert.deepEqual([...published].sort(), [...validator.names].sort())
+    assert.deepEqual([...listed].sort(), [...validator.names].sort())
     for (const channel of CHANNEL_NAMES) {
       const name = `tell${channel.charAt(0).toUpperCase()}${channel.slice(1)}`
       assert.equal(objectOf(operations[name]).action, 'send', name)

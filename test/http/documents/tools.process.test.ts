@@ -60,12 +60,12 @@ test('compiles a client generated from the OpenAPI document, and calls ten endpo
   const compiled = await runTool('tsc', [...flags, '--ignoreConfig', client])
   assert.equal(compiled.exitCode, 0, compiled.output)
   const { callTen } = await import(pathToFileURL(client).href)
-  const reported: readonly string[] = await callTen({
+  const results: readonly string[] = await callTen({
     origin: server.origin,
     key: `${ACCOUNT}-key`,
   })
-  t.diagnostic(reported.join(', '))
-  assert.deepEqual(reported, [
+  t.diagnostic(results.join(', '))
+  assert.deepEqual(results, [
     'ok',
     '2 markets',
     '20 found',

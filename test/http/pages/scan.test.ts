@@ -116,9 +116,9 @@ test('loses and repeats no rows when a client continues with the range that a re
     const isRare = random.next() < 0.5
     const accepts = ({ ordinal, side }: StoredTrade) => !isRare && ordinal === 0 && side === 'buy'
     const seen: string[] = []
-    const requested: Partial<Record<'start_time' | 'end_time', number>>[] = [{}]
+    const pending: Partial<Record<'start_time' | 'end_time', number>>[] = [{}]
     let refusedCount = 0
-    for (let query = requested.shift(); query !== undefined; query = requested.shift()) {
+    for (let query = pending.shift(); query !== undefined; query = pending.shift()) {
       const clock = new ManualClock()
       const isShort: boolean = refusedCount < 3
       try {
@@ -138,10 +138,10 @@ test('loses and repeats no rows when a client continues with the range that a re
       } catch (error) {
         assert.ok(error instanceof EngineError, String(error))
         refusedCount += 1
-        const locations = [...error.detail.matchAll(/(start_time|end_time)=(\d+)/g)]
-        const bounds = locations.map(([, name = '', value]) => ({ [name]: Number(value) }))
+        const matches = [...error.detail.matchAll(/(start_time|end_time)=(\d+)/g)]
+        const bounds = matches.map(([, name = '', value]) => ({ [name]: Number(value) }))
         // First requests the rows up to the reported time, then the remaining rows.
-        requested.unshift(...bounds.map((bound) => ({ ...query, ...bound })))
+        pending.unshift(...bounds.map((bound) => ({ ...query, ...bound })))
       }
     }
     const wanted = stored.rows(order).filter(accepts)

@@ -35,7 +35,7 @@ function got(
   method = 'GET',
 ): Promise<Got> {
   return new Promise((resolve, reject) => {
-    const requested = request(
+    const outgoing = request(
       {
         ...{ port: server.port, host: '127.0.0.1', path, method, agent: false },
         headers: { 'x-api-key': 'ann-key', ...headers },
@@ -49,8 +49,8 @@ function got(
         })
       },
     )
-    requested.on('error', reject)
-    requested.end()
+    outgoing.on('error', reject)
+    outgoing.end()
   })
 }
 
@@ -153,10 +153,13 @@ describe('answers', () => {
           assert.equal(head.bytes.length, 0)
           assert.equal(head.headers['content-length'], answer.headers['content-length'])
           assert.equal(head.headers['content-encoding'], wanted)
-          const existing = await got(path, { ...header, 'if-none-match': plain.headers.etag ?? '' })
-          assert.equal(existing.status, 304)
+          const unmodified = await got(path, {
+            ...header,
+            'if-none-match': plain.headers.etag ?? '',
+          })
+          assert.equal(unmodified.status, 304)
           for (const name of ['etag', 'vary', 'cache-control', 'content-type']) {
-            assert.equal(existing.headers[name], answer.headers[name], `${name} of ${path}`)
+            assert.equal(unmodified.headers[name], answer.headers[name], `${name} of ${path}`)
           }
         }
       }

@@ -41,32 +41,32 @@ async function answerOf(
 }
 
 test('answers a new client while one address opens ten times the maximum number of connections', async () => {
-  const face = await openApiServer({ connectionsMax: 100 })
-  const sockets = await openIdle(face.port, 1_000)
+  const server = await openApiServer({ connectionsMax: 100 })
+  const sockets = await openIdle(server.port, 1_000)
   try {
     const last = sockets.at(-1)
     assert.ok(last !== undefined)
     if (!last.closed) await once(last, 'close')
     assert.equal(sockets.filter(({ closed }) => !closed).length, 75)
-    const { statusCode } = await answerOf(face.port, '/health')
+    const { statusCode } = await answerOf(server.port, '/health')
     assert.equal(statusCode, 200)
   } finally {
     for (const socket of sockets) socket.destroy()
-    await face.stop()
+    await server.stop()
   }
 })
 
 test('closes connections of unauthenticated callers after the response, but not of authenticated callers, while connections are crowded', async () => {
-  const face = await openApiServer({ connectionsMax: 40 })
+  const server = await openApiServer({ connectionsMax: 40 })
   const key = { 'x-api-key': 'ann-key' }
-  const idle = await openIdle(face.port, 20)
+  const idle = await openIdle(server.port, 20)
   try {
-    assert.notEqual((await answerOf(face.port, '/health')).headers.connection, 'close')
-    const more = await openIdle(face.port, 12)
+    assert.notEqual((await answerOf(server.port, '/health')).headers.connection, 'close')
+    const more = await openIdle(server.port, 12)
     try {
-      assert.equal((await answerOf(face.port, '/health')).headers.connection, 'close')
-      assert.equal((await answerOf(face.port, '/v1/markets')).headers.connection, 'close')
-      const known = await answerOf(face.port, '/v1/markets', key)
+      assert.equal((await answerOf(server.port, '/health')).headers.connection, 'close')
+      assert.equal((await answerOf(server.port, '/v1/markets')).headers.connection, 'close')
+      const known = await answerOf(server.port, '/v1/markets', key)
       assert.equal(known.statusCode, 200)
       assert.notEqual(known.headers.connection, 'close')
     } finally {
@@ -74,24 +74,24 @@ test('closes connections of unauthenticated callers after the response, but not 
     }
   } finally {
     for (const socket of idle) socket.destroy()
-    await face.stop()
+    await server.stop()
   }
 })
 
 test('counts a stream as a connection until it closes', async () => {
-  const face = await openApiServer({ connectionsMax: 40 })
+  const server = await openApiServer({ connectionsMax: 40 })
   const openCount = async () => {
-    const { text } = await face.get('/metrics')
+    const { text } = await server.get('/metrics')
     return Number(/^http_connections (\d+)$/m.exec(text)?.[1])
   }
   try {
     const before = await openCount()
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     assert.equal(await openCount(), before + 1)
     await client.close()
     while ((await openCount()) !== before);
   } finally {
-    await face.stop()
+    await server.stop()
   }
 })
 

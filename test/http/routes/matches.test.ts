@@ -286,9 +286,9 @@ describe('GET /v1/matching-markets', () => {
     quote('venue_b_btwo', 0.2, 0.4)
     quote('venue_b_bfive', 0.6, 0.6)
     const bytes = records.bytes.bind(records)
-    t.mock.method(records, 'bytes', (...requested: Parameters<typeof bytes>) => {
+    t.mock.method(records, 'bytes', (...args: Parameters<typeof bytes>) => {
       clock.advance(3)
-      return bytes(...requested)
+      return bytes(...args)
     })
     const listing = list('sort_by=price_gap&limit=2')
     quote('venue_b_bone', 0.9, 0.9)

@@ -50,7 +50,7 @@ const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
 
 test('accepts a parameter’s aliases on every route that has it, without ambiguity', async () => {
   const { clients, close } = RouteClient.all(server)
-  let requested = 0
+  let aliasCount = 0
   for (const client of clients) {
     const { pattern, querySchema } = client.route
     const canonical = Object.keys(querySchema.properties)
@@ -68,12 +68,12 @@ test('accepts a parameter’s aliases on every route that has it, without ambigu
         const { status: wanted } = await client.ask({ query: [...others, [name, value]] })
         assert.equal(status, wanted, `${pattern}: ${alias} for ${name}`)
         assert.equal(headers.get('x-unknown-parameters'), undefined, `${pattern}: ${alias}`)
-        requested += 1
+        aliasCount += 1
       }
     }
   }
   close()
-  assert.ok(requested > 60, `${requested} aliases`)
+  assert.ok(aliasCount > 60, `${aliasCount} aliases`)
 })
 
 test('refuses several ids under every alias of a single-id parameter', async () => {

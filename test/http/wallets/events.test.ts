@@ -24,7 +24,7 @@ function row(outcome: 'yes' | 'no', facts: WalletMarket | null) {
 }
 
 test('keeps a removed market’s names, and converts prices and sides to its first outcome', () => {
-  const published = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
+  const fieldsOf = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
     const record = walletTradeRecord(row(outcome, facts), PARTIES)
     const { question, slug, price, side } = record
     return [question, slug, record.outcome, price, side]
@@ -33,12 +33,12 @@ test('keeps a removed market’s names, and converts prices and sides to its fir
     ['Was it?', 'was-it'],
     [null, null],
   ]
-  assert.deepEqual(published(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
-  assert.deepEqual(published(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
+  assert.deepEqual(fieldsOf(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
+  assert.deepEqual(fieldsOf(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
   // A token of an unknown outcome counts as the first outcome.
-  assert.deepEqual(published(['no', null]), [...unnamed, null, 0.4, 'buy'])
+  assert.deepEqual(fieldsOf(['no', null]), [...unnamed, null, 0.4, 'buy'])
   const blank = { ...OLD, tokens: [], labels: [], question: null, slug: null, eventSlug: null }
-  assert.deepEqual(published(['no', blank]), [...unnamed, null, 0.4, 'buy'])
+  assert.deepEqual(fieldsOf(['no', blank]), [...unnamed, null, 0.4, 'buy'])
   const { question, slug } = walletActivityRecord(row('yes', OLD), NAMES)
   assert.deepEqual([question, slug], named)
 })

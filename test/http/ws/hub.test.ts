@@ -301,9 +301,9 @@ test('sends all fields of a venue’s status, including getters', () => {
       return facts.staleBooks
     }
   }
-  const published = statusMessage(new VenueLike())
-  assert.equal(published.trades_source, 'activity')
-  assert.deepEqual(published, statusMessage(facts))
+  const message = statusMessage(new VenueLike())
+  assert.equal(message.trades_source, 'activity')
+  assert.deepEqual(message, statusMessage(facts))
 })
 
 test('counts and rate-limits log lines for a throwing channel, and still runs the channels after it', () => {

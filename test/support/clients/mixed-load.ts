@@ -81,10 +81,10 @@ export class MixedLoad {
     const markets = await allMarketIds(locations)
     this.#signUps = 0
     for (const person of this.people) person.requests = 0
-    const variants = Array.from({ length: 4 }, (_, variant) =>
-      this.#runWorker(locations, markets, variant),
+    const workers = Array.from({ length: 4 }, (_, worker) =>
+      this.#runWorker(locations, markets, worker),
     )
-    await Promise.all(variants)
+    await Promise.all(workers)
   }
 
   /** Resolves after this many acknowledgements, however long it takes: the test runner's timeout ends a hang. */
@@ -96,13 +96,13 @@ export class MixedLoad {
   async #runWorker(
     locations: ServiceLocations,
     markets: readonly string[],
-    variant: number,
+    worker: number,
   ): Promise<void> {
     for (let isAlive = true; isAlive; ) {
       const able = this.people.filter(
-        ({ requests }, index) => index % 4 === variant && requests < REQUESTS_A_LIFE,
+        ({ requests }, index) => index % 4 === worker && requests < REQUESTS_A_LIFE,
       )
-      const isSigningUp = this.people.length % 4 === variant && this.#signUps < SIGN_UPS_A_LIFE
+      const isSigningUp = this.people.length % 4 === worker && this.#signUps < SIGN_UPS_A_LIFE
       if (isSigningUp && (able.length === 0 || this.#random.next() < 0.05)) {
         isAlive = await this.#signUp(locations)
       } else if (able.length === 0 || this.#random.next() < 0.3) {

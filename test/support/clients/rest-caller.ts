@@ -55,8 +55,8 @@ export async function expectAnswer(
 ): Promise<RestAnswer['body']> {
   const answer = await requestWithRetry(api, method, path, options)
   if (answer?.status !== status) {
-    const reported = answer === null ? 'nothing' : `${answer.status} ${JSON.stringify(answer.body)}`
-    throw new Error(`${method} ${path} answered ${reported.slice(0, 300)}`)
+    const result = answer === null ? 'nothing' : `${answer.status} ${JSON.stringify(answer.body)}`
+    throw new Error(`${method} ${path} answered ${result.slice(0, 300)}`)
   }
   return answer.body
 }

@@ -19,7 +19,7 @@ export class RouteClient {
   /** Responses that differ from the document, as sentences. */
   readonly problems: string[] = []
   requestCount = 0
-  readonly #face: DocumentedServer
+  readonly #server: DocumentedServer
   readonly #validator: OpenapiValidator
   readonly #connection: RawConnection
 
@@ -30,7 +30,7 @@ export class RouteClient {
     connection: RawConnection,
   ) {
     this.route = route
-    this.#face = server
+    this.#server = server
     this.#validator = validator
     this.#connection = connection
   }
@@ -110,13 +110,13 @@ export class RouteClient {
 
   /** Path and query, encoded. */
   async target({ path = {}, query, rawQuery }: RequestSpec): Promise<string> {
-    const existing = {
+    const values = {
       ...SAMPLES,
-      ...(await seedOf(this.route).path?.(this.#face.engine)),
+      ...(await seedOf(this.route).path?.(this.#server.engine)),
       ...path,
     }
     const filled = this.route.pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const value = existing[name]
+      const value = values[name]
       if (value === undefined) throw new Error(`no sample for {${name}} of ${this.route.pattern}`)
       return encoded(value)
     })

@@ -131,9 +131,7 @@ async function ready(): Promise<SimulatedUsersReplies['ready']> {
   const answers = await Promise.all(
     users.flatMap(({ subscriptions }) => subscriptions.map((subscription) => subscription.ready)),
   )
-  const rejected = answers.flatMap((existing) =>
-    existing.rejected.map((row) => JSON.stringify(row)),
-  )
+  const rejected = answers.flatMap((answer) => answer.rejected.map((row) => JSON.stringify(row)))
   return { live: liveCount(), rejected }
 }
 

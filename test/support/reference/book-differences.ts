@@ -54,8 +54,8 @@ export function explain(
   const other = side === 'bid' ? 'ask' : 'bid'
   if (after < before && rank(price) >= Math.min(rank(was[side]), rank(is[side]))) return 'fill'
   if (after > before && price === is[side] && rank(price) >= rank(was[other])) return 'rest'
-  const published = soon.find((change) => change.side === side && change.price === price)
-  return published?.size === after ? 'ahead' : 'unexplained'
+  const next = soon.find((change) => change.side === side && change.price === price)
+  return next?.size === after ? 'ahead' : 'unexplained'
 }
 
 function bestOf({ bids, asks }: Sides): Record<BookSide, number> {

@@ -84,10 +84,10 @@ export class ClientLedger {
       announced: 0,
       extra: [] as string[],
     }
-    const existing = new Set<string>()
+    const trueIds = new Set<string>()
     for (const trade of truth) {
       if (!isOurs(trade.market)) continue
-      existing.add(`${trade.market} ${trade.id}`)
+      trueIds.add(`${trade.market} ${trade.id}`)
       const isHanded = this.#trades.get(trade.market)?.has(trade.id) === true
       if (start === undefined) continue
       const isDue = trade.offset === null ? trade.atMs > start.atMs : trade.offset > start.offset
@@ -99,7 +99,7 @@ export class ClientLedger {
     }
     for (const [market, ids] of this.#trades) {
       for (const id of ids) {
-        if (!existing.has(`${market} ${id}`)) found.extra.push(`${this.name}: ${market} ${id}`)
+        if (!trueIds.has(`${market} ${id}`)) found.extra.push(`${this.name}: ${market} ${id}`)
       }
     }
     return found

@@ -25,8 +25,8 @@ export class FuzzChecker {
     if (answer === null) return request.isBroken ? null : 'closed without an answer'
     const { status, headers } = answer
     if (status >= 500) return LIBRARY_STATUSES.includes(status) ? null : `${status}`
-    const reported = this.#secret(request, answer)
-    if (reported !== null) return reported
+    const secret = this.#secret(request, answer)
+    if (secret !== null) return secret
     if (!headers.has('x-ratelimit-limit')) {
       if (status === 101 || (request.isBroken && LIBRARY_STATUSES.includes(status))) return null
       return `${status} without our headers`

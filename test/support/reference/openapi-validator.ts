@@ -26,7 +26,7 @@ interface DocumentedResponse {
 type DocumentedResponses = ReadonlyMap<string, ReadonlyMap<number, DocumentedResponse>>
 
 /** By the document's text: test files in one process share a document. */
-const existing = new Map<string, DocumentedResponses>()
+const cached = new Map<string, DocumentedResponses>()
 /** Base URI that resolves references from within any schema. */
 const BASE = 'document://schemas/'
 const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
@@ -37,8 +37,8 @@ export class OpenapiValidator {
 
   constructor(document: JsonObject) {
     const text = JSON.stringify(document)
-    this.#responses = existing.get(text) ?? responsesOf(document)
-    existing.set(text, this.#responses)
+    this.#responses = cached.get(text) ?? responsesOf(document)
+    cached.set(text, this.#responses)
   }
 
   /** The documented statuses of an operation; throws if it is not documented. */

@@ -225,10 +225,10 @@ export class ClusterRig {
     await this.startNats()
     const backMs = performance.now()
     await this.waitUntilLive()
-    const published = [staleMs, awayMs, performance.now() - backMs].map((ms) =>
+    const [stale, away, back] = [staleMs, awayMs, performance.now() - backMs].map((ms) =>
       (ms / 1_000).toFixed(1),
     )
-    return `nats-server away for ${published[1]} s: all data was stale at every gateway after ${published[0]} s, and live ${published[2]} s after its return`
+    return `nats-server away for ${away} s: all data was stale at every gateway after ${stale} s, and live ${back} s after its return`
   }
 
   /** True if no current process has ended unexpectedly. */

@@ -91,11 +91,11 @@ async function files(client: RouteClient, { engine }: DocumentedServer): Promise
 
 async function methods(client: RouteClient, server: DocumentedServer): Promise<void> {
   const { pattern, method: own, document } = client.route
-  const existing = server.routes
+  const supported = server.routes
     .filter((route) => route.pattern === pattern)
     .map(({ method }) => method)
   for (const method of METHODS) {
-    if (!existing.some((one) => one === method))
+    if (!supported.some((one) => one === method))
       await client.expect(405, { method }, 'a wrong method')
   }
   const { status, headers } = await client.ask({ method: 'OPTIONS' })
@@ -213,9 +213,9 @@ async function together(client: RouteClient): Promise<void> {
   }
   const random = seededRandom('combinations', client.route.pattern)
   for (let count = 0; count < COMBINATIONS; count += 1) {
-    const requested = combination(client, random)
-    const { status, body } = await client.ask({ query: requested })
-    if (status === 422) client.note(`${queryText(requested).slice(0, 300)} is refused: ${body}`)
+    const query = combination(client, random)
+    const { status, body } = await client.ask({ query })
+    if (status === 422) client.note(`${queryText(query).slice(0, 300)} is refused: ${body}`)
   }
 }
 

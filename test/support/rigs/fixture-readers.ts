@@ -404,13 +404,9 @@ export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number
       // The first row contains the wallet of the activity.
       const became = await read(path.includes('activity.') ? [first, row] : [row])
       const own = path.includes('activity.') ? became.slice(1) : became
-      const published = `${path}: ${name}`
-      assert.deepEqual(own.map(({ fate }) => fate).sort(), [...becomes].sort(), published)
-      compareValues(
-        read === polymarketFrames ? eventsOf(own) : own.flatMap(valuesOf),
-        reads,
-        published,
-      )
+      const label = `${path}: ${name}`
+      assert.deepEqual(own.map(({ fate }) => fate).sort(), [...becomes].sort(), label)
+      compareValues(read === polymarketFrames ? eventsOf(own) : own.flatMap(valuesOf), reads, label)
       count += 1
     }
   }
@@ -422,24 +418,20 @@ const valuesOf = ({ value }: ReadResult): readonly unknown[] => (value === null 
 const eventsOf = ([first]: readonly ReadResult[]): readonly unknown[] =>
   Array.isArray(first?.value) ? first.value : []
 
-function compareValues(
-  values: readonly unknown[],
-  reads: readonly unknown[],
-  published: string,
-): void {
-  assert.equal(values.length, reads.length, `${published}: ${JSON.stringify(values)}`)
-  for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, published)
+function compareValues(values: readonly unknown[], reads: readonly unknown[], label: string): void {
+  assert.equal(values.length, reads.length, `${label}: ${JSON.stringify(values)}`)
+  for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, label)
 }
 
 /** Asserts that a value contains all wanted parts. Objects may have more fields, but lists may not have more items. */
-function assertHolds(value: unknown, wanted: unknown, published: string): void {
+function assertHolds(value: unknown, wanted: unknown, label: string): void {
   if (Array.isArray(wanted)) {
-    assert.ok(Array.isArray(value) && value.length === wanted.length, published)
-    for (const [at, item] of wanted.entries()) assertHolds(value[at], item, published)
+    assert.ok(Array.isArray(value) && value.length === wanted.length, label)
+    for (const [at, item] of wanted.entries()) assertHolds(value[at], item, label)
   } else if (isRecord(wanted)) {
-    assert.ok(isRecord(value), published)
+    assert.ok(isRecord(value), label)
     for (const [key, item] of Object.entries(wanted)) {
-      assertHolds(value[key], item, `${published}: ${key}`)
+      assertHolds(value[key], item, `${label}: ${key}`)
     }
-  } else assert.equal(value, wanted, published)
+  } else assert.equal(value, wanted, label)
 }

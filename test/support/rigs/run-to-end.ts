@@ -14,10 +14,10 @@ export function runToEnd(
   args: readonly string[],
   { env = {}, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
 ): Promise<Ended> {
-  const terms = ['--import', import.meta.resolve('tsx'), file, ...args]
+  const nodeArgs = ['--import', import.meta.resolve('tsx'), file, ...args]
   const options = { cwd, env: { PATH: process.env.PATH ?? '', ...env } }
   return new Promise((resolve) => {
-    execFile(process.execPath, terms, options, (error, stdout, stderr) => {
+    execFile(process.execPath, nodeArgs, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
     })
   })

@@ -188,8 +188,8 @@ test('publishes correct closed bars of every interval, with gapless seq', async 
     const seqs = new Map<unknown, number>()
     const bars = new Map<string, Readonly<Record<string, unknown>>>()
     for (const message of candlesOf(client)) {
-      const existing = seqs.get(message.market_id)
-      if (existing !== undefined) assert.equal(message.seq, existing + 1, interval)
+      const previousSeq = seqs.get(message.market_id)
+      if (previousSeq !== undefined) assert.equal(message.seq, previousSeq + 1, interval)
       seqs.set(message.market_id, Number(message.seq))
       bars.set(`${message.market_id} ${dataOf(message).timestamp_ms}`, dataOf(message))
     }

@@ -101,15 +101,15 @@ test('decodes 10,000 messages equally with a Python decoder written from the spe
   skip: python ? false : 'no python3 here',
 }, () => {
   const random = seededRandom('another language', 4)
-  const published: Record<string, unknown>[] = []
+  const expected: Record<string, unknown>[] = []
   const frames: Uint8Array[] = []
-  while (published.length < 10_000) {
+  while (expected.length < 10_000) {
     for (const message of randomMessages(random, markets)) {
       const bytes = bytesOf(message)
       const head = Buffer.alloc(4)
       head.writeUInt32BE(bytes.length)
       frames.push(head, bytes)
-      published.push(textOf(message))
+      expected.push(textOf(message))
     }
   }
   const file = fileURLToPath(
@@ -120,6 +120,6 @@ test('decodes 10,000 messages equally with a Python decoder written from the spe
   })
   assert.equal(ran.status, 0, ran.stderr)
   const lines = ran.stdout.trimEnd().split('\n')
-  assert.equal(lines.length, published.length)
-  for (const [index, line] of lines.entries()) assert.deepEqual(JSON.parse(line), published[index])
+  assert.equal(lines.length, expected.length)
+  for (const [index, line] of lines.entries()) assert.deepEqual(JSON.parse(line), expected[index])
 })

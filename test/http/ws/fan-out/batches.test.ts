@@ -178,11 +178,7 @@ class ConnectionPair {
 
 const CHANNELS = ['orderbook', 'trades', 'prices', 'depth', 'whales', 'lifecycle']
 
-function commandOf(
-  random: Random,
-  ids: readonly string[],
-  matchedMarkets: ConnectionPair,
-): unknown {
+function commandOf(random: Random, ids: readonly string[], pair: ConnectionPair): unknown {
   const roll = random.next()
   if (roll < 0.1) return { action: 'ping', id: 1 }
   if (roll < 0.2) return { action: 'list', id: 2 }
@@ -192,7 +188,7 @@ function commandOf(
   const wide = random.next() < 0.15 ? { market_ids: ['*'] } : target
   const channel = random.pick(CHANNELS)
   if (roll < 0.45) return { action: 'unsubscribe', id: 4, channel, ...wide }
-  const since = random.next() < 0.4 ? matchedMarkets.position(channel) : null
+  const since = random.next() < 0.4 ? pair.position(channel) : null
   return { action: 'subscribe', id: 5, channel, ...wide, ...(since === null ? {} : { since }) }
 }
 
@@ -209,25 +205,25 @@ for (const seed of [1, 2, 3]) {
     )
     for (let step = 0; step < 1_500; step += 1) {
       for (let count = random.below(8); count > 0; count -= 1) simulateActivity(markets, random)
-      const matchedMarkets = random.pick(all)
+      const pair = random.pick(all)
       const roll = random.next()
       if (roll < 0.25) {
-        const command = Buffer.from(JSON.stringify(commandOf(random, ids, matchedMarkets)))
-        matchedMarkets.both(({ session }) => session.receive(command, false))
+        const command = Buffer.from(JSON.stringify(commandOf(random, ids, pair)))
+        pair.both(({ session }) => session.receive(command, false))
       } else if (roll < 0.29) {
         const buffered = random.pick([0, 0, 2 * socketBufferBytesSoft])
-        matchedMarkets.both(({ socket }) => {
+        pair.both(({ socket }) => {
           socket.buffered = buffered
         })
       } else if (roll < 0.3) {
         await tick()
-        matchedMarkets.reconnect()
+        pair.reconnect()
       } else if (roll < 0.6) world.clock.advance(random.below(120))
       else if (roll < 0.9) await tick()
     }
     await tick()
-    for (const matchedMarkets of all) matchedMarkets.compare()
-    const sum = (of: (matchedMarkets: ConnectionPair) => number) =>
+    for (const pair of all) pair.compare()
+    const sum = (of: (pair: ConnectionPair) => number) =>
       all.reduce((total, one) => total + of(one), 0)
     const counts = [sum(({ messageCount }) => messageCount), sum(({ frameCount }) => frameCount)]
     t.diagnostic(`${counts[0]} messages, ${counts[1]} frames`)

@@ -57,8 +57,8 @@ function stir(random: Random): void {
   if (random.next() < 0.3) return open(random)
   if (random.next() < 0.5) {
     const stamp = publisher.stamp('lifecycle', of.ref.number)
-    const published = { event: 'changed', facts: of.summary, matchedMarket: null } as const
-    return publisher.publish({ kind: 'lifecycle', ...times, ...stamp, ...published })
+    const content = { event: 'changed', facts: of.summary, matchedMarket: null } as const
+    return publisher.publish({ kind: 'lifecycle', ...times, ...stamp, ...content })
   }
   const trade = of.trade({ usd: usdMicros(5_000_000_000) }, false)
   const { question, slug, eventSlug, category } = of.summary

@@ -83,14 +83,14 @@ const targets = () => {
 function clientBooks(offset: number, has: (ref: MarketView['ref']) => boolean): RebuiltBooks {
   const rebuilt = new RebuiltBooks()
   for (const { ref } of markets) {
-    const existing = past[offset]?.get(ref.id)
-    if (existing === undefined || !has(ref)) continue
+    const book = past[offset]?.get(ref.id)
+    if (book === undefined || !has(ref)) continue
     const sideOf = (levels: readonly Level[]) =>
       new Map(levels.map(({ price, size }) => [Number(price), Number(size)]))
-    rebuilt.seqs.set(ref.id, existing.seq)
+    rebuilt.seqs.set(ref.id, book.seq)
     rebuilt.books.set(ref.id, {
-      bids: sideOf(existing.levels.bids),
-      asks: sideOf(existing.levels.asks),
+      bids: sideOf(book.levels.bids),
+      asks: sideOf(book.levels.asks),
     })
   }
   return rebuilt
@@ -197,9 +197,9 @@ describe('books', () => {
         const client = await StreamClient.open(apiServer.port)
         const { end, messages } = await resume(client, { ...command, since })
         const names = markets.filter(({ ref }) => has(ref)).map(({ ref }) => ref.id)
-        const published = messages.map(({ type, market_id, reason: why }) => [type, market_id, why])
+        const received = messages.map(({ type, market_id, reason: why }) => [type, market_id, why])
         assert.deepEqual(
-          published,
+          received,
           names.flatMap((id) => [
             ['resync', id, reason],
             ['snapshot', id, undefined],
@@ -259,10 +259,10 @@ describe('limits of cached updates', () => {
         ({ id, type }) => id === 3 && (type === 'resumed' || type === 'synced'),
       )
       const isStored = missed <= count
-      const published = ['update', 'resync', 'snapshot'].map(
+      const counts = ['update', 'resync', 'snapshot'].map(
         (type) => idsOf(client.messages.slice(client.messages.indexOf(synced)), type).length,
       )
-      assert.deepEqual(published, isStored ? [missed, 0, 0] : [0, 2, 2])
+      assert.deepEqual(counts, isStored ? [missed, 0, 0] : [0, 2, 2])
       assert.equal(end.type, isStored ? 'resumed' : 'synced')
       const rebuilt = new RebuiltBooks()
       for (const message of client.messages) rebuilt.read(message)

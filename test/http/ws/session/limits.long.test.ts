@@ -108,8 +108,8 @@ async function memoryOf(
     await rig.startVenues({ messagesPerSecond: rate, marketsPerVenue: 60, faults: 'off' })
     const { engine, locations } = await rig.startEngine()
     const port = Number(new URL(locations.api).port)
-    const published = command(await allMarketIds(locations))
-    const open = () => RawReader.open(port, `api_key=${locations.key}`, [published])
+    const subscribe = command(await allMarketIds(locations))
+    const open = () => RawReader.open(port, `api_key=${locations.key}`, [subscribe])
     // The first connections load code and buffers that later ones share.
     await closeAll(await Promise.all(Array.from({ length: 50 }, open)))
     await pause(isLong ? 15_000 : 3_000)

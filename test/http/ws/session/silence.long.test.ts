@@ -44,23 +44,23 @@ test('disconnects a client that is silent for a minute, frees its slot, and reta
 }, async (t) => {
   const server = await openApiServer()
   server.engine.accounts.make('free', { requestsPerMinute: 1_000, socketsMax: 2 })
-  const locations = () =>
+  const connectionCount = () =>
     [...server.engine.accounts.accounts.values()].find(({ caller }) => caller.socketsMax === 2)
       ?.socketCount
   const startMs = performance.now()
   // A bare TCP connection does not answer pings.
-  const unsubscribed = await RawReader.open(server.port, 'api_key=free-key', [COMMAND])
+  const silent = await RawReader.open(server.port, 'api_key=free-key', [COMMAND])
   const answering = await StreamClient.open(server.port, 'api_key=free-key')
   await answering.ask(COMMAND, 'synced')
-  assert.equal(locations(), 2)
-  await unsubscribed.closed
+  assert.equal(connectionCount(), 2)
+  await silent.closed
   const seconds = (performance.now() - startMs) / 1_000
   t.diagnostic(`cut after ${seconds.toFixed(1)} s`)
-  assert.equal(unsubscribed.closeCode, 1006)
+  assert.equal(silent.closeCode, 1006)
   assert.ok(seconds > socketIdleSeconds - 5, 'not before the timeout')
-  while (locations() !== 1) await pause(10)
+  while (connectionCount() !== 1) await pause(10)
   const again = await StreamClient.open(server.port, 'api_key=free-key')
-  assert.equal(locations(), 2, 'another connection is accepted')
+  assert.equal(connectionCount(), 2, 'another connection is accepted')
   await answering.ask({ action: 'ping', id: 'still here' }, 'pong')
   for (const client of [answering, again]) await client.close()
   await server.stop()

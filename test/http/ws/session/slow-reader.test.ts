@@ -111,8 +111,8 @@ describe('slow readers', () => {
           const { seq } = server.engine.publisher.latest('trades', ref.number)
           if (seqs.has(ref.id)) assert.equal(seqs.get(ref.id), seq)
         }
-        const published = client.messages.filter((message) => message.reason === 'slow_consumer')
-        assert.equal(published.length > 0, client === slow)
+        const lossMessages = client.messages.filter((message) => message.reason === 'slow_consumer')
+        assert.equal(lossMessages.length > 0, client === slow)
         assert.equal(
           client.messages.some((message) => message.catching_up === true),
           client === slow,

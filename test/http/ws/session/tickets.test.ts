@@ -21,10 +21,10 @@ async function ticketOf(headers: Record<string, string>): Promise<string> {
     status,
     body,
     text,
-    headers: reported,
+    headers: answerHeaders,
   } = await server.get('/v1/ws/ticket', { method: 'POST', headers })
   assert.equal(status, 201, text)
-  assert.equal(reported.get('cache-control'), 'no-store')
+  assert.equal(answerHeaders.get('cache-control'), 'no-store')
   assert.equal(body.expires_in, ticketSeconds)
   return String(body.ticket)
 }

@@ -118,11 +118,11 @@ export function naiveEvents(
     const volume24h = children.reduce((sum, one) => sum + one.volume24h, 0)
     const volumeTotal = children.reduce((sum, one) => sum + (one.volumeTotal ?? 0), 0)
     const titleWords = textOf(event.title)
-    const requested = filter.search === null ? null : textOf(filter.search)
+    const searchWords = filter.search === null ? null : textOf(filter.search)
     const isTitled =
-      requested === null ||
-      (requested.length > 0 &&
-        requested.every((term) =>
+      searchWords === null ||
+      (searchWords.length > 0 &&
+        searchWords.every((term) =>
           titleWords.some((other) => (term.length < 2 ? other === term : other.startsWith(term))),
         ))
     const passes =

@@ -318,22 +318,20 @@ export class NaiveWallet {
 
   /** Removes contracts; returns the cost of those whose cost was known. */
   #give(position: NaivePosition, size: bigint): bigint {
-    const existing = size < position.amount ? size : position.amount
-    if (existing < size) position.isCostKnown = false
+    const known = size < position.amount ? size : position.amount
+    if (known < size) position.isCostKnown = false
     const cost =
-      existing === position.amount
-        ? position.cost
-        : floorDiv(position.cost * existing, position.amount)
-    position.amount -= existing
-    position.balance -= existing
+      known === position.amount ? position.cost : floorDiv(position.cost * known, position.amount)
+    position.amount -= known
+    position.balance -= known
     position.cost -= cost
     position.sold += size
     return cost
   }
 
   #sell(position: NaivePosition, size: bigint, usd: bigint, atMs: number): void {
-    const existing = size < position.amount ? size : position.amount
-    const counted = existing === size ? usd : floorDiv(usd * existing, size)
+    const known = size < position.amount ? size : position.amount
+    const counted = known === size ? usd : floorDiv(usd * known, size)
     const cost = this.#give(position, size)
     position.soldUsd += usd
     this.#realize(position, counted - cost, atMs)
