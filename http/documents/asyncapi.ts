@@ -22,7 +22,7 @@ import { Components, type Json, type JsonObject } from './schemas-of.ts'
 
 const { stream } = constants
 const STREAM = { $ref: '#/channels/stream' }
-const SECURITY = ['ApiKey', 'ApiKeyHeader', 'AccessToken', 'Ticket', 'Bearer'].map((name) => ({
+const SECURITY = Object.keys(stream.securitySchemes).map((name) => ({
   $ref: `#/components/securitySchemes/${name}`,
 }))
 
@@ -57,7 +57,7 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     defaultContentType: 'application/json',
-    servers: { here: stream.server },
+    servers: { here: { ...stream.server, security: SECURITY } },
     channels: {
       stream: {
         address: '/v1/ws',
