@@ -53,7 +53,7 @@ function bearerToken(authorization: string): string | null {
   return parts?.[1] ?? null
 }
 
-const NAME = 'twinbook'
+const COOKIE = 'twinbook'
 
 export interface DashboardRequest {
   /** The token in the session cookie, or ''. */
@@ -71,7 +71,7 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   if (!head.isDashboard || !isSameOrigin(head)) return null
   const { host, cookie } = head
   // Services on different ports of one host share cookies, so each port has its own cookie name.
-  const plain = `${NAME}${/:(\d+)$/.exec(host)?.[1] ?? ''}`
+  const plain = `${COOKIE}${/:(\d+)$/.exec(host)?.[1] ?? ''}`
   const bound = `__Host-${plain}`
   const isSecure = isOverTls(head)
   const written = (token: string, seconds: number) => {

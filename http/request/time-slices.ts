@@ -23,7 +23,7 @@ export function nextMeasuredTick(clock: Clock): Promise<void> {
 const PIECE_MS = 5
 
 /** End of a time slice of `sliceMs` that begins now. Earlier if the handler has already blocked the event loop for long. */
-export function sliceEndMs(clock: Clock, sliceMs: number): number {
+function sliceEndMs(clock: Clock, sliceMs: number): number {
   const endMs = clock.monotonicMs() + sliceMs
   const times = timesOf.get(clock)
   return times === undefined ? endMs : Math.min(endMs, times.beganMs + PIECE_MS)
@@ -110,7 +110,7 @@ export class HandlerTimes {
 }
 
 /** A quarter of the time for which a handler may block the event loop. The last row of a slice may exceed it. */
-const TIME_SLICE_MS = 2.5
+const ROW_SLICE_MS = 2.5
 /** If more rows were read in this tick, they are written in later ticks. */
 const FEW_ROWS = 100
 
@@ -145,7 +145,7 @@ export function forEachInSlices<Row>(
 ): Promise<void> | null {
   let index = 0
   const runSlice = (): boolean => {
-    const endsAtMs = sliceEndMs(clock, TIME_SLICE_MS)
+    const endsAtMs = sliceEndMs(clock, ROW_SLICE_MS)
     for (let row = rows[index]; row !== undefined; row = rows[index]) {
       work(row)
       index += 1
@@ -199,7 +199,7 @@ export function separated<Row>(rows: readonly Row[]): (Row | ',')[] {
 }
 
 /** Requests of an event-loop tick are handled at once for this many milliseconds. Later requests wait in a queue. */
-const SLICE_MS = 4
+const REQUEST_SLICE_MS = 4
 /**
  * Milliseconds of handling after which the end of the tick is detected. `setImmediate` keeps the event loop from
  * sleeping, so it is not used for every request.
@@ -232,7 +232,7 @@ export class RequestTurns {
 
   /** Whether the next request must wait in the queue. */
   get mustWait(): boolean {
-    return this.#waiting.size > 0 || this.#handledMs >= SLICE_MS
+    return this.#waiting.size > 0 || this.#handledMs >= REQUEST_SLICE_MS
   }
 
   /** Adds the handling time of a request that was handled at once. */
@@ -253,7 +253,7 @@ export class RequestTurns {
 
   /** Handles queued requests for one time slice. New requests can join the queue between two slices. */
   readonly #serve = (): void => {
-    const endsAtMs = this.#clock.monotonicMs() + SLICE_MS
+    const endsAtMs = this.#clock.monotonicMs() + REQUEST_SLICE_MS
     do this.#waiting.next()?.run()
     while (this.#waiting.size > 0 && this.#clock.monotonicMs() < endsAtMs)
     if (this.#waiting.size > 0) setImmediate(this.#serve)

@@ -121,7 +121,7 @@ type Result =
   | { readonly kind: 'valid'; readonly value: unknown }
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly input: unknown }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string
   /** The canonical name, then its aliases. */
   readonly names: readonly string[]
@@ -136,7 +136,7 @@ export interface Parameter {
 }
 
 /** Builds a parameter from its schema. Throws for a kind of schema that is not supported, which is a bug. */
-export function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
+function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
   const aliases: unknown = schema.aliases
   const names = [name, ...(Array.isArray(aliases) ? aliases.map(String) : [])]
   const parseOne = schema.type === 'array' ? null : scalarParser(schema)
