@@ -72,7 +72,7 @@ export function statusRoutes(parts: {
   return [
     route(
       'GET /health',
-      { group: 'System', summary: 'How the service is', answer: HealthSchema, ...open },
+      { group: 'System', summary: 'State of the service', answer: HealthSchema, ...open },
       () => json(healthRecord(engine)),
     ),
     route(
