@@ -61,16 +61,17 @@ import {
 
 /** Text of each issue for users. The texts are plain ASCII, because they are sent in a header. */
 const INCOMPLETE_REASONS: Readonly<Record<WalletIssue, string>> = {
-  venue_lacks_kept: 'the venue no longer tells events that are kept here',
-  venue_unsure: "the venue's last answers did not fit together",
-  venue_withheld: 'the venue withheld a part, or rows of it cannot be read',
-  venue_late: 'the venue did not answer in time, this is what was known before',
-  venue_counts_otherwise: "the venue's own count of positions is another one",
+  venue_lacks_kept: 'the venue no longer reports events that are stored here',
+  venue_unsure: "the venue's last answers contradict each other",
+  venue_withheld: 'the venue withheld a part of the history, or some of its rows cannot be read',
+  venue_late: 'the venue did not answer in time, so the answer contains older data',
+  venue_counts_otherwise: 'the venue reports different position sizes',
   not_read_whole: 'the history is still being read for the first time',
-  not_told_yet: "events are shown that the venue's history does not tell, or not yet",
-  figures_behind: 'figures are being made anew',
-  group_unknown: 'the venue does not tell the group of a market that was converted',
-  combos: 'bets on several markets at once are in no figure but combo_realized_pnl, and in no list',
+  not_told_yet: "the venue's last answer lacks events that are shown here",
+  figures_behind: 'figures are being recalculated',
+  group_unknown: 'the venue does not report the group of a converted market',
+  combos:
+    'bets on several markets at once are counted in combo_realized_pnl only and are in no list',
   no_live_fills:
     "the venue's stream that names wallets has ended: fills of the last minutes may be missing",
 }
