@@ -118,7 +118,8 @@ export class Conflation<Change> {
     const { clock } = this.#scheduler
     const nowMs = clock.monotonicMs()
     this.#burstCount = 0
-    for (const windows of [this.#windows, this.#due]) {
+    // First changes go first: each market has one at most, but its windows end again and again.
+    for (const windows of [this.#due, this.#windows]) {
       for (const [number, window] of windows) {
         if (window.endsAtMs > nowMs) break
         if (clock.monotonicMs() > endsAtMs) return false

@@ -132,6 +132,25 @@ test('sends all pending states in time slices when thousands of windows end simu
   assert.equal(published.filter(({ value }) => value === 2).length, refs.length)
 })
 
+test('sends waiting first changes before the states of ended windows', async () => {
+  const { clock, note, published, setCost } = openConflation(250)
+  const opened = refs.slice(0, conflationTickCount)
+  for (const ref of opened) note(ref, 1)
+  for (const ref of opened) note(ref, 2)
+  // Each slice sends one message. Most windows still wait after they end.
+  setCost(streamSliceMs + 1)
+  clock.advance(260)
+  setCost(0)
+  const late = refs.slice(conflationTickCount, 2 * conflationTickCount + 1)
+  for (const ref of late) note(ref, 3)
+  assert.equal(published.filter(({ value }) => value === 3).length, conflationTickCount)
+  setCost(streamSliceMs + 1)
+  const sentCount = published.length
+  await tick()
+  assert.equal(published[sentCount]?.market, late.at(-1))
+  assert.ok(published.filter(({ value }) => value === 2).length < opened.length)
+})
+
 test('retains nothing for markets that are removed or without subscribers', async () => {
   const { clock, note, published, windows, unsubscribed, slices } = openConflation(250)
   for (const { number } of refs.slice(0, 100)) unsubscribed.add(number)
