@@ -152,13 +152,6 @@ export class MsgpackWriter {
     else this.text(text)
   }
 
-  /** A key and its quantity, or nil. */
-  numberField(key: string, value: number | null): void {
-    this.text(key)
-    if (value === null) this.nil()
-    else this.number(value)
-  }
-
   #float(value: number): void {
     this.#ensureCapacity(HEAD_BYTES_MAX)
     const at = this.#at
