@@ -14,6 +14,7 @@ import {
   type ClientState,
   type ConnectedMessage,
   type HeartbeatMessage,
+  isDataMessage,
   type Position,
   type ReplyMessage,
   readMessage,
@@ -245,7 +246,7 @@ export class StreamClient {
   }
 
   #take(message: ServerMessage): void {
-    if ('data' in message) return this.#inbox.take(message)
+    if (isDataMessage(message)) return this.#inbox.take(message)
     switch (message.type) {
       case 'resync':
         return this.#inbox.resync(message)

@@ -225,6 +225,15 @@ export function readMessage(value: unknown): ServerMessage | 'unknown' | 'damage
   return check(value) && isMessage(value) ? value : 'damaged'
 }
 
+const DATA_TYPES: ReadonlySet<string> = new Set(
+  Object.values(CHANNELS).flatMap(({ messages }) => Object.keys(messages)),
+)
+
+/** Decides by the type alone: any other message may get a field `data` in a later version of the server. */
+export function isDataMessage(message: ServerMessage | StreamEvent): message is DataMessage {
+  return DATA_TYPES.has(message.type)
+}
+
 /** Call it only for values that passed the check of their type in `checks`. */
 function isMessage(value: Fields): value is Fields & ServerMessage {
   return typeof value.type === 'string'

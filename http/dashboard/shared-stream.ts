@@ -9,13 +9,14 @@ import {
   type StreamClient,
   type SubscribeRequest,
 } from '../client/connect.ts'
-import type {
-  DataMessage,
-  GapEvent,
-  HeartbeatMessage,
-  StateEvent,
-  StatusMessage,
-  StreamEvent,
+import {
+  type DataMessage,
+  type GapEvent,
+  type HeartbeatMessage,
+  isDataMessage,
+  type StateEvent,
+  type StatusMessage,
+  type StreamEvent,
 } from '../client/messages.ts'
 import { request } from './api.ts'
 import { after, serverBase } from './browser.ts'
@@ -190,7 +191,7 @@ export class SharedStream {
       case 'update':
         return this.#noteBook(event.market_id, 1)
       default:
-        if (!('data' in event)) return
+        if (!isDataMessage(event)) return
         for (const tab of this.#tabs) {
           if (wants(tab, event.channel, event.market_id)) tab.post({ kind: 'event', event })
         }

@@ -510,4 +510,14 @@ describe('reconnect', () => {
     assert.equal(rig.of('fault').length, 1)
     assert.deepEqual(tradeIds(rig), ['t1'])
   })
+
+  test('treats a heartbeat with an unknown field `data` as a heartbeat', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
+    rig.server.heartbeat({ data: {} })
+    rig.server.trade(ONE, 't1')
+    await rig.settle()
+    assert.equal(rig.of('heartbeat').length, 1)
+    assert.deepEqual(tradeIds(rig), ['t1'])
+  })
 })
