@@ -34,7 +34,7 @@ export function MarketsPage({ route }: PageProps) {
   const { settled, key } = useSettled(query)
   const venues = useVenues()
   const paged = usePages((cursor, signal) => fetchPage(settled, cursor, signal), [key])
-  const { pages, kind, isLoading, part, hasMore, again, more } = paged
+  const { pages, kind, isCurrent, isLoading, part, hasMore, again, more } = paged
   const categories = useSeenCategories(pages)
   const hasRows = pages.some(({ markets }) => markets.length > 0)
   return html`
@@ -51,7 +51,7 @@ export function MarketsPage({ route }: PageProps) {
       ${kind === 'answered' && !hasRows ? none(settled, again) : null}
       ${
         hasRows
-          ? html`<div class=${isLoading && part === 'first' ? 'scroll-x aging' : 'scroll-x'}>
+          ? html`<div class=${!isCurrent || (isLoading && part === 'first') ? 'scroll-x aging' : 'scroll-x'}>
               <table class="list stacked market-list">
                 <caption class="visually-hidden">Markets, live prices</caption>
                 ${marketHead(query)}

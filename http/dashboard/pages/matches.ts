@@ -78,7 +78,7 @@ export function MatchesPage({ route }: PageProps) {
           : null
       }
       ${first.total > 0 ? html`<p class="muted" role="status">${countText(pairs.length)} of ${countText(first.total)} pairs</p>` : null}
-      <div class=${paged.kind === 'waiting' ? 'pairs aging' : 'pairs'}>
+      <div class=${paged.isCurrent ? 'pairs' : 'pairs aging'}>
         ${pairs.map(
           (pair) =>
             html`<${MatchCard} key=${pair.a.id} pair=${pair} venues=${first.venues} live=${live} />`,

@@ -226,7 +226,7 @@ function ranked(
       <a href=${hrefOf('whales')}>whales</a>.<//>`
   }
   return table({
-    ...{ kind: kind === 'waiting' ? 'stacked aging' : 'stacked', rows: wallets },
+    ...{ kind: kind === 'answered' ? 'stacked' : 'stacked aging', rows: wallets },
     caption: html`<caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>`,
     keyOf: ({ address }) => address,
     columns: [

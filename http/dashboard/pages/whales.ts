@@ -39,7 +39,7 @@ export function WhalesPage({ route }: PageProps) {
   const side = chosen(route, 'side', SIDES)
   const venues = useVenues()
   const list = useWhales({ usdMin, platform, side })
-  const { kind, rows, again } = list
+  const { kind, rows, isCurrent, again } = list
   return html`
     <h1>Whales</h1>
     <form class="row view-filters" onSubmit=${stay}>
@@ -64,13 +64,13 @@ export function WhalesPage({ route }: PageProps) {
         ? html`<${Empty}>No trade of ${usdText(usdMin)} or more yet: lower the amount, or wait for the next one.<//>`
         : null
     }
-    ${rows.length === 0 ? null : html`<div class="card">${whaleTable(rows, kind)}</div>`}
+    ${rows.length === 0 ? null : html`<div class="card">${whaleTable(rows, isCurrent)}</div>`}
   `
 }
 
-const whaleTable = (rows: readonly WhaleRow[], kind: string) =>
+const whaleTable = (rows: readonly WhaleRow[], isCurrent: boolean) =>
   table({
-    ...{ kind: kind === 'waiting' ? 'stacked whales aging' : 'stacked whales', rows },
+    ...{ kind: isCurrent ? 'stacked whales' : 'stacked whales aging', rows },
     caption: html`<caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are not shown' : ''}</caption>`,
     keyOf: ({ id }) => id,
     marks: ({ id, isLive }) => ({ class: isLive ? 'fresh' : '', 'data-whale': id }),

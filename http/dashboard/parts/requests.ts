@@ -256,12 +256,15 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
     },
     [key],
   )
-  const { kind, error } = list.current
+  const { kind, error, rows } = list.current
+  // The effect that resets the list for new inputs runs after this render.
+  const isReset = list.current.key === key
   return {
-    // The effect that resets the list for new inputs runs after this render.
-    kind: list.current.key === key ? kind : ('waiting' as const),
+    kind: isReset ? kind : ('waiting' as const),
     error,
     rows: shown(),
+    /** False if the rows are those of the previous inputs. */
+    isCurrent: isReset && rows !== list.current.none,
     again: () => again.current(),
   }
 }

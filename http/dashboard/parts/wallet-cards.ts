@@ -205,7 +205,7 @@ export function WalletPositions({ address }: { readonly address: string }) {
       rows.length === 0
         ? null
         : table({
-            ...{ kind: paged.kind === 'waiting' ? 'stacked aging' : 'stacked', rows },
+            ...{ kind: paged.isCurrent ? 'stacked' : 'stacked aging', rows },
             columns: COLUMNS,
             caption: 'Positions, to be sorted by the buttons of the columns',
             head: headings(COLUMNS, order, setOrder),

@@ -171,6 +171,11 @@ test('shows an error and a retry button when a list fails, and keeps loaded page
   isRefusing = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('25 of 25 pairs', { exact: true }).waitFor()
+  assert.equal(await page.locator('.pairs.aging').count(), 0)
+  isRefusing = true
+  await page.getByLabel('Confidence').selectOption('high')
+  await page.getByText('Too many requests for this account.').waitFor()
+  assert.equal(await page.locator('.pairs.aging .match').count(), 25, 'pairs of the old filter')
 })
 
 const HEADS_OF_BOTH = 'Market,Polymarket bid,ask,Kalshi bid,ask,Gap'
