@@ -89,6 +89,8 @@ function openBench(name: EnvironmentName): Bench {
   return bench
 }
 
+const ALL = { from: Buffer.of(0), to: Buffer.of(255) }
+
 const marksOf = (environment: Environment) => new Marks(environment.table(TABLES.marks))
 
 describe('LMDB environment', () => {
@@ -151,6 +153,17 @@ describe('LMDB environment', () => {
       failures.map((count) => count.value),
       [1],
     )
+  })
+
+  test('rejects a caller that waits for the next commit when the running commit fails', async () => {
+    const bench = openBench('market')
+    const marks = marksOf(bench.environment)
+    bench.fault = 'broken'
+    marks.put('committing', 1)
+    bench.clock.advance(20)
+    assert.equal(bench.commitCount, 1)
+    marks.put('waiting', 2)
+    await assert.rejects(bench.environment.committed(), /writing to the disk failed/)
   })
 
   for (const { freeMiB, totalMiB } of [
@@ -241,8 +254,13 @@ describe('LMDB environment', () => {
     await assert.rejects(bench.environment.committed())
     // The first changes have space for all of their rows, later ones only for some, and the last ones for none.
     for (let left = 20; left >= 0; left -= 1) {
-      while (bench.environment.outstandingWrites() < outstandingWritesMax - left) {
-        marks.put(`m${bench.environment.outstandingWrites()}`, 1)
+      for (
+        let count = bench.environment.outstandingWrites();
+        count < outstandingWritesMax - left;
+        count += 1
+      ) {
+        marks.put(`m${count}`, 1)
+        assert.equal(bench.environment.outstandingWrites(), count + 1)
       }
       outbox.create(one, newDelivery(`evt_left_${left}`))
       if (first !== null) outbox.update(one, { ...first, status: 'delivered', dueAtMs: null })
@@ -335,25 +353,22 @@ describe('LMDB environment', () => {
       [false, false, true, true, true, true],
     )
   })
-})
 
-const ALL = { from: Buffer.of(0), to: Buffer.of(255) }
-
-test('answers UNAVAILABLE and becomes unhealthy when LMDB cannot read a page', async () => {
-  const bench = openBench('market')
-  const table = bench.environment.table(TABLES.marks)
-  const marks = marksOf(bench.environment)
-  marks.put('a', 1)
-  await bench.environment.committed()
-  assert.equal(bench.environment.isHealthy, true)
-  bench.readFault = new Error('MDB_CORRUPTED: Located page was wrong type')
-  for (const read of [
-    () => marks.get('a'),
-    () => table.has(Buffer.of(1)),
-    () => table.first(ALL),
-  ]) {
-    assert.throws(read, { code: 'UNAVAILABLE', detail: /stored data is damaged \(table marks\)/ })
-  }
-  assert.equal(bench.environment.isHealthy, false)
-  for (const cleanup of cleanups.splice(0)) await cleanup()
+  test('answers UNAVAILABLE and becomes unhealthy when LMDB cannot read a page', async () => {
+    const bench = openBench('market')
+    const table = bench.environment.table(TABLES.marks)
+    const marks = marksOf(bench.environment)
+    marks.put('a', 1)
+    await bench.environment.committed()
+    assert.equal(bench.environment.isHealthy, true)
+    bench.readFault = new Error('MDB_CORRUPTED: Located page was wrong type')
+    for (const read of [
+      () => marks.get('a'),
+      () => table.has(Buffer.of(1)),
+      () => table.first(ALL),
+    ]) {
+      assert.throws(read, { code: 'UNAVAILABLE', detail: /stored data is damaged \(table marks\)/ })
+    }
+    assert.equal(bench.environment.isHealthy, false)
+  })
 })
