@@ -105,7 +105,6 @@ function streams() {
   const { publisher, metrics } = engine
   const hub = new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })
   publisher.watch(hub)
-  for (const _ of times(4_000_000)) hub.fanOut.addSubscriber('j', 'orderbook', '*')
   const callerOf = (name: string): Caller => {
     engine.accounts.make(name)
     return engine.accounts.callerOfKey(`${name}-key`) ?? assert.fail()
