@@ -18,6 +18,24 @@ function shared(a: MatchMarket, b: MatchMarket): number {
 }
 
 describe('keys', () => {
+  test('limits the number of keys of a market, however many words, numbers, days and codes its texts contain', () => {
+    const many = (nth: (index: number) => string) =>
+      Array.from({ length: 5_000 }, (_, at) => nth(at))
+    const words = many((index) => `${(index * 7_919).toString(36).replaceAll(/\d/g, 'z')}q`)
+    const numbers = many((index) => String(101 + index * 7)).join(' ')
+    const days = many((index) => `2026-05-${1 + (index % 28)}`).join(' ')
+    const text = words.join(' ')
+    for (const handle of [`KX-26MAY10${text}`, `a-${words.join('-')}-2026-05-10-b`]) {
+      const titles = { title: `at 3pm ${text}`, subtitle: `at 4pm ${numbers}`, eventTitle: days }
+      const outcomes = [numbers, days, `at 6pm ${text}`]
+      const market = subject({ venue: 'b', handle, ...titles, outcomes, closeMs: MAY_10 })
+      const keys = keysOfMarket(market)
+      for (const { length } of [keys.filed, keys.queried]) {
+        assert.ok(length < 1_500, `${length} keys of ${handle.slice(0, 20)}`)
+      }
+    }
+  })
+
   test('ranks the noon market above other hours for a price question without an hour', () => {
     const requested = subject({
       venue: 'a',
