@@ -1,6 +1,7 @@
 // Delays requests so that they stay below a venue's limit.
 
-import { type Clock, pause } from '../clock.ts'
+import type { Clock, StopTimer } from '../clock.ts'
+import { onAbort } from '../on-abort.ts'
 
 interface TokenBucketOptions {
   readonly tokensPerSecond: number
@@ -17,9 +18,11 @@ export class TokenBucket {
   readonly #intervalMs: number
   readonly #burstMs: number
   readonly #waitingCountMax: number
+  /** Functions that grant the waiting calls, in order of the calls. */
+  readonly #waiting = new Set<() => void>()
   /** Monotonic time at which the bucket is full again. */
   #fullAtMs = Number.NEGATIVE_INFINITY
-  #waitingCount = 0
+  #stopTimer: StopTimer = () => undefined
 
   constructor({ tokensPerSecond, burst, clock, waitingCountMax = 10_000 }: TokenBucketOptions) {
     this.#clock = clock
@@ -29,23 +32,44 @@ export class TokenBucket {
   }
 
   get waitingCount(): number {
-    return this.#waitingCount
+    return this.#waiting.size
   }
 
   /** Rejects if `signal` aborts before the request may be sent, or if too many calls wait. */
-  async take(signal?: AbortSignal): Promise<void> {
-    if (this.#waitingCount >= this.#waitingCountMax)
-      throw new Error('too many requests wait for the rate limit')
+  take(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        this.#waiting.delete(grant)
+        this.#grantDue()
+        reject(new Error('aborted while waiting for the rate limit'))
+      }
+      const grant = () => {
+        ignore()
+        resolve()
+      }
+      if (signal?.aborted === true) return abort()
+      if (this.#waiting.size >= this.#waitingCountMax)
+        return reject(new Error('too many requests wait for the rate limit'))
+      const ignore = signal === undefined ? () => undefined : onAbort(signal, abort)
+      this.#waiting.add(grant)
+      this.#grantDue()
+    })
+  }
+
+  /** Grants waiting calls while the bucket has tokens. A timer calls it again for the next token. */
+  #grantDue(): void {
+    this.#stopTimer()
     const nowMs = this.#clock.monotonicMs()
-    this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + this.#intervalMs
-    const delayMs = Math.ceil(this.#fullAtMs - this.#burstMs - nowMs)
-    if (delayMs > 0) {
-      this.#waitingCount += 1
-      await pause(this.#clock, delayMs, signal)
-      this.#waitingCount -= 1
+    for (const grant of this.#waiting) {
+      const fullAtMs = Math.max(this.#fullAtMs, nowMs) + this.#intervalMs
+      const delayMs = Math.ceil(fullAtMs - this.#burstMs - nowMs)
+      if (delayMs > 0) {
+        this.#stopTimer = this.#clock.after(delayMs, () => this.#grantDue())
+        return
+      }
+      this.#fullAtMs = fullAtMs
+      this.#waiting.delete(grant)
+      grant()
     }
-    if (signal?.aborted !== true) return
-    this.#fullAtMs -= this.#intervalMs
-    throw new Error('aborted while waiting for the rate limit')
   }
 }

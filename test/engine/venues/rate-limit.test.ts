@@ -62,4 +62,39 @@ describe('TokenBucket', () => {
     await next
     assert.equal(bucket.waitingCount, 0)
   })
+
+  it('moves later calls forward when a call aborts', async () => {
+    const clock = new ManualClock()
+    const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 1, clock })
+    await bucket.take()
+    const controller = new AbortController()
+    const aborted = bucket.take(controller.signal)
+    const granted: string[] = []
+    void bucket.take().then(() => granted.push('second'))
+    controller.abort()
+    await assert.rejects(aborted, /aborted/)
+    void bucket.take().then(() => granted.push('third'))
+    clock.advance(1_000)
+    await nextTurn()
+    assert.deepEqual(granted, ['second'])
+    clock.advance(1_000)
+    await nextTurn()
+    assert.deepEqual(granted, ['second', 'third'])
+  })
+
+  it('grants no more than the burst after a blocked event loop', async () => {
+    const clock = new ManualClock()
+    const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 2, clock })
+    let grantedCount = 0
+    for (let call = 0; call < 8; call += 1) {
+      void bucket.take().then(() => {
+        grantedCount += 1
+      })
+    }
+    await nextTurn()
+    assert.equal(grantedCount, 2)
+    clock.stall(10_000)
+    await nextTurn()
+    assert.equal(grantedCount, 4)
+  })
 })
