@@ -231,8 +231,8 @@ interface Captured {
   readonly accounts: readonly Snapshot['accounts'][number][]
   readonly events: Iterable<readonly [WalletAccount, SimWalletEvent]>
   readonly tapes: readonly { venue: SimVenue; dropped: number; trades: readonly SimTrade[] }[]
-  /** Volumes of listed markets. Those of other markets no longer change. */
-  readonly volumes: ReadonlyMap<SimMarket, Traded>
+  /** Volumes of listed markets, null without trades. Those of other markets no longer change. */
+  readonly volumes: ReadonlyMap<SimMarket, Traded | null>
 }
 
 /** Number of markets to check for trades before the next yield. */
@@ -257,11 +257,10 @@ function* capture({ world, ledgers }: Snapshotted): SlicedWork<Captured> {
   const tapes = SIM_VENUES.map((venue) => {
     return { venue, dropped: world.droppedTradeCount(venue), trades: [...world.trades(venue)] }
   })
-  const volumes = new Map<SimMarket, Traded>()
+  const volumes = new Map<SimMarket, Traded | null>()
   for (const venue of SIM_VENUES) {
     for (const [position, market] of world.markets(venue).entries()) {
-      const traded = tradedOf(market)
-      if (traded !== null) volumes.set(market, traded)
+      volumes.set(market, tradedOf(market))
       if (position % MARKETS_PER_STEP === 0) yield
     }
   }
@@ -306,10 +305,11 @@ function* numbersOf(trades: Table<LiveTrade>, tape: readonly SimTrade[]): Genera
 
 function* volumeRows({ tables, volumes }: Captured): Generator<Snapshot['volumes'][number]> {
   const { markets, trades } = tables
-  for (const market of volumes.keys()) markets.of(market)
+  for (const [market, traded] of volumes) if (traded !== null) markets.of(market)
   for (const { market } of trades.items()) markets.of(market)
   for (const market of markets.items()) {
-    const traded = volumes.get(market) ?? tradedOf(market)
+    const captured = volumes.get(market)
+    const traded = captured === undefined ? tradedOf(market) : captured
     if (traded === null) continue
     const { sums, last } = traded
     const lastNumber = last === null ? null : tradeNumber(trades, last)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
+import { runToEnd } from '../../../../../engine/time-slices.ts'
 import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engine/units.ts'
 import { Calendar, type PlannedEvent } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
@@ -280,6 +281,30 @@ test('restores activity in markets that were unlisted between two runs', (t) => 
   }
 })
 
+test('omits the volume of a market that first trades while the file is written', (t) => {
+  const file = join(tempFolder(t), 'world.json')
+  const clock = new ManualClock(NOON)
+  const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 600, hasPast: false })
+  const { world, wallets: ledgers } = open()
+  const [market] = world.markets('a')
+  const [wallet] = world.wallets
+  assert.ok(market !== undefined && wallet !== undefined)
+  // A conversion adds such holdings in markets without trades.
+  ledgers.holding(ledgers.account(wallet, NOON), market)
+  const { volumeTotal } = market
+  const trade = () => {
+    for (let steps = 0; market.lastTrade === null && steps < 2_000; steps += 1) {
+      clock.advance(20)
+      world.step()
+    }
+  }
+  runToEnd(writeSnapshot(file, { world, ledgers }, trade))
+  assert.notEqual(market.lastTrade, null)
+  const restored = open().world.market('a', market.listing.nativeId)
+  assert.equal(restored?.lastTrade, null)
+  assert.equal(restored.volumeTotal, volumeTotal)
+})
+
 /** Saves the current state while the world continues to step. */
 function save(
   clock: ManualClock,
@@ -297,20 +322,20 @@ function save(
   }
 }
 
-/** A world and its wallets from the file. If the file does not exist, a new world with a past. */
+/** A world and its wallets from the file. If the file does not exist, a new world, by default with a past. */
 function opened(
   clock: ManualClock,
   file: string,
-  options: { plan: Plan; messagesPerSecond: number; countMax?: number },
+  options: { plan: Plan; messagesPerSecond: number; countMax?: number; hasPast?: boolean },
 ) {
-  const { plan, messagesPerSecond, countMax = 100_000 } = options
+  const { plan, messagesPerSecond, countMax = 100_000, hasPast = true } = options
   const earlier = readSnapshot(file)
   const world = new SimulatedWorld({
     ...{ seed: 3, messagesPerSecond, plan, clock, earlier, tradeCountMax: countMax },
     ...{ faults: new Faults([], seededRandom(1)), random: seededRandom('world', clock.nowMs()) },
   })
   const wallets = new WalletLedgers({ world, bornMs: world.bornMs, countMax })
-  if (earlier === null) world.emitPast()
-  else restoreSnapshot(earlier, world, wallets)
+  if (earlier !== null) restoreSnapshot(earlier, world, wallets)
+  else if (hasPast) world.emitPast()
   return { world, wallets }
 }
