@@ -12,7 +12,6 @@ type RowKind =
   | 'sport'
   | 'series'
   | 'resolution'
-  | 'profile'
 
 export const FIXED_FIELDS: Readonly<Record<RowKind, Fields>> = JSON.parse(
   readFileSync(new URL('./fixed-fields.json', import.meta.url), 'utf8'),

@@ -6,7 +6,6 @@ import { participation } from '../world/fill-money.ts'
 import type { WalletAccount, WalletHolding } from '../world/wallet-account.ts'
 import { isNamed } from '../world/wallet-events.ts'
 import { snakeRow } from './envelope.ts'
-import { FIXED_FIELDS } from './fixed-fields.ts'
 import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
@@ -52,7 +51,9 @@ export function activityRow(
     outcome: named === null ? '' : (market?.listing.outcomes[named] ?? ''),
     name: ledger.wallet.name,
     pseudonym: ledger.wallet.pseudonym,
-    ...FIXED_FIELDS.profile,
+    bio: '',
+    profile_image: '',
+    profile_image_optimized: '',
   }
 }
 
@@ -181,7 +182,8 @@ export function holderRow({ holding, outcomeIndex }: Position) {
     display_username_public: wallet.name !== '',
     outcome_index: outcomeIndex,
     name: wallet.name,
-    ...FIXED_FIELDS.profile,
+    profile_image: '',
+    profile_image_optimized: '',
     verified: false,
   }
 }
