@@ -32,7 +32,7 @@ class AccountUse {
 export class AccountShares {
   readonly #clock: Clock
   readonly #shareOf: (account: AccountId) => WebhookShare
-  readonly #onCapacity: () => void
+  readonly #onCapacity: (account: AccountId) => void
   /** Accounts with webhooks, and accounts whose last webhooks were removed within about a minute. */
   readonly #uses = new Map<AccountId, AccountUse>()
 
@@ -40,7 +40,7 @@ export class AccountShares {
   constructor(parts: {
     clock: Clock
     shareOf: (account: AccountId) => WebhookShare
-    onCapacity: () => void
+    onCapacity: (account: AccountId) => void
   }) {
     this.#clock = parts.clock
     this.#shareOf = parts.shareOf
@@ -167,7 +167,7 @@ export class AccountShares {
       use.stopTimer = null
       // The account's rate may have changed during the wait.
       this.#waitIfEmpty(account, use)
-      if (use.stopTimer === null) this.#onCapacity()
+      if (use.stopTimer === null) this.#onCapacity(account)
     })
   }
 

@@ -103,7 +103,11 @@ export class Deliveries {
     const onDemand = parts.bodies.types.filter(({ isManual }) => isManual)
     this.#onDemand = new Set(onDemand.map(({ name }) => name))
     const { metrics, clock, shareOf } = parts
-    this.#shares = new AccountShares({ clock, shareOf, onCapacity: () => this.#pump() })
+    const onCapacity = (account: AccountId) => {
+      this.#rotation.releaseAccount(account)
+      this.#pump()
+    }
+    this.#shares = new AccountShares({ clock, shareOf, onCapacity })
     this.#attempts = new Attempts({ ...parts, shares: this.#shares }, (queue, finished) =>
       this.#finish(queue, finished),
     )
@@ -393,7 +397,9 @@ export class Deliveries {
       }
       const queue = this.#rotation.take(this.#attempts.hasCapacityForSuspect)
       if (queue === null) return
+      const { host } = queue
       this.#step(queue, clock.nowMs())
+      if (this.#attempts.hasCapacityForHost(host)) this.#rotation.releaseHost(host)
     }
   }
 
@@ -424,6 +430,8 @@ export class Deliveries {
   }
 
   #finish(queue: DeliveryQueue, { record, outcome, times, host, isAborted }: Finished): void {
+    this.#rotation.releaseAccount(queue.webhook.accountId)
+    this.#rotation.releaseHost(host)
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
     const result = applyOutcome(record, outcome, times, random)

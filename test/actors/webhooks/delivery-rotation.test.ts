@@ -31,6 +31,7 @@ const all = (rotation: DeliveryRotation) => {
   const names: string[] = []
   for (let queue = rotation.take(true); queue !== null; queue = rotation.take(true)) {
     names.push(nameOf(queue) ?? '')
+    rotation.releaseHost(queue.host)
   }
   return names
 }
@@ -52,6 +53,7 @@ test('skips a host at its attempt limit and gives its next attempts to the accou
   const order: (string | null)[] = []
   for (let count = 0; count < 4; count += 1) {
     capacity.fullHosts.delete(host)
+    rotation.releaseHost(host)
     order.push(nameOf(rotation.take(true)))
     capacity.fullHosts.add(host)
     assert.equal(rotation.take(true), null)
@@ -68,10 +70,69 @@ test('gives a host’s free attempt to another account when the next account is 
   assert.equal(rotation.take(true), null)
   capacity.fullAccounts.add(first.webhook.accountId)
   capacity.fullHosts.delete(first.host)
+  rotation.releaseHost(first.host)
   assert.equal(nameOf(rotation.take(true)), 'b1x')
   assert.equal(rotation.take(true), null)
   capacity.fullAccounts.clear()
+  rotation.releaseAccount(first.webhook.accountId)
   assert.equal(nameOf(rotation.take(true)), 'a1x')
+})
+
+test('does not check accounts again that wait for their limit or for a full host', () => {
+  const capacity = new FakeCapacity()
+  const rotation = new DeliveryRotation(capacity)
+  const [blocked, fullAccounts] = [1_000, 100]
+  for (let account = 0; account < blocked; account += 1) {
+    const record = webhook(`blocked${account}`, {
+      accountId: accountId(`blocked${account}`),
+      url: 'https://full.example.com/',
+    })
+    const queue = new DeliveryQueue(
+      { ...record, number: webhookNumber(account + 1) },
+      outbox,
+      new Set(),
+    )
+    capacity.fullHosts.add(queue.host)
+    if (account < fullAccounts) capacity.fullAccounts.add(queue.webhook.accountId)
+    rotation.add(queue)
+  }
+  assert.equal(rotation.take(true), null)
+  let checkCount = 0
+  const counted = <Key>(hasCapacity: (key: Key) => boolean) => {
+    return (key: Key) => {
+      checkCount += 1
+      return hasCapacity(key)
+    }
+  }
+  capacity.hasCapacityForAccount = counted(capacity.hasCapacityForAccount)
+  capacity.hasCapacityForHost = counted(capacity.hasCapacityForHost)
+  const bystander = queueOf('b1x')
+  for (let count = 0; count < 10; count += 1) {
+    rotation.add(bystander)
+    assert.equal(rotation.take(true), bystander)
+    assert.equal(rotation.take(true), null)
+  }
+  assert.ok(checkCount <= 50, `${checkCount} checks for 20 calls`)
+})
+
+test('gives a host’s free attempts to waiting accounts before one that adds webhooks again and again', () => {
+  const capacity = new FakeCapacity()
+  const rotation = new DeliveryRotation(capacity)
+  const [busy, others] = [queueOf('a1x'), ['b1x', 'c1x', 'd1x'].map(queueOf)]
+  const { host } = busy
+  capacity.fullHosts.add(host)
+  for (const queue of others) rotation.add(queue)
+  const order: (string | null)[] = []
+  for (let count = 0; count < 4; count += 1) {
+    rotation.add(busy)
+    assert.equal(rotation.take(true), null)
+    rotation.add(queueOf('a2x'))
+    capacity.fullHosts.delete(host)
+    rotation.releaseHost(host)
+    order.push(nameOf(rotation.take(true)))
+    capacity.fullHosts.add(host)
+  }
+  assert.deepEqual(order, ['b1x', 'c1x', 'd1x', 'a1x'])
 })
 
 test('returns a webhook whenever the reference implementation does, with random limits, additions and removals', () => {
@@ -94,8 +155,8 @@ test('returns a webhook whenever the reference implementation does, with random 
       } else if (kind === 3) assert.equal(rotation.remove(queue), waiting.delete(queue))
       else if (kind === 4) capacity.fullHosts.add(queue.host)
       else if (kind === 5) capacity.fullAccounts.add(account)
-      else if (kind === 6) capacity.fullHosts.delete(queue.host)
-      else if (kind === 7) capacity.fullAccounts.delete(account)
+      else if (kind === 6 && capacity.fullHosts.delete(queue.host)) rotation.releaseHost(queue.host)
+      else if (kind === 7 && capacity.fullAccounts.delete(account)) rotation.releaseAccount(account)
       if (step % 3 > 0) continue
       const isOpen = ({ webhook: { accountId: id }, host }: DeliveryQueue) =>
         capacity.hasCapacityForAccount(id) && capacity.hasCapacityForHost(host)
@@ -104,6 +165,7 @@ test('returns a webhook whenever the reference implementation does, with random 
       assert.equal(taken === null, any === undefined, `seed ${seed}, step ${step}`)
       if (taken === null) continue
       assert.ok(waiting.delete(taken) && isOpen(taken))
+      if (capacity.hasCapacityForHost(taken.host)) rotation.releaseHost(taken.host)
     }
   }
 })
