@@ -50,17 +50,44 @@ const keysOf = ({ filters: { marketIds, wallets, takerWallets } }: Webhook) => (
   wallets: wallets ?? takerWallets,
 })
 
+/** The minimum ages that webhooks filter by. */
+class MinimumAges {
+  readonly #counts = new Map<number, number>()
+  /** Null: the ages changed since the last search. */
+  #sorted: readonly number[] | null = null
+
+  count({ filters: { minAgeMs } }: Webhook, difference: 1 | -1): void {
+    if (minAgeMs === null) return
+    const count = (this.#counts.get(minAgeMs) ?? 0) + difference
+    if (count > 0) this.#counts.set(minAgeMs, count)
+    else this.#counts.delete(minAgeMs)
+    this.#sorted = null
+  }
+
+  /** Whether some age is above `beforeMs` and at most `ageMs`. A binary search, because it runs for each refresh. */
+  hasBetween(beforeMs: number, ageMs: number): boolean {
+    this.#sorted ??= [...this.#counts.keys()].sort((one, other) => one - other)
+    const ages = this.#sorted
+    let [low, high] = [0, ages.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((ages[middle] ?? 0) > beforeMs) high = middle
+      else low = middle + 1
+    }
+    return (ages[low] ?? Number.POSITIVE_INFINITY) <= ageMs
+  }
+}
+
 export class WebhookIndex {
   readonly #byType = new Map<WebhookEventType, TypeSubscribers>()
   readonly #webhooks = new Map<WebhookId, Webhook>()
-  /** Number of webhooks for each `min_age_ms` that they filter by. */
-  readonly #ageCounts = new Map<number, number>()
+  readonly #ages = new MinimumAges()
 
   /** Adds an active webhook or replaces its record. */
   put(webhook: Webhook): void {
     this.remove(webhook.id)
     this.#webhooks.set(webhook.id, webhook)
-    this.#countAge(webhook, 1)
+    this.#ages.count(webhook, 1)
     for (const type of new Set(webhook.eventTypes)) {
       const subscribers = this.#byType.get(type) ?? new TypeSubscribers()
       subscribers.add(webhook)
@@ -72,7 +99,7 @@ export class WebhookIndex {
     const webhook = this.#webhooks.get(id)
     if (webhook === undefined) return
     this.#webhooks.delete(id)
-    this.#countAge(webhook, -1)
+    this.#ages.count(webhook, -1)
     for (const type of webhook.eventTypes) {
       const subscribers = this.#byType.get(type)
       subscribers?.remove(webhook)
@@ -80,19 +107,9 @@ export class WebhookIndex {
     }
   }
 
-  #countAge({ filters: { minAgeMs } }: Webhook, difference: 1 | -1): void {
-    if (minAgeMs === null) return
-    const count = (this.#ageCounts.get(minAgeMs) ?? 0) + difference
-    if (count > 0) this.#ageCounts.set(minAgeMs, count)
-    else this.#ageCounts.delete(minAgeMs)
-  }
-
   /** Whether some webhook's minimum age is above `beforeMs` and at most `ageMs`. */
   hasAge(beforeMs: number, ageMs: number): boolean {
-    for (const minAgeMs of this.#ageCounts.keys()) {
-      if (minAgeMs > beforeMs && minAgeMs <= ageMs) return true
-    }
-    return false
+    return this.#ages.hasBetween(beforeMs, ageMs)
   }
 
   /** Returns the webhooks of a type; null: there are none. */
