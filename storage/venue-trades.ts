@@ -12,7 +12,7 @@ import { keyOfVenueRow, type TradeLocation, venueRow } from './records/trade-loc
 import { TABLES } from './tables.ts'
 import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 
-/** Number of milliseconds per venue whose next ordinals are cached. */
+/** Maximum number of milliseconds per venue whose next ordinals are cached. */
 const RECENT_MS = 4_096
 
 /** The position of a trade among its venue's trades. */
@@ -125,9 +125,10 @@ class Recent {
   }
 
   assign(time: number, ordinal: number): void {
+    // Evicting the oldest entry each time is slow: the iterator of a map passes all removed entries before it.
+    if (this.#next.size >= RECENT_MS)
+      for (const cached of this.#next.keys()) this.invalidate(cached)
     this.#next.set(time, ordinal + 1)
-    const [oldest] = this.#next.keys()
-    if (this.#next.size > RECENT_MS && oldest !== undefined) this.invalidate(oldest)
   }
 
   /** Removes a millisecond from the cache. Its next ordinal must then be read from the table. */
