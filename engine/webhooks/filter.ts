@@ -71,8 +71,12 @@ function meetsMinimums(
 function isAmong(fact: string | null, wanted: readonly string[] | null): boolean {
   if (wanted === null) return true
   if (fact === null) return false
-  const folded = fact.toLowerCase()
-  return wanted.some((text) => text === fact || text.toLowerCase() === folded)
+  if (wanted.includes(fact)) return true
+  return wanted.some((text) => isSameFolded(text, fact))
+}
+
+function isSameFolded(one: string, other: string): boolean {
+  return one.length === other.length && one.toLowerCase() === other.toLowerCase()
 }
 
 function sharesOne(wanted: readonly string[], facts: readonly string[]): boolean {
