@@ -293,7 +293,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const nowMs = this.#parts.clock.nowMs()
     const { bodies } = this.#parts
     const type = bodies.types.find(({ isManual }) => isManual)
-    assert(type !== undefined, 'no event type is manual')
+    assert(type !== undefined, 'one event type is manual')
     const event = {
       eventId: eventId(type.name, webhook.id, randomBytes(16).toString('hex')),
       eventType: type.name,

@@ -510,7 +510,7 @@ for (const { code, field } of FIELDS.values()) {
 export function writeItem(to: MsgpackWriter, item: LogItem): void {
   const kind = item.kind === 'update' ? item.update.kind : item.kind
   const coded = FIELDS.get(kind)
-  assert(coded !== undefined, `items of kind ${kind} can be stored`)
+  assert(coded !== undefined, 'each kind of item has a code')
   const fields: unknown[] = [coded.code]
   coded.field.put(fields, item)
   writeValue(to, fields)
