@@ -81,28 +81,28 @@ function pairs(name: string, input: unknown): readonly (readonly [string, string
 /** Sends an input to one parameter and compares the reported problems with the expected ones. */
 async function askParameter(
   client: RouteClient,
-  position: 'query' | 'path',
+  source: 'query' | 'path',
   name: string,
   one: Case,
 ): Promise<void> {
   const others = client.required.filter(([other]) => other !== name)
   const ask =
-    position === 'path'
+    source === 'path'
       ? { path: { [name]: String(one.input) } }
       : { query: [...others, ...pairs(name, one.input)] }
   const { status, body } = await client.ask(ask)
   const label = `${client.route.pattern} ${name}=${JSON.stringify(one.input).slice(0, 60)}`
   const isRequired = client.required.some(([required]) => required === name)
   // An empty value in a query counts as absent.
-  if (position === 'query' && one.input === '') {
-    const missing = { type: 'missing', loc: [position, name], msg: 'Field required' }
+  if (source === 'query' && one.input === '') {
+    const missing = { type: 'missing', loc: [source, name], msg: 'Field required' }
     const found: unknown = status === 422 ? JSON.parse(body).detail[0] : null
     if (isRequired)
       assert.deepEqual({ ...Object(found), input: 0 }, { ...missing, input: 0 }, label)
     else assert.notEqual(status, 422, `${label}: ${body}`)
     return
   }
-  const wanted = expected(one).map((error) => ({ ...error, loc: [position, name] }))
+  const wanted = expected(one).map((error) => ({ ...error, loc: [source, name] }))
   if (wanted.length === 0) assert.notEqual(status, 422, `${label}: ${body}`)
   else assert.deepEqual(JSON.parse(body), { detail: wanted }, label)
 }
@@ -114,10 +114,10 @@ function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchem
       ['query', client.route.querySchema.properties],
       ['path', client.route.pathSchema.properties],
     ] as const
-    return groups.flatMap(([position, properties]) =>
+    return groups.flatMap(([source, properties]) =>
       Object.entries(properties)
         .filter(([, schema]) => isOfKind(schema))
-        .map(([name]) => ({ client, position, name })),
+        .map(([name]) => ({ client, source, name })),
     )
   })
 }
@@ -136,10 +136,10 @@ describe('oracle', () => {
         if (isOfKind === undefined) await askBody(clients, one)
         else if (found.length === 0) askParser(kind, one)
         else
-          for (const { client, position, name } of found) {
+          for (const { client, source, name } of found) {
             // An empty path segment does not match the route.
-            if (position === 'query' || one.input !== '')
-              await askParameter(client, position, name, one)
+            if (source === 'query' || one.input !== '')
+              await askParameter(client, source, name, one)
           }
         answered += 1
       }

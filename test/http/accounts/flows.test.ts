@@ -202,11 +202,11 @@ describe('accounts over HTTP', () => {
       (await send('GET', '/v1/auth/me', null, bearer(text))).status
     assert.equal(await statusOf(accessToken), 200)
     assert.equal(await statusOf(token({ ...claims, exp: now + 60 })), 200)
-    for (const [states, text] of Object.entries(bad)) {
+    for (const [name, text] of Object.entries(bad)) {
       for (const path of ['/v1/auth/me', '/v1/keys', '/v1/markets']) {
         const answer = await send('GET', path, null, { authorization: `Bearer ${text}` })
-        assert.equal(answer.status, 401, `${states} on ${path}`)
-        assert.ok(!answer.text.includes(text.slice(0, 40)) || text.length < 8, states)
+        assert.equal(answer.status, 401, `${name} on ${path}`)
+        assert.ok(!answer.text.includes(text.slice(0, 40)) || text.length < 8, name)
       }
     }
     t.diagnostic(`${Object.keys(bad).length} tokens`)
@@ -234,9 +234,9 @@ function token(
   secret = QUICK_SECRET,
   hash = 'sha256',
 ): string {
-  const complete =
+  const fullHeader =
     typeof header === 'string' ? header : { alg: 'HS256', typ: 'at+jwt', ...Object(header) }
-  const signed = `${part(complete)}.${part(claims)}`
+  const signed = `${part(fullHeader)}.${part(claims)}`
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }
 

@@ -104,9 +104,9 @@ describe('subscriptions', () => {
     const rig = await openRig()
     const single = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
     await single.ready
-    const complete = rig.client.subscribe({ channel: 'trades', all: true })
-    await complete.ready
-    complete.unsubscribe()
+    const wildcard = rig.client.subscribe({ channel: 'trades', all: true })
+    await wildcard.ready
+    wildcard.unsubscribe()
     await rig.settle()
     rig.server.trade(TWO, 't2')
     rig.server.trade(ONE, 't1')

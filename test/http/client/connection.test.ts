@@ -196,7 +196,7 @@ describe('event consumers', () => {
   test('yields events in order to an async iterator until the client is closed', async () => {
     const rig = await openRig()
     const seen: string[] = []
-    const sync = (async () => {
+    const reading = (async () => {
       for await (const event of rig.client) seen.push(event.type)
     })()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
@@ -204,7 +204,7 @@ describe('event consumers', () => {
     await rig.settle()
     rig.client.close()
     rig.client.close()
-    await sync
+    await reading
     assert.deepEqual(seen, ['subscribed', 'synced', 'trade', 'pong', 'state'])
     assert.equal(rig.clock.timerCount, 0)
     const late = await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready

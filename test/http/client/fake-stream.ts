@@ -190,8 +190,8 @@ export class FakeStream {
       ['orderbook', 'trades', 'whales', 'lifecycle'].map((name) => [name, this.offset(name)]),
     )
     const beat = { type: 'heartbeat', timestamp_ms: 1, counter: this.#counter, epoch: this.epoch }
-    const complete = { ...beat, ...('catching_up' in fields ? fields : { offsets, ...fields }) }
-    for (const peer of this.peers) this.send(peer, complete)
+    const message = { ...beat, ...('catching_up' in fields ? fields : { offsets, ...fields }) }
+    for (const peer of this.peers) this.send(peer, message)
   }
 
   /** Sends a message to all subscribers with the configured damage. */

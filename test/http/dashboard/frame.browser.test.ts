@@ -65,9 +65,9 @@ test('renders once per frame when a signal changes a thousand times', async () =
       drawn.push(now)
       return html`<i>${now}</i>`
     }
-    const position = document.createElement('div')
-    document.body.append(position)
-    render(html`<${Part} />`, position)
+    const container = document.createElement('div')
+    document.body.append(container)
+    render(html`<${Part} />`, container)
     // Changes the value after the render and before the subscription.
     value.set(1)
     for (let picture = 0; picture < 3; picture += 1) await nextTwo()
@@ -75,7 +75,7 @@ test('renders once per frame when a signal changes a thousand times', async () =
       for (let count = 0; count < 1_000; count += 1) value.set(round * 1_000 + count)
       await nextTwo()
     }
-    render(null, position)
+    render(null, container)
     await nextTwo()
     value.set(9)
     await nextTwo()

@@ -210,13 +210,13 @@ test('shows one row per side of a game, even if a venue has a market for each si
     const sides = one.sides.map(({ name, a, b }) => [name, legOf(a), legOf(b)])
     return { sides, title: one.title, others: one.others.map(({ id }) => id), pairs: one.pairs }
   }
-  const complete = game([both, total, ours, theirs], [match(both, ours, false)])
-  assert.deepEqual(complete.sides, [
+  const matched = game([both, total, ours, theirs], [match(both, ours, false)])
+  assert.deepEqual(matched.sides, [
     ['Reds', 'north_1', 'south_r'],
     ['Rangers', 'north_1 second', 'south_t'],
   ])
   assert.deepEqual(
-    [complete.title, complete.others, complete.pairs],
+    [matched.title, matched.others, matched.pairs],
     ['Reds vs. Rangers', ['north_2'], []],
   )
   const turned = game([both, ours, theirs], [match(both, ours, true)])

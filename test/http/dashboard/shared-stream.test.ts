@@ -172,10 +172,10 @@ describe('stream shared between tabs', () => {
     await tab.until(() =>
       tab.events('state').some((event) => event.type === 'state' && event.state === 'closed'),
     )
-    const received = tab.received.length
+    const receivedCount = tab.received.length
     tab.send({ kind: 'again' })
     await tab.until(() =>
-      tab.received.slice(received).some((one) => one.kind === 'ready' && one.id === 1),
+      tab.received.slice(receivedCount).some((one) => one.kind === 'ready' && one.id === 1),
     )
     assert.equal(opened(), 2)
     tab.send({ kind: 'leave' })

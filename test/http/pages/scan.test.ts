@@ -288,14 +288,14 @@ test('does not queue unfiltered pages of many markets behind scans', async () =>
 
 test('ends a running or queued scan when its client disconnects and frees its slot', async () => {
   const clock = new ManualClock()
-  const removed = new AbortController()
+  const controller = new AbortController()
   let count = 0
   const scans = Array.from({ length: 6 }, () => {
-    const sync = endless({ clock, read: () => ++count < 0 })
-    return settled(readTimePage({ ...sync, signal: removed.signal }))
+    const scan = endless({ clock, read: () => ++count < 0 })
+    return settled(readTimePage({ ...scan, signal: controller.signal }))
   })
   while (count < 40) await new Promise<void>((resolve) => setImmediate(resolve))
-  removed.abort()
+  controller.abort()
   for (const error of await Promise.all(scans)) assert.ok(error instanceof EngineError)
   const readCount = count
   assert.equal(await settled(readTimePage(endless({ clock, read: () => true }))), null)

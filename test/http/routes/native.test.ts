@@ -267,8 +267,8 @@ describe('venue-native records', () => {
       ['0.4250', '0.5750', false],
     )
     assert.equal((await list('ticker=none&event_ticker=KXT', 'b')).length, 0)
-    const complete = await list('limit=500', 'b')
-    assert.ok(complete.length >= 4)
+    const all = await list('limit=500', 'b')
+    assert.ok(all.length >= 4)
   })
 })
 

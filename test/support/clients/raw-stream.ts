@@ -94,9 +94,9 @@ export class RawStream {
 
   async end(): Promise<void> {
     if (this.#isOver) return
-    const removed = once(this.#socket, 'close')
+    const closed = once(this.#socket, 'close')
     this.#socket.destroy()
-    await removed
+    await closed
   }
 
   #take(bytes: Uint8Array): void {

@@ -77,9 +77,9 @@ export class StreamClient {
 
   async close(): Promise<void> {
     if (this.socket.readyState === WebSocket.CLOSED) return
-    const removed = once(this.socket, 'close')
+    const closed = once(this.socket, 'close')
     this.socket.terminate()
-    await removed
+    await closed
   }
 }
 

@@ -149,13 +149,13 @@ test('publishes an opportunity from when it first meets the minimums until its e
   small('closed', 1)
   grown('closed', 3)
   const at = (position: number, event: string) => `${first + position} ${event}`
-  const complete = [
+  const ofEvery = [
     ...[at(0, 'opened'), at(1, 'opened'), at(2, 'changed'), at(3, 'changed'), at(4, 'opened')],
     ...[at(5, 'closed'), at(6, 'closed')],
   ]
   const ofGrown = [at(2, 'changed'), at(3, 'changed'), at(6, 'closed')]
   const ofRich = [at(2, 'changed'), at(3, 'changed'), at(4, 'opened'), at(6, 'closed')]
-  assert.deepEqual(await cameTo(every), complete)
+  assert.deepEqual(await cameTo(every), ofEvery)
   assert.deepEqual(await cameTo(rich), ofRich)
   assert.deepEqual(await cameTo(single), ofGrown)
   const late = await StreamClient.open(server.port)

@@ -222,8 +222,8 @@ describe('handshake', () => {
     for (const stays of [mine[0], mine[1], other])
       await stays.ask({ action: 'ping', id: 1 }, 'pong')
     notify((each) => each.onAccountDeactivated?.(id, 'disabled'))
-    for (const removed of [mine[0], mine[1]]) {
-      assert.deepEqual(await removed.closed, { code: 4010, reason: 'key revoked' })
+    for (const client of [mine[0], mine[1]]) {
+      assert.deepEqual(await client.closed, { code: 4010, reason: 'key revoked' })
     }
     await other.ask({ action: 'ping', id: 2 }, 'pong')
     await other.close()
