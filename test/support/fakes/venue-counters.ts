@@ -5,7 +5,8 @@ import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
 import { quietDrift } from './quiet-drift.ts'
 
 /** Counters of a venue that does not log, and functions that read them. */
-export function venueCounters(venue: VenueKey, metrics = new Metrics()) {
+export function venueCounters(venue: VenueKey) {
+  const metrics = new Metrics()
   const drift = quietDrift(venue)
   const counters = new VenueCounters({ venue, log: silentLog, metrics, drift })
   const countOf = (of: 'rejected' | 'ignored' | 'troubles', reason: string) =>

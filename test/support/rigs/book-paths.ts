@@ -5,15 +5,12 @@
 import type { VenueEvent } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import type { MarketFees } from '../../../engine/market/fees.ts'
-import { silentLog } from '../../../engine/process/log.ts'
-import { Metrics } from '../../../engine/process/metrics.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { KalshiStream } from '../../../engine/venues/kalshi/stream.ts'
 import { type MarketTrack, Tracks } from '../../../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../../../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../../../engine/venues/polymarket/parse.ts'
-import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
-import { quietDrift } from '../fakes/quiet-drift.ts'
+import { venueCounters } from '../fakes/venue-counters.ts'
 import { FollowedMarket } from '../worlds/followed-market.ts'
 
 /** Number of frames by outcome. */
@@ -105,7 +102,7 @@ export class KalshiPath {
   readonly markets = new Map<string, FollowedMarket>()
   readonly fates: Fates = new Map()
   gapCount = 0
-  readonly #metrics = new Metrics()
+  readonly #counts = venueCounters('b')
   readonly #stream: KalshiStream
   #text = ''
 
@@ -128,12 +125,7 @@ export class KalshiPath {
         },
         accepts: (message) => this.markets.has(message.ticker),
       },
-      new VenueCounters({
-        venue: 'b',
-        log: silentLog,
-        metrics: this.#metrics,
-        drift: quietDrift(),
-      }),
+      this.#counts.counters,
     )
   }
 
@@ -145,7 +137,7 @@ export class KalshiPath {
   /** The values of a counter of the venue by label value. */
   counted(family: string): Fates {
     const counts: Fates = new Map()
-    for (const [labels, count] of this.#metrics.counts(family)) {
+    for (const [labels, count] of this.#counts.metrics.counts(family)) {
       const { kind, reason }: { kind?: string; reason?: string } = JSON.parse(labels)
       counts.set(kind ?? reason ?? labels, count.value)
     }

@@ -9,7 +9,6 @@ import { isRecord } from '../../../engine/json-record.ts'
 import type { FeeModel } from '../../../engine/market/fees.ts'
 import type { EventListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { SuspectAnswerError } from '../../../engine/venues/answer-checks.ts'
 import type { Drift } from '../../../engine/venues/drift/drift.ts'
@@ -42,8 +41,8 @@ import {
 } from '../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import { readPositions } from '../../../engine/venues/polymarket/wallets/positions.ts'
 import { hasDone } from '../../../engine/venues/polymarket/wallets/profile.ts'
-import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
-import { quietDrift } from '../fakes/quiet-drift.ts'
+import type { VenueCounters } from '../../../engine/venues/venue-counters.ts'
+import { venueCounters } from '../fakes/venue-counters.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
@@ -184,7 +183,7 @@ const answersByPath: Reader = async (rows) => {
 interface Asking {
   readonly data: DataApi
   readonly drift: Drift
-  readonly counts: VenueCounters
+  readonly counters: VenueCounters
   readonly client: JsonReader
   readonly answer: unknown
 }
@@ -192,13 +191,12 @@ interface Asking {
 const SIGNAL = new AbortController().signal
 
 async function readAnswer(path: string, answer: unknown): Promise<readonly ReadResult[]> {
-  const drift = quietDrift()
+  const { counters, drift } = venueCounters('a')
   const client = { getJson: async () => answer }
-  const counts = new VenueCounters({ venue: 'a', log: silentLog, metrics: new Metrics(), drift })
   const read = ANSWER_READERS[path] ?? ((requesting) => otherAnswer(path, requesting))
   let all: readonly ReadResult[]
   try {
-    all = await read({ data: new DataApi({ client, drift }), drift, counts, client, answer })
+    all = await read({ data: new DataApi({ client, drift }), drift, counters, client, answer })
   } catch (error) {
     if (!(error instanceof SuspectAnswerError)) throw error
     all = became(`doubt ${error.reason}`, null)
@@ -244,7 +242,7 @@ async function pageOf(
 }
 
 /** Positions with the status of the first row. Further pages are empty. */
-async function positionsOf({ answer, drift, counts }: Asking): Promise<readonly ReadResult[]> {
+async function positionsOf({ answer, drift, counters }: Asking): Promise<readonly ReadResult[]> {
   const first = isRecord(answer) && Array.isArray(answer.data) ? answer.data[0] : null
   const status = isRecord(first) ? first.status : 'OPEN'
   const client: JsonReader = {
@@ -252,7 +250,7 @@ async function positionsOf({ answer, drift, counts }: Asking): Promise<readonly 
       query.status === status && query.cursor === undefined ? answer : NO_ROWS,
   }
   const data = new DataApi({ client, drift })
-  const positions = await readPositions({ data, counters: counts }, WALLET, SIGNAL)
+  const positions = await readPositions({ data, counters }, WALLET, SIGNAL)
   return positions.flatMap((each) => became(`position${each.isClosed ? ' closed' : ''}`, each))
 }
 
@@ -351,7 +349,7 @@ export const kalshiFrames = each((row) => {
 /** Parses the frames of one connection. */
 function streamed(frames: readonly unknown[]): ReadResult[] {
   const all: ReadResult[] = []
-  const metrics = new Metrics()
+  const { counters, metrics } = venueCounters('b')
   const note = (fate: string) => () => all.push({ fate, value: null })
   const stream = new KalshiStream(
     {
@@ -361,7 +359,7 @@ function streamed(frames: readonly unknown[]): ReadResult[] {
       onGap: frames.length > 1 ? note('gap') : () => {},
       onLost: () => {},
     },
-    new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
+    counters,
   )
   for (const frame of frames) {
     stream.take({ connection: 1, receivedAtMs: NOW, text: textOf(frame) })

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Query } from '../../../../../engine/fetch.ts'
 import { nativeMarketId } from '../../../../../engine/ids.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { type Random, seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
-import { SuspectAnswerError, SuspectAnswers } from '../../../../../engine/venues/answer-checks.ts'
+import { SuspectAnswerError } from '../../../../../engine/venues/answer-checks.ts'
 import type { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import type { WireTrade } from '../../../../../engine/venues/polymarket/messages.ts'
 import {
@@ -16,7 +14,7 @@ import {
 } from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
 import { TradeWalk } from '../../../../../engine/venues/polymarket/trades/trade-walk.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 import { dataRow } from '../../../../support/worlds/data-api-rows.ts'
 
 const START_S = 1_795_000_000
@@ -27,13 +25,12 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const requested: { query: Query; cursor: string | undefined }[] = []
   const rejections: string[] = []
   const cuts: number[] = []
-  const metrics = new Metrics()
+  const { counters, drift, suspectCount } = venueCounters('a')
   const source: Source = {
     newestFirst: rows.toReversed().map(dataRow),
     page: (found) => found,
     next: (after) => after,
   }
-  const drift = quietDrift()
   const data: Pick<DataApi, 'page'> = {
     async page({ query }, cursor) {
       requested.push({ query, cursor })
@@ -53,7 +50,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   }
   const walk = new TradeWalk({
     ...{ data, clock, drift },
-    suspectAnswers: new SuspectAnswers({ metrics, log: silentLog, venue: 'a' }),
+    suspectAnswers: counters.suspectAnswers,
     onRejected: (reason) => void rejections.push(reason),
     onCut: (pages) => void cuts.push(pages),
   })
@@ -71,9 +68,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
     )
     return { got, ...walked }
   }
-  const suspected = (reason: string) =>
-    metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'a', kind: 'trades', reason })
-      .value
+  const suspected = (reason: string) => suspectCount('trades', reason)
   return { clock, drift, source, requested, read, cuts, rejections, suspected }
 }
 

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Query } from '../../../../../engine/fetch.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { DAY_MS, HOUR_MS } from '../../../../../engine/units.ts'
 import { KalshiFees, termsOf } from '../../../../../engine/venues/kalshi/catalog/fees.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { record, records, startStub } from '../../../../support/clients/kalshi-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 
 const EVENTS = 128
@@ -22,12 +19,7 @@ async function openWorld(t: TestContext) {
   world.addEvent('KXNFLGAME-26')
   const venue = await startStub({ world, clock })
   t.after(() => venue.stop())
-  const counts = new VenueCounters({
-    venue: 'b',
-    log: silentLog,
-    metrics: new Metrics(),
-    drift: quietDrift(),
-  })
+  const { counters } = venueCounters('b')
   const http = {
     getJson: async (path: string, query: Query = {}): Promise<unknown> => {
       const given = new URLSearchParams()
@@ -37,7 +29,7 @@ async function openWorld(t: TestContext) {
       return (await venue.get(`${path}?${given}`)).body
     },
   }
-  return { clock, world, venue, fees: new KalshiFees({ http, clock, counters: counts }) }
+  return { clock, world, venue, fees: new KalshiFees({ http, clock, counters }) }
 }
 
 type Opened = Awaited<ReturnType<typeof openWorld>>
