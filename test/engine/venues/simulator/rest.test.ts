@@ -7,7 +7,6 @@ import type { SimFault } from '../../../../engine/venues/simulator/model.ts'
 import {
   json,
   plainText,
-  type RestHooks,
   RestServer,
   SimTokenBucket,
 } from '../../../../engine/venues/simulator/rest.ts'
@@ -15,14 +14,11 @@ import { request } from '../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { SetChance } from '../../../support/fakes/stub-venue.ts'
 
-async function serve(
-  options: { faults?: readonly SimFault[]; hooks?: RestHooks; bodyBytesMax?: number } = {},
-) {
+async function serve(options: { faults?: readonly SimFault[]; bodyBytesMax?: number } = {}) {
   const chance = new SetChance()
   const server = new RestServer({
     faults: new Faults(options.faults ?? [], chance),
     log: silentLog,
-    ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
     ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
   })
   server.get('/markets/{id}', ({ params, query }) => json({ id: params.id, q: query.getAll('q') }))
@@ -83,6 +79,16 @@ test('applies the faults of REST, but never under /sim/', async () => {
     } finally {
       await server.stop()
     }
+  }
+})
+
+test('returns 500 when a handler throws and continues to serve', async () => {
+  const { server, url } = await serve()
+  try {
+    assert.equal((await request(`${url}/broken`)).status, 500)
+    assert.equal((await request(`${url}/markets/1`)).status, 200)
+  } finally {
+    await server.stop()
   }
 })
 
