@@ -5,6 +5,7 @@ import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
 import { priceRingCount } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceFacts, priceOf } from '../../engine/market/price.ts'
+import { PriceRing } from '../../engine/market/price-ring.ts'
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type {
   Checkpoint,
@@ -24,8 +25,7 @@ export class MarketPrices {
   #present: MarketPrice | null = null
   /** Whether the current price is from the last run and was not published in this run. */
   #isRecalled = false
-  /** Oldest first, at most `priceRingCount`. */
-  #recent: PricePoint[] = []
+  #recent: PriceRing | null = null
   #hour: OpenHour | null = null
   #isHourDirty = false
   #mustNoteTick = true
@@ -114,17 +114,14 @@ export class MarketPrices {
   /** The newest known price at or before a time, or null. */
   before(atMs: TimeMs): PricePoint | null {
     return (
-      this.#recent.findLast((point) => point.timeMs <= atMs) ??
-      this.#hour?.before(atMs) ??
-      this.#ticks.at(this.#market, atMs)
+      this.#recent?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
     )
   }
 
   #record(price: PriceMicros, atMs: TimeMs): void {
     this.#mustNoteTick = false
-    const lastMs = this.#recent.at(-1)?.timeMs ?? atMs
-    this.#recent.push({ price, timeMs: lastMs > atMs ? lastMs : atMs })
-    if (this.#recent.length > priceRingCount) this.#recent.shift()
+    this.#recent ??= new PriceRing(priceRingCount)
+    this.#recent.push(price, atMs)
     // A tick is valid from the beginning of its second. A price within a second is therefore assigned to the next
     // second, so that no query returns a price from after the requested second.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
@@ -147,13 +144,13 @@ export class MarketPrices {
   /** Writes the current hour and releases all memory. */
   release(): void {
     this.save()
-    this.#recent = []
+    this.#recent = null
     this.#hour = null
   }
 
   /** Discards the prices in memory after an exception, because they may be wrong. Stored ticks are unchanged. */
   reset(): void {
-    this.#recent = []
+    this.#recent = null
     this.#hour = null
     this.#isHourDirty = false
     this.#present = null
