@@ -8,23 +8,27 @@ import { DAY_MS } from '../../engine/units.ts'
 const WAITS_MS = [5_000, 15_000, 45_000, 120_000, 600_000, 3_600_000] as const
 /** A payout is requested for this long after the market's end. A venue may never publish it. */
 export const UNSETTLED_MS = 30 * DAY_MS
-/** If there are more markets, the one that was requested least recently is dropped until the next start. */
+/**
+ * If there are more markets, one with the longest current delay is dropped until the next start: of these, the one that
+ * was requested least recently.
+ */
 const MARKETS_MAX = 10_000
 const BATCH = 100
 
 interface Waiting {
   readonly dueMs: number
   readonly untilMs: number
-  /** Index of the current delay in WAITS_MS. */
-  readonly step: number
 }
 
 export class UnsettledMarkets {
-  /** In order of their last request. */
-  readonly #markets = new Map<NativeMarketId, Waiting>()
+  /** One map for each of WAITS_MS, in order of due time. */
+  readonly #byWait = WAITS_MS.map((waitMs) => ({
+    waitMs,
+    markets: new Map<NativeMarketId, Waiting>(),
+  }))
 
   get count(): number {
-    return this.#markets.size
+    return this.#byWait.reduce((sum, { markets }) => sum + markets.size, 0)
   }
 
   /**
@@ -32,36 +36,42 @@ export class UnsettledMarkets {
    * `isFresh`: it has just resolved, so its payout may follow within seconds. Times are Unix milliseconds.
    */
   add(market: NativeMarketId, of: { endedAtMs: number; nowMs: number; isFresh: boolean }): void {
-    if (this.#markets.has(market)) return
-    const [oldest] = this.#markets.keys()
-    if (oldest !== undefined && this.count >= MARKETS_MAX) this.#markets.delete(oldest)
+    if (this.#byWait.some(({ markets }) => markets.has(market))) return
     const untilMs = of.endedAtMs + UNSETTLED_MS
-    this.#wait(market, { nowMs: of.nowMs, untilMs, step: of.isFresh ? 0 : WAITS_MS.length - 1 })
+    if (this.count >= MARKETS_MAX) this.#dropOne()
+    this.#wait(of.isFresh ? 0 : WAITS_MS.length - 1, market, of.nowMs, untilMs)
   }
 
   /**
-   * Returns at most BATCH due markets for which `isUnsettled` holds, and schedules their next request. Removes due
-   * markets for which it does not hold.
+   * Returns at most BATCH due markets for which `isUnsettled` holds, shortest delay first, and schedules their next
+   * request. Removes due markets for which it does not hold.
    */
   takeDue(nowMs: number, isUnsettled: (market: NativeMarketId) => boolean): NativeMarketId[] {
     const due: NativeMarketId[] = []
-    for (const [market, { dueMs, untilMs, step }] of this.#markets) {
-      if (due.length === BATCH) break
-      if (dueMs > nowMs) continue
-      this.#markets.delete(market)
-      if (!isUnsettled(market)) continue
-      due.push(market)
-      this.#wait(market, { nowMs, untilMs, step: Math.min(step + 1, WAITS_MS.length - 1) })
+    for (const [step, { markets }] of this.#byWait.entries()) {
+      for (const [market, { dueMs, untilMs }] of markets) {
+        if (dueMs > nowMs || due.length === BATCH) break
+        markets.delete(market)
+        if (!isUnsettled(market)) continue
+        due.push(market)
+        this.#wait(Math.min(step + 1, WAITS_MS.length - 1), market, nowMs, untilMs)
+      }
     }
     return due
   }
 
-  #wait(
-    market: NativeMarketId,
-    { nowMs, untilMs, step }: { nowMs: number; untilMs: number; step: number },
-  ): void {
-    const waitMs = WAITS_MS[step]
-    if (waitMs === undefined || nowMs >= untilMs) return
-    this.#markets.set(market, { dueMs: nowMs + waitMs, untilMs, step })
+  #wait(step: number, market: NativeMarketId, nowMs: number, untilMs: number): void {
+    const next = this.#byWait[step]
+    if (next === undefined || nowMs >= untilMs) return
+    next.markets.set(market, { dueMs: nowMs + next.waitMs, untilMs })
+  }
+
+  #dropOne(): void {
+    for (const { markets } of this.#byWait.toReversed()) {
+      const [oldest] = markets.keys()
+      if (oldest === undefined) continue
+      markets.delete(oldest)
+      return
+    }
   }
 }

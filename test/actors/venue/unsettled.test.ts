@@ -51,3 +51,23 @@ test('stores at most ten thousand markets and evicts the least recently requeste
   for (let ms = 0; ms < 40; ms += 1) fresh += unsettled.takeDue(5_000 + ms, always).length
   assert.equal(fresh, 3_000)
 })
+
+test('requests a market that has just resolved before older ones that are due', () => {
+  const unsettled = new UnsettledMarkets()
+  for (let index = 0; index < 250; index += 1) {
+    unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
+  }
+  unsettled.add(market(999), { endedAtMs: 3_590_000, nowMs: 3_595_000, isFresh: true })
+  const [first] = unsettled.takeDue(3_600_000, always)
+  assert.equal(first, market(999))
+})
+
+test('evicts a market with an hourly request before one that has just resolved', () => {
+  const unsettled = new UnsettledMarkets()
+  unsettled.add(market(0), { endedAtMs: 0, nowMs: 0, isFresh: true })
+  for (let index = 1; index <= 10_000; index += 1) {
+    unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
+  }
+  assert.equal(unsettled.count, 10_000)
+  assert.deepEqual(unsettled.takeDue(5_000, always), [market(0)])
+})
