@@ -5,6 +5,7 @@ import {
   keysOfMarket,
 } from '../../../../engine/matching/search/blocking-keys.ts'
 import { CANDIDATES_MAX, Candidates } from '../../../../engine/matching/search/candidates.ts'
+import { Postings } from '../../../../engine/matching/search/postings.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { subject } from '../../../support/reference/word-scorer.ts'
@@ -152,6 +153,26 @@ describe('candidate index', () => {
     assert.deepEqual(ask(2, 10), [7])
     assert.deepEqual(ask(2, 5_000)[0], 0)
   })
+})
+
+test('stores growing posting lists completely, like a plain map', () => {
+  const random = seededRandom(3)
+  const postings = new Postings()
+  const naive = new Map<number, number[]>()
+  for (let position = 0; position < 5_000; position += 1) {
+    const keys = Uint32Array.from(
+      new Set(Array.from({ length: 8 }, () => random.below(3_000))),
+    ).sort()
+    assert.equal(postings.add(keys), position)
+    assert.deepEqual([...postings.keysOf(position)], [...keys])
+    for (const key of keys) naive.set(key, [position, ...(naive.get(key) ?? [])])
+  }
+  for (let key = 0; key < 3_100; key += 1) {
+    const locations: number[] = []
+    postings.each(key, (position) => locations.push(position))
+    assert.deepEqual(locations, naive.get(key) ?? [])
+    assert.equal(postings.length(key), locations.length)
+  }
 })
 
 function sharedBy(
