@@ -216,7 +216,7 @@ function removeFrom(byKey: Map<string, Set<NamedEvent>>, text: string, named: Na
 }
 
 /** An event that at least one market references. `view` is null until its own listing is read. */
-export class NamedEvent {
+class NamedEvent {
   /** Unique in this run: ascending, never reused. */
   readonly number: number
   readonly venue: VenueKey
