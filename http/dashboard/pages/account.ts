@@ -38,10 +38,10 @@ function Sessions() {
   return html`<section class="card stack" aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>
     <p class="muted">You stay logged in for a day, in every tab of this browser. API keys are not affected.</p>
-    <div><${ConfirmAction}
+    <${ConfirmAction}
       action="End all sessions" of="of this account" work=${() => logOut(true)}
       question="Ends every session, including this one."
-    /></div>
+    />
   </section>`
 }
 

@@ -240,7 +240,8 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
 /** Like `Confirm`. Runs `work` on confirmation and shows its error. */
 export function ConfirmAction({ work, ...props }: ConfirmActionProps) {
   const { isRunning, error, run } = useAction()
-  return html`<${Confirm} ...${props} isRunning=${isRunning} onYes=${() => run(work)} /><${Failure} error=${error} />`
+  return html`<div><${Confirm} ...${props} isRunning=${isRunning} onYes=${() => run(work)} /></div>
+    <${Failure} error=${error} />`
 }
 
 interface ConfirmActionProps extends Omit<ConfirmProps, 'isRunning' | 'onYes'> {
