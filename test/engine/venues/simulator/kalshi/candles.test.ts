@@ -132,6 +132,19 @@ test('returns equal candles from all three endpoints, and names an invalid param
   assert.equal((await getCandles(wrongSeries, range)).status, 404)
 })
 
+test('returns the last price for an empty range when include_latest_before_start is set', async (t) => {
+  const { world, market, getCandles, path, clock } = await setUp(t)
+  world.print(market, { cents: 33 })
+  clock.advance(5 * 24 * HOUR_MS)
+  world.move(market, 'closed')
+  const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs(), period: 60 }
+  assert.deepEqual((await getCandles(path, range)).body.candlesticks, [])
+  const answer = await getCandles(`${path}?include_latest_before_start=true`, range)
+  const candles = records(answer.body.candlesticks)
+  assert.equal(candles.length, 1)
+  assert.deepEqual(candles[0]?.price, { previous_dollars: '0.3300' })
+})
+
 test('builds a candle with the recorded fields and JSON types', async (t) => {
   const file = join(FIXTURES, 'kalshi/candlesticks_mlb.json')
   if (!existsSync(file)) {
