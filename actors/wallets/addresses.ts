@@ -38,7 +38,7 @@ interface WalletAddressParts {
 
 type ProfileSource = Pick<VenueWallets, 'profile'>
 
-/** Who requests a wallet, and until when. */
+/** Who requests a wallet, and the deadline of the request. */
 export interface WalletRequest {
   readonly deadline: Deadline
   readonly requester: Requester

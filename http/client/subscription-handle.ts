@@ -8,7 +8,7 @@ import { type Key, type KeyHolder, nameOf } from './subscription-keys.ts'
 export interface Subscribed {
   /** Canonical market ids, `*`, or a venue name. */
   readonly accepted: readonly string[]
-  /** Rejected markets with an error code of the protocol, or `CLOSED` if the client closed first. */
+  /** Rejected markets, each with an error code of the protocol, or `CLOSED` if the client closed first. */
   readonly rejected: readonly Rejected[]
 }
 

@@ -121,7 +121,7 @@ export function vetoCounts(scored: readonly Scored[]) {
   })
 }
 
-/** Assigns a pair to a fold by venue b's event, always to the same one. */
+/** The fold of a pair. It depends only on venue b's event, so all pairs of an event are in the same fold. */
 export function foldOf(pair: LabelledPair, folds: number): string {
   return String(hash32('fold', pair.group) % folds)
 }

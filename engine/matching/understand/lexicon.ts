@@ -48,7 +48,7 @@ export function isSoftWord(word: string): boolean {
   return softWords.has(word)
 }
 
-/** Whether a word is the identity of at least one phrase. */
+/** Whether a word is the identity of at least one phrase: the name that stands for all phrases of one meaning. */
 export function isIdentity(word: string): boolean {
   return identities.has(word)
 }

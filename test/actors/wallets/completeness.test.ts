@@ -37,7 +37,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('waits for another sync when a wallet is requested after a live fill, and includes events that only the history has', async () => {
+test('waits for another sync when a wallet is requested after a live fill, and returns events of the history that the stream did not send', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)

@@ -135,7 +135,7 @@ describe('venue-native records', () => {
     }
   })
 
-  test('combines id lookups and other filters with AND, and pins the list across pages', async () => {
+  test('combines id lookups and other filters with AND, and keeps the list unchanged across pages', async () => {
     const { engine } = server
     for (let index = 0; index < 9; index += 1) {
       engine.add(`0xn${index}`, {

@@ -37,7 +37,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
 describe('GET /v1/markets/{market_id}/price', () => {
   const path = '/v1/markets/venue_a_Rain/price'
 
-  test('returns the current price, observed no later than its at_time, and the complement for the other outcome', async () => {
+  test('returns a current price whose timestamp_ms is not after at_time, and 1 minus the price for the other outcome', async () => {
     rain.reprice(415_000)
     for (const pauseMs of [0, 1, 1_500]) {
       clock.advance(pauseMs)

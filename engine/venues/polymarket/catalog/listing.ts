@@ -191,7 +191,7 @@ const UMA_STATUSES: ReadonlySet<unknown> = new Set([
 const RESOLUTION_STATUSES: ReadonlySet<unknown> = new Set(['inactive', 'active', 'resolved'])
 const VERSIONS: ReadonlySet<unknown> = new Set(['v1', 'v2'])
 
-/** Values of enum fields that the code does not know, with the names of the fields. */
+/** Yields the name and value of each enum field whose value is unknown to this code. */
 export function* unknownValues(row: Json): Iterable<readonly [field: string, word: unknown]> {
   const { version, umaResolutionStatus, resolutionStatus } = row
   for (const field of ['clobTokenIds', 'positionIds']) {

@@ -72,7 +72,7 @@ const change = (entries: unknown[], timestamp = 1_795_000_000_001) => ({
   price_changes: entries,
 })
 
-test('merges mirrored entries of a change into one change of the first token', () => {
+test('merges the entries of both tokens for one change into one change of the first token', () => {
   const { feed } = openMap()
   const [event, ...rest] = feed(
     change([
