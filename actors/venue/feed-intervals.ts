@@ -6,7 +6,7 @@ import type { VenueKey } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { CoverageTable } from '../../storage/contract/storage.ts'
 
-interface CoverageParts {
+interface FeedIntervalsParts {
   readonly venue: VenueKey
   readonly coverage: CoverageTable
   readonly clock: Clock
@@ -15,13 +15,13 @@ interface CoverageParts {
 /** How often the end of the current interval is written. A crash loses at most this much. */
 const WRITE_EVERY_MS = 10_000
 
-export class VenueCoverage {
-  readonly #parts: CoverageParts
+export class FeedIntervals {
+  readonly #parts: FeedIntervalsParts
   #fromMs: TimeMs | null = null
   #toMs: TimeMs | null = null
   #writtenAtMs = 0
 
-  constructor(parts: CoverageParts) {
+  constructor(parts: FeedIntervalsParts) {
     this.#parts = parts
   }
 

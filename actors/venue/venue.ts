@@ -42,9 +42,9 @@ import type { VenueView } from '../views.ts'
 import { TradeBackFill } from './back-fill.ts'
 import { type BookCheckLimits, BookChecks } from './book-checks.ts'
 import { CatalogReader } from './catalog-reader.ts'
-import { VenueCoverage } from './coverage.ts'
 import { type OwnDelay, VenueDelay } from './delay.ts'
 import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
+import { FeedIntervals } from './feed-intervals.ts'
 import { StaleBooks } from './stale-books.ts'
 import { TradeChecks } from './trade-checks.ts'
 import { UNSETTLED_MS, UnsettledMarkets } from './unsettled.ts'
@@ -100,7 +100,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #suspectAnswers: SuspectAnswers
   readonly #reader: CatalogReader
   readonly #backFill: TradeBackFill
-  readonly #coverage: VenueCoverage
+  readonly #intervals: FeedIntervals
   readonly #stale = new StaleBooks()
   readonly #bookChecks: BookChecks
   readonly #tradeChecks = new TradeChecks()
@@ -159,7 +159,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const { tradesSource } = this
     this.#published = { state: 'down', reason: null, completeToMs: null, tradesSource }
     const { coverage } = parts.storage
-    this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
+    this.#intervals = new FeedIntervals({ venue: this.venue, coverage, clock })
     this.#bookChecks = new BookChecks({
       ...{
         clock,
@@ -206,7 +206,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#stopTimer()
     this.#bookChecks.stop()
     this.#saveTradeTime()
-    this.#coverage.end()
+    this.#intervals.end()
     this.#parts.venue.drift.stop()
     await Promise.all([this.#reader.stop(), this.#backFill.stop(), this.#parts.venue.feed.stop()])
   }
@@ -217,7 +217,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       case 'feedDown':
       case 'feedGap':
         // Only a lost connection ends the interval. A gap in single books is repaired within seconds.
-        if (message.kind === 'feedDown') this.#coverage.end()
+        if (message.kind === 'feedDown') this.#intervals.end()
         if (message.stream === 'books') this.#takeBooksEvent(message)
         else this.#takeTradesEvent(message)
         break
@@ -660,8 +660,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
     // If books are polled less often than this, a price may have changed without a message.
     const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
-    if (isWatched) this.#coverage.extend(lastDataAtMs)
-    else this.#coverage.end()
+    if (isWatched) this.#intervals.extend(lastDataAtMs)
+    else this.#intervals.end()
     this.#publishState()
   }
 
@@ -715,7 +715,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   /** Start of the current interval without a missed message; null if the feed or its books are not live. */
   get liveSinceMs(): TimeMs | null {
-    return this.#coverage.liveSinceMs
+    return this.#intervals.liveSinceMs
   }
 
   get pastPrices(): VenuePastPrices {

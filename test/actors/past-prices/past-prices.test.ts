@@ -226,11 +226,7 @@ test('requests prices from the venue for a gap in the recorded ticks, and return
   assert.deepEqual(await at(NOON - 7_500_000), first.past[0], 'the venue has no newer price')
   assert.equal(requested.length, 1)
   assert.deepEqual(at(NOON - 6_800_000), published[0])
-  assert.deepEqual(
-    at(NOON - 6_400_000),
-    published[0],
-    'the tick belongs to another interval of coverage',
-  )
+  assert.deepEqual(at(NOON - 6_400_000), published[0], 'the tick belongs to another feed interval')
   assert.deepEqual(at(NOON - 3_000_000), first.past[1])
   assert.equal(requested.length, 1)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { VenueCoverage } from '../../../actors/venue/coverage.ts'
+import { FeedIntervals } from '../../../actors/venue/feed-intervals.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -10,19 +10,19 @@ import { pastTables } from '../../support/worlds/past-tables.ts'
 function open() {
   const clock = new ManualClock(NOON)
   const tables = pastTables()
-  const covered = new VenueCoverage({ venue: 'a', coverage: tables.coverage, clock })
-  return { clock, tables, covered }
+  const intervals = new FeedIntervals({ venue: 'a', coverage: tables.coverage, clock })
+  return { clock, tables, intervals }
 }
 
 test('begins a new interval when the wall clock is set back, and never ends an interval before its start', () => {
-  const { clock, tables, covered } = open()
-  covered.extend(clock.nowMs())
+  const { clock, tables, intervals } = open()
+  intervals.extend(clock.nowMs())
   clock.advance(5_000)
-  covered.extend(clock.nowMs())
+  intervals.extend(clock.nowMs())
   clock.jumpCalendar(-3_600_000)
-  covered.extend(clock.nowMs())
-  covered.end()
-  covered.end()
+  intervals.extend(clock.nowMs())
+  intervals.end()
+  intervals.end()
   assert.deepEqual(tables.intervals('a'), [
     [NOON, NOON + 5_000],
     [NOON - 3_595_000, NOON - 3_595_000],
@@ -30,18 +30,18 @@ test('begins a new interval when the wall clock is set back, and never ends an i
 })
 
 test('ends an interval at the present when its data has a future timestamp', () => {
-  const { clock, tables, covered } = open()
-  covered.extend(clock.nowMs())
+  const { clock, tables, intervals } = open()
+  intervals.extend(clock.nowMs())
   clock.advance(1_000)
-  covered.extend(timeMs(clock.nowMs() + 60_000))
-  covered.end()
+  intervals.extend(timeMs(clock.nowMs() + 60_000))
+  intervals.end()
   assert.deepEqual(tables.intervals('a'), [[NOON, NOON + 1_000]])
 })
 
 test('records no interval that includes time without a live feed, in random runs', () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(`coverage ${seed}`)
-    const { clock, tables, covered } = open()
+    const { clock, tables, intervals } = open()
     const live: [number, number][] = []
     let began: number | null = null
     let lastDataMs = timeMs(0)
@@ -49,16 +49,16 @@ test('records no interval that includes time without a live feed, in random runs
       clock.advance(1_000)
       const isLive: boolean = began === null ? random.below(5) === 0 : random.below(40) !== 0
       if (isLive && random.below(3) > 0) lastDataMs = clock.nowMs()
-      if (isLive) covered.extend(lastDataMs)
-      else covered.end()
-      assert.equal(covered.liveSinceMs !== null, isLive)
+      if (isLive) intervals.extend(lastDataMs)
+      else intervals.end()
+      assert.equal(intervals.liveSinceMs !== null, isLive)
       if (isLive && began === null) began = clock.nowMs()
       if (!isLive && began !== null) {
         live.push([began, Math.max(began, lastDataMs)])
         began = null
       }
     }
-    covered.end()
+    intervals.end()
     if (began !== null) live.push([began, Math.max(began, lastDataMs)])
     assert.deepEqual(tables.intervals('a'), live)
   }

@@ -640,7 +640,7 @@ test('stores the end of a live interval every ten seconds', async () => {
   assert.equal(
     storage.coverage.at('a', startMs),
     null,
-    'there is no coverage before the feed was up',
+    'there is no interval before the feed was up',
   )
   assert.equal(storage.coverage.at('b', fromMs), null)
   clock.advance(3_000)
@@ -648,11 +648,11 @@ test('stores the end of a live interval every ten seconds', async () => {
   assert.equal(
     storage.coverage.at('a', fromMs)?.toMs,
     clock.nowMs(),
-    'coverage is also written at the end',
+    'the interval is also written at the end',
   )
 })
 
-test('ends a coverage interval at the last data and begins a new interval after silence', () => {
+test('ends a feed interval at the last data and begins a new interval after silence', () => {
   const { actor, clock, feed, storage } = openVenue()
   clock.advance(20_000)
   const fromMs = actor.liveSinceMs
@@ -660,7 +660,7 @@ test('ends a coverage interval at the last data and begins a new interval after 
   const lastMs = clock.nowMs()
   feed.lastDataAtMs = lastMs
   clock.advance(29_000)
-  assert.equal(actor.liveSinceMs, fromMs, 'a short silence does not end coverage')
+  assert.equal(actor.liveSinceMs, fromMs, 'a short silence does not end the interval')
   clock.advance(5_000)
   assert.equal(actor.liveSinceMs, null)
   assert.deepEqual(storage.coverage.at('a', lastMs), { fromMs, toMs: lastMs })
@@ -670,7 +670,7 @@ test('ends a coverage interval at the last data and begins a new interval after 
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
 })
 
-test('ends a coverage interval when the connection is lost, however briefly, but not when a single book has a gap', () => {
+test('ends a feed interval when the connection is lost, however briefly, but not when a single book has a gap', () => {
   const { actor, clock, feed, routes, storage } = openVenue()
   clock.advance(10_500)
   const fromMs = actor.liveSinceMs
@@ -690,7 +690,7 @@ test('ends a coverage interval when the connection is lost, however briefly, but
   assert.equal(actor.liveSinceMs, null)
 })
 
-test('records no coverage for a feed whose books may be over a minute late', () => {
+test('records no feed interval for a feed whose books may be over a minute late', () => {
   const { actor, clock, feed, storage } = openVenue()
   feed.bookDelayMs = 60_000
   clock.advance(5_000)
