@@ -45,6 +45,7 @@ function polymarketPath(load: SimLoad, emit: (event: VenueEvent) => void): Venue
     const { nativeId, outcomes, status } = listingOf(market)
     const ids = outcomes.map(({ id }) => id)
     tracks.add({ nativeId, outcomes: ids, status, openAtMs: null, closeAtMs: null })
+    tracks.cover(nativeId)
   }
   const map = new PolymarketMap({
     tracks,

@@ -588,7 +588,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
         closeAtMs: summary.closeAtMs,
       })
     }
-    if (watched.length > 0) this.#parts.venue.feed.watch(watched)
+    if (watched.length === 0) return
+    this.#parts.venue.feed.watch(watched)
+    this.#parts.venue.feed.cover(watched.map(({ nativeId }) => nativeId))
   }
 
   /** Tracks updates of the venue's markets: a fresh book is no longer stale, and a resolved market is unwatched. */

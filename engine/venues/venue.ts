@@ -46,7 +46,10 @@ export interface WatchedMarket {
 
 /** A feed's state for /health, status messages and metrics. */
 export interface FeedHealth {
-  /** Number of open connections. A connection for books counts once it has delivered data since it opened. */
+  /**
+   * Number of open connections. A connection for books counts once it has delivered data since it opened, and only while
+   * covered markets need it.
+   */
   readonly connectionsOpen: number
   readonly connectionsWanted: number
   /** Time of the last message with data, not heartbeats; null before the first. */
@@ -69,13 +72,18 @@ export interface VenueFeed {
   start(): void
   /** Closes all sockets and timers. Emits no event afterwards. */
   stop(): Promise<void>
-  /**
-   * Subscribes to books, trades and status of these markets. Books start with a snapshot. Repeated calls have no
-   * effect.
-   */
+  /** Follows trades and status of these markets. Their books are not subscribed; see `cover`. Repeated calls have no effect. */
   watch(markets: readonly WatchedMarket[]): void
+  /** Also uncovers the markets. */
   unwatch(ids: readonly NativeMarketId[]): void
-  /** Requests new snapshots of these outcomes' books. They arrive in order on the stream where possible. */
+  /**
+   * Subscribes to the books of watched markets, in this order of priority. Each starts with a snapshot. Repeated calls
+   * have no effect. Ids that are not watched are skipped.
+   */
+  cover(ids: readonly NativeMarketId[]): void
+  /** Ends the subscriptions of these books. Trades and status continue. Unknown ids have no effect. */
+  uncover(ids: readonly NativeMarketId[]): void
+  /** Requests new snapshots of these covered outcomes' books. They arrive in order on the stream where possible. */
   resync(outcomes: readonly OutcomeId[]): void
   /**
    * Sets which streams are read. Data of other streams waits in the kernel and at the venue. Silence and missing

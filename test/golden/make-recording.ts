@@ -15,6 +15,7 @@ import type { Venue } from '../../engine/venues/venue.ts'
 import { openVenues } from '../../engine/venues/venues.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { waitOneTick } from '../support/fakes/real-time-step.ts'
+import { watchBooks } from '../support/fakes/watch-books.ts'
 import { goldenFile } from '../support/reference/golden.ts'
 
 const MINUTES = 10
@@ -23,7 +24,8 @@ const MINUTES = 10
 async function follow(venue: Venue, recorder: Recorder): Promise<void> {
   await venue.catalog.crawl((page) => {
     recorder.addCatalog(venue.key, page)
-    venue.feed.watch(
+    watchBooks(
+      venue.feed,
       page.markets.map(({ nativeId, outcomes, status, openAtMs, closeAtMs }) => ({
         ...{ nativeId, status, openAtMs, closeAtMs },
         outcomes: outcomes.map((outcome) => outcome.id),

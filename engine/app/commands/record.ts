@@ -107,6 +107,7 @@ async function record(request: Request, addresses: VenueAddresses, level: string
         outcomes: outcomes.map((outcome) => outcome.id),
       })),
     )
+    venue.feed.cover(markets.map(({ nativeId }) => nativeId))
     log.info({ markets: markets.length, seconds: request.seconds }, 'recording')
     const startMs = systemClock.monotonicMs()
     stopProgress = systemClock.every(1_000, () => {

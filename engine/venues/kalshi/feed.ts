@@ -48,6 +48,8 @@ export class KalshiFeed implements VenueFeed {
   readonly #tickers: TickerSocket
   readonly #figures: FiguresReader
   #areTickersStarted = false
+  readonly #watched = new Set<string>()
+  /** The connection of each covered market. */
   readonly #socketOf = new Map<string, BookSocket>()
   readonly #full = new Set<BookSocket>()
   readonly #stopping = new AbortController()
@@ -65,7 +67,7 @@ export class KalshiFeed implements VenueFeed {
       onFee: (message) => this.#noteFee(message),
       fetchNewestTradeMs: () => trades.fetchNewestMs(),
     })
-    const isWatched = (ticker: string) => this.#socketOf.has(ticker)
+    const isWatched = (ticker: string) => this.#watched.has(ticker)
     this.#tickers = new TickerSocket(parts, parts.access, isWatched)
     const { counters } = parts.access
     this.#figures = new FiguresReader({ ...parts, counters, source: 'streamed', isWatched })
@@ -90,16 +92,15 @@ export class KalshiFeed implements VenueFeed {
   }
 
   #startTickers(): void {
-    if (!this.#isStarted || this.#areTickersStarted || this.#socketOf.size === 0) return
+    if (!this.#isStarted || this.#areTickersStarted || this.#watched.size === 0) return
     this.#areTickersStarted = true
     this.#tickers.start()
   }
 
   #noteTrade({ ticker, block }: TradeMessage, receivedAtMs: TimeMs): void {
-    const books = this.#socketOf.get(ticker)
-    if (books === undefined) return
+    if (!this.#watched.has(ticker)) return
     // A block trade is matched outside the book and does not change it.
-    if (!isBlockTrade(block)) books.noteTrade(receivedAtMs)
+    if (!isBlockTrade(block)) this.#socketOf.get(ticker)?.noteTrade(receivedAtMs)
     this.#tickers.noteTrade(receivedAtMs)
     this.#figures.noteTrade(ticker)
   }
@@ -109,20 +110,31 @@ export class KalshiFeed implements VenueFeed {
       const { nativeId, status, openAtMs } = market
       const closeAtMs = this.#parts.tradingEndOf(market)
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
-      if (!this.#socketOf.has(nativeId)) this.#assignSocket(nativeId)
+      this.#watched.add(nativeId)
     }
     this.#startTickers()
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
-    const bySocket = this.#bySocket(ids)
+    this.uncover(ids)
     for (const id of ids) {
       this.#parts.timers.remove(id)
-      this.#socketOf.delete(id)
+      this.#watched.delete(id)
     }
-    for (const [socket, tickers] of bySocket) socket.remove(tickers)
     this.#tickers.remove(ids)
     this.#figures.remove(ids)
+  }
+
+  cover(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) {
+      if (this.#watched.has(id) && !this.#socketOf.has(id)) this.#assignSocket(id)
+    }
+  }
+
+  uncover(ids: readonly NativeMarketId[]): void {
+    const bySocket = this.#bySocket(ids)
+    for (const id of ids) this.#socketOf.delete(id)
+    for (const [socket, tickers] of bySocket) socket.remove(tickers)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {

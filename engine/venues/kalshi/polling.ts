@@ -65,10 +65,13 @@ export class PollingFeed implements VenueFeed {
   readonly #stopping = new AbortController()
   readonly #pollers: readonly Poller[]
   readonly #figures: FiguresReader
-  /** The open markets in the order of their book polls. `#ringPosition` is the current round's position. */
+  /** The open covered markets in the order of their book polls. `#ringPosition` is the current round's position. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
+  /** The watched markets that have opened. */
+  readonly #open = new Set<string>()
+  readonly #covered = new Set<string>()
   #ringPosition = 0
   /** `stepCount` and `beganAtMs` are those of the current round. `lastMs` is the duration of the previous one. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
@@ -114,33 +117,53 @@ export class PollingFeed implements VenueFeed {
       const { nativeId, status, openAtMs } = market
       const closeAtMs = this.#parts.tradingEndOf(market)
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
-      if (!this.#watched.has(nativeId)) {
-        this.#urgent.add(nativeId)
-        this.#watched.add(nativeId)
-      }
-      // A market that is not open is polled once. Polling resumes when it opens.
-      if (status !== 'open' || this.#polled.has(nativeId)) continue
-      this.#polled.add(nativeId)
-      this.#ring.push(nativeId)
+      this.#watched.add(nativeId)
+      if (status !== 'open') continue
+      this.#open.add(nativeId)
+      if (this.#covered.has(nativeId)) this.#poll(nativeId)
     }
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
+    this.uncover(ids)
     for (const id of ids) {
       this.#watched.delete(id)
+      this.#open.delete(id)
+      this.#parts.timers.remove(id)
+    }
+    this.#figures.remove(ids)
+  }
+
+  cover(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) {
+      if (!this.#watched.has(id) || this.#covered.has(id)) continue
+      this.#covered.add(id)
+      this.#urgent.add(id)
+      // A market that is not open is polled once. Polling resumes when it opens.
+      if (this.#open.has(id)) this.#poll(id)
+    }
+  }
+
+  uncover(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) {
+      this.#covered.delete(id)
       this.#polled.delete(id)
       this.#urgent.delete(id)
       this.#hot.delete(id)
-      this.#parts.timers.remove(id)
     }
     this.#ring = this.#ring.filter((ticker) => this.#polled.has(ticker))
-    this.#figures.remove(ids)
+  }
+
+  #poll(ticker: string): void {
+    if (this.#polled.has(ticker)) return
+    this.#polled.add(ticker)
+    this.#ring.push(ticker)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
     for (const outcome of outcomes) {
       const ticker = tickerOf(outcome)
-      if (this.#watched.has(ticker)) this.#urgent.add(ticker)
+      if (this.#covered.has(ticker)) this.#urgent.add(ticker)
     }
   }
 
@@ -160,7 +183,7 @@ export class PollingFeed implements VenueFeed {
 
   health(): FeedHealth {
     const { books, trades } = this.#states
-    // Without open markets no book is polled, and the trades alone show whether the venue responds.
+    // Without open covered markets no book is polled, and the trades alone show whether the venue responds.
     const hasBooks = this.#ring.length > 0
     return {
       connectionsOpen: Number(hasBooks && books.isUp) + Number(trades.isUp),
@@ -212,7 +235,7 @@ export class PollingFeed implements VenueFeed {
       const ticker = tickerOf(trade.outcome)
       const hot = this.#hot.get(ticker)
       if (hot !== undefined) hot.tradedAtMs = nowMs
-      else if (this.#watched.has(ticker)) {
+      else if (this.#covered.has(ticker)) {
         this.#hot.set(ticker, { tradedAtMs: nowMs, fetchedAtMs: 0 })
       }
       if (this.#watched.has(ticker)) this.#figures.noteTrade(ticker)
@@ -231,7 +254,7 @@ export class PollingFeed implements VenueFeed {
       const options = { signal: this.#stopping.signal }
       answer = await http.getJson('/markets/orderbooks', { tickers }, options)
     } catch (error) {
-      for (const ticker of tickers) if (this.#watched.has(ticker)) this.#urgent.add(ticker)
+      for (const ticker of tickers) if (this.#covered.has(ticker)) this.#urgent.add(ticker)
       throw error
     }
     const receivedAtMs = clock.nowMs()
@@ -252,7 +275,7 @@ export class PollingFeed implements VenueFeed {
     const { counters, emit } = this.#parts
     const book = parseOrderbookRow(row)
     if (book.kind === 'rejected') return counters.rejected(book.reason, JSON.stringify(row) ?? '')
-    if (!this.#watched.has(book.ticker)) return
+    if (!this.#covered.has(book.ticker)) return
     const refusal = mapMessage(book, receivedAtMs, emit)
     if (refusal === null) counters.mapped(book.kind)
     else counters.refused(refusal, JSON.stringify(row) ?? '')

@@ -155,32 +155,35 @@ export class PolymarketFeed implements VenueFeed {
 
   watch(markets: readonly WatchedMarket[]): void {
     const nowMs = this.#parts.venue.clock.nowMs()
-    const added: MarketTrack[] = []
     for (const market of markets) {
       const track = this.#tracks.add(market)
       if (track === null) continue
       track.isCloseEmitted = track.closeAtMs === null || track.closeAtMs <= nowMs
-      added.push(track)
     }
-    if (added.length > 0) this.#connections.add(added)
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
-    const removed: MarketTrack[] = []
-    for (const id of ids) {
-      const track = this.#tracks.remove(id)
-      if (track === null) continue
+    this.uncover(ids)
+    for (const id of ids) this.#tracks.remove(id)
+  }
+
+  cover(ids: readonly NativeMarketId[]): void {
+    const added = ids.flatMap((id) => this.#tracks.cover(id) ?? [])
+    if (added.length > 0) this.#connections.add(added)
+  }
+
+  uncover(ids: readonly NativeMarketId[]): void {
+    const removed = ids.flatMap((id) => this.#tracks.uncover(id) ?? [])
+    if (removed.length === 0) return
+    this.#connections.remove(removed)
+    for (const track of removed) {
       this.#resyncs.settle(track)
-      removed.push(track)
+      track.clear()
     }
-    if (removed.length > 0) this.#connections.remove(removed)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
-    for (const outcome of outcomes) {
-      const track = this.#tracks.byToken(outcome)
-      if (track !== undefined) this.#resyncs.request(track)
-    }
+    for (const track of this.#coveredOf(outcomes)) this.#resyncs.request(track)
   }
 
   read(what: Readable): void {
@@ -217,8 +220,13 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   readBooks(outcomes: readonly OutcomeId[]): void {
-    const tracks = outcomes.flatMap((outcome) => this.#tracks.byToken(outcome) ?? [])
+    const tracks = this.#coveredOf(outcomes)
     if (tracks.length > 0) void this.#readBooks(tracks)
+  }
+
+  #coveredOf(outcomes: readonly OutcomeId[]): readonly MarketTrack[] {
+    const tracks = outcomes.flatMap((outcome) => this.#tracks.byToken(outcome) ?? [])
+    return tracks.filter((track) => this.#tracks.covered.has(track))
   }
 
   #emit(event: VenueEvent): void {
@@ -241,6 +249,7 @@ export class PolymarketFeed implements VenueFeed {
     const { clock } = this.#parts.venue
     const monotonicMs = clock.monotonicMs()
     for (const track of tracks) {
+      if (!this.#tracks.covered.has(track)) continue
       this.#resyncs.request(track)
       if (track.gapAllowedAtMs > monotonicMs) continue
       track.gapAllowedAtMs = monotonicMs + apartMs(track.unansweredCount)

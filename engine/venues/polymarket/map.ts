@@ -50,8 +50,11 @@ interface MapParts {
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
 }
 
-/** The result for the counters. 'unwatched': no token of the message is watched. 'mirrored': the other token's copy. */
-type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
+/**
+ * The result for the counters. 'unwatched': no token of the message is watched. 'uncovered': its book is no longer
+ * subscribed. 'mirrored': the other token's copy.
+ */
+type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'uncovered' | 'ignored' | 'rejected'
 
 export class PolymarketMap {
   readonly #parts: MapParts
@@ -91,6 +94,7 @@ export class PolymarketMap {
   mapBook(body: BookMessage, receivedAtMs: TimeMs, isInOrder: boolean): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
+    if (!this.#parts.tracks.covered.has(track)) return 'uncovered'
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', track, receivedAtMs)
     const isFirst = body.asset_id === track.first
@@ -129,8 +133,9 @@ export class PolymarketMap {
       let to = from + 1
       if (track !== undefined) {
         while (to < entries.length && isOf(track, entries[to])) to += 1
-        result =
-          venueTimeMs === null
+        result = !this.#parts.tracks.covered.has(track)
+          ? 'uncovered'
+          : venueTimeMs === null
             ? this.#reject('timestamp', track, receivedAtMs)
             : this.#mapEntries(track, runOf(entries, from, to), { venueTimeMs, receivedAtMs })
       } else areAllWatched = false
@@ -174,6 +179,7 @@ export class PolymarketMap {
   #mapOldPriceChange(body: OldPriceChangeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
+    if (!this.#parts.tracks.covered.has(track)) return 'uncovered'
     if (body.asset_id !== track.first) return 'mirrored'
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', track, receivedAtMs)
@@ -233,6 +239,7 @@ export class PolymarketMap {
   #mapTickSize(body: TickSizeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
+    if (!this.#parts.tracks.covered.has(track)) return 'uncovered'
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', track, receivedAtMs)
     const tickMicros = parsePrice(body.new_tick_size)

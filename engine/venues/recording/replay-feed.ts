@@ -135,6 +135,14 @@ class ReplayFeed implements VenueFeed {
     this.#tape.player.unwatch(ids)
   }
 
+  cover(ids: readonly NativeMarketId[]): void {
+    this.#tape.player.cover(ids)
+  }
+
+  uncover(ids: readonly NativeMarketId[]): void {
+    this.#tape.player.uncover(ids)
+  }
+
   /** All streams share one position in the file, so the replay only continues while all streams are read. */
   read(what: Readable): void {
     this.#isPaused = what !== 'all'

@@ -13,12 +13,10 @@ import { PolymarketMap } from '../polymarket/map.ts'
 import { parseActivity, parseFrame } from '../polymarket/parse.ts'
 import { readTrade, TradeLedger } from '../polymarket/trades/trade-ledger.ts'
 import { feedReporter, type RawFrame } from '../socket-feed.ts'
-import type { VenueParts, WatchedMarket } from '../venue.ts'
+import type { VenueFeed, VenueParts, WatchedMarket } from '../venue.ts'
 import { VenueCounters } from '../venue-counters.ts'
 
-export interface Player {
-  watch(markets: readonly WatchedMarket[]): void
-  unwatch(ids: readonly NativeMarketId[]): void
+export interface Player extends Pick<VenueFeed, 'watch' | 'unwatch' | 'cover' | 'uncover'> {
   take(frame: RawFrame, stream: string): void
 }
 
@@ -32,6 +30,7 @@ class KalshiPlayer implements Player {
   readonly #parts: VenueParts
   readonly #counters: VenueCounters
   readonly #watched = new Set<string>()
+  readonly #covered = new Set<string>()
   /** One stream per recorded connection, because each connection has its own sequence numbers. */
   readonly #streams = new Map<string, KalshiStream>()
 
@@ -45,7 +44,16 @@ class KalshiPlayer implements Player {
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
+    this.uncover(ids)
     for (const id of ids) this.#watched.delete(id)
+  }
+
+  cover(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) if (this.#watched.has(id)) this.#covered.add(id)
+  }
+
+  uncover(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) this.#covered.delete(id)
   }
 
   take(frame: RawFrame, stream: string): void {
@@ -72,8 +80,9 @@ class KalshiPlayer implements Player {
         ? [...tickersOf.values()].flatMap((tickers) => [...tickers])
         : [...(tickersOf.get(sid) ?? [])]
     const report = feedReporter(this.#parts, { venue: 'b', stream: name, connection })
+    const isCovered = (outcome: OutcomeId) => this.#covered.has(outcome)
     const emitGap = (outcomes: readonly OutcomeId[], sinceMs: TimeMs | null) =>
-      report('feedGap', 'gap in the recording', sinceMs, outcomes)
+      report('feedGap', 'gap in the recording', sinceMs, outcomes.filter(isCovered))
     return new KalshiStream(
       {
         emit,
@@ -81,7 +90,11 @@ class KalshiPlayer implements Player {
         onGap: (sid, sinceMs) => emitGap(tickersOn(sid), sinceMs),
         onLost: (sid, ticker, sinceMs) =>
           emitGap(ticker === null ? tickersOn(sid) : [outcomeId(ticker)], sinceMs),
-        accepts: (message) => message.kind === 'trade' || this.#watched.has(message.ticker),
+        accepts: ({ kind, ticker }) => {
+          if (kind === 'trade') return true
+          const isOfBook = kind === 'orderbookDelta' || kind === 'orderbookSnapshot'
+          return (isOfBook ? this.#covered : this.#watched).has(ticker)
+        },
         onMapped: (message) => {
           if (message.kind !== 'orderbookSnapshot') return
           const tickers = tickersOf.get(message.sid) ?? new Set<OutcomeId>()
@@ -96,7 +109,7 @@ class KalshiPlayer implements Player {
     for (const row of rowsOf(jsonOf(text), 'orderbooks')) {
       const book = parseOrderbookRow(row)
       if (book.kind === 'rejected') this.#counters.rejected(book.reason, text)
-      else if (this.#watched.has(book.ticker)) {
+      else if (this.#covered.has(book.ticker)) {
         const refusal = mapMessage(book, receivedAtMs, this.#parts.emit)
         if (refusal === null) this.#counters.mapped(book.kind)
         else this.#counters.refused(refusal, text)
@@ -144,6 +157,14 @@ class PolymarketPlayer implements Player {
 
   unwatch(ids: readonly NativeMarketId[]): void {
     for (const id of ids) this.#tracks.remove(id)
+  }
+
+  cover(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) this.#tracks.cover(id)
+  }
+
+  uncover(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) this.#tracks.uncover(id)?.clear()
   }
 
   take(frame: RawFrame, stream: string): void {

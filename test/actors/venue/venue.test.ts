@@ -58,6 +58,7 @@ function openVenue(
   const requestsMade = {
     watched: [] as string[],
     unwatched: [] as string[],
+    covered: [] as string[],
     resynced: [] as string[],
     read: [] as string[],
     reconnected: [] as string[],
@@ -94,6 +95,8 @@ function openVenue(
       stop: async () => undefined,
       watch: (markets) => requestsMade.watched.push(...markets.map(({ nativeId }) => nativeId)),
       unwatch: (ids) => requestsMade.unwatched.push(...ids),
+      cover: (ids) => requestsMade.covered.push(...ids),
+      uncover: () => undefined,
       resync: (outcomes) => requestsMade.resynced.push(...outcomes),
       read: (what) => requestsMade.read.push(what),
       reconnect: (reason) => requestsMade.reconnected.push(reason),

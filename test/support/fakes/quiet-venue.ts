@@ -20,6 +20,8 @@ export function quietVenue(key: VenueKey, clock: Pick<Clock, 'nowMs'>): Venue {
       stop: async () => undefined,
       watch: () => undefined,
       unwatch: () => undefined,
+      cover: () => undefined,
+      uncover: () => undefined,
       resync: () => undefined,
       read: () => undefined,
       reconnect: () => undefined,

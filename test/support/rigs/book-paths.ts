@@ -44,6 +44,7 @@ export class PolymarketPath {
     })
     if (track === null) throw new Error('two tokens are a market')
     this.#track = track
+    this.#tracks.cover(track.nativeId)
     this.#map = new PolymarketMap({
       tracks: this.#tracks,
       emit: (event) => this.#route(event),

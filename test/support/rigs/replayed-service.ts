@@ -229,6 +229,8 @@ export class ReplayedService {
         ...quiet.feed,
         watch: (markets) => player.watch(markets),
         unwatch: (ids) => player.unwatch(ids),
+        cover: (ids) => player.cover(ids),
+        uncover: (ids) => player.uncover(ids),
         // Trades of this period are lost.
         fetchTrades: async ({ toMs }) => ({
           completeFromMs: toMs,

@@ -53,7 +53,7 @@ export class BookAudit {
 
   /** The busiest markets since the last call, and some other markets in rotation. */
   choose(): MarketTrack[] {
-    const all = [...this.#parts.tracks.all()]
+    const all = [...this.#parts.tracks.covered]
     const chosen: MarketTrack[] = []
     for (const track of all) {
       const isCandidate = track.lastTimeMs > 0 && this.#parts.isUp(track)

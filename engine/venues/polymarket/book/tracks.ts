@@ -1,5 +1,5 @@
-// The watched tokens and the state of each market: the merge of its two tokens, and the data for the comparison with
-// REST.
+// The watched tokens, and the state of each market's book: the merge of its two tokens, and the data for the comparison
+// with REST.
 
 import type { LevelChange, TopOfBook } from '../../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
@@ -11,7 +11,7 @@ export class MarketTrack {
   readonly first: OutcomeId
   readonly second: OutcomeId
   readonly closeAtMs: TimeMs | null
-  /** Number of the connection that carries both tokens; 0 before one is chosen. */
+  /** Number of the connection that carries both tokens; 0 if the market is not covered. */
   connection = 0
   /** Number of messages about the book, in total and at the last audit. Their difference shows how busy the market is. */
   messageCount = 0
@@ -67,6 +67,19 @@ export class MarketTrack {
     this.messageCount += 1
   }
 
+  /** Clears the state of the book when its subscription ends. */
+  clear(): void {
+    this.reset()
+    this.connection = 0
+    this.lastTimeMs = 0
+    this.lastChange = null
+    this.top = null
+    this.snapshotDueAtMs = null
+    this.unansweredCount = 0
+    this.resyncAllowedAtMs = 0
+    this.gapAllowedAtMs = 0
+  }
+
   /** Clears the counts of the previous subscription, because they do not apply to the books of the next one. */
   reset(): void {
     this.bookTimeMs = 0
@@ -78,16 +91,21 @@ export class MarketTrack {
   }
 }
 
-/** Maximum unsubscribed tokens that are remembered. Messages about them may still arrive. */
+/** Maximum unwatched tokens that are remembered. Messages about them may still arrive. */
 const UNWATCHED_MAX = 10_000
 
 export class Tracks {
   readonly #unwatched = new Set<string>()
   readonly #byToken = new Map<string, MarketTrack>()
   readonly #byMarket = new Map<NativeMarketId, MarketTrack>()
+  readonly #covered = new Set<MarketTrack>()
 
   get size(): number {
     return this.#byMarket.size
+  }
+
+  get covered(): ReadonlySet<MarketTrack> {
+    return this.#covered
   }
 
   /** Adds a market. Returns null if it is already watched or does not have two outcomes. */
@@ -106,6 +124,7 @@ export class Tracks {
     const track = this.#byMarket.get(id)
     if (track === undefined) return null
     this.#byMarket.delete(id)
+    this.#covered.delete(track)
     this.#byToken.delete(track.first)
     this.#byToken.delete(track.second)
     this.#unwatched.add(track.first).add(track.second)
@@ -116,7 +135,21 @@ export class Tracks {
     return track
   }
 
-  /** Whether the token is neither watched nor recently unsubscribed. */
+  /** Returns null if the market is not watched or is already covered. */
+  cover(id: NativeMarketId): MarketTrack | null {
+    const track = this.#byMarket.get(id)
+    if (track === undefined || this.#covered.has(track)) return null
+    this.#covered.add(track)
+    return track
+  }
+
+  /** Returns null if the market is not covered. */
+  uncover(id: NativeMarketId): MarketTrack | null {
+    const track = this.#byMarket.get(id)
+    return track !== undefined && this.#covered.delete(track) ? track : null
+  }
+
+  /** Whether the token is neither watched nor recently unwatched. */
   isUnknown(token: string): boolean {
     return !this.#byToken.has(token) && !this.#unwatched.has(token)
   }

@@ -16,11 +16,12 @@ import {
   until,
   watched,
 } from '../../../support/fakes/kalshi-peer.ts'
+import { watchBooks } from '../../../support/fakes/watch-books.ts'
 
 async function startKeyed(tickers: readonly string[]): Promise<Bench> {
   const bench = await open(true)
   bench.venue.feed.start()
-  bench.venue.feed.watch(tickers.map(watched))
+  watchBooks(bench.venue.feed, tickers.map(watched))
   await until(
     bench,
     () =>
@@ -264,6 +265,27 @@ describe('Kalshi feed with a key', () => {
     books(bench)?.delta('A')
     books(bench)?.delta('B')
     await until(bench, () => count(bench, 'bookChange') === 1)
+  })
+
+  it('subscribes to the books of covered markets only, and reads figures of all watched ones', async () => {
+    const bench = await open(true)
+    const { feed } = bench.venue
+    feed.start()
+    feed.watch(['A', 'B'].map(watched))
+    await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
+    assert.equal(feed.health().connectionsWanted, 1, 'no connection for books')
+    feed.cover([nativeMarketId('B'), nativeMarketId('elsewhere')])
+    await until(bench, () => count(bench, 'bookSnapshot') === 1)
+    assert.deepEqual(books(bench)?.commands, ['subscribe B'])
+    trades(bench)?.trade('t1', bench.clock.nowMs())
+    await until(bench, () => count(bench, 'figures') === 1)
+    feed.uncover([nativeMarketId('B')])
+    await until(bench, () => books(bench)?.commands.includes('unsubscribe') === true)
+    books(bench)?.delta('B')
+    for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+    feed.cover([nativeMarketId('B')])
+    await until(bench, () => count(bench, 'bookSnapshot') === 2)
+    assert.equal(count(bench, 'bookChange'), 0)
   })
 
   it('adds a newly created market once REST lists it', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
 import {
   closeAll,
   count,
@@ -11,6 +12,7 @@ import {
   until,
   watched,
 } from '../../../support/fakes/kalshi-peer.ts'
+import { watchBooks } from '../../../support/fakes/watch-books.ts'
 
 describe('Kalshi feed without a key', () => {
   afterEach(closeAll)
@@ -18,7 +20,7 @@ describe('Kalshi feed without a key', () => {
   it('polls every book once per round, 100 per request', async () => {
     const bench = await open(false)
     const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)
-    bench.venue.feed.watch(tickers.map(watched))
+    watchBooks(bench.venue.feed, tickers.map(watched))
     bench.venue.feed.start()
     await until(bench, () => count(bench, 'bookSnapshot') >= 250)
     const seen = new Set<string>()
@@ -30,6 +32,26 @@ describe('Kalshi feed without a key', () => {
     assert.equal(seen.size, 250)
     assert.equal(bench.peers.length, 0, 'no socket without a key')
     assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
+  })
+
+  it('polls covered books only, and emits trades of all markets', async () => {
+    const bench = await open(false)
+    const { feed } = bench.venue
+    feed.watch(['A', 'B', 'C'].map(watched))
+    feed.start()
+    bench.trades = [row('t1', bench.clock.nowMs())]
+    await until(bench, () => count(bench, 'trade') === 1)
+    assert.equal(feed.health().connectionsWanted, 1, 'no book is polled')
+    const polled = () =>
+      new Set(bench.events.flatMap((event) => (event.kind === 'bookSnapshot' ? event.outcome : [])))
+    feed.cover(['B', 'C', 'elsewhere'].map(nativeMarketId))
+    await until(bench, () => count(bench, 'bookSnapshot') >= 4)
+    assert.deepEqual([...polled()].toSorted(), ['B', 'C'])
+    feed.uncover([nativeMarketId('B')])
+    feed.resync([outcomeId('B')])
+    bench.events.length = 0
+    await until(bench, () => count(bench, 'bookSnapshot') >= 4)
+    assert.deepEqual([...polled()], ['C'])
   })
 
   it('emits each trade once, oldest first, when pages repeat trades', async () => {
@@ -68,7 +90,7 @@ describe('Kalshi feed without a key', () => {
 
   it('ends polling on stop', async () => {
     const bench = await open(false)
-    bench.venue.feed.watch([watched('A')])
+    watchBooks(bench.venue.feed, [watched('A')])
     bench.venue.feed.start()
     await until(bench, () => count(bench, 'bookSnapshot') > 0)
     await bench.venue.feed.stop()
@@ -92,7 +114,7 @@ describe('Kalshi feed without a key', () => {
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
     const up = feed.health()
     assert.equal(up.connectionsOpen, up.connectionsWanted, 'without markets only the trades count')
-    feed.watch([watched('A')])
+    watchBooks(feed, [watched('A')])
     await until(bench, () => count(bench, 'bookSnapshot') > 0)
     const complete = feed.health()
     assert.deepEqual([complete.connectionsOpen, complete.connectionsWanted], [2, 2])
@@ -102,7 +124,10 @@ describe('Kalshi feed without a key', () => {
     const bench = await open(false)
     const { feed } = bench.venue
     assert.equal(feed.health().bookDelayMs, 0, 'no delay without books')
-    feed.watch(Array.from({ length: 900 }, (_, index) => watched(`M${index}`)))
+    watchBooks(
+      feed,
+      Array.from({ length: 900 }, (_, index) => watched(`M${index}`)),
+    )
     feed.start()
     const isOfBooks = (path: string) => path.includes('/orderbooks')
     await until(bench, () => bench.requests.filter(isOfBooks).length >= 40)

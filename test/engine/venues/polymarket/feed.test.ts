@@ -12,6 +12,7 @@ import { openPolymarket } from '../../../../engine/venues/polymarket/polymarket.
 import type { WatchedMarket } from '../../../../engine/venues/venue.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { PolymarketStub, type StubSocket } from '../../../support/fakes/polymarket-stub.ts'
+import { watchBooks } from '../../../support/fakes/watch-books.ts'
 import { dataRow } from '../../../support/worlds/data-api-rows.ts'
 
 const START_MS = 1_795_000_000_000
@@ -54,7 +55,11 @@ async function watching(
   const opened = await openFeed(t, options)
   const { stub, feed } = opened
   feed.start()
-  if (markets.length > 0) feed.watch(markets.map((number) => market(number)))
+  if (markets.length > 0)
+    watchBooks(
+      feed,
+      markets.map((number) => market(number)),
+    )
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'trades subscribed')
   const areBooked = () => markets.length === 0 || commands(books(stub)[0]).length === 1
   await until(areBooked, 'books subscribed')
@@ -129,7 +134,7 @@ const activity = (type: string, more: Partial<WireTrade> = {}) => ({
 
 test('distributes markets over sockets with both tokens on one socket, and requests venue-wide messages on one socket', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
-  feed.watch([market(1), market(2), market(3), market(1)])
+  watchBooks(feed, [market(1), market(2), market(3), market(1)])
   feed.start()
   clock.advance(100)
   const hasBoth = () => books(stub).length === 2
@@ -152,7 +157,7 @@ test('distributes markets over sockets with both tokens on one socket, and reque
       { outcomes: ['31'], sinceMs: null, connection: 2 },
     ],
   )
-  feed.watch([market(4)])
+  watchBooks(feed, [market(4)])
   await until(() => commands(books(stub)[1]).length === 2, 'a later market joins')
   assert.deepEqual(commands(books(stub)[1])[1], {
     assets_ids: ['41', '42'],
@@ -165,6 +170,61 @@ test('distributes markets over sockets with both tokens on one socket, and reque
     assets_ids: ['41', '42'],
     operation: 'unsubscribe',
   })
+})
+
+test('subscribes to the books of covered markets only, and follows trades and closing times of all watched ones', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
+  const closeAtMs = timeMs(START_MS + 1_000)
+  feed.watch([market(1, { closeAtMs }), market(2, { closeAtMs })])
+  feed.start()
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'trades subscribed')
+  const { connectionsOpen, connectionsWanted } = feed.health()
+  assert.deepEqual([connectionsOpen, connectionsWanted], [1, 1], 'no connection for books')
+  feed.cover([nativeMarketId('0x2'), nativeMarketId('0x2'), nativeMarketId('0x9')])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  assert.deepEqual(commands(books(stub)[0])[0]?.assets_ids, ['21', '22'])
+  assert.equal(feed.health().connectionsWanted, 2)
+  send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
+  send(books(stub)[0], { event_type: 'price_change', market: '0x1', price_changes: 5 })
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  send(sockets(stub, '/rtds')[0], activity('orders_matched'))
+  await until(() => trades().length === 1, 'a trade of an uncovered market')
+  clock.advance(4_000)
+  const closed = ofKind('marketSeen').map(({ market }) => market)
+  assert.deepEqual(closed.toSorted(), ['0x1', '0x2'])
+  assert.deepEqual(feedEvents('feedGap', 'books'), [])
+})
+
+test('ends the subscription of an uncovered book, drops its late messages, and starts with a snapshot when it is covered again', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind } = await watching(t, [1, 2])
+  const snapshots = () => ofKind('bookSnapshot').map(({ outcome }) => outcome)
+  const change = (asset: string) => ({
+    event_type: 'price_change',
+    timestamp: String(START_MS + 5),
+    price_changes: [{ asset_id: asset, price: '0.3', size: '2', side: 'BUY', ...COMPLETE }],
+  })
+  send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
+  await until(() => snapshots().length === 2, 'both books')
+  feed.uncover([nativeMarketId('0x1'), nativeMarketId('0x9')])
+  await until(() => commands(books(stub)[0]).length === 2, 'unsubscribed')
+  assert.deepEqual(commands(books(stub)[0])[1], {
+    assets_ids: ['11', '12'],
+    operation: 'unsubscribe',
+  })
+  feed.resync([outcomeId('11')])
+  feed.readBooks([outcomeId('11')])
+  clock.advance(8_000)
+  send(books(stub)[0], [book('11', START_MS + 5), change('11'), change('21')])
+  await until(() => ofKind('bookChange').length === 1, 'the change of the covered book')
+  assert.deepEqual(snapshots(), ['11', '21'])
+  assert.equal(commands(books(stub)[0]).length, 2, 'no snapshot of an uncovered book')
+  assert.deepEqual(feedEvents('feedGap', 'books'), [], 'its messages name no unknown token')
+  feed.cover([nativeMarketId('0x1')])
+  await until(() => commands(books(stub)[0]).length === 3, 'subscribed again')
+  send(books(stub)[0], book('11', START_MS))
+  await until(() => snapshots().length === 3, 'a snapshot with an equal timestamp is accepted')
+  feed.uncover([nativeMarketId('0x1'), nativeMarketId('0x2')])
+  assert.equal(feed.health().connectionsWanted, 1)
 })
 
 test('reports the outcomes of a lost socket as down, reconnects and resubscribes', async (t) => {
@@ -377,7 +437,7 @@ test('requests a book when none arrives within a second of a tick change', async
 
 test('records unknown message types and book versions, and still reads the books', async (t) => {
   const { stub, feed, ofKind, drift } = await openFeed(t)
-  feed.watch([market(1)])
+  watchBooks(feed, [market(1)])
   feed.start()
   await until(() => books(stub).length === 1 && commands(books(stub)[0]).length > 0, 'subscribed')
   send(books(stub)[0], { event_type: 'book_v9', asset_id: '11' })
@@ -396,7 +456,7 @@ test('records unknown message types and book versions, and still reads the books
 test('records refused handshakes of the book stream and the activity stream', async (t) => {
   const { stub, feed, drift } = await openFeed(t)
   stub.upgradeRefusal = 410
-  feed.watch([market(1)])
+  watchBooks(feed, [market(1)])
   feed.start()
   await until(() => drift.entries().length === 2, 'both refusals recorded')
   assert.deepEqual(
@@ -497,7 +557,7 @@ test('reports a loss when the activity stream has only unrelated frames', async 
 test('reconnects a silent activity stream while last_trade_price arrives, even without the Data API', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
-  feed.watch([market(1)])
+  watchBooks(feed, [market(1)])
   await until(() => feedEvents('feedUp', 'trades').length === 1, 'up')
   await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
   send(sockets(stub, '/rtds')[0], '')
@@ -803,7 +863,7 @@ test('does not suspect a venue that stamps REST books with the request time', as
 test('reports a market for a catalogue read after its planned close, and emits nothing after stop', async (t) => {
   const { stub, feed, clock, events, ofKind } = await openFeed(t)
   feed.start()
-  feed.watch([
+  watchBooks(feed, [
     market(1, { closeAtMs: timeMs(START_MS + 10_000) }),
     market(2, { closeAtMs: timeMs(START_MS - 1) }),
   ])
@@ -834,7 +894,7 @@ test('pauses trades without losing them, and discards queued book messages by re
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
   feed.start()
-  feed.watch([market(1)])
+  watchBooks(feed, [market(1)])
   await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
   await until(() => rtds().length === 1 && feedEvents('feedUp', 'trades').length === 1, 'trades up')
   feed.read('books')

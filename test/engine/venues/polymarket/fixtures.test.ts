@@ -54,6 +54,7 @@ function mapper(tokens: readonly string[]) {
     openAtMs: null,
     closeAtMs: null,
   })
+  tracks.cover(nativeMarketId('fixture'))
   const feed = (text: string) => {
     outcomes.length = 0
     const parsed = parseFrame(text)

@@ -34,6 +34,7 @@ function openMap() {
     closeAtMs: null,
   })
   assert.ok(track !== null)
+  tracks.cover(track.nativeId)
   const feed = (message: unknown): readonly VenueEvent[] => {
     events.length = 0
     const parsed = parseFrame(JSON.stringify(message))

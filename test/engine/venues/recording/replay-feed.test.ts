@@ -16,6 +16,7 @@ import { parseLine } from '../../../../engine/venues/recording/recording.ts'
 import { openReplay, type ReplayOptions } from '../../../../engine/venues/recording/replay-feed.ts'
 import type { Venue } from '../../../../engine/venues/venue.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { watchBooks } from '../../../support/fakes/watch-books.ts'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
 
 const folder = testFolder('replay')
@@ -86,7 +87,7 @@ async function record(name: string): Promise<string> {
   return file
 }
 
-async function play(file: string, options: ReplayOptions) {
+async function play(file: string, options: ReplayOptions, isCovered = true) {
   const clock = new ManualClock()
   const events: VenueEvent[] = []
   const atMs: number[] = []
@@ -107,12 +108,14 @@ async function play(file: string, options: ReplayOptions) {
   const watch = async (venue: Venue) => {
     venue.feed.start()
     await venue.catalog.crawl((page) => {
-      venue.feed.watch(
+      watchBooks(
+        venue.feed,
         page.markets.map(({ nativeId, outcomes, status, openAtMs, closeAtMs }) => ({
           ...{ nativeId, status, openAtMs, closeAtMs },
           outcomes: outcomes.map((outcome) => outcome.id),
         })),
       )
+      if (!isCovered) venue.feed.uncover(page.markets.map(({ nativeId }) => nativeId))
     }, new AbortController().signal)
   }
   await Promise.all(venues.map(watch))
@@ -173,6 +176,13 @@ describe('replay', () => {
     assert.ok(gap?.kind === 'feedGap')
     assert.deepEqual(gap.outcomes, [outcomeId('T-1')])
     assert.equal(events.filter((event) => event.kind === 'trade' && event.venue === 'a').length, 1)
+  })
+
+  it('omits the books of uncovered markets', async () => {
+    const { events } = await play(await record('uncovered.jsonl'), { speed: 'max' }, false)
+    const ofBooks = events.filter(({ kind }) => kind === 'bookSnapshot' || kind === 'bookChange')
+    assert.deepEqual(ofBooks, [])
+    assert.equal(events.filter((event) => event.kind === 'trade').length, 1)
   })
 
   it('keeps frame intervals at speed 1 and halves them at speed 2', async () => {

@@ -9,6 +9,7 @@ import {
   until,
   watched,
 } from '../../../../support/fakes/kalshi-peer.ts'
+import { watchBooks } from '../../../../support/fakes/watch-books.ts'
 
 const figures = (bench: Bench) =>
   bench.events.flatMap((event) => (event.kind === 'figures' ? [event] : []))
@@ -20,7 +21,7 @@ describe('Kalshi figures over REST', () => {
 
   it('reads figures of traded markets, most traded first, and reads a market again only after new trades', async () => {
     const bench = await open(false)
-    bench.venue.feed.watch(['A', 'B', 'C'].map(watched))
+    watchBooks(bench.venue.feed, ['A', 'B', 'C'].map(watched))
     const at = bench.clock.nowMs()
     bench.trades = ['1', '2', '3'].map((id) => ({ ...row(id, at), ticker: id === '1' ? 'A' : 'B' }))
     bench.venue.feed.start()
@@ -44,7 +45,7 @@ describe('Kalshi figures over REST', () => {
 
   it('retries when the venue does not respond', async () => {
     const bench = await open(false)
-    bench.venue.feed.watch([watched('A')])
+    watchBooks(bench.venue.feed, [watched('A')])
     bench.marketRows = () => []
     bench.trades = [row('1', bench.clock.nowMs())]
     bench.venue.feed.start()
@@ -57,7 +58,7 @@ describe('Kalshi figures over REST', () => {
   it('reads figures over REST less often when a key is configured', async () => {
     const bench = await open(true)
     bench.venue.feed.start()
-    bench.venue.feed.watch([watched('A')])
+    watchBooks(bench.venue.feed, [watched('A')])
     await until(bench, () => count(bench, 'bookSnapshot') === 1)
     const trades = () => bench.peers.findLast((peer) => peer.sids.has('trade'))
     trades()?.trade('1', bench.clock.nowMs())

@@ -12,11 +12,12 @@ import {
   until,
   watched,
 } from '../../../../support/fakes/kalshi-peer.ts'
+import { watchBooks } from '../../../../support/fakes/watch-books.ts'
 
 async function startWatching(): Promise<Bench> {
   const bench = await open(true)
   bench.venue.feed.start()
-  bench.venue.feed.watch([watched('A')])
+  watchBooks(bench.venue.feed, [watched('A')])
   const areUp = () => tickers(bench) !== undefined && trades(bench) !== undefined
   await until(bench, () => areUp() && count(bench, 'bookSnapshot') === 1)
   return bench
@@ -78,7 +79,7 @@ describe('Kalshi tickers', () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
-    bench.venue.feed.watch([watched('A')])
+    watchBooks(bench.venue.feed, [watched('A')])
     const named = () => bench.venue.drift.entries().map(({ kind, name }) => `${kind} ${name}`)
     await until(bench, () => named().includes('ws.unacknowledged ticker'))
     tickers(bench)?.ticker('A', bench.clock.nowMs())
@@ -102,7 +103,7 @@ describe('Kalshi tickers', () => {
   it('emits nothing for a market that is no longer watched', async () => {
     const bench = await startWatching()
     bench.venue.feed.unwatch([nativeMarketId('A')])
-    bench.venue.feed.watch([watched('B')])
+    watchBooks(bench.venue.feed, [watched('B')])
     tickers(bench)?.ticker('A', bench.clock.nowMs())
     tickers(bench)?.ticker('B', bench.clock.nowMs())
     await until(bench, () => figures(bench).length === 1)

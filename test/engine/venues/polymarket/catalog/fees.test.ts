@@ -29,6 +29,7 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub } from '../../../../support/fakes/polymarket-stub.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { watchBooks } from '../../../../support/fakes/watch-books.ts'
 import { RECORDED, rowsOfFile } from '../../../../support/worlds/recordings.ts'
 
 const SCHEDULE = { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 }
@@ -335,7 +336,9 @@ test('includes the fees of `new_market` in the listing of a new market', async (
   feed.start()
   const outcomes = [outcomeId('11'), outcomeId('12')]
   const status = 'open'
-  feed.watch([{ nativeId: conditionId('0x1'), outcomes, status, openAtMs: null, closeAtMs: null }])
+  watchBooks(feed, [
+    { nativeId: conditionId('0x1'), outcomes, status, openAtMs: null, closeAtMs: null },
+  ])
   await stub.until(() => seen)
   const page = await catalog.fetchMarkets([ID], new AbortController().signal)
   const [market] = page.markets
