@@ -4,6 +4,7 @@
 
 import type { KeyScope } from '../engine/accounts/account.ts'
 import type { MemberStatus } from '../engine/cluster/members.ts'
+import type { CoverageReason, HoldReason } from '../engine/coverage-policy.ts'
 import type { FeedStatus } from '../engine/events.ts'
 import type { Requester } from '../engine/fair-queue.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
@@ -300,6 +301,45 @@ export interface VenueView extends FeedStatus {
   readonly connectionsWanted: number
   /** Unknown messages and answers of the venue, in order of first occurrence. Their number is limited. */
   readonly drift: readonly DriftEntry[]
+}
+
+/** Which markets of one venue have live books. */
+export interface CoverageView {
+  /** Text of the coverage policy, such as `all` or `top:20000`. */
+  readonly policy: string
+  /** Whether the market's book is subscribed or polled. It may still be stale. */
+  isCovered(market: MarketNumber): boolean
+  /**
+   * Covers a market for ten minutes from now, or longer if it is called again. `owner`: an account id, or the address of
+   * an anonymous caller. Returns false if the market is not open or a limit of demanded markets is reached.
+   */
+  request(market: MarketNumber, owner: string): boolean
+  /**
+   * Covers a market until `release` was called as often as `hold`. Returns false, without effect, if the market is
+   * unknown or resolved or a limit of demanded markets is reached. `release` must then not be called.
+   */
+  hold(market: MarketNumber, owner: string, reason: HoldReason): boolean
+  /** Ends a hold. The market stays covered for another minute, in case a client connects again. */
+  release(market: MarketNumber, owner: string, reason: HoldReason): void
+  /**
+   * Resolves when the book is live, or after `waitMs`. At most 1,000 callers wait, and at most 50 of one owner. For
+   * further callers it resolves at once.
+   */
+  live(market: MarketNumber, waitMs: number, owner: string): Promise<void>
+  readonly counts: CoverageCounts
+}
+
+export interface CoverageCounts {
+  /** Open markets. */
+  readonly open: number
+  /** Markets that the policy or demand covers. */
+  readonly wanted: number
+  /** Markets whose books are subscribed or polled. */
+  readonly covered: number
+  /** Of the covered markets, those whose book is live now. */
+  readonly live: number
+  /** Wanted markets by reason. A market with several reasons is counted for each of them. */
+  readonly byReason: Readonly<Record<CoverageReason, number>>
 }
 
 export interface GameView {

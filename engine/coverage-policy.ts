@@ -17,6 +17,14 @@ export interface CoveragePolicy {
   readonly rules: readonly CoverageRule[]
 }
 
+/** Demands that last until they are released. */
+export const HOLD_REASONS = ['subscription', 'watchlist', 'alert', 'webhook'] as const
+export type HoldReason = (typeof HOLD_REASONS)[number]
+
+/** Why a market is covered: the policy, a match or open opportunity, a recent request, or a hold. */
+export const COVERAGE_REASONS = ['policy', 'match', 'request', ...HOLD_REASONS] as const
+export type CoverageReason = (typeof COVERAGE_REASONS)[number]
+
 export const COVERAGE_ACCEPTS =
   '"all", or a comma list of top:N, min_volume:USD, category:NAME, event:SLUG and market:ID'
 
