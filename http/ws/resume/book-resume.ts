@@ -80,12 +80,13 @@ class BookResume {
       yield* this.#sendReplaced()
       if (offset === books.newest) return true
       for (let skipped = 0; offset < books.newest; ) {
-        const update = books.get(offset + 1)
-        if (update === null) return false
+        const market = books.marketAt(offset + 1)
+        if (market === null) return false
         offset += 1
         skipped += 1
-        const isSent = this.#isWanted(update.market) && this.#take(update.market, offset)
-        if (isSent) {
+        const isSent = this.#isWanted(market) && this.#take(market, offset)
+        const update = isSent ? books.get(offset) : null
+        if (update !== null) {
           this.#connection.send(bookUpdate(this.#connection.encoder, update))
           this.count += 1
         }

@@ -97,7 +97,7 @@ export class MessageLog {
   }) {
     this.channel = parts.channel
     this.#present = parts.present
-    this.#ring = new MessageRing(parts.offset, parts)
+    this.#ring = new MessageRing(parts.offset, parts.capacity)
     this.#table = parts.table
   }
 

@@ -6,7 +6,7 @@ import type { BookConfirmed, BookReplaced, BookStale, BookUpdate } from '../../.
 import { ringBookLevelsMax, ringBookUpdatesMax } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { ResyncReason } from '../encode/encoder.ts'
-import { MessageRing } from './message-ring.ts'
+import { BookUpdateRing } from './book-update-ring.ts'
 
 export interface Replacement {
   readonly market: MarketRef
@@ -26,7 +26,7 @@ export function resyncReason(reason: BookReplaced['reason']): ResyncReason {
 }
 
 export class RecentBookUpdates {
-  readonly #updates: MessageRing<BookUpdate>
+  readonly #updates: BookUpdateRing
   /** One replacement per market, in order of time. The catalogue bounds the number of entries. */
   readonly #replaced = new Map<MarketNumber, Replacement>()
   /** Books that were reported as stale and are not confirmed yet. The catalogue bounds the number of entries. */
@@ -35,8 +35,7 @@ export class RecentBookUpdates {
 
   /** `offset`: number of updates that this run has published so far. */
   constructor(offset: number, capacity = ringBookUpdatesMax, levelsMax = ringBookLevelsMax) {
-    const weightOf = ({ changes }: BookUpdate) => changes.length
-    this.#updates = new MessageRing(offset, { capacity, weightMax: levelsMax, weightOf })
+    this.#updates = new BookUpdateRing(offset, { capacity, levelsMax })
   }
 
   get newest(): number {
@@ -92,6 +91,11 @@ export class RecentBookUpdates {
   /** Null if the update is not retained. */
   get(offset: number): BookUpdate | null {
     return this.#updates.get(offset)
+  }
+
+  /** The market of an update, without building the update. Null if it is not retained. */
+  marketAt(offset: number): MarketRef | null {
+    return this.#updates.marketAt(offset)
   }
 
   /** The latest replacement of a market in this run, or null. */
