@@ -455,6 +455,8 @@ export interface EngineView {
    * read.
    */
   confirmBook(market: MarketView): Promise<void> | null
+  /** Which markets of a venue have live books. Null if the venue is unknown. */
+  coverage(venue: VenueKey): CoverageView | null
   uptimeSeconds(): number
   /** Undefined outside a cluster. */
   cluster?(): ClusterView

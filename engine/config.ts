@@ -3,6 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { COVERAGE_ACCEPTS, type CoveragePolicy, readCoveragePolicy } from './coverage-policy.ts'
 import { CHANGE_NAMES, FAULT_NAMES } from './fault-names.ts'
 import type { VenueKey } from './ids.ts'
 import { EnvironmentReader } from './process/environment.ts'
@@ -125,6 +126,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
       ageMsMax: read.integer('BOOK_AGE_S', 2, 3_600) * 1_000,
       roundMs: read.integer('BOOK_AUDIT_S', 10, 86_400) * 1_000,
     },
+    /** Null: the stored policy, or the default. */
+    coverage: readCoverage(read),
     matchEncoderDir: read.optional('MATCH_ENCODER_DIR'),
     logLevel: read.choice('LOG_LEVEL', LEVELS),
   }
@@ -138,6 +141,15 @@ function readVenues(read: EnvironmentReader): VenueSource {
   if (/^replay:.+/.test(value)) return { kind: 'replay', file: value.slice(7) }
   read.refuse('VENUES', '"sim", "live" or "replay:FILE"')
   return { kind: 'sim' }
+}
+
+function readCoverage(read: EnvironmentReader): CoveragePolicy | null {
+  const text = read.optional('COVERAGE')
+  if (text === null) return null
+  const policy = readCoveragePolicy(text)
+  if (!('problem' in policy)) return policy
+  read.refuse('COVERAGE', COVERAGE_ACCEPTS)
+  return null
 }
 
 function readVenueNames(read: EnvironmentReader): Partial<Record<VenueKey, string>> {

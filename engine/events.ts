@@ -219,8 +219,9 @@ export interface BookReplaced extends Outgoing {
  * - `contradicted_by_rest`: two REST snapshots differ from it.
  * - `delayed`: its messages waited too long.
  * - `tick_changed`: the venue sends a new book for the new tick size.
- * - `restarted`: its actor was restarted.
+ * - `restarted`: its actor was restarted, or the service was and the book is from before.
  * - `no_leader`: a gateway receives nothing from the engine.
+ * - `not_covered`: it is not subscribed, or its first snapshot has not arrived.
  */
 export const STALE_REASONS = [
   'disconnected',
@@ -232,6 +233,7 @@ export const STALE_REASONS = [
   'tick_changed',
   'restarted',
   'no_leader',
+  'not_covered',
 ] as const
 export type StaleReason = (typeof STALE_REASONS)[number]
 

@@ -105,6 +105,23 @@ export const opportunityRecordedMsMin = 500
 export const bookAgeMsMax = 60_000
 /** Default of the time in which every subscribed book is read over REST once. */
 export const bookRoundMs = 600_000
+/** Minimum time between two computations of the markets that the coverage policy covers. */
+export const coverageEveryMs = 10_000
+/** A market that the policy no longer covers stays covered for this long, so that it does not flap at the edge of top:N. */
+export const coverageLeavingMs = 600_000
+/** Maximum markets in this state. Beyond it the one that left first is uncovered. */
+export const coverageLeavingMax = 5_000
+/** A request covers a market for this long, and the end of a subscription for `coverageReleasedMs`. */
+export const coverageRequestedMs = 600_000
+export const coverageReleasedMs = 60_000
+/** Maximum markets of a venue that are covered on demand: in total, and of one account or anonymous address. */
+export const demandedMarketsMax = 20_000
+export const demandedMarketsOfOwnerMax = 2_000
+/** Maximum holds of a venue's markets, each of one owner for one reason. */
+export const coverageHoldsMax = 100_000
+/** Maximum callers that wait for a first snapshot: in total, and of one account or anonymous address. */
+export const coverageWaitingMax = 1_000
+export const coverageWaitingOfOwnerMax = 50
 /** Maximum announced losses of trades that a run retains for resuming clients. Later losses are announced live only. */
 export const lossesOfRunMax = 10_000
 

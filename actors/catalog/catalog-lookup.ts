@@ -149,6 +149,15 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.ofNative(venue, nativeId)
   }
 
+  entryOfNumber(number: MarketNumber): Entry | null {
+    return this.registry.get(number)
+  }
+
+  /** Numbers of at most `countMax` open markets of a venue, those with the highest 24-hour volume first. */
+  openByVolume(venue: VenueKey, countMax: number): Uint32Array {
+    return this.columns.openByVolume(venue, countMax)
+  }
+
   *texts(): Iterable<MarketText> {
     for (const { actor } of this.registry.all()) {
       const { ref, summary } = actor

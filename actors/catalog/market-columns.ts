@@ -195,6 +195,24 @@ export class MarketColumns {
     return selected
   }
 
+  /** At most `countMax` open markets of a venue, those with the highest 24-hour volume first. */
+  openByVolume(venue: VenueKey, countMax: number): Uint32Array {
+    const { length, isRemoved } = this.#rows
+    if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
+    const isChosen = this.#isChosen.fill(0, 0, length)
+    const states = this.#states.values
+    const open = marketState({ venue, status: 'open', isUnopened: false })
+    let count = 0
+    for (let slot = 0; slot < length; slot += 1) {
+      if (states[slot] !== open || isRemoved[slot] === 1) continue
+      isChosen[slot] = 1
+      count += 1
+    }
+    const numbers = new Uint32Array(Math.min(count, countMax))
+    this.#orders.volume.select(isChosen, 'desc', numbers)
+    return numbers
+  }
+
   #sortFew(slots: Uint32Array, sortBy: MarketOrder, order: 'asc' | 'desc'): Uint32Array {
     const { values } = this.#keys[sortBy]
     const keys = Float64Array.from(slots, (slot) => values[slot] ?? Number.NaN)

@@ -8,6 +8,7 @@ import type {
   BookSnapshotEvent,
   Level,
   LevelChange,
+  StaleReason,
   Stamp,
 } from '../../engine/events.ts'
 import { bookSnapshotEveryMs, bookSnapshotLevels } from '../../engine/limits.ts'
@@ -35,6 +36,14 @@ const REPLACE_REASONS = {
   late: 'delayed',
   live: 'venue_gap',
 } as const satisfies Record<BookStatus, BookReplaced['reason']>
+
+/** Why a book of this status is not live. A stale book has its own reason. */
+const NOT_LIVE_REASONS = {
+  empty: 'not_covered',
+  recalled: 'restarted',
+  late: 'delayed',
+  live: null,
+} as const satisfies Record<Exclude<BookStatus, 'stale'>, StaleReason | null>
 
 /** Why a change does not fit the book, which then needs a snapshot; null if it fits. */
 type Mismatch = 'difference' | 'crossed' | 'top' | null
@@ -69,6 +78,8 @@ export class MarketBook {
   /** Whether the book is stale because REST contradicted it. */
   #isContradicted = false
   #refutedUntilMs = 0
+  /** Why the book became stale. Meaningful only while it is stale. */
+  #staleReason: StaleReason = 'messages_lost'
 
   constructor(market: MarketNumber, table: SnapshotTable) {
     this.#market = market
@@ -77,6 +88,11 @@ export class MarketBook {
 
   get isLive(): boolean {
     return this.#status === 'live'
+  }
+
+  /** Why the book is not live; null if it is live. */
+  get staleReason(): StaleReason | null {
+    return this.#status === 'stale' ? this.#staleReason : NOT_LIVE_REASONS[this.#status]
   }
 
   get hasBook(): boolean {
@@ -101,7 +117,7 @@ export class MarketBook {
     if (changes.length > 0) this.#isUnsaved = true
     this.#note(event)
     const mismatch = hasMismatch ? 'difference' : this.#topMismatch(event)
-    if (mismatch !== null) this.#status = 'stale'
+    if (mismatch !== null) this.markStale('messages_lost')
     return { changes, mismatch }
   }
 
@@ -119,7 +135,7 @@ export class MarketBook {
     for (const change of changes) this.levels.set(change)
     if (changes.length > 0) this.#isUnsaved = true
     this.#note(event)
-    if (this.levels.isCrossed) this.#status = 'stale'
+    if (this.levels.isCrossed) this.markStale('messages_lost')
     return changes
   }
 
@@ -142,7 +158,8 @@ export class MarketBook {
     this.levels.replace(event.bids, event.asks)
     this.#isUnsaved = true
     this.#note(event)
-    this.#status = this.levels.isCrossed ? 'stale' : 'live'
+    this.#status = 'live'
+    if (this.levels.isCrossed) this.markStale('messages_lost')
     return reason
   }
 
@@ -175,8 +192,23 @@ export class MarketBook {
   }
 
   /** Marks a live or late book stale, because it may lack changes. */
-  markStale(): void {
-    if (this.#status === 'live' || this.#status === 'late') this.#status = 'stale'
+  markStale(reason: StaleReason): void {
+    if (this.#status !== 'live' && this.#status !== 'late') return
+    this.#status = 'stale'
+    this.#staleReason = reason
+  }
+
+  /** Discards the book, because its subscription ended. */
+  discard(): void {
+    this.levels.clear()
+    this.levels.trim()
+    this.#status = 'empty'
+    this.#isUnsaved = false
+    this.#venueTimeMs = null
+    this.#receivedAtMs = null
+    this.#confirmedAtMs = null
+    this.#suspicion = null
+    this.#isContradicted = false
   }
 
   /** Makes a live book ignore changes until the next snapshot. Returns false if the book was not live. */
@@ -197,7 +229,7 @@ export class MarketBook {
     this.saveSnapshot(times.receivedAtMs)
     const changes = this.levels.differences([], [])
     this.levels.clear()
-    this.markStale()
+    this.markStale('not_covered')
     this.#note(times)
     return changes
   }
@@ -210,6 +242,7 @@ export class MarketBook {
       seq,
       offset,
       isStale: !this.isLive && !isOver,
+      staleReason: isOver ? null : this.staleReason,
       venueTimeMs: this.#venueTimeMs,
       receivedAtMs: this.#receivedAtMs,
     }

@@ -39,7 +39,7 @@ import {
   type MarketVenue,
   type VoidMessage,
 } from './parts.ts'
-import { MarketPrices } from './prices.ts'
+import { MarketPrices, type PriceInputs } from './prices.ts'
 import { type CompletedTrade, MarketTrades } from './trades.ts'
 import { publishLifecycle, publishStale, statusEvent } from './updates.ts'
 
@@ -132,7 +132,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         this.#takeSummary(message.summary)
         break
       case 'void':
-        this.#markStale(message)
+        if (message.reason === 'not_covered') this.#discardBook()
+        else this.#markStale(message)
         break
     }
     this.#change()
@@ -143,7 +144,19 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #markStale(stale: Pick<VoidMessage, 'reason' | 'isOfVenue'>): void {
     this.#stale = stale
     this.#book.saveSnapshot(this.#parts.nowMs())
-    this.#book.markStale()
+    this.#book.markStale(stale.reason)
+  }
+
+  /** Publishes that the book is stale, discards it and takes the price from the listing or the last trade. */
+  #discardBook(): void {
+    this.#markStale({ reason: 'not_covered', isOfVenue: false })
+    this.#checkLive()
+    if (!this.#book.hasBook) return
+    this.#book.discard()
+    if (this.summary.status === 'resolved') return
+    const nowMs = this.#parts.nowMs()
+    this.#touch(nowMs)
+    this.#reprice({ venueTimeMs: nowMs, receivedAtMs: nowMs })
   }
 
   /** Publishes a `bookStale` update if the book was live and no longer is. */
@@ -163,7 +176,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   restart(): void {
     this.#change()
     this.#stale = { reason: 'restarted', isOfVenue: false }
-    this.#book.markStale()
+    this.#book.markStale('restarted')
     this.#prices.reset()
     this.#trades.release()
     this.#checkLive()
@@ -211,7 +224,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#change()
     if (lost.kind === 'trade') this.#venue?.backFillTrades(lost.venueTimeMs)
     this.#stale = LATE
-    this.#book.markStale()
+    this.#book.markStale(LATE.reason)
     this.#checkLive()
     this.#venue?.requestResync(this.ref, 'mailbox_full')
   }
@@ -229,6 +242,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #takeSnapshot(event: BookSnapshotEvent): void {
     if (this.summary.status === 'resolved') return this.#parts.ignored('book_after_resolution')
     if (!event.isInOrder) return this.#checkBook(event)
+    if (!this.#isCovered) return this.#parts.ignored('book_not_covered')
     this.#recall()
     if (this.#book.isLive) {
       const changes = this.#book.merge(event)
@@ -374,9 +388,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   #confirm(atMs: TimeMs): void {
     this.#isFiguresRead = true
-    if (this.#figures === null) this.#confirmedAtMs = atMs
-    else this.#figures.take(figuresOfListing({ ...this.present, figuresAtMs: atMs }, atMs))
+    this.#figures?.take(figuresOfListing({ ...this.present, figuresAtMs: atMs }, atMs))
+    this.#confirmedAtMs = atMs
     this.#parts.changed(this)
+    // The listing is now newer than the last trade, and sets the price of a market without a book.
+    const isPricedByTrade = this.#prices.source === 'last_trade' && !this.#isCovered
+    if (isPricedByTrade) this.#reprice({ venueTimeMs: atMs, receivedAtMs: this.#parts.nowMs() })
   }
 
   #openFigures(): MarketFigures {
@@ -389,7 +406,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   #reprice(event: BothTimes): void {
     this.#recall()
-    const price = this.#prices.settle(this.summary, this.#book, event.receivedAtMs)
+    const price = this.#prices.settle(this.#priceInputs(this.summary), event.receivedAtMs)
     if (price === null) return
     this.#change()
     const { publisher } = this.#parts
@@ -473,7 +490,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       before.lastPrice === lastPrice && before.bestBid === bestBid && before.bestAsk === bestAsk
     if (isSame) return false
     this.#recall()
-    return this.#prices.isMovedBy(before, this.summary, this.#book)
+    const [old, now] = [this.#priceInputs(before), this.#priceInputs(this.summary)]
+    return this.#prices.isMovedBy(old, now)
   }
 
   /** Publishes the removal of all levels of a resolved market's book. */
@@ -543,8 +561,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#change()
     // A settled market takes its price from the listing.
     const { status, settlementPrice } = this.summary
-    if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(checkpoint, newest)
-    if (checkpoint !== null && this.summary.status !== 'resolved') this.#book.recall(checkpoint)
+    const isCovered = this.#isCovered
+    if (status !== 'resolved' || settlementPrice === null) {
+      this.#prices.recall(checkpoint, newest, isCovered)
+    }
+    if (checkpoint !== null && status !== 'resolved' && isCovered) this.#book.recall(checkpoint)
   }
 
   // Read interface
@@ -621,7 +642,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   price(): MarketPrice {
     this.#recall()
-    return this.#prices.present(this.summary, this.#book, this.#listedAtMs)
+    return this.#prices.present(this.#priceInputs(this.summary), this.#listedAtMs)
   }
 
   priceAt(atMs: TimeMs) {
@@ -640,6 +661,16 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#recall()
     const stamp = this.#parts.publisher.latest('orderbook', this.ref.number)
     return this.#book.view(stamp, this.summary.status === 'resolved', levelsMax)
+  }
+
+  /** A live book is covered until the message arrives that it no longer is. */
+  get #isCovered(): boolean {
+    return this.#book.isLive || this.#venue?.isCovered(this.ref.number) !== false
+  }
+
+  #priceInputs(summary: MarketSummary): PriceInputs {
+    const listedAtMs = Math.max(summary.figuresAtMs ?? 0, this.#confirmedAtMs ?? 0)
+    return { summary, book: this.#book, isCovered: this.#isCovered, listedAtMs }
   }
 
   trades(query: SliceQuery) {

@@ -12,7 +12,7 @@ import type {
   TradeParticipantEvent,
 } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketRef } from '../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { VolumeUnit } from '../../engine/venue-table.ts'
@@ -68,6 +68,8 @@ export interface MarketVenue {
   requestResync(market: MarketRef, reason: string): void
   /** Schedules a second REST read, because the first one differed from the book. */
   checkAgain(market: MarketRef): void
+  /** Whether the market's book is subscribed. Other markets take their price from the listing and their trades. */
+  isCovered(market: MarketNumber): boolean
   /** Requests all trades since `fromMs` over REST, because a full mailbox rejected one. */
   backFillTrades(fromMs: TimeMs): void
 }
@@ -95,6 +97,7 @@ export const DELAYED = 'delayed'
 export type IgnoredReason =
   | 'book_change_before_snapshot'
   | 'book_after_resolution'
+  | 'book_not_covered'
   | 'book_unchanged'
   | 'book_snapshot_late'
   | 'book_check_equal'

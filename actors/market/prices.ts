@@ -17,6 +17,16 @@ import type { PricePoint } from '../views.ts'
 import type { MarketBook } from './book.ts'
 import type { BothTimes } from './parts.ts'
 
+/** What a market's price is computed from, apart from its trades. */
+export interface PriceInputs {
+  readonly summary: MarketSummary
+  readonly book: MarketBook
+  /** Whether the book is subscribed. If not, the price is the listing's or that of a newer trade. */
+  readonly isCovered: boolean
+  /** Time of the listing's prices. */
+  readonly listedAtMs: number
+}
+
 export class MarketPrices {
   readonly #market: MarketNumber
   readonly #ticks: TickTable
@@ -33,6 +43,11 @@ export class MarketPrices {
   constructor(market: MarketNumber, ticks: TickTable) {
     this.#market = market
     this.#ticks = ticks
+  }
+
+  /** The source of the current price; null before the first. */
+  get source(): PriceSource | null {
+    return this.#present?.source ?? null
   }
 
   /** Makes a trade's price the last price unless a newer one is known. Returns whether it did. */
@@ -53,8 +68,8 @@ export class MarketPrices {
   }
 
   /** Whether the price differs between two listings of a market. */
-  isMovedBy(before: MarketSummary, after: MarketSummary, book: MarketBook): boolean {
-    const [old, now] = [priceOf(this.#facts(before, book)), priceOf(this.#facts(after, book))]
+  isMovedBy(before: PriceInputs, after: PriceInputs): boolean {
+    const [old, now] = [priceOf(this.#facts(before)), priceOf(this.#facts(after))]
     return old.price !== now.price || old.source !== now.source
   }
 
@@ -62,8 +77,8 @@ export class MarketPrices {
    * Recomputes the price. Returns it if it is this run's first price, or if the price, its source or the best levels
    * changed; otherwise null.
    */
-  settle(market: MarketSummary, book: MarketBook, observedAtMs: TimeMs): MarketPrice | null {
-    const facts = this.#facts(market, book)
+  settle(inputs: PriceInputs, observedAtMs: TimeMs): MarketPrice | null {
+    const facts = this.#facts(inputs)
     const { price, source } = priceOf(facts)
     const before = this.#present
     if (source !== 'none' && (this.#mustNoteTick || before?.price !== price)) {
@@ -93,21 +108,24 @@ export class MarketPrices {
   }
 
   /** The current price; records no tick. Before any book or trade it is the listing's price, observed at `listedAtMs`. */
-  present(market: MarketSummary, book: MarketBook, listedAtMs: TimeMs): MarketPrice {
+  present(inputs: PriceInputs, observedAtMs: TimeMs): MarketPrice {
     if (this.#present !== null) return this.#present
-    const facts = this.#facts(market, book)
-    return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: listedAtMs }
+    const facts = this.#facts(inputs)
+    return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs }
   }
 
   /** Inputs of the price calculation. The listing's best levels are used only while there is no book. */
-  #facts(market: MarketSummary, { hasBook, levels }: MarketBook): PriceFacts {
+  #facts({ summary, book, isCovered, listedAtMs }: PriceInputs): PriceFacts {
+    const { hasBook, levels } = book
     return {
-      status: market.status,
-      settlement: market.settlementPrice,
-      bid: hasBook ? levels.bestBid : market.bestBid,
-      ask: hasBook ? levels.bestAsk : market.bestAsk,
+      status: summary.status,
+      settlement: summary.settlementPrice,
+      bid: hasBook ? levels.bestBid : summary.bestBid,
+      ask: hasBook ? levels.bestAsk : summary.bestAsk,
+      isListed: !isCovered,
       lastTrade: this.#lastTradePrice,
-      venuePrice: market.lastPrice,
+      isTradeNewer: this.#lastTradeMs !== null && this.#lastTradeMs > listedAtMs,
+      venuePrice: summary.lastPrice,
     }
   }
 
@@ -167,16 +185,17 @@ export class MarketPrices {
 
   /**
    * Restores the last run's price and last trade. Must be called before this run has any. `newest` is the newest stored
-   * trade that sets the price. It may be newer than the checkpoint.
+   * trade that sets the price. It may be newer than the checkpoint. Without a subscribed book, only the trade is
+   * restored.
    */
-  recall(checkpoint: Checkpoint | null, newest: StoredTrade | null): void {
+  recall(checkpoint: Checkpoint | null, newest: StoredTrade | null, isCovered: boolean): void {
     if (checkpoint !== null) {
       this.#lastTradePrice = checkpoint.lastTradePrice
       this.#lastTradeMs = checkpoint.lastTradeMs
     }
     const isNewer = newest !== null && newest.timeMs >= (this.#lastTradeMs ?? 0)
     if (isNewer) this.noteTrade(newest, newest.receivedAtMs)
-    if (checkpoint === null || checkpoint.price === null) return
+    if (checkpoint === null || checkpoint.price === null || !isCovered) return
     const source = sourceOf(checkpoint.priceSource)
     const isByTrade = isNewer && source !== 'midpoint' && source !== 'settlement'
     this.#isRecalled = true

@@ -1,6 +1,6 @@
 // Read interface of a market's actor for the API server: its book, prices, trades and bars.
 
-import type { CountedChannel, Level, MarketPrice } from '../../engine/events.ts'
+import type { CountedChannel, Level, MarketPrice, StaleReason } from '../../engine/events.ts'
 import type { Bar } from '../../engine/market/candle.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import type { FiguresState } from '../../engine/market/trading-figures.ts'
@@ -24,6 +24,8 @@ export interface BookLevels {
   readonly offset: number
   /** False if the book is live or the market is resolved. */
   readonly isStale: boolean
+  /** Why the book is stale; null if it is not. */
+  readonly staleReason: StaleReason | null
   /** The venue's time of the newest change; null before the first snapshot. */
   readonly venueTimeMs: TimeMs | null
   readonly receivedAtMs: TimeMs | null

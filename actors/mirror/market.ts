@@ -7,6 +7,7 @@ import type {
   CountedChannel,
   MarketPrice,
   PriceUpdate,
+  StaleReason,
   TradeUpdate,
 } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -45,7 +46,8 @@ export class MirrorMarket implements MarketView {
   summary: MarketSummary
   readonly #parts: MirrorParts
   #levels = NO_BOOK
-  #isStale = true
+  /** Null: the book is live. */
+  #staleReason: StaleReason | null = 'not_covered'
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
@@ -102,11 +104,11 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(figures)
   }
 
-  replace({ bids, asks, isStale, venueTimeMs, receivedAtMs }: BookState): void {
+  replace({ bids, asks, staleReason, venueTimeMs, receivedAtMs }: BookState): void {
     this.#version += 1
     if (bids.length + asks.length > 0) this.#ownLevels().replace(bids, asks)
     else this.#levels = NO_BOOK
-    this.#isStale = isStale
+    this.#staleReason = staleReason
     this.#venueTimeMs = venueTimeMs
     this.#receivedAtMs = receivedAtMs
     this.#confirmedAtMs = receivedAtMs
@@ -128,15 +130,21 @@ export class MirrorMarket implements MarketView {
   }
 
   /** Marks the book as stale until it is replaced or confirmed. */
-  markStale(): void {
+  markStale(reason: StaleReason): void {
     this.#version += 1
-    this.#isStale = true
+    this.#staleReason = reason
+    // The engine has discarded the book, because its subscription ended.
+    if (reason !== 'not_covered') return
+    this.#levels = NO_BOOK
+    this.#venueTimeMs = null
+    this.#receivedAtMs = null
+    this.#confirmedAtMs = null
   }
 
   /** Confirms that the book equals the venue's. */
   confirm({ receivedAtMs }: BookConfirmed): void {
     this.#version += 1
-    this.#isStale = false
+    this.#staleReason = null
     this.#confirmedAtMs = receivedAtMs
   }
 
@@ -188,7 +196,7 @@ export class MirrorMarket implements MarketView {
   }
 
   get hasFreshBook(): boolean {
-    return !this.#isStale
+    return this.#staleReason === null
   }
 
   price(): MarketPrice {
@@ -205,12 +213,14 @@ export class MirrorMarket implements MarketView {
 
   #view(levelsMax?: number): BookLevels {
     const { offset, seq } = this.#parts.publisher.latest('orderbook', this.ref.number)
+    const staleReason = this.#parts.isDisconnected() ? 'no_leader' : this.#staleReason
     return {
       bids: this.#levels.levels('bid', levelsMax),
       asks: this.#levels.levels('ask', levelsMax),
       seq,
       offset,
-      isStale: this.#isStale || this.#parts.isDisconnected(),
+      isStale: staleReason !== null,
+      staleReason,
       venueTimeMs: this.#venueTimeMs,
       receivedAtMs: this.#receivedAtMs,
     }

@@ -441,7 +441,7 @@ export class Mirror {
         update.seq < this.publisher.latest('orderbook', update.market.number).seq
       )
         return
-      if (update.kind === 'bookStale') market.markStale()
+      if (update.kind === 'bookStale') market.markStale(update.reason)
       else if (update.kind === 'bookConfirmed') market.confirm(update)
       else if (book !== null) market.replace(book)
       return this.publisher.publish(update)

@@ -5,13 +5,13 @@
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import { putLast } from '../../engine/put-last.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
 import { type Deadline, unavailable } from '../deadline.ts'
-import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
+import type { MarketView, PastPricesView, PricePoint, PriceRange } from '../views.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
 import { joinedPoints, PastRanges } from './ranges.ts'
 import { type VenuePriceRequestParts, VenuePriceRequests } from './venue-price-requests.ts'
@@ -19,10 +19,10 @@ import { type VenuePriceRequestParts, VenuePriceRequests } from './venue-price-r
 interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
   /**
-   * Start of the interval since which the venue is live and each book was checked every minute; null while it is not
-   * live.
+   * Start of the interval since which the venue is live and the market's book was checked every minute. Null while the
+   * venue is not live or the market is not covered: a missing tick then does not mean an unchanged price.
    */
-  readonly liveSinceMs: (venue: VenueView['venue']) => TimeMs | null
+  readonly liveSinceMs: (market: MarketRef) => TimeMs | null
 }
 
 /** The venue's history lacks its newest minute, so the current day is complete only up to a minute ago. */
@@ -121,7 +121,7 @@ export class PastPrices implements PastPricesView {
   #isUnchanged(market: MarketView, own: PricePoint, atMs: TimeMs): boolean {
     if (atMs - own.timeMs <= priceAgeMsMax) return true
     const { venue } = market.ref
-    const sinceMs = this.#parts.liveSinceMs(venue)
+    const sinceMs = this.#parts.liveSinceMs(market.ref)
     if (sinceMs !== null && isFromThen(own, sinceMs)) return true
     const interval = this.#parts.storage.coverage.at(venue, atMs)
     if (interval !== null && isFromThen(own, interval.fromMs)) return true
@@ -137,7 +137,7 @@ export class PastPrices implements PastPricesView {
     const { price, source, observedAtMs } = market.price()
     if (observedAtMs > atMs || source === 'none') return null
     if (status === 'open') {
-      const sinceMs = this.#parts.liveSinceMs(market.ref.venue)
+      const sinceMs = this.#parts.liveSinceMs(market.ref)
       if (sinceMs === null || sinceMs > atMs || market.levels(0).isStale) return null
     }
     return { price, timeMs: observedAtMs }

@@ -47,7 +47,7 @@ export class SortedRows {
 
   /**
    * Writes the numbers of the rows whose slots are marked 1, in order, and returns their count. Unknown keys are last
-   * in both orders; equal keys are sorted by slot. `into` must be large enough.
+   * in both orders; equal keys are sorted by slot. Ends when `into` is full.
    */
   select(isMarked: Uint8Array, order: 'asc' | 'desc', into: Uint32Array): number {
     if (this.#changedCount > 0) this.#merge()
@@ -56,7 +56,7 @@ export class SortedRows {
     const knownEnd = this.#knownCount
     let count = 0
     const selectRun = (start: number, end: number) => {
-      for (let index = start; index < end; index += 1) {
+      for (let index = start; index < end && count < into.length; index += 1) {
         const slot = slots[index] ?? 0
         if (isMarked[slot] !== 1) continue
         into[count] = numbers[slot] ?? 0
@@ -66,7 +66,7 @@ export class SortedRows {
     if (order === 'asc') selectRun(0, knownEnd)
     else {
       // Equal keys must be in ascending order of slot, so rows with equal keys are scanned forward.
-      for (let end = knownEnd; end > 0; ) {
+      for (let end = knownEnd; end > 0 && count < into.length; ) {
         let start = end - 1
         const key = keys[start]
         while (start > 0 && keys[start - 1] === key) start -= 1

@@ -1,5 +1,6 @@
-// Records the intervals in which a venue's feed was live. Within an interval, a missing tick means that the price did
-// not change. An interval ends when the last data arrived, not when the loss was detected.
+// Records the intervals in which a venue's feed was live and all its markets were covered. Within an interval, a missing
+// tick means that the price did not change. An interval ends when the last data arrived, not when the loss was
+// detected. While only some markets are covered, the current interval is not stored: it says nothing about the others.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -20,6 +21,8 @@ export class FeedIntervals {
   #fromMs: TimeMs | null = null
   #toMs: TimeMs | null = null
   #writtenAtMs = 0
+  /** Whether the current interval is stored. */
+  #isOfAll = true
 
   constructor(parts: FeedIntervalsParts) {
     this.#parts = parts
@@ -30,10 +33,15 @@ export class FeedIntervals {
     return this.#fromMs
   }
 
-  /** Starts or extends the interval to the feed's newest data. Must be called about every second while the feed is live. */
-  extend(lastDataAtMs: TimeMs | null): void {
+  /**
+   * Starts or extends the interval to the feed's newest data. Must be called about every second while the feed is live.
+   * `isOfAll`: whether all markets are covered. A change of it starts a new interval.
+   */
+  extend(lastDataAtMs: TimeMs | null, isOfAll = true): void {
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
+    if (isOfAll !== this.#isOfAll) this.end()
+    this.#isOfAll = isOfAll
     // If the clock was set back, a new interval begins.
     if (this.#toMs !== null && nowMs < this.#toMs) this.end()
     if (this.#fromMs === null || this.#toMs === null) {
@@ -57,7 +65,7 @@ export class FeedIntervals {
   }
 
   #write(): void {
-    if (this.#fromMs === null || this.#toMs === null) return
+    if (this.#fromMs === null || this.#toMs === null || !this.#isOfAll) return
     const { venue, coverage, clock } = this.#parts
     coverage.put(venue, this.#fromMs, this.#toMs)
     this.#writtenAtMs = clock.monotonicMs()

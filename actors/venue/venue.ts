@@ -4,6 +4,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../engine/clock.ts'
+import { COVERAGE_REASONS, type CoveragePolicy } from '../../engine/coverage-policy.ts'
 import type {
   FeedEvent,
   FeedState,
@@ -41,6 +42,7 @@ import type { Actor, ReceiveResult } from '../system.ts'
 import type { VenueView } from '../views.ts'
 import { TradeBackFill } from './back-fill.ts'
 import { type BookCheckLimits, BookChecks } from './book-checks.ts'
+import { BookCoverage } from './book-coverage.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import { type OwnDelay, VenueDelay } from './delay.ts'
 import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
@@ -65,7 +67,9 @@ interface VenueActorParts {
   /** Whether every mailbox is empty. */
   readonly isHandled: () => boolean
   readonly bookLimits: BookCheckLimits
-  /** Markets of matches and opportunities. Their books are confirmed before all others. */
+  /** `because`: where the policy comes from, for the log. */
+  readonly coverage: { readonly policy: CoveragePolicy; readonly because: string }
+  /** Markets of matches and opportunities. They are always covered, and confirmed before all others. */
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
@@ -102,6 +106,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #backFill: TradeBackFill
   readonly #intervals: FeedIntervals
   readonly #stale = new StaleBooks()
+  readonly coverage: BookCoverage
+  #coverageBecause: string
   readonly #bookChecks: BookChecks
   readonly #tradeChecks = new TradeChecks()
   readonly #unsettled = new UnsettledMarkets()
@@ -171,6 +177,15 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       read: (outcomes) => parts.venue.feed.readBooks(outcomes),
       isPolled: () => parts.venue.feed.health().bookDelayMs > 0,
     })
+    this.#coverageBecause = parts.coverage.because
+    this.coverage = new BookCoverage({
+      ...{ clock, venue: this.venue, catalog: parts.catalog, feed: parts.venue.feed },
+      policy: parts.coverage.policy,
+      priorityMarkets: parts.priorityMarkets,
+      onCovered: (markets) => this.#noteCovered(markets),
+      onUncovered: (markets) => this.#noteUncovered(markets),
+    })
+    this.#addCoverageGauges()
     const name = `books_stale_${this.venue}`
     metrics.gauge(name, 'Books that wait for a snapshot.', () => this.#stale.count)
     const { venue } = this
@@ -196,6 +211,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#reader.start(() => {
       this.#isCrawled = true
       this.#requestOverdue()
+      void this.coverage.compute().then(() => this.#logCoverage())
       onCrawled()
     })
     this.#backFill.start()
@@ -205,6 +221,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   async stop(): Promise<void> {
     this.#stopTimer()
     this.#bookChecks.stop()
+    this.coverage.stop()
     this.#saveTradeTime()
     this.#intervals.end()
     this.#parts.venue.drift.stop()
@@ -284,9 +301,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   #takeBooksEvent(event: FeedEvent): void {
     if (event.kind === 'feedUp') return
-    const markets = event.outcomes.flatMap(
-      (outcome) => this.#parts.catalog.entryOfOutcome(this.venue, outcome) ?? [],
-    )
+    const markets = event.outcomes
+      .flatMap((outcome) => this.#parts.catalog.entryOfOutcome(this.venue, outcome) ?? [])
+      .filter(({ actor }) => this.isCovered(actor.ref.number))
     const live = markets.filter(({ actor }) => actor.isBookLive)
     const isAll = live.length > 1 && live.length >= this.#live.size
     const isOfVenue = isAll || live.length > STALE_EACH_MAX
@@ -304,7 +321,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       if (this.#live.delete(number)) this.#lost.add(number)
     }
     this.#publishState()
-    if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
+    if (event.kind !== 'feedGap') return
+    const outcomes = markets.flatMap(({ actor }) => actor.summary.outcomes[0]?.id ?? [])
+    if (outcomes.length > 0) this.#resync(outcomes, event.reason)
   }
 
   /** Marks books stale that trades contradict, and requests a check of suspect books. */
@@ -340,7 +359,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   /** Schedules a second REST read of a book, because the first one differed. */
   checkAgain({ venue, nativeId }: MarketRef): void {
-    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
+    const market = this.#coveredMarket(venue, nativeId)
     if (market === null) return
     this.#bookChecks.settle(market.actor.ref.number)
     this.#bookChecks.requestCheck(market, SECOND_CHECK_MS)
@@ -356,13 +375,18 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   requestBookCheck({ venue, nativeId }: MarketRef): void {
-    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
+    const market = this.#coveredMarket(venue, nativeId)
     if (market !== null) this.#bookChecks.requestCheck(market)
+  }
+
+  #coveredMarket(venue: VenueKey, nativeId: NativeMarketId): KnownMarket | null {
+    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
+    return market !== null && this.isCovered(market.actor.ref.number) ? market : null
   }
 
   /** Requests the book of a market. With the reason {@link DELAYED} the request waits for capacity. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
-    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
+    const market = this.#coveredMarket(venue, nativeId)
     if (market === null) return
     const outcome = market.actor.summary.outcomes[0]?.id
     if (outcome === undefined) return
@@ -571,6 +595,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   #watch(markets: readonly KnownMarket[]): void {
+    const known: KnownMarket[] = []
     const watched: WatchedMarket[] = []
     for (const market of markets) {
       const { summary } = market.actor
@@ -578,8 +603,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
         this.#noteUnsettled(market)
         continue
       }
-      this.#noteStale(market)
-      this.#bookChecks.add(market)
+      known.push(market)
       watched.push({
         nativeId: summary.nativeId,
         outcomes: summary.outcomes.map((outcome) => outcome.id),
@@ -590,7 +614,71 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
     if (watched.length === 0) return
     this.#parts.venue.feed.watch(watched)
-    this.#parts.venue.feed.cover(watched.map(({ nativeId }) => nativeId))
+    this.coverage.watch(known)
+  }
+
+  // Coverage
+
+  /** Whether the market's book is subscribed or polled. */
+  isCovered(market: MarketNumber): boolean {
+    return this.coverage.isCovered(market)
+  }
+
+  /** Where the coverage policy comes from. */
+  get coverageBecause(): string {
+    return this.#coverageBecause
+  }
+
+  /** Replaces the coverage policy. Resolves when the feed subscribes to its markets. */
+  setCoverage(policy: CoveragePolicy, because: string): Promise<void> {
+    this.#coverageBecause = because
+    return this.coverage.setPolicy(policy).then(() => this.#logCoverage())
+  }
+
+  #noteCovered(markets: readonly KnownMarket[]): void {
+    for (const market of markets) {
+      this.#noteStale(market)
+      this.#bookChecks.add(market)
+    }
+  }
+
+  /** An uncovered book is not a lost one: it is neither requested nor counted as stale. */
+  #noteUncovered(markets: readonly KnownMarket[]): void {
+    for (const market of markets) {
+      this.#stale.remove(market)
+      this.#together.delete(market)
+      this.#drop(market)
+      market.send({ kind: 'void', reason: 'not_covered', isOfVenue: false })
+    }
+    this.#publishState()
+  }
+
+  #logCoverage(): void {
+    const { policy, counts } = this.coverage
+    const { open, wanted, byReason: reasons } = counts
+    this.#parts.log.info(
+      { venue: this.platform, policy, because: this.#coverageBecause, open, wanted, reasons },
+      `${wanted} of ${open} open markets have live books`,
+    )
+  }
+
+  #addCoverageGauges(): void {
+    const { coverage, venue } = this
+    const { metrics } = this.#parts
+    const gauges = {
+      open: 'Open markets.',
+      wanted: 'Open markets whose books the coverage policy or demand requires.',
+      covered: 'Open markets whose books are subscribed or polled.',
+      live: 'Open markets whose books are live.',
+    } as const
+    metrics.gauge(`markets_open_${venue}`, gauges.open, () => coverage.counts.open)
+    for (const name of ['wanted', 'covered', 'live'] as const)
+      metrics.gauge(`books_${name}_${venue}`, gauges[name], () => coverage.counts[name])
+    for (const reason of COVERAGE_REASONS) {
+      const help = `Markets whose books are required because of: ${reason}.`
+      const read = () => coverage.counts.byReason[reason]
+      metrics.gauge(`books_wanted_${reason}_${venue}`, help, read)
+    }
   }
 
   /** Tracks updates of the venue's markets: a fresh book is no longer stale, and a resolved market is unwatched. */
@@ -617,6 +705,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #takeBookUpdate(market: KnownMarket, kind: 'bookReplaced' | 'bookStale' | 'bookConfirmed'): void {
     const { ref, isBookLive } = market.actor
     this.#bookChecks.settle(ref.number)
+    // A message that was queued before the market was uncovered.
+    if (!this.isCovered(ref.number)) return
+    this.coverage.noteLive(ref.number, isBookLive)
     if (kind === 'bookReplaced') this.#stale.remove(market)
     if (isBookLive) {
       this.#stale.remove(market)
@@ -633,13 +724,14 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#stale.remove(market)
     this.#lost.delete(ref.number)
     this.#together.delete(market)
-    if (event === 'closed') return
+    if (event === 'closed') return this.coverage.close(ref.number)
     this.#noteUnsettled(market)
+    this.coverage.remove(ref.number)
     this.#drop(market)
     this.#parts.venue.feed.unwatch([ref.nativeId])
   }
 
-  /** Removes a resolved or removed market from the book checks. */
+  /** Removes a resolved or uncovered market from the book checks. */
   #drop(market: KnownMarket): void {
     const { number } = market.actor.ref
     this.#live.delete(number)
@@ -651,6 +743,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   // State
 
   #everySecond(): void {
+    this.coverage.everySecond()
     this.#resyncBooks(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
     this.#announceHeld()
     this.#requestUnsettled()
@@ -662,7 +755,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
     // If books are polled less often than this, a price may have changed without a message.
     const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
-    if (isWatched) this.#intervals.extend(lastDataAtMs)
+    if (isWatched) this.#intervals.extend(lastDataAtMs, this.coverage.isAll)
     else this.#intervals.end()
     this.#publishState()
   }
@@ -713,6 +806,16 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   /** Number of books that are not live but were. Includes all live books while the venue's messages stay unread. */
   get staleBooks(): number {
     return this.#lost.size + (this.delay.isBehind ? this.#live.size : 0)
+  }
+
+  /**
+   * Start of the current interval in which no change of the market's price was missed. Null if the market is not covered
+   * or the feed is not live.
+   */
+  liveSinceOf(market: MarketNumber): TimeMs | null {
+    const [feedMs, coveredMs] = [this.liveSinceMs, this.coverage.sinceMs(market)]
+    if (feedMs === null || coveredMs === null) return null
+    return feedMs > coveredMs ? feedMs : coveredMs
   }
 
   /** Start of the current interval without a missed message; null if the feed or its books are not live. */

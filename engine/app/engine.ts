@@ -61,6 +61,7 @@ import { openCaller } from '../webhooks/caller.ts'
 import type { Caller } from '../webhooks/post.ts'
 import { SecretBox } from '../webhooks/secret-box.ts'
 import { webhookShareOf } from '../webhooks/webhook-share.ts'
+import { COVER_ALL, type CoverageChoice } from './coverage.ts'
 
 /** Settings of the API server that engine and gateway share. */
 export type ServerSettings = Pick<
@@ -84,7 +85,11 @@ type EngineSettings = ServerSettings &
       Config,
       'mustVerifyWebhooks' | 'opensLocalAccount' | 'bookLimits' | 'isSignUpOpen' | 'signUpsPerHour'
     >
-  > & { readonly secretsKey: string }
+  > & {
+    readonly secretsKey: string
+    /** Chooses the coverage policy of each venue. Default: all markets. */
+    readonly coverageOf?: (venue: Venue) => CoverageChoice
+  }
 
 /** All dependencies with side effects. Tests replace them. */
 interface EngineParts {
@@ -135,6 +140,7 @@ export interface Engine
     | 'matches'
     | 'arbitrage'
     | 'publisher'
+    | 'venues'
   > {
   /** Port of the server. Valid after `start`. */
   readonly port: number
@@ -265,7 +271,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const pastPrices = new PastPrices({
     ...{ clock, log, metrics, storage, events: catalog },
     pastPricesOf: (venue) => venues.get(venue)?.actor.pastPrices ?? null,
-    liveSinceMs: (venue) => venues.get(venue)?.actor.liveSinceMs ?? null,
+    liveSinceMs: ({ venue, number }) => venues.get(venue)?.actor.liveSinceOf(number) ?? null,
   })
   const wallets = openWallets(parts, { catalog })
   const passwords = openPasswordPool(clock)
@@ -279,7 +285,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const onWalletFill = (fill: WalletFillEvent) => wallets.noteFill(fill)
   const routes = new EventRoutes({ catalog, metrics, onWalletFill })
   const routing = { names, catalog, publisher, system, delays, routes, venues }
-  openVenues(parts, { ...routing, matches, arbitrage, bookLimits })
+  openVenues(parts, { ...settings, ...routing, matches, arbitrage, bookLimits })
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
     version: parts.version,
@@ -292,6 +298,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     delayMs: () => Math.round(delays.delayMs),
     bookAgeMsMax: bookLimits.ageMsMax,
     confirmBook: ({ ref }) => venues.get(ref.venue)?.actor.confirmBook(ref) ?? null,
+    coverage: (venue) => venues.get(venue)?.actor.coverage ?? null,
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
     ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
   }
@@ -363,10 +370,11 @@ function openVenues(
     readonly names: VenueTable
     readonly routes: EventRoutes
     readonly bookLimits: BookCheckLimits
-  },
+  } & Pick<EngineSettings, 'coverageOf'>,
 ): void {
   const { clock, random, log, metrics, storage } = parts
-  const { catalog, publisher, system, delays, venues, names, routes, bookLimits } = components
+  const { catalog, publisher, system, delays, venues, names, routes } = components
+  const { bookLimits, coverageOf = () => COVER_ALL } = components
   const route = (event: VenueEvent) => routes.route(event)
   const emit = parts.cluster?.gate?.(route) ?? route
   const isHandled = () => system.waiting === 0
@@ -374,7 +382,10 @@ function openVenues(
     const platform = names.platform(venue.key)
     const shared = { catalog, publisher, storage, clock, log, metrics, delays, isHandled }
     const first = () => firstMarkets(venue.key, components)
-    const actor = new VenueActor({ ...shared, venue, platform, bookLimits, priorityMarkets: first })
+    const actor = new VenueActor({
+      ...{ ...shared, venue, platform, bookLimits, priorityMarkets: first },
+      coverage: coverageOf(venue),
+    })
     const open = { venue, actor, actorRef: system.spawn(actor) }
     venues.set(venue.key, open)
     routes.add(open)

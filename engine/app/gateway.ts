@@ -389,6 +389,7 @@ export class Gateway {
       delayMs: () => mirror.lagMs,
       bookAgeMsMax,
       confirmBook: () => null,
+      coverage: () => null,
       uptimeSeconds: () => Math.floor((clock.monotonicMs() - this.#startedAtMs) / 1_000),
       cluster: (): ClusterView => ({
         role: 'gateway',

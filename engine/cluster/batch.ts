@@ -21,7 +21,7 @@ import { clusterBatchBytesMax } from './cluster-log.ts'
  * Version of batches and checkpoints. Readers reject other versions. The version includes that of market records, which
  * was 5 when this format was introduced. For any other format change, raise the first number.
  */
-const FORMAT = 2 + (MARKET_SCHEMA - 5)
+const FORMAT = 3 + (MARKET_SCHEMA - 5)
 
 /** First and last offset of the batch's items in one channel. */
 export interface OffsetRange {

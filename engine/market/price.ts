@@ -14,24 +14,33 @@ export interface PriceFacts {
   readonly settlement: PriceMicros | null
   readonly bid: PriceMicros | null
   readonly ask: PriceMicros | null
+  /** Whether bid and ask are the listing's, because the market has no subscribed book. */
+  readonly isListed?: boolean
   readonly lastTrade: PriceMicros | null
+  /** Whether the last trade is newer than the listing. */
+  readonly isTradeNewer?: boolean
   readonly venuePrice: PriceMicros | null
 }
 
 /**
  * In order of preference: settlement, midpoint of a tight book, last trade, the venue's price, one side,
- * one half.
+ * one half. Without a subscribed book: settlement, a trade that is newer than the listing, the listing's prices, an
+ * older trade, one side, one half.
  */
 export function priceOf(facts: PriceFacts): { price: PriceMicros; source: PriceSource } {
-  const { bid, ask } = facts
+  const { bid, ask, lastTrade, venuePrice, isListed = false } = facts
   if (facts.status === 'resolved' && facts.settlement !== null) {
     return { price: facts.settlement, source: 'settlement' }
   }
-  if (bid !== null && ask !== null && ask >= bid && ask - bid <= SPREAD_MAX) {
-    return { price: midPrice(bid, ask), source: 'midpoint' }
+  if (isListed && lastTrade !== null && facts.isTradeNewer === true) {
+    return { price: lastTrade, source: 'last_trade' }
   }
-  if (facts.lastTrade !== null) return { price: facts.lastTrade, source: 'last_trade' }
-  if (facts.venuePrice !== null) return { price: facts.venuePrice, source: 'venue' }
+  if (bid !== null && ask !== null && ask >= bid && ask - bid <= SPREAD_MAX) {
+    return { price: midPrice(bid, ask), source: isListed ? 'venue' : 'midpoint' }
+  }
+  if (isListed && venuePrice !== null) return { price: venuePrice, source: 'venue' }
+  if (lastTrade !== null) return { price: lastTrade, source: 'last_trade' }
+  if (venuePrice !== null) return { price: venuePrice, source: 'venue' }
   const side = bid ?? ask
   return side === null ? { price: PRICE_HALF, source: 'none' } : { price: side, source: 'one_side' }
 }

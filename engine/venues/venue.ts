@@ -160,4 +160,6 @@ export interface Venue {
   /** null: the venue does not publish who trades. */
   readonly wallets: VenueWallets | null
   readonly drift: Drift
+  /** Number of books that fit the real venue's documented limits, and how. Absent: all books. */
+  readonly booksWithinLimits?: { readonly count: number; readonly because: string }
 }

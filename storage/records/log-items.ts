@@ -45,6 +45,7 @@ import {
   type PriceUpdate,
   perChannel,
   STALE_REASONS,
+  type StaleReason,
   type Stamp,
   type StatusUpdate,
   TRADES_SOURCES,
@@ -78,6 +79,7 @@ export interface BookState extends Stamp {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
   readonly isStale: boolean
+  readonly staleReason: StaleReason | null
   readonly venueTimeMs: TimeMs | null
   readonly receivedAtMs: TimeMs | null
 }
@@ -220,6 +222,7 @@ const book = record<BookState>({
   bids: levels,
   asks: levels,
   isStale: boolean,
+  staleReason: orNull(choice(STALE_REASONS)),
   venueTimeMs: orNull(time),
   receivedAtMs: orNull(time),
   offset: number,
@@ -361,6 +364,7 @@ const NO_BOOK: BookState = {
   bids: [],
   asks: [],
   isStale: true,
+  staleReason: 'not_covered',
   venueTimeMs: null,
   receivedAtMs: null,
   offset: 0,

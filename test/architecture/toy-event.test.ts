@@ -58,6 +58,7 @@ async function open(types: typeof TYPES) {
     delayMs: () => 0,
     bookAgeMsMax: 60_000,
     confirmBook: () => null,
+    coverage: () => null,
     uptimeSeconds: () => 0,
   }
   const server = await createServer({

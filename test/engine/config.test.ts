@@ -43,6 +43,7 @@ test('reports every invalid value at once with the accepted values, and reveals 
     JWT_SECRET_PREVIOUS: 'short-secret-before',
     DATA_MAX_GB: '-1',
     CORS_ORIGINS: 'http://a/',
+    COVERAGE: 'most',
     LOG_LEVEL: 'loud',
   }
   assert.throws(

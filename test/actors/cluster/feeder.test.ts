@@ -68,6 +68,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
     bids: [level(0.4, 3)],
     asks: [],
     isStale: false,
+    staleReason: null,
     venueTimeMs: NOON,
     receivedAtMs: NOON,
     ...counts,

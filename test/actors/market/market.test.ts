@@ -1009,3 +1009,99 @@ test('ignores lateness of a book that waits for a snapshot, and reports venue_ga
   const last = updates.findLast((update) => update.kind === 'bookReplaced')
   assert.equal(last?.kind === 'bookReplaced' && last.reason, 'venue_gap')
 })
+
+/** A market whose book is subscribed while `covered.is` is true. */
+function openUncovered(set: Parameters<typeof listing>[1], storage = openMemoryStorage()) {
+  const { publisher, updates } = recordingPublisher()
+  const covered = { is: false }
+  const resyncs: string[] = []
+  const venue = {
+    delay: { isBehind: false, changeCount: 0 },
+    requestResync: (_: unknown, reason: string) => resyncs.push(reason),
+    checkAgain: () => undefined,
+    backFillTrades: () => undefined,
+    isCovered: () => covered.is,
+  }
+  const market = storedMarket({ publisher, storage, venue: () => venue }, set)
+  return { ...market, actor: market.open(), covered, updates, resyncs, storage }
+}
+
+const LISTED = {
+  bestBid: priceMicros(300_000),
+  bestAsk: priceMicros(320_000),
+  lastPrice: priceMicros(350_000),
+  figuresAtMs: NOON,
+}
+
+test('takes the price of an uncovered market from the listing, or from a trade that is newer', () => {
+  const { actor } = openUncovered(LISTED)
+  const priced = () => {
+    const { price, source } = actor.price()
+    return [price, source]
+  }
+  assert.deepEqual(priced(), [310_000, 'venue'])
+  actor.receive(trade('m', 'old', { venueTimeMs: timeMs(NOON - 1_000) }))
+  assert.deepEqual(priced(), [310_000, 'venue'])
+  actor.receive(
+    trade('m', 'new', { venueTimeMs: timeMs(NOON + 1_000), receivedAtMs: timeMs(NOON + 1_000) }),
+  )
+  assert.deepEqual(priced(), [400_000, 'last_trade'])
+  actor.receive({ kind: 'confirmed', atMs: timeMs(NOON + 2_000) })
+  assert.deepEqual(priced(), [310_000, 'venue'], 'the listing is newer again')
+})
+
+test('discards the book and publishes it as stale when its subscription ends', () => {
+  const { actor, covered, updates, ignored } = openUncovered(LISTED)
+  covered.is = true
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  assert.deepEqual([actor.book().isStale, actor.book().staleReason], [false, null])
+  assert.equal(actor.price().source, 'midpoint')
+  covered.is = false
+  updates.length = 0
+  actor.receive({ kind: 'void', reason: 'not_covered', isOfVenue: false })
+  const { bids, asks, isStale, staleReason, receivedAtMs } = actor.book()
+  assert.deepEqual(
+    { bids, asks, isStale, staleReason, receivedAtMs },
+    {
+      ...{ bids: [], asks: [], isStale: true, staleReason: 'not_covered', receivedAtMs: null },
+    },
+  )
+  assert.equal(actor.bookConfirmedAtMs, null)
+  assert.deepEqual(
+    updates.map((update) => (update.kind === 'bookStale' ? update.reason : update.kind)),
+    ['not_covered', 'price'],
+  )
+  assert.deepEqual([actor.price().price, actor.price().source], [310_000, 'venue'])
+  actor.receive(snapshot('m', [level(0.5, 10)], [level(0.52, 5)]))
+  assert.equal(actor.book().isStale, true, 'the snapshot was sent before the subscription ended')
+  assert.deepEqual(ignored, ['book_not_covered'])
+  covered.is = true
+  actor.receive(snapshot('m', [level(0.6, 10)], [level(0.62, 5)]))
+  assert.deepEqual([actor.book().isStale, actor.price().price], [false, 610_000])
+})
+
+test('shows neither the book nor the midpoint of the last run when the market is not covered', () => {
+  const first = openUncovered(LISTED)
+  first.covered.is = true
+  first.actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  first.actor.checkpoint(NOON)
+  const covered = openUncovered(LISTED, first.storage)
+  covered.covered.is = true
+  assert.deepEqual([covered.actor.price().price, covered.actor.book().bids.length], [410_000, 1])
+  assert.equal(covered.actor.book().staleReason, 'restarted')
+  const { actor } = openUncovered(LISTED, first.storage)
+  assert.deepEqual([actor.price().price, actor.price().source], [310_000, 'venue'])
+  assert.deepEqual([actor.book().bids.length, actor.book().staleReason], [0, 'not_covered'])
+})
+
+test('states why a book is stale until it is live again', () => {
+  const { actor } = openMarket()
+  assert.equal(actor.book().staleReason, 'not_covered')
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: true })
+  assert.equal(actor.book().staleReason, 'disconnected')
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  assert.equal(actor.book().staleReason, null)
+  actor.onLate()
+  assert.equal(actor.book().staleReason, 'delayed')
+})

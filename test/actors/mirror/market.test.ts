@@ -54,7 +54,7 @@ test('rejects changed levels when the checksum of the resulting book differs fro
   const { mirror, market } = open()
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const [bids, asks] = [[level(0.4, 10)], [level(0.42, 5)]]
-  mirror.replace({ bids, asks, isStale: false, offset: 1, seq: 1, ...times })
+  mirror.replace({ bids, asks, isStale: false, staleReason: null, offset: 1, seq: 1, ...times })
   const change = (size: number, checksum: number | null) =>
     mirror.change({
       ...{ kind: 'book', market, ...times, offset: 1, seq: 1 },

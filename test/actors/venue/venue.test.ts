@@ -5,6 +5,7 @@ import { System } from '../../../actors/system.ts'
 import { DelayWatch } from '../../../actors/venue/delay-watch.ts'
 import { EventRoutes } from '../../../actors/venue/event-routes.ts'
 import { VenueActor } from '../../../actors/venue/venue.ts'
+import { type CoveragePolicy, readCoveragePolicy } from '../../../engine/coverage-policy.ts'
 import type {
   BookChangeEvent,
   BookSnapshotEvent,
@@ -24,7 +25,7 @@ import {
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { priceMicros, type TimeMs, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
@@ -43,11 +44,18 @@ import {
 } from '../../support/worlds/builders.ts'
 import { FakeIndex } from '../../support/worlds/random-catalog.ts'
 
+function policyOf(text: string): CoveragePolicy {
+  const policy = readCoveragePolicy(text)
+  assert.ok(!('problem' in policy))
+  return policy
+}
+
 type TradeRange = Parameters<VenueFeed['fetchTrades']>[0]
 
 function openVenue(
   listings: readonly MarketListing[] = [listing('x'), listing('y')],
   storage = openMemoryStorage(),
+  policy = 'all',
 ) {
   const clock = new ManualClock()
   const { publisher, updates } = recordingPublisher()
@@ -59,6 +67,7 @@ function openVenue(
     watched: [] as string[],
     unwatched: [] as string[],
     covered: [] as string[],
+    uncovered: [] as string[],
     resynced: [] as string[],
     read: [] as string[],
     reconnected: [] as string[],
@@ -96,7 +105,7 @@ function openVenue(
       watch: (markets) => requestsMade.watched.push(...markets.map(({ nativeId }) => nativeId)),
       unwatch: (ids) => requestsMade.unwatched.push(...ids),
       cover: (ids) => requestsMade.covered.push(...ids),
-      uncover: () => undefined,
+      uncover: (ids) => requestsMade.uncovered.push(...ids),
       resync: (outcomes) => requestsMade.resynced.push(...outcomes),
       read: (what) => requestsMade.read.push(what),
       reconnect: (reason) => requestsMade.reconnected.push(reason),
@@ -144,6 +153,7 @@ function openVenue(
     delays,
     isHandled: () => system.waiting === 0,
     bookLimits: { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs },
+    coverage: { policy: policyOf(policy), because: 'test' },
     priorityMarkets: () =>
       first.flatMap((name) => catalog.entryOfNative('a', nativeMarketId(name)) ?? []),
   })
@@ -836,4 +846,88 @@ test('reconnects the book streams when data is unread for too long, and forwards
   actor.read('nothing')
   actor.read('all')
   assert.deepEqual(requestsMade.read, ['nothing', 'all'])
+})
+
+async function openPartlyCovered() {
+  const world = openVenue(
+    [listing('x', { volume24h: usdMicros(9) }), listing('y')],
+    undefined,
+    'top:1',
+  )
+  await world.crawled
+  world.clock.advance(1_000)
+  const numberOf = (name: string) => world.catalog.find(`venue_a_${name}`)?.ref.number ?? 0
+  return { ...world, numberOf }
+}
+
+test('neither requests, checks nor counts as stale a book that is not covered', async () => {
+  const { actor, clock, feed, requestsMade, routes, updates } = await openPartlyCovered()
+  assert.deepEqual(requestsMade.watched, ['x', 'y'])
+  assert.deepEqual(requestsMade.covered, ['x'])
+  routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
+  requestsMade.resynced.length = 0
+  routes.route(feedEvent({ outcomes: [outcomeId('y-yes')] }))
+  routes.route(snapshot('y', [level(0.4, 1)], [level(0.5, 1)]))
+  routes.route(trade('y', 't1', { price: priceMicros(900_000) }))
+  feed.lastDataAtMs = null
+  clock.advance(3 * staleRetryMs + bookRoundMs)
+  assert.ok(requestsMade.checked.flat().length > 0)
+  const requested = [...requestsMade.checked.flat(), ...requestsMade.resynced]
+  assert.deepEqual(
+    requested.filter((outcome) => outcome.startsWith('y')),
+    [],
+  )
+  assert.equal(actor.staleBooks, 0)
+  assert.equal(actor.state, 'live')
+  assert.equal(
+    updates.some((update) => update.kind === 'bookStale' && update.market.nativeId === 'y'),
+    false,
+  )
+})
+
+test('discards the book of a market that is no longer covered without counting it as lost', async () => {
+  const { actor, catalog, clock, numberOf, requestsMade, routes } = await openPartlyCovered()
+  actor.coverage.request(numberOf('y'), 'me')
+  for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
+  assert.equal(actor.coverage.counts.live, 2)
+  await actor.setCoverage(policyOf('market:venue_a_y'), 'test')
+  assert.deepEqual(requestsMade.uncovered, ['x'])
+  const book = catalog.find('venue_a_x')?.book()
+  assert.deepEqual([book?.bids, book?.staleReason], [[], 'not_covered'])
+  requestsMade.resynced.length = 0
+  clock.advance(3 * staleRetryMs)
+  assert.deepEqual(requestsMade.resynced, [])
+  assert.equal(actor.staleBooks, 0)
+  assert.equal(actor.state, 'live')
+  assert.equal(actor.coverage.counts.live, 1)
+})
+
+test('uncovers a resolved market with its subscription, and keeps the book of a closed one', async () => {
+  const { actor, numberOf, requestsMade, routes } = await openPartlyCovered()
+  const status = (name: string, to: 'closed' | 'resolved') =>
+    routes.route({
+      ...{ kind: 'marketStatus', venue: 'a', market: nativeMarketId(name), status: to },
+      ...{ settlementPrice: null, venueTimeMs: NOON, receivedAtMs: NOON },
+    })
+  status('x', 'closed')
+  assert.equal(actor.coverage.isCovered(numberOf('x')), true)
+  assert.equal(actor.coverage.counts.covered, 0)
+  status('x', 'resolved')
+  assert.equal(actor.coverage.isCovered(numberOf('x')), false)
+  assert.deepEqual(requestsMade.unwatched, ['x'])
+})
+
+test('does not treat a missing tick as an unchanged price when the market is not covered', async () => {
+  const { actor, clock, numberOf, storage } = await openPartlyCovered()
+  clock.advance(30_000)
+  assert.ok(actor.liveSinceMs !== null)
+  assert.equal(actor.liveSinceOf(numberOf('x')), actor.liveSinceMs)
+  assert.equal(actor.liveSinceOf(numberOf('y')), null)
+  actor.coverage.request(numberOf('y'), 'me')
+  assert.equal(actor.liveSinceOf(numberOf('y')), clock.nowMs())
+  assert.equal(storage.coverage.at('a', clock.nowMs()), null, 'the interval is not of all markets')
+  await actor.setCoverage(policyOf('all'), 'test')
+  clock.advance(30_000)
+  assert.ok(storage.coverage.at('a', timeMs(clock.nowMs() - 15_000)) !== null)
+  await actor.stop()
 })

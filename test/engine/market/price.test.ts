@@ -39,3 +39,20 @@ test('selects the price source in order: settlement, narrow-spread midpoint, las
   ] as const
   for (const [facts, price, source] of table) assert.deepEqual(priceOf(facts), { price, source })
 })
+
+test('prefers a newer trade, then the listing’s prices, then an older trade when no book is subscribed', () => {
+  const p = (value: number) => priceMicros(value)
+  const listed = {
+    status: 'open',
+    ...{ settlement: null, isListed: true, isTradeNewer: false },
+    ...{ bid: p(200_000), ask: p(300_000), lastTrade: p(2), venuePrice: p(1) },
+  } as const
+  const table = [
+    [{ ...listed }, 250_000, 'venue'],
+    [{ ...listed, isTradeNewer: true }, 2, 'last_trade'],
+    [{ ...listed, ask: p(900_000) }, 1, 'venue'],
+    [{ ...listed, ask: p(900_000), venuePrice: null }, 2, 'last_trade'],
+    [{ ...listed, ask: null, venuePrice: null, lastTrade: null }, 200_000, 'one_side'],
+  ] as const
+  for (const [facts, price, source] of table) assert.deepEqual(priceOf(facts), { price, source })
+})

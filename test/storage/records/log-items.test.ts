@@ -30,6 +30,7 @@ const BOOK: BookState = {
   bids: [level(0.41, 100), level(0.4, 2.5)],
   asks: [level(0.42, 7)],
   isStale: false,
+  staleReason: null,
   venueTimeMs: NOON,
   receivedAtMs: null,
   offset: 9,

@@ -120,6 +120,7 @@ export class FakeMarket implements MarketView {
       seq,
       offset,
       isStale: this.isStale,
+      staleReason: this.isStale ? 'messages_lost' : null,
       venueTimeMs: this.#bookTimeMs,
       receivedAtMs: this.#bookTimeMs,
       checksum: bookChecksum(bids, asks),

@@ -194,6 +194,7 @@ export function marketParts(
       delay: { isBehind: false, changeCount: 0 },
       requestResync: (_, reason) => resyncs.push(reason),
       checkAgain: ({ nativeId }) => checks.push(nativeId),
+      isCovered: () => true,
       backFillTrades: (fromMs) => losses.push(fromMs),
     }),
     changed: () => undefined,

@@ -115,6 +115,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     bids: levels(),
     asks: levels(),
     isStale: random.next() < 0.5,
+    staleReason: null,
     checksum: random.pick([0, 2 ** 31, 2 ** 32 - 1]),
   }
   const sides = [...levels(), ...levels()].map((level) => ({

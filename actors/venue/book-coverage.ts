@@ -1,0 +1,519 @@
+// Decides which markets of one venue have live books: those of the coverage policy, of matches and open opportunities,
+// and those that clients demand. Computes the markets of the policy in time slices and passes the differences to the
+// feed.
+
+import type { Clock } from '../../engine/clock.ts'
+import type {
+  CoveragePolicy,
+  CoverageReason,
+  CoverageRule,
+  HoldReason,
+} from '../../engine/coverage-policy.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import {
+  coverageEveryMs,
+  coverageLeavingMax,
+  coverageLeavingMs,
+  coverageReleasedMs,
+  coverageRequestedMs,
+  coverageWaitingMax,
+  coverageWaitingOfOwnerMax,
+} from '../../engine/limits.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import { runInSlices, runSlice, type SlicedWork } from '../../engine/time-slices.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { VenueFeed } from '../../engine/venues/venue.ts'
+import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
+import type { CoverageCounts, CoverageView, MarketView } from '../views.ts'
+import { CoverageDemand } from './coverage-demand.ts'
+
+interface BookCoverageParts {
+  readonly venue: VenueKey
+  readonly clock: Clock
+  readonly catalog: Pick<Catalog, 'entryOfNumber' | 'openByVolume'>
+  readonly feed: Pick<VenueFeed, 'cover' | 'uncover'>
+  readonly policy: CoveragePolicy
+  /** Markets of matches and open opportunities, which are always covered. */
+  readonly priorityMarkets: () => Iterable<KnownMarket>
+  readonly onCovered: (markets: readonly KnownMarket[]) => void
+  readonly onUncovered: (markets: readonly KnownMarket[]) => void
+}
+
+/** State of a market in `#flags`. */
+const WATCHED = 1
+const OPEN = 2
+const BY_POLICY = 4
+const BY_MATCH = 8
+const BY_DEMAND = 16
+const COVERED = 32
+const LIVE = 64
+/** The policy covers the market by the current computation. */
+const NEXT = 128
+const WANTED = BY_POLICY | BY_MATCH | BY_DEMAND
+
+/** Maximum markets per call of the feed. */
+const BATCH = 250
+/** More markets than this are covered by a computation, the most traded first, instead of one by one. */
+const FEW = 1_000
+const CHECKED_PER_STEP = 64
+const FLAGS_PER_STEP = 8_192
+
+export class BookCoverage implements CoverageView {
+  readonly #parts: BookCoverageParts
+  #policy: CoveragePolicy
+  #rules: RuleTest
+  /** Whether the policy was replaced since the last computation. */
+  #mustReplace = false
+  /** Whether the policy must be computed even if it covers all markets. */
+  #mustMark = false
+  /** State by market number. Typed, because most markets of a venue are not covered. */
+  #flags = new Uint8Array(1_024)
+  readonly #counts = { open: 0, wanted: 0, covered: 0, live: 0, policy: 0, match: 0 }
+  readonly #demand = new CoverageDemand()
+  #matched: ReadonlySet<MarketNumber> = new Set()
+  /** Markets that neither policy nor match covers any more, with the monotonic time since then. */
+  readonly #leaving = new Map<MarketNumber, number>()
+  /** Time since which each covered market is covered. Empty while the policy covers all markets. */
+  readonly #sinceMs = new Map<MarketNumber, TimeMs>()
+  /** Time since which all markets are covered; null if the policy does not cover all. */
+  #allSinceMs: TimeMs | null
+  /** The running computation, and the one that follows it. */
+  #computing: Promise<void> | null = null
+  #next: Promise<void> | null = null
+  #computedAtMs = Number.NEGATIVE_INFINITY
+  readonly #waiting = new Map<MarketNumber, Set<Waiter>>()
+  readonly #waitingOf = new Map<string, number>()
+  #waitingCount = 0
+  #isStopped = false
+
+  constructor(parts: BookCoverageParts) {
+    this.#parts = parts
+    this.#policy = parts.policy
+    this.#rules = new RuleTest(parts.policy.rules)
+    this.#allSinceMs = this.#rules.isAll ? parts.clock.nowMs() : null
+  }
+
+  get policy(): string {
+    return this.#policy.text
+  }
+
+  /** Replaces the policy. Markets that it does not cover are uncovered at once. Resolves when the policy is applied. */
+  setPolicy(policy: CoveragePolicy): Promise<void> {
+    this.#policy = policy
+    this.#rules = new RuleTest(policy.rules)
+    this.#mustReplace = true
+    this.#mustMark = true
+    if (!this.#rules.isAll) this.#allSinceMs = null
+    return this.compute()
+  }
+
+  isCovered(market: MarketNumber): boolean {
+    return (this.#flagsOf(market) & COVERED) !== 0
+  }
+
+  /** Whether every watched market is covered. */
+  get isAll(): boolean {
+    return this.#allSinceMs !== null
+  }
+
+  /** Time since which the market is covered; null if it is not or the time is unknown. */
+  sinceMs(market: MarketNumber): TimeMs | null {
+    if (!this.isCovered(market)) return null
+    return this.#allSinceMs ?? this.#sinceMs.get(market) ?? null
+  }
+
+  get counts(): CoverageCounts {
+    const { open, wanted, covered, live, policy, match } = this.#counts
+    const byReason: Record<CoverageReason, number> = { policy, match, ...this.#demand.counts }
+    return { open, wanted, covered, live, byReason }
+  }
+
+  // Markets
+
+  /** Adds markets that the feed watches, or markets that opened. */
+  watch(markets: readonly KnownMarket[]): void {
+    for (const { actor } of markets) {
+      const { ref, summary } = actor
+      this.#set(ref.number, WATCHED, true)
+      this.#set(ref.number, OPEN, summary.status === 'open')
+    }
+    if (markets.length > FEW) {
+      this.#mustMark = true
+      void this.compute()
+      return
+    }
+    const { isAll, top } = this.#rules
+    const isInTop = top >= this.#counts.open
+    const matching = markets.filter(
+      ({ actor }) =>
+        isAll || (actor.summary.status === 'open' && (isInTop || this.#rules.matches(actor))),
+    )
+    // A running computation must not drop these markets.
+    const flags = this.#computing !== null ? BY_POLICY | NEXT : BY_POLICY
+    for (const { actor } of matching) this.#set(actor.ref.number, flags, true)
+    this.#cover(matching.map(({ actor }) => actor.ref.number))
+  }
+
+  /** Must be called when a market closes. It stays covered until the policy is computed again. */
+  close(market: MarketNumber): void {
+    this.#set(market, OPEN, false)
+  }
+
+  /** Must be called when a market was resolved or removed. The feed uncovers it when it is unwatched. */
+  remove(market: MarketNumber): void {
+    this.#demand.remove(market)
+    this.#leaving.delete(market)
+    this.#sinceMs.delete(market)
+    this.#set(market, 255, false)
+    this.#settle(market)
+  }
+
+  /** Must be called when a covered book becomes live or stale. */
+  noteLive(market: MarketNumber, isLive: boolean): void {
+    this.#set(market, LIVE, isLive)
+    if (isLive) this.#settle(market)
+  }
+
+  // Demand
+
+  request(market: MarketNumber, owner: string): boolean {
+    const flags = this.#flagsOf(market)
+    if ((flags & OPEN) === 0) return false
+    if ((flags & (BY_POLICY | BY_MATCH)) !== 0) return true
+    const untilMs = this.#parts.clock.monotonicMs() + coverageRequestedMs
+    if (!this.#demand.request(market, owner, untilMs)) return false
+    this.#noteDemand(market)
+    return true
+  }
+
+  hold(market: MarketNumber, owner: string, reason: HoldReason): boolean {
+    if ((this.#flagsOf(market) & WATCHED) === 0) return false
+    if (!this.#demand.hold(market, owner, reason)) return false
+    this.#noteDemand(market)
+    return true
+  }
+
+  release(market: MarketNumber, owner: string, reason: HoldReason): void {
+    const untilMs = this.#parts.clock.monotonicMs() + coverageReleasedMs
+    this.#demand.release(market, owner, reason, untilMs)
+  }
+
+  #noteDemand(market: MarketNumber): void {
+    this.#set(market, BY_DEMAND, true)
+    this.#cover([market])
+  }
+
+  live(market: MarketNumber, waitMs: number, owner: string): Promise<void> {
+    const ofOwner = this.#waitingOf.get(owner) ?? 0
+    const isFull = this.#waitingCount >= coverageWaitingMax || ofOwner >= coverageWaitingOfOwnerMax
+    if (!this.isCovered(market) || (this.#flagsOf(market) & LIVE) !== 0 || isFull) {
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => {
+      const waiters = this.#waiting.get(market) ?? new Set()
+      this.#waiting.set(market, waiters)
+      const waiter: Waiter = {
+        finish: () => {
+          stopTimeout()
+          waiters.delete(waiter)
+          if (waiters.size === 0) this.#waiting.delete(market)
+          this.#countWaiting(owner, -1)
+          resolve()
+        },
+      }
+      const stopTimeout = this.#parts.clock.after(waitMs, () => waiter.finish())
+      waiters.add(waiter)
+      this.#countWaiting(owner, 1)
+    })
+  }
+
+  #countWaiting(owner: string, change: number): void {
+    this.#waitingCount += change
+    const count = (this.#waitingOf.get(owner) ?? 0) + change
+    if (count > 0) this.#waitingOf.set(owner, count)
+    else this.#waitingOf.delete(owner)
+  }
+
+  /** Resolves the promises of `live` for this market. */
+  #settle(market: MarketNumber): void {
+    for (const waiter of this.#waiting.get(market) ?? []) waiter.finish()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const market of [...this.#waiting.keys()]) this.#settle(market)
+  }
+
+  // Computation
+
+  everySecond(): void {
+    const sinceMs = this.#parts.clock.monotonicMs() - this.#computedAtMs
+    if (sinceMs >= coverageEveryMs) void this.compute()
+  }
+
+  /**
+   * Computes the covered markets: a first time slice now, further ones in later event-loop ticks. If a computation runs,
+   * another one follows it. Resolves at the end.
+   */
+  async compute(): Promise<void> {
+    if (this.#isStopped) return
+    if (this.#computing !== null) {
+      this.#next ??= this.#computing.then(() => {
+        this.#next = null
+        return this.compute()
+      })
+      return this.#next
+    }
+    const { clock } = this.#parts
+    this.#computedAtMs = clock.monotonicMs()
+    const work = this.#work()
+    if (runSlice(clock, work) !== null) return
+    this.#computing = runInSlices(clock, work).finally(() => {
+      this.#computing = null
+    })
+    return this.#computing
+  }
+
+  *#work(): SlicedWork<void> {
+    const rules = this.#rules
+    const mustReplace = this.#mustReplace
+    this.#mustReplace = false
+    const added: MarketNumber[] = []
+    yield* this.#markMatches(added)
+    // The policy `all` covers each market when it is listed, so it is computed only once.
+    if (!rules.isAll || this.#mustMark) {
+      this.#mustMark = false
+      yield* this.#markPolicy(rules, added)
+      yield* this.#dropUnmarked(mustReplace)
+    }
+    for (let from = 0; from < added.length; from += BATCH) {
+      this.#cover(added.slice(from, from + BATCH))
+      yield
+    }
+    yield* this.#endDemands()
+    this.#endLeaving()
+    if (!mustReplace || rules !== this.#rules) return
+    if (rules.isAll) {
+      this.#allSinceMs = this.#parts.clock.nowMs()
+      this.#sinceMs.clear()
+    }
+  }
+
+  *#markMatches(added: MarketNumber[]): SlicedWork<void> {
+    const matched = new Set<MarketNumber>()
+    for (const { actor } of this.#parts.priorityMarkets()) {
+      const { number } = actor.ref
+      yield
+      if ((this.#flagsOf(number) & WATCHED) === 0) continue
+      matched.add(number)
+      this.#set(number, BY_MATCH, true)
+      this.#leaving.delete(number)
+      if (!this.isCovered(number)) added.push(number)
+    }
+    for (const market of this.#matched) {
+      yield
+      if (matched.has(market)) continue
+      this.#set(market, BY_MATCH, false)
+      this.#leave(market)
+    }
+    this.#matched = matched
+  }
+
+  *#markPolicy(rules: RuleTest, added: MarketNumber[]): SlicedWork<void> {
+    const numbers = this.#parts.catalog.openByVolume(this.#parts.venue, rules.rankedMax)
+    for (const [rank, market] of numbers.entries()) {
+      if (rank % CHECKED_PER_STEP === 0) yield
+      if ((this.#flagsOf(market) & OPEN) === 0) continue
+      if (rules.isAll || rank < rules.top || this.#isNamed(rules, market)) this.#mark(market, added)
+    }
+    if (!rules.isAll) return
+    // Closed markets have no rank.
+    for (let market = 1; market < this.#flags.length; market += 1) {
+      if (market % FLAGS_PER_STEP === 0) yield
+      if ((this.#flagsOf(market) & WATCHED) !== 0) this.#mark(market, added)
+    }
+  }
+
+  #isNamed(rules: RuleTest, market: MarketNumber): boolean {
+    const entry = this.#parts.catalog.entryOfNumber(market)
+    return entry !== null && rules.matches(entry.actor)
+  }
+
+  #mark(market: MarketNumber, added: MarketNumber[]): void {
+    if ((this.#flagsOf(market) & NEXT) !== 0) return
+    this.#set(market, NEXT | BY_POLICY, true)
+    this.#leaving.delete(market)
+    if (!this.isCovered(market)) added.push(market)
+  }
+
+  /** Ends the coverage of markets that the policy no longer covers: at once if it was replaced, else later. */
+  *#dropUnmarked(mustReplace: boolean): SlicedWork<void> {
+    const nowMs = this.#parts.clock.nowMs()
+    const ended: MarketNumber[] = []
+    for (let market = 1; market < this.#flags.length; market += 1) {
+      if (market % FLAGS_PER_STEP === 0) yield
+      const flags = this.#flagsOf(market)
+      if ((flags & NEXT) !== 0) this.#set(market, NEXT, false)
+      else if ((flags & BY_POLICY) !== 0) {
+        this.#set(market, BY_POLICY, false)
+        if (mustReplace) ended.push(market)
+        else this.#leave(market)
+      }
+      const isDated = this.isAll || this.#sinceMs.has(market)
+      if (this.isCovered(market) && !isDated) this.#sinceMs.set(market, nowMs)
+    }
+    if (mustReplace) {
+      for (const market of this.#leaving.keys()) ended.push(market)
+      this.#leaving.clear()
+    }
+    for (let from = 0; from < ended.length; from += BATCH) {
+      this.#uncover(ended.slice(from, from + BATCH))
+      yield
+    }
+  }
+
+  #leave(market: MarketNumber): void {
+    const flags = this.#flagsOf(market)
+    if ((flags & WANTED) !== 0 || (flags & COVERED) === 0) return
+    this.#leaving.set(market, this.#parts.clock.monotonicMs())
+    const [first] = this.#leaving.keys()
+    if (this.#leaving.size <= coverageLeavingMax || first === undefined) return
+    this.#leaving.delete(first)
+    this.#uncover([first])
+  }
+
+  #endLeaving(): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const ended: MarketNumber[] = []
+    for (const [market, leftAtMs] of this.#leaving) {
+      if (nowMs - leftAtMs < coverageLeavingMs) break
+      this.#leaving.delete(market)
+      ended.push(market)
+    }
+    this.#uncover(ended)
+  }
+
+  *#endDemands(): SlicedWork<void> {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const ended: MarketNumber[] = []
+    for (const market of this.#demand.markets()) {
+      yield
+      if (this.#demand.isDemanded(market, nowMs)) continue
+      this.#set(market, BY_DEMAND, false)
+      if (!this.#leaving.has(market)) ended.push(market)
+    }
+    for (let from = 0; from < ended.length; from += BATCH) {
+      this.#uncover(ended.slice(from, from + BATCH))
+      yield
+    }
+  }
+
+  #cover(numbers: readonly MarketNumber[]): void {
+    if (this.#isStopped) return
+    const markets: KnownMarket[] = []
+    for (const number of numbers) {
+      const flags = this.#flagsOf(number)
+      const entry = this.#parts.catalog.entryOfNumber(number)
+      if ((flags & WATCHED) === 0 || (flags & WANTED) === 0 || entry === null) continue
+      if ((flags & COVERED) !== 0) continue
+      this.#set(number, COVERED, true)
+      if (!this.isAll) this.#sinceMs.set(number, this.#parts.clock.nowMs())
+      markets.push(entry)
+    }
+    if (markets.length === 0) return
+    this.#parts.feed.cover(markets.map(({ actor }) => actor.ref.nativeId))
+    this.#parts.onCovered(markets)
+  }
+
+  #uncover(numbers: readonly MarketNumber[]): void {
+    if (this.#isStopped) return
+    const markets: KnownMarket[] = []
+    for (const number of numbers) {
+      const flags = this.#flagsOf(number)
+      const entry = this.#parts.catalog.entryOfNumber(number)
+      if ((flags & COVERED) === 0 || (flags & WANTED) !== 0 || entry === null) continue
+      this.#set(number, COVERED | LIVE, false)
+      this.#sinceMs.delete(number)
+      this.#settle(number)
+      markets.push(entry)
+    }
+    if (markets.length === 0) return
+    this.#parts.feed.uncover(markets.map(({ actor }) => actor.ref.nativeId))
+    this.#parts.onUncovered(markets)
+  }
+
+  // Flags
+
+  #flagsOf(market: MarketNumber): number {
+    return this.#flags[market] ?? 0
+  }
+
+  /** Sets or clears flags of a market and updates the counts. */
+  #set(market: MarketNumber, flags: number, isOn: boolean): void {
+    if (market >= this.#flags.length) {
+      if (!isOn) return
+      const larger = new Uint8Array(Math.max(market + 1, 2 * this.#flags.length))
+      larger.set(this.#flags)
+      this.#flags = larger
+    }
+    const before = this.#flagsOf(market)
+    const after = isOn ? before | flags : before & ~flags
+    if (after === before) return
+    this.#flags[market] = after
+    this.#count(before, -1)
+    this.#count(after, 1)
+  }
+
+  /** Only open markets are counted. */
+  #count(flags: number, change: number): void {
+    if ((flags & OPEN) === 0) return
+    const counts = this.#counts
+    counts.open += change
+    if ((flags & WANTED) !== 0) counts.wanted += change
+    if ((flags & BY_POLICY) !== 0) counts.policy += change
+    if ((flags & BY_MATCH) !== 0) counts.match += change
+    if ((flags & COVERED) === 0) return
+    counts.covered += change
+    if ((flags & LIVE) !== 0) counts.live += change
+  }
+}
+
+interface Waiter {
+  readonly finish: () => void
+}
+
+/** The rules of a policy, prepared for tests of many markets. */
+class RuleTest {
+  readonly isAll: boolean
+  /** Rank by 24-hour volume below which a market is covered. */
+  readonly top: number
+  /** Number of ranked markets that must be tested. */
+  readonly rankedMax: number
+  readonly #volumeMin: number
+  readonly #values: Readonly<Record<'category' | 'event' | 'market', ReadonlySet<string>>>
+
+  constructor(rules: readonly CoverageRule[]) {
+    this.isAll = rules.some(({ kind }) => kind === 'all')
+    this.top = Math.max(0, ...rules.map((rule) => (rule.kind === 'top' ? rule.count : 0)))
+    const volumes = rules.map((rule) => (rule.kind === 'minVolume' ? rule.volume : Infinity))
+    this.#volumeMin = Math.min(...volumes)
+    const valuesOf = (kind: CoverageRule['kind']) =>
+      new Set(rules.flatMap((rule) => (rule.kind === kind && 'value' in rule ? rule.value : [])))
+    this.#values = {
+      category: valuesOf('category'),
+      event: valuesOf('event'),
+      market: valuesOf('market'),
+    }
+    const isRankedOnly = rules.every(({ kind }) => kind === 'top')
+    this.rankedMax = isRankedOnly ? this.top : Number.POSITIVE_INFINITY
+  }
+
+  /** Whether a rule other than `all` and `top` covers the market. */
+  matches({ ref, summary, volume24h }: MarketView): boolean {
+    if (volume24h >= this.#volumeMin) return true
+    const { category, event, market } = this.#values
+    if (category.size > 0 && category.has((summary.category ?? '').toLowerCase())) return true
+    if (event.size > 0 && event.has((summary.eventSlug ?? '').toLowerCase())) return true
+    return market.size > 0 && market.has(ref.id.toLowerCase())
+  }
+}

@@ -1,0 +1,152 @@
+// The markets of one venue that clients need covered beyond the policy: recently requested ones, and ones that
+// subscriptions, watchlists, alerts or webhooks hold. Each owner (an account, or an anonymous address) has a share.
+
+import type { CoverageReason, HoldReason } from '../../engine/coverage-policy.ts'
+import {
+  coverageHoldsMax,
+  demandedMarketsMax,
+  demandedMarketsOfOwnerMax,
+} from '../../engine/limits.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+
+/** Reasons that depend on clients. */
+type DemandReason = Exclude<CoverageReason, 'policy' | 'match'>
+
+interface Demand {
+  /** The newest request. `untilMs` is monotonic. */
+  request: { readonly owner: string; readonly untilMs: number } | null
+  /** Number of holds by owner, for each reason that has any. */
+  readonly holds: Map<HoldReason, Map<string, number>>
+}
+
+export class CoverageDemand {
+  readonly #markets = new Map<MarketNumber, Demand>()
+  /** Number of demands of each owner. A market counts once for each of its reasons. */
+  readonly #owned = new Map<string, number>()
+  readonly #counts: Record<DemandReason, number> = {
+    request: 0,
+    subscription: 0,
+    watchlist: 0,
+    alert: 0,
+    webhook: 0,
+  }
+  #holdCount = 0
+
+  /** Number of demanded markets by reason. */
+  get counts(): Readonly<Record<DemandReason, number>> {
+    return this.#counts
+  }
+
+  get size(): number {
+    return this.#markets.size
+  }
+
+  /**
+   * Demands a market until `untilMs`. A request replaces that of another owner, so that only the last one counts for its
+   * owner. Returns false if a limit is reached.
+   */
+  request(market: MarketNumber, owner: string, untilMs: number): boolean {
+    const before = this.#markets.get(market)?.request ?? null
+    if (before?.owner !== owner && !this.#hasRoom(market, owner)) return false
+    const demand = this.#open(market)
+    if (before !== null) this.#own(before.owner, -1)
+    else this.#counts.request += 1
+    this.#own(owner, 1)
+    demand.request = { owner, untilMs: Math.max(untilMs, before?.untilMs ?? 0) }
+    return true
+  }
+
+  /** Demands a market until `release` is called as often. Returns false if a limit is reached. */
+  hold(market: MarketNumber, owner: string, reason: HoldReason): boolean {
+    const held = this.#markets.get(market)?.holds.get(reason)?.get(owner) ?? 0
+    if (held === 0) {
+      if (this.#holdCount >= coverageHoldsMax || !this.#hasRoom(market, owner)) return false
+      this.#holdCount += 1
+      this.#own(owner, 1)
+    }
+    const { holds } = this.#open(market)
+    let owners = holds.get(reason)
+    if (owners === undefined) {
+      owners = new Map()
+      holds.set(reason, owners)
+      this.#counts[reason] += 1
+    }
+    owners.set(owner, held + 1)
+    return true
+  }
+
+  /** Ends one hold. The market is requested until `untilMs` in its place. Unknown holds have no effect. */
+  release(market: MarketNumber, owner: string, reason: HoldReason, untilMs: number): void {
+    const demand = this.#markets.get(market)
+    const owners = demand?.holds.get(reason)
+    const held = owners?.get(owner)
+    if (demand === undefined || owners === undefined || held === undefined) return
+    if (held > 1) {
+      owners.set(owner, held - 1)
+      return
+    }
+    owners.delete(owner)
+    this.#holdCount -= 1
+    this.#own(owner, -1)
+    if (owners.size === 0) {
+      demand.holds.delete(reason)
+      this.#counts[reason] -= 1
+    }
+    if (demand.request === null) this.request(market, owner, untilMs)
+  }
+
+  /** Removes all demands of a market, which was resolved or removed. */
+  remove(market: MarketNumber): void {
+    const demand = this.#markets.get(market)
+    if (demand === undefined) return
+    this.#dropRequest(demand)
+    for (const [reason, owners] of demand.holds) {
+      this.#counts[reason] -= 1
+      this.#holdCount -= owners.size
+      for (const owner of owners.keys()) this.#own(owner, -1)
+    }
+    this.#markets.delete(market)
+  }
+
+  /** Ends a market's request if it is over. Returns whether the market is still demanded. */
+  isDemanded(market: MarketNumber, nowMs: number): boolean {
+    const demand = this.#markets.get(market)
+    if (demand === undefined) return false
+    if (demand.request !== null && demand.request.untilMs <= nowMs) this.#dropRequest(demand)
+    if (demand.request !== null || demand.holds.size > 0) return true
+    this.#markets.delete(market)
+    return false
+  }
+
+  /** The demanded markets. Ending demands during the iteration is safe. */
+  markets(): Iterable<MarketNumber> {
+    return this.#markets.keys()
+  }
+
+  #open(market: MarketNumber): Demand {
+    let demand = this.#markets.get(market)
+    if (demand === undefined) {
+      demand = { request: null, holds: new Map() }
+      this.#markets.set(market, demand)
+    }
+    return demand
+  }
+
+  #hasRoom(market: MarketNumber, owner: string): boolean {
+    if ((this.#owned.get(owner) ?? 0) >= demandedMarketsOfOwnerMax) return false
+    return this.#markets.has(market) || this.#markets.size < demandedMarketsMax
+  }
+
+  #own(owner: string, change: number): void {
+    const count = (this.#owned.get(owner) ?? 0) + change
+    if (count > 0) this.#owned.set(owner, count)
+    else this.#owned.delete(owner)
+  }
+
+  #dropRequest(demand: Demand): void {
+    if (demand.request === null) return
+    this.#own(demand.request.owner, -1)
+    this.#counts.request -= 1
+    demand.request = null
+  }
+}

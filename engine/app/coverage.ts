@@ -1,0 +1,104 @@
+// The coverage policy of each venue at the start, and the commands that change it while the engine runs.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { OpenVenue } from '../../actors/venue/event-routes.ts'
+import { readText, writeDurably } from '../../storage/lmdb/durable-file.ts'
+import type { AdminHandlers } from '../admin/admin-socket.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { type CoveragePolicy, readCoveragePolicy } from '../coverage-policy.ts'
+import { EngineError } from '../errors.ts'
+import type { Venue } from '../venues/venue.ts'
+
+/** A policy and where it comes from. */
+export interface CoverageChoice {
+  readonly policy: CoveragePolicy
+  readonly because: string
+}
+
+export const COVER_ALL: CoverageChoice = {
+  policy: { text: 'all', rules: [{ kind: 'all' }] },
+  because: 'default',
+}
+
+type CoverageConfig = Pick<Config, 'coverage' | 'dataDir' | 'venues'>
+
+/** Reads and stores the operator's policy. In order of preference: COVERAGE, the stored policy, the default. */
+export class CoverageSettings {
+  readonly #config: CoverageConfig
+  readonly #path: string
+  #stored: CoveragePolicy | null
+
+  /** Throws ConfigError if the stored policy is invalid. */
+  constructor(config: CoverageConfig) {
+    this.#config = config
+    this.#path = join(config.dataDir, 'coverage')
+    this.#stored = readStored(this.#path)
+  }
+
+  /** Whether COVERAGE is set, and is therefore the policy after the next start. */
+  get isSetByVariable(): boolean {
+    return this.#config.coverage !== null
+  }
+
+  /** The policy of a venue. Real venues have a default that fits their limits. */
+  choiceOf({ booksWithinLimits: fitting }: Pick<Venue, 'booksWithinLimits'>): CoverageChoice {
+    const { coverage, venues } = this.#config
+    if (coverage !== null) return { policy: coverage, because: 'COVERAGE' }
+    if (this.#stored !== null) return { policy: this.#stored, because: 'npm run coverage' }
+    if (venues.kind !== 'live' || fitting === undefined) return COVER_ALL
+    const { count, because } = fitting
+    const policy = { text: `top:${count}`, rules: [{ kind: 'top' as const, count }] }
+    return { policy, because: `default: ${because}` }
+  }
+
+  /** Stores the policy for later starts. Null: removes it. */
+  store(policy: CoveragePolicy | null): void {
+    this.#stored = policy
+    mkdirSync(this.#config.dataDir, { recursive: true, mode: 0o700 })
+    writeDurably(this.#path, policy === null ? '' : `${policy.text}\n`)
+  }
+}
+
+function readStored(path: string): CoveragePolicy | null {
+  const text = readText(path)?.trim() ?? ''
+  if (text === '') return null
+  const policy = readCoveragePolicy(text)
+  if ('problem' in policy) throw new ConfigError([`${path}: ${policy.problem}`])
+  return policy
+}
+
+/** Commands of the admin socket. `npm run coverage` sends them. */
+export function coverageHandlers(
+  settings: CoverageSettings,
+  venues: ReadonlyMap<string, OpenVenue>,
+): AdminHandlers {
+  const rows = () => Array.from(venues.values(), rowOf)
+  return {
+    /** → `{venues}`. */
+    'coverage.show': () => ({ venues: rows() }),
+    /** `{policy}` → `{venues, is_temporary}`. `default`: removes the stored policy. */
+    'coverage.set': async ({ policy: text }) => {
+      if (typeof text !== 'string') throw new EngineError('BAD_REQUEST', 'policy must be a text')
+      const policy = text === 'default' ? null : readCoveragePolicy(text)
+      if (policy !== null && 'problem' in policy)
+        throw new EngineError('BAD_REQUEST', policy.problem)
+      settings.store(policy)
+      await Promise.all(
+        Array.from(venues.values(), ({ venue, actor }) => {
+          const { policy: chosen, because } =
+            policy === null ? settings.choiceOf(venue) : { policy, because: 'npm run coverage' }
+          return actor.setCoverage(chosen, because)
+        }),
+      )
+      return { venues: rows(), is_temporary: policy !== null && settings.isSetByVariable }
+    },
+  }
+}
+
+function rowOf({ actor }: OpenVenue) {
+  const { policy, counts } = actor.coverage
+  const { open, wanted, covered, live, byReason } = counts
+  const figures = { open, wanted, covered, live, by_reason: byReason }
+  return { venue: actor.platform, policy, because: actor.coverageBecause, ...figures }
+}

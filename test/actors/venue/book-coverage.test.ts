@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Catalog } from '../../../actors/catalog/catalog.ts'
+import { System } from '../../../actors/system.ts'
+import { BookCoverage } from '../../../actors/venue/book-coverage.ts'
+import { type CoveragePolicy, readCoveragePolicy } from '../../../engine/coverage-policy.ts'
+import { nativeMarketId } from '../../../engine/ids.ts'
+import {
+  coverageEveryMs,
+  coverageLeavingMs,
+  coverageReleasedMs,
+  coverageRequestedMs,
+  coverageWaitingOfOwnerMax,
+  demandedMarketsOfOwnerMax,
+} from '../../../engine/limits.ts'
+import type { MarketListing } from '../../../engine/market/market.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { usdMicros } from '../../../engine/units.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
+import { listing, marketParts, NAMES, recordingPublisher } from '../../support/worlds/builders.ts'
+import { FakeIndex } from '../../support/worlds/random-catalog.ts'
+
+type Listed = readonly [string, number, Partial<MarketListing>?]
+
+function policyOf(text: string): CoveragePolicy {
+  const policy = readCoveragePolicy(text)
+  assert.ok(!('problem' in policy))
+  return policy
+}
+
+/** Markets of venue a with their 24-hour volumes in dollars. */
+function openCoverage(policy: string, listed: readonly Listed[]) {
+  const clock = new ManualClock()
+  const storage = openMemoryStorage()
+  const { publisher } = recordingPublisher()
+  const system = new System({
+    clock,
+    log: silentLog,
+    metrics: new Metrics(),
+    mustHold: () => false,
+  })
+  const catalog = new Catalog({
+    ...{ names: NAMES, clock, system, storage, index: new FakeIndex() },
+    market: marketParts({ publisher, storage, nowMs: () => clock.nowMs() }).parts,
+  })
+  const matched: string[] = []
+  const calls: string[] = []
+  const marketOf = (name: string) =>
+    catalog.entryOfNative('a', nativeMarketId(name)) ?? assert.fail(name)
+  const coverage = new BookCoverage({
+    ...{ venue: 'a', clock, catalog, policy: policyOf(policy) },
+    feed: {
+      cover: (ids) => calls.push(...ids.map((id) => `+${id}`)),
+      uncover: (ids) => calls.push(...ids.map((id) => `-${id}`)),
+    },
+    priorityMarkets: () => matched.map(marketOf),
+    onCovered: () => undefined,
+    onUncovered: () => undefined,
+  })
+  const list = (rows: readonly Listed[]) => {
+    const page = rows.map(([name, volume, set]) =>
+      listing(name, { volume24h: usdMicros(volume * 1_000_000), ...set }),
+    )
+    return catalog.take({ markets: page, events: [] })
+  }
+  const numberOf = (name: string) => marketOf(name).actor.ref.number
+  coverage.watch(list(listed))
+  const seconds = (count: number) => {
+    for (let second = 0; second < count; second += 1) {
+      clock.advance(1_000)
+      coverage.everySecond()
+    }
+  }
+  const taken = () => calls.splice(0)
+  return { coverage, clock, list, matched, numberOf, seconds, taken }
+}
+
+const EVERY_S = coverageEveryMs / 1_000
+
+test('covers every market that is not resolved when the policy is `all`', () => {
+  const { coverage, taken, list } = openCoverage('all', [
+    ['x', 1],
+    ['y', 2, { status: 'closed' }],
+  ])
+  assert.deepEqual(taken().sort(), ['+x', '+y'])
+  coverage.watch(list([['z', 0]]))
+  assert.deepEqual(taken(), ['+z'])
+  assert.deepEqual(coverage.counts.covered, 2, 'only open markets are counted')
+})
+
+test('covers the open markets with the highest volume, the most traded first', () => {
+  const { coverage, taken, seconds } = openCoverage('top:2', [
+    ['x', 5],
+    ['y', 9],
+    ['z', 20, { status: 'closed' }],
+    ['w', 7],
+    ['v', 1],
+  ])
+  seconds(1)
+  assert.deepEqual(taken(), ['+y', '+w'])
+  const { open, wanted, covered, live } = coverage.counts
+  assert.deepEqual({ open, wanted, covered, live }, { open: 4, wanted: 2, covered: 2, live: 0 })
+})
+
+test('covers a new market at once when fewer markets are open than the policy covers', () => {
+  const { coverage, taken, list } = openCoverage('top:3', [['x', 5]])
+  assert.deepEqual(taken(), ['+x'])
+  coverage.watch(list([['y', 0]]))
+  assert.deepEqual(taken(), ['+y'])
+})
+
+test('covers markets by volume, category, event and id when a rule names them', () => {
+  const listed: readonly Listed[] = [
+    ['x', 5],
+    ['y', 9, { category: 'Sports' }],
+    ['z', 1, { eventSlug: 'event-Final' }],
+    ['w', 20],
+  ]
+  const covered = (policy: string) => openCoverage(policy, listed).taken().sort()
+  assert.deepEqual(covered('min_volume:9'), ['+w', '+y'])
+  assert.deepEqual(covered('category:sports'), ['+y'])
+  assert.deepEqual(covered('event:event-final'), ['+z'])
+  assert.deepEqual(covered('market:VENUE_A_x,category:sports'), ['+x', '+y'])
+})
+
+test('uncovers a market ten minutes after it left the most traded ones, and not if it returns before', () => {
+  const { list, seconds, taken } = openCoverage('top:1', [
+    ['x', 5],
+    ['y', 3],
+  ])
+  seconds(1)
+  assert.deepEqual(taken(), ['+x'])
+  list([['y', 8]])
+  seconds(EVERY_S)
+  assert.deepEqual(taken(), ['+y'])
+  seconds(coverageLeavingMs / 2_000)
+  list([['x', 9]])
+  seconds(EVERY_S)
+  list([['y', 10]])
+  seconds(coverageLeavingMs / 2_000 + EVERY_S)
+  assert.deepEqual(taken(), [], 'both left for less than ten minutes')
+  seconds(coverageLeavingMs / 2_000 + EVERY_S)
+  assert.deepEqual(taken(), ['-x'])
+})
+
+test('replaces the covered markets at once when the policy is replaced', async () => {
+  const { coverage, taken, seconds } = openCoverage('all', [
+    ['x', 5],
+    ['y', 9],
+    ['z', 1, { category: 'Sports' }],
+  ])
+  taken()
+  assert.equal(coverage.isAll, true)
+  await coverage.setPolicy(policyOf('top:1'))
+  assert.deepEqual(taken().sort(), ['-x', '-z'])
+  assert.equal(coverage.isAll, false)
+  assert.equal(coverage.policy, 'top:1')
+  await coverage.setPolicy(policyOf('category:sports'))
+  assert.deepEqual(taken(), ['-y', '+z'])
+  await coverage.setPolicy(policyOf('all'))
+  seconds(2 * EVERY_S)
+  assert.deepEqual(taken(), ['+y', '+x'])
+  assert.equal(coverage.isAll, true)
+})
+
+test('covers a requested market for ten minutes after its last request', () => {
+  const { coverage, numberOf, seconds, taken } = openCoverage('top:0', [
+    ['x', 5],
+    ['y', 9, { status: 'closed' }],
+  ])
+  assert.equal(coverage.request(numberOf('x'), 'me'), true)
+  assert.equal(coverage.request(numberOf('y'), 'me'), false, 'it is not open')
+  assert.equal(coverage.request(999, 'me'), false, 'it is unknown')
+  assert.deepEqual(taken(), ['+x'])
+  assert.equal(coverage.counts.byReason.request, 1)
+  seconds(coverageRequestedMs / 2_000)
+  assert.equal(coverage.request(numberOf('x'), 'another'), true)
+  seconds(coverageRequestedMs / 2_000 + EVERY_S)
+  assert.deepEqual(taken(), [])
+  seconds(coverageRequestedMs / 2_000 + EVERY_S)
+  assert.deepEqual(taken(), ['-x'])
+  assert.equal(coverage.counts.byReason.request, 0)
+})
+
+test('covers a held market until each hold was released, and a minute longer', () => {
+  const { coverage, numberOf, seconds, taken } = openCoverage('top:0', [['x', 5]])
+  const x = numberOf('x')
+  for (const reason of ['subscription', 'subscription', 'webhook'] as const)
+    assert.equal(coverage.hold(x, 'me', reason), true)
+  assert.deepEqual(taken(), ['+x'])
+  coverage.release(x, 'me', 'subscription')
+  coverage.release(x, 'me', 'webhook')
+  coverage.release(x, 'another', 'subscription')
+  seconds(700)
+  assert.deepEqual(taken(), [])
+  assert.equal(coverage.counts.byReason.subscription, 1)
+  coverage.release(x, 'me', 'subscription')
+  seconds(coverageReleasedMs / 2_000)
+  assert.deepEqual(taken(), [])
+  seconds(coverageReleasedMs / 2_000 + EVERY_S)
+  assert.deepEqual(taken(), ['-x'])
+})
+
+test('refuses further demands of an owner at its limit, and none of another owner', () => {
+  const names = Array.from({ length: demandedMarketsOfOwnerMax + 1 }, (_, index) => `m${index}`)
+  const { coverage, numberOf, seconds } = openCoverage(
+    'top:0',
+    names.map((name) => [name, 1]),
+  )
+  const [first, ...others] = names.map(numberOf)
+  assert.ok(first !== undefined)
+  for (const number of others) assert.equal(coverage.request(number, 'me'), true)
+  assert.equal(coverage.request(first, 'me'), false)
+  assert.equal(coverage.hold(first, 'me', 'watchlist'), false)
+  assert.equal(coverage.request(first, 'another'), true)
+  seconds(coverageRequestedMs / 1_000 + EVERY_S)
+  assert.equal(coverage.hold(first, 'me', 'watchlist'), true, 'its requests have ended')
+})
+
+test('covers matched markets beyond the policy, and ten minutes longer', () => {
+  const { coverage, matched, seconds, taken } = openCoverage('top:0', [['x', 5]])
+  matched.push('x')
+  seconds(1)
+  assert.deepEqual(taken(), ['+x'])
+  assert.equal(coverage.counts.byReason.match, 1)
+  matched.length = 0
+  seconds(coverageLeavingMs / 1_000 - 1)
+  assert.deepEqual(taken(), [])
+  seconds(2 * EVERY_S)
+  assert.deepEqual(taken(), ['-x'])
+})
+
+test('drops a resolved market with its demands', () => {
+  const { coverage, numberOf, seconds, taken } = openCoverage('top:1', [
+    ['x', 5],
+    ['y', 3],
+  ])
+  seconds(1)
+  coverage.hold(numberOf('y'), 'me', 'alert')
+  coverage.remove(numberOf('y'))
+  coverage.release(numberOf('y'), 'me', 'alert')
+  assert.equal(coverage.isCovered(numberOf('y')), false)
+  assert.deepEqual(taken(), ['+x', '+y'], 'the feed uncovers it when it is unwatched')
+  assert.equal(coverage.counts.byReason.alert, 0)
+  assert.equal(coverage.counts.covered, 1)
+})
+
+test('resolves waiting callers when the book is live or their time is over, and at once beyond the share of an owner', async () => {
+  const { coverage, clock, numberOf } = openCoverage('all', [
+    ['x', 5],
+    ['y', 5],
+  ])
+  const ended: string[] = []
+  const wait = (name: string, owner: string) =>
+    coverage.live(numberOf(name), 2_000, owner).then(() => ended.push(`${name} ${owner}`))
+  void wait('x', 'me')
+  void wait('y', 'me')
+  await Promise.resolve()
+  assert.deepEqual(ended, [])
+  coverage.noteLive(numberOf('x'), true)
+  await wait('x', 'later')
+  assert.deepEqual(ended, ['x me', 'x later'])
+  for (let count = 1; count < coverageWaitingOfOwnerMax; count += 1) void wait('y', 'me')
+  await wait('y', 'me')
+  assert.equal(ended.length, 3)
+  clock.advance(2_000)
+  await wait('x', 'me')
+  assert.equal(ended.length, 4 + coverageWaitingOfOwnerMax)
+})
+
+test('states since when a market is covered, for all markets alike while the policy is `all`', async () => {
+  const { coverage, clock, numberOf } = openCoverage('all', [
+    ['x', 5],
+    ['y', 9],
+  ])
+  const startMs = clock.nowMs()
+  assert.equal(coverage.sinceMs(numberOf('x')), startMs)
+  clock.advance(5_000)
+  await coverage.setPolicy(policyOf('top:1'))
+  assert.equal(coverage.sinceMs(numberOf('x')), null)
+  assert.equal(coverage.sinceMs(numberOf('y')), clock.nowMs())
+  clock.advance(5_000)
+  coverage.request(numberOf('x'), 'me')
+  assert.equal(coverage.sinceMs(numberOf('x')), clock.nowMs())
+})
