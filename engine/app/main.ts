@@ -26,6 +26,7 @@ import { openReplay } from '../venues/recording/replay-feed.ts'
 import type { Venue, VenueParts } from '../venues/venue.ts'
 import { openSource } from '../venues/venue-source.ts'
 import { openVenues, venueTable } from '../venues/venues.ts'
+import { CoverageSettings, coverageHandlers } from './coverage.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { Leader } from './leader.ts'
 
@@ -141,8 +142,12 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const { version } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   )
+  const coverage = new CoverageSettings(config)
   const engine = createEngine(
-    { ...config, ...leading?.serverSettings, ...secretsOf(config) },
+    {
+      ...{ ...config, ...leading?.serverSettings, ...secretsOf(config) },
+      coverageOf: (venue) => coverage.choiceOf(venue),
+    },
     {
       clock,
       random: systemRandom(),
@@ -165,6 +170,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   admin.register(accountHandlers(accounts.directory, webhooksOf, (id) => accounts.useOf(id)))
   admin.register(matchHandlers(engine.overrides, engine.catalog, clock))
   admin.register(walletHandlers(engine.wallets))
+  admin.register(coverageHandlers(coverage, engine.venues))
   await admin.start()
   shutdown.add(() => admin.stop())
   if (shutdown.hasBegun) return
