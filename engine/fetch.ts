@@ -50,9 +50,10 @@ export class FetchError extends Error {
   }
 }
 
-/** Limits the request rate. Each attempt of a call uses one token. */
+/** Limits the request rate. Called before each attempt of a call. */
 export interface RequestLimiter {
-  take(signal?: AbortSignal): Promise<void>
+  /** `items`: see CallOptions. `path` is without the query. */
+  take(signal?: AbortSignal, items?: number, path?: string): Promise<void>
 }
 
 export type Query = Readonly<
@@ -67,6 +68,8 @@ export interface CallOptions {
   readonly onHead?: (status: number, headers: IncomingHttpHeaders) => void
   /** Whether `odd` is called for unexpected responses. Default true. */
   readonly isWatched?: boolean
+  /** Requested items that count like one request each for the host's rate limit. Default 1. */
+  readonly items?: number
   readonly retries?: number
 }
 
@@ -227,7 +230,7 @@ export class HttpClient {
     if (signal.aborted) throw new FetchError('aborted', 'aborted before it was sent')
     if (limiter !== undefined) {
       try {
-        await limiter.take(signal)
+        await limiter.take(signal, attempt.options.items, attempt.url.pathname)
       } catch (cause) {
         throw new FetchError('aborted', 'ended while waiting for the rate limit', { cause })
       }

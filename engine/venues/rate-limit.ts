@@ -3,40 +3,65 @@
 import type { Clock, StopTimer } from '../clock.ts'
 import { onAbort } from '../on-abort.ts'
 
-interface TokenBucketOptions {
+export interface TokenRate {
   readonly tokensPerSecond: number
-  /** Requests that may be sent at once after a period without requests. */
+  /** Tokens that may be taken at once after a period without requests. */
   readonly burst: number
+}
+
+interface TokenBucketOptions extends TokenRate {
   readonly clock: Clock
   /** Maximum waiting calls. Beyond it `take` rejects. Default 10,000. */
   readonly waitingCountMax?: number
 }
 
+/** Compensates rounding errors of times. */
+const ROUNDING = 1e-6
+
 /** Token bucket. Grants requests in order of their calls, never faster than the rate plus the burst. */
 export class TokenBucket {
   readonly #clock: Clock
-  readonly #intervalMs: number
-  readonly #burstMs: number
   readonly #waitingCountMax: number
-  /** Functions that grant the waiting calls, in order of the calls. */
-  readonly #waiting = new Set<() => void>()
+  #intervalMs = 0
+  #burst = 0
+  /** Cost of each waiting call by the function that grants it, in order of the calls. */
+  readonly #waiting = new Map<() => void, number>()
   /** Monotonic time at which the bucket is full again. */
   #fullAtMs = Number.NEGATIVE_INFINITY
   #stopTimer: StopTimer = () => undefined
 
-  constructor({ tokensPerSecond, burst, clock, waitingCountMax = 10_000 }: TokenBucketOptions) {
+  constructor({ clock, waitingCountMax = 10_000, ...rate }: TokenBucketOptions) {
     this.#clock = clock
-    this.#intervalMs = 1_000 / tokensPerSecond
-    this.#burstMs = this.#intervalMs * burst
     this.#waitingCountMax = waitingCountMax
+    this.setRate(rate)
   }
 
   get waitingCount(): number {
     return this.#waiting.size
   }
 
-  /** Rejects if `signal` aborts before the request may be sent, or if too many calls wait. */
-  take(signal?: AbortSignal): Promise<void> {
+  /** Whole tokens that `tryTake` can take now. */
+  get availableCount(): number {
+    if (this.#waiting.size > 0) return 0
+    const missingMs = Math.max(0, this.#fullAtMs - this.#clock.monotonicMs())
+    return Math.max(0, Math.floor(this.#burst - missingMs / this.#intervalMs + ROUNDING))
+  }
+
+  /** Changes the rate. Tokens that were taken stay taken. */
+  setRate({ tokensPerSecond, burst }: TokenRate): void {
+    const nowMs = this.#clock.monotonicMs()
+    const missing = Math.max(0, this.#fullAtMs - nowMs) / this.#intervalMs
+    this.#intervalMs = 1_000 / tokensPerSecond
+    this.#burst = burst
+    if (missing > 0) this.#fullAtMs = nowMs + missing * this.#intervalMs
+    this.#grantDue()
+  }
+
+  /**
+   * Takes `cost` tokens. A call that costs more than the burst waits for a full bucket. Rejects if `signal` aborts before
+   * the request may be sent, or if too many calls wait.
+   */
+  take(signal?: AbortSignal, cost = 1): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#waiting.delete(grant)
@@ -51,23 +76,32 @@ export class TokenBucket {
       if (this.#waiting.size >= this.#waitingCountMax)
         return reject(new Error('too many requests wait for the rate limit'))
       const ignore = signal === undefined ? () => undefined : onAbort(signal, abort)
-      this.#waiting.add(grant)
+      this.#waiting.set(grant, cost)
       this.#grantDue()
     })
+  }
+
+  /** Takes `cost` tokens and returns true if they are available and no call waits. */
+  tryTake(cost = 1): boolean {
+    if (this.availableCount < cost) return false
+    const nowMs = this.#clock.monotonicMs()
+    this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + cost * this.#intervalMs
+    return true
   }
 
   /** Grants waiting calls while the bucket has tokens. A timer calls it again for the next token. */
   #grantDue(): void {
     this.#stopTimer()
     const nowMs = this.#clock.monotonicMs()
-    for (const grant of this.#waiting) {
-      const fullAtMs = Math.max(this.#fullAtMs, nowMs) + this.#intervalMs
-      const delayMs = Math.ceil(fullAtMs - this.#burstMs - nowMs)
+    for (const [grant, cost] of this.#waiting) {
+      const fromMs = Math.max(this.#fullAtMs, nowMs)
+      const neededMs = (Math.min(cost, this.#burst) - this.#burst) * this.#intervalMs
+      const delayMs = Math.ceil(fromMs + neededMs - nowMs)
       if (delayMs > 0) {
         this.#stopTimer = this.#clock.after(delayMs, () => this.#grantDue())
         return
       }
-      this.#fullAtMs = fullAtMs
+      this.#fullAtMs = fromMs + cost * this.#intervalMs
       this.#waiting.delete(grant)
       grant()
     }

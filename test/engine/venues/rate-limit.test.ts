@@ -37,6 +37,36 @@ describe('TokenBucket', () => {
     }
   })
 
+  it('grants a call once its cost is available, and a call above the burst with a full bucket', async () => {
+    const clock = new ManualClock()
+    const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 20, clock })
+    const grantedAtMs: number[] = []
+    for (const cost of [15, 15, 40, 1]) {
+      void bucket.take(undefined, cost).then(() => grantedAtMs.push(clock.monotonicMs()))
+    }
+    for (let steps = 0; steps < 80; steps += 1) {
+      await nextTurn()
+      clock.advance(100)
+    }
+    await nextTurn()
+    const [beganAtMs = 0] = grantedAtMs
+    const delays = grantedAtMs.map((atMs) => atMs - beganAtMs)
+    assert.deepEqual(delays, [0, 1_000, 3_000, 5_100])
+  })
+
+  it('grants at once what is available, and keeps taken tokens when the rate changes', async () => {
+    const clock = new ManualClock()
+    const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 20, clock })
+    assert.ok(bucket.tryTake(12))
+    assert.deepEqual([bucket.tryTake(9), bucket.availableCount], [false, 8])
+    bucket.setRate({ tokensPerSecond: 100, burst: 50 })
+    assert.equal(bucket.availableCount, 38)
+    clock.advance(100)
+    assert.equal(bucket.availableCount, 48)
+    void bucket.take(undefined, 50)
+    assert.deepEqual([bucket.availableCount, bucket.tryTake(1)], [0, false])
+  })
+
   it('rejects a call when too many calls wait', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 1, clock, waitingCountMax: 2 })
