@@ -12,6 +12,7 @@ import {
   SimTokenBucket,
 } from '../rest.ts'
 import { SocketGroup } from '../sim-socket.ts'
+import { addAccountRoutes, READ_TOKENS, READ_TOKENS_MAX, REQUEST_COST } from './account.ts'
 import { KalshiKeys, unauthorized } from './auth.ts'
 import { addCandleRoutes } from './candles.ts'
 import { addExchangeRoutes, type SimHalts } from './exchange.ts'
@@ -22,10 +23,10 @@ import { KalshiConnection } from './ws.ts'
 
 const REST_PREFIX = '/trade-api/v2'
 const STREAM_PATH = '/trade-api/ws/v2'
-/** The Basic tier: 200 tokens a second, a burst of two seconds' worth, 10 tokens a request. */
-const TOKENS_PER_SECOND = 200
-const TOKENS_MAX = 400
-const TOKENS_PER_REQUEST = 10
+/** Routes whose requested items cost as much as a request each. */
+const BATCH_PARAMETERS: Readonly<Record<string, string>> = {
+  [`${REST_PREFIX}/markets/orderbooks`]: 'tickers',
+}
 
 interface KalshiServerOptions {
   readonly world: World
@@ -52,6 +53,7 @@ export async function startKalshiServer(
     hooks: { guard: guard(keys, clock), notFound, methodNotAllowed, rateLimited: tooManyRequests },
   })
   new KalshiRest({ world, stream }).add(rest, REST_PREFIX)
+  addAccountRoutes(rest, REST_PREFIX, keys)
   addCandleRoutes(rest, REST_PREFIX, world)
   addExchangeRoutes(rest, REST_PREFIX, { nowMs: () => world.nowMs(), halts })
 
@@ -97,9 +99,14 @@ function guard(keys: KalshiKeys, clock: Clock): (request: RestRequest) => RestAn
     const name = caller.kind === 'key' ? `key ${caller.keyId}` : 'anonymous'
     let bucket = buckets.get(name)
     if (bucket === undefined) {
-      bucket = new SimTokenBucket({ clock, capacity: TOKENS_MAX, perSecond: TOKENS_PER_SECOND })
+      bucket = new SimTokenBucket({ clock, capacity: READ_TOKENS_MAX, perSecond: READ_TOKENS })
       buckets.set(name, bucket)
     }
-    return bucket.take(TOKENS_PER_REQUEST) ? null : tooManyRequests()
+    return bucket.take(itemCount(request) * REQUEST_COST) ? null : tooManyRequests()
   }
+}
+
+function itemCount({ path, query }: RestRequest): number {
+  const parameter = BATCH_PARAMETERS[path]
+  return parameter === undefined ? 1 : Math.max(1, query.getAll(parameter).length)
 }

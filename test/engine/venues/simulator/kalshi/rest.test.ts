@@ -211,11 +211,26 @@ test('accepts unsigned requests, and returns 401 when a signature is wrong or in
   }
 })
 
-test('returns 429 without Retry-After after forty requests with one key', async (t) => {
+test('bills each book of a batch like a request, and states the limits of an account', async (t) => {
+  const { venue } = await gameDay(t)
+  const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
+  const batch = Array.from({ length: 48 }, (_, index) => `tickers=T${index}`).join('&')
+  assert.equal((await fetch(`${base}/markets/orderbooks?${batch}`)).status, 200)
+  assert.equal((await fetch(`${base}/exchange/status`)).status, 429)
+  const limits = signedHeaders({ path: '/trade-api/v2/account/limits' })
+  assert.deepEqual((await venue.get('/account/limits', limits)).body.read, {
+    refill_rate: 240,
+    bucket_capacity: 480,
+  })
+  assert.equal((await venue.get('/account/limits')).status, 401)
+  assert.equal((await venue.get('/account/endpoint_costs')).body.default_cost, 10)
+})
+
+test('returns 429 without Retry-After after 48 requests with one key', async (t) => {
   const { venue, clock } = await gameDay(t)
   const ask = (headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${venue.port}/trade-api/v2/exchange/status`, { headers })
-  for (let request = 0; request < 40; request += 1) assert.equal((await ask()).status, 200)
+  for (let request = 0; request < 48; request += 1) assert.equal((await ask()).status, 200)
   const refused = await ask()
   assert.equal(refused.status, 429)
   assert.equal(refused.headers.get('retry-after'), null)
