@@ -16,6 +16,7 @@ import type {
   WatchedMarket,
 } from '../venue.ts'
 import { BookSocket } from './book/book-socket.ts'
+import { SnapshotPace } from './book/snapshot-pace.ts'
 import type { KalshiFees } from './catalog/fees.ts'
 import { parseOrderbookRow, rowsOf } from './catalog/rest-rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
@@ -30,7 +31,11 @@ import { TradeSocket } from './trades/trade-socket.ts'
 
 /** Maximum markets per connection. The venue allows 500,000. The lower value limits the effect of one disconnect. */
 const SOCKET_MARKETS_MAX = 5_000
+/** A call of `cover` with at most this many markets is urgent: a client waits for them. */
+const URGENT_MARKETS_MAX = 100
 const BOOKS_PER_CALL = 100
+/** A connection that is added while others deliver does not count as missing for this time. */
+const ADDED_GRACE_MS = 10_000
 
 interface FeedParts extends VenueParts {
   readonly access: SocketAccess
@@ -44,7 +49,9 @@ interface FeedParts extends VenueParts {
 export class KalshiFeed implements VenueFeed {
   readonly #parts: FeedParts
   readonly #tradeSocket: TradeSocket
-  readonly #bookSockets: BookSocket[] = []
+  /** The connections for books by number. */
+  readonly #bookSockets = new Map<number, BookSocket>()
+  readonly #pace: SnapshotPace
   readonly #tickers: TickerSocket
   readonly #figures: FiguresReader
   #areTickersStarted = false
@@ -59,7 +66,9 @@ export class KalshiFeed implements VenueFeed {
 
   constructor(parts: FeedParts) {
     this.#parts = parts
-    const { trades } = parts
+    const { trades, clock } = parts
+    const { counters } = parts.access
+    this.#pace = new SnapshotPace(clock)
     const streamParts = { ...parts, emit: (event: VenueEvent) => this.#fromStream(event) }
     this.#tradeSocket = new TradeSocket(streamParts, parts.access, {
       onTrade: (trade, receivedAtMs) => this.#noteTrade(trade, receivedAtMs),
@@ -69,7 +78,6 @@ export class KalshiFeed implements VenueFeed {
     })
     const isWatched = (ticker: string) => this.#watched.has(ticker)
     this.#tickers = new TickerSocket(parts, parts.access, isWatched)
-    const { counters } = parts.access
     this.#figures = new FiguresReader({ ...parts, counters, source: 'streamed', isWatched })
   }
 
@@ -79,7 +87,7 @@ export class KalshiFeed implements VenueFeed {
     this.#tradeSocket.start()
     this.#figures.start()
     this.#startTickers()
-    for (const socket of this.#bookSockets) socket.start()
+    for (const socket of this.#bookSockets.values()) socket.start()
   }
 
   async stop(): Promise<void> {
@@ -87,8 +95,8 @@ export class KalshiFeed implements VenueFeed {
     this.#stopping.abort()
     this.#parts.timers.stop()
     this.#parts.http.stop()
-    const sockets = [this.#tradeSocket, this.#tickers, ...this.#bookSockets]
-    await Promise.all([this.#figures.stop(), ...sockets.map((each) => each.stop())])
+    const sockets = [this.#tradeSocket, this.#tickers, ...this.#bookSockets.values()]
+    await Promise.all([this.#figures, ...sockets].map((each) => each.stop()))
   }
 
   #startTickers(): void {
@@ -100,7 +108,7 @@ export class KalshiFeed implements VenueFeed {
   #noteTrade({ ticker, block }: TradeMessage, receivedAtMs: TimeMs): void {
     if (!this.#watched.has(ticker)) return
     // A block trade is matched outside the book and does not change it.
-    if (!isBlockTrade(block)) this.#socketOf.get(ticker)?.noteTrade(receivedAtMs)
+    if (!isBlockTrade(block)) this.#socketOf.get(ticker)?.noteTrade(ticker, receivedAtMs)
     this.#tickers.noteTrade(receivedAtMs)
     this.#figures.noteTrade(ticker)
   }
@@ -126,15 +134,23 @@ export class KalshiFeed implements VenueFeed {
   }
 
   cover(ids: readonly NativeMarketId[]): void {
+    const isUrgent = ids.length <= URGENT_MARKETS_MAX
     for (const id of ids) {
-      if (this.#watched.has(id) && !this.#socketOf.has(id)) this.#assignSocket(id)
+      if (this.#watched.has(id) && !this.#socketOf.has(id)) this.#assignSocket(id, isUrgent)
     }
   }
 
   uncover(ids: readonly NativeMarketId[]): void {
     const bySocket = this.#bySocket(ids)
     for (const id of ids) this.#socketOf.delete(id)
-    for (const [socket, tickers] of bySocket) socket.remove(tickers)
+    for (const [socket, tickers] of bySocket) {
+      socket.remove(tickers)
+      // One connection stays open, so that the next market needs no handshake.
+      if (socket.marketCount > 0 || this.#bookSockets.size === 1) continue
+      this.#bookSockets.delete(socket.connection)
+      this.#full.delete(socket)
+      void socket.stop()
+    }
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
@@ -147,11 +163,11 @@ export class KalshiFeed implements VenueFeed {
     this.#tradeSocket.socket.pause(what !== 'all')
     this.#tickers.socket.pause(what !== 'all')
     this.#figures.read(what)
-    for (const { socket } of this.#bookSockets) socket.pause(this.#arePaused)
+    for (const { socket } of this.#bookSockets.values()) socket.pause(this.#arePaused)
   }
 
   reconnect(reason: string): void {
-    for (const { socket } of this.#bookSockets) socket.reconnect(reason)
+    for (const { socket } of this.#bookSockets.values()) socket.reconnect(reason)
   }
 
   fetchTrades(range: TradesRange): Promise<TradesRead> {
@@ -161,7 +177,7 @@ export class KalshiFeed implements VenueFeed {
 
   health(): FeedHealth {
     const { socket: trades } = this.#tradeSocket
-    const books = this.#bookSockets.filter(({ marketCount }) => marketCount > 0)
+    const books = [...this.#bookSockets.values()].filter(({ isWanted }) => isWanted)
     const sockets = [trades, ...books.map(({ socket }) => socket)]
     const delivering = books.filter(({ socket }) => socket.isDelivering)
     return {
@@ -210,26 +226,34 @@ export class KalshiFeed implements VenueFeed {
     return bySocket
   }
 
-  /** Assigns a market to the last connection with free capacity, or to a new one. */
-  #assignSocket(ticker: string): void {
-    let socket = this.#bookSockets.find(
-      (each) => each.marketCount < SOCKET_MARKETS_MAX && !this.#full.has(each),
-    )
-    if (socket === undefined) {
+  /** Assigns a market to an open connection with free capacity, else to any such connection or a new one. */
+  #assignSocket(ticker: string, isUrgent: boolean): void {
+    let socket: BookSocket | null = null
+    for (const each of this.#bookSockets.values()) {
+      if (each.marketCount >= SOCKET_MARKETS_MAX || this.#full.has(each)) continue
+      if (socket === null || each.socket.isOpen) socket = each
+      if (each.socket.isOpen) break
+    }
+    if (socket === null) {
       socket = this.#openSocket()
       if (this.#isStarted) socket.start()
     }
     this.#socketOf.set(ticker, socket)
-    socket.add(ticker)
+    socket.add(ticker, isUrgent)
   }
 
   #openSocket(): BookSocket {
-    const connection = this.#bookSockets.length + 1
+    let connection = 1
+    while (this.#bookSockets.has(connection)) connection += 1
+    const others = [...this.#bookSockets.values()]
+    const isAddition = others.some(({ socket }) => socket.isDelivering)
     const socket: BookSocket = new BookSocket(this.#parts, this.#parts.access, {
       connection,
+      wantedAtMs: isAddition ? this.#parts.clock.monotonicMs() + ADDED_GRACE_MS : 0,
+      pace: this.#pace,
       onOverflow: (tickers) => {
         this.#full.add(socket)
-        for (const ticker of tickers) this.#assignSocket(ticker)
+        for (const ticker of tickers) this.#assignSocket(ticker, false)
       },
       // An order outside the known price ranges means that the ranges may have changed, so the listing is read again.
       onOffGrid: (ticker) => this.#parts.timers.confirmSoon(ticker),
@@ -237,7 +261,7 @@ export class KalshiFeed implements VenueFeed {
         for (const ticker of tickers) this.#socketOf.delete(ticker)
       },
     })
-    this.#bookSockets.push(socket)
+    this.#bookSockets.set(connection, socket)
     socket.socket.pause(this.#arePaused)
     return socket
   }

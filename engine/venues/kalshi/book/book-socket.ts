@@ -5,9 +5,11 @@ import type { TimeMs } from '../../../units.ts'
 import { feedReporter } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import { KalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
+import { tickerOf } from '../map.ts'
 import type { StreamHooks } from '../stream.ts'
 import { Legs } from './legs.ts'
-import { Subscriptions } from './subscriptions.ts'
+import type { SnapshotPace } from './snapshot-pace.ts'
+import { REPLY_TIMEOUT_MS, Subscriptions } from './subscriptions.ts'
 
 const NO_DATA_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
@@ -21,6 +23,9 @@ const TRADE_WITHOUT_CHANGE_MS = 5_000
 
 interface BookSocketOptions {
   readonly connection: number
+  readonly pace: SnapshotPace
+  /** Monotonic time before which the connection is not wanted until it delivers. */
+  readonly wantedAtMs: number
   readonly onOverflow: (tickers: readonly string[]) => void
   readonly onGivenUp: (tickers: readonly string[]) => void
   readonly onOffGrid: (ticker: string) => void
@@ -53,6 +58,8 @@ export class BookSocket extends KalshiSocket {
     this.#subscriptions = new Subscriptions({
       send: (text) => this.socket.send(text),
       nowMs,
+      pace: options.pace,
+      isDelivering: () => this.#isDelivering,
       trouble: (reason, details) => access.counters.trouble(reason, details),
       drift,
       onSuspect: (tickers, reason) =>
@@ -69,7 +76,11 @@ export class BookSocket extends KalshiSocket {
 
   protected hooks(): StreamHooks {
     return {
-      emit: this.parts.emit,
+      emit: (event) => {
+        const isCheck =
+          event.kind === 'bookSnapshot' && this.#subscriptions.takeCheck(tickerOf(event.outcome))
+        this.parts.emit(isCheck ? { ...event, isInOrder: false } : event)
+      },
       combos: this.access.combos,
       terms: this.access.terms,
       transform: (message) => this.#legs.read(message),
@@ -103,12 +114,28 @@ export class BookSocket extends KalshiSocket {
     return [[FLUSH_EVERY_MS, () => this.#flush()]] as const
   }
 
+  get connection(): number {
+    return this.#options.connection
+  }
+
   get marketCount(): number {
     return this.#subscriptions.marketCount
   }
 
-  add(ticker: string): void {
-    this.#subscriptions.add(ticker)
+  /** Whether the connection has markets and should deliver by now. */
+  get isWanted(): boolean {
+    if (this.marketCount === 0) return false
+    return this.socket.isDelivering || this.parts.clock.monotonicMs() >= this.#options.wantedAtMs
+  }
+
+  get #isDelivering(): boolean {
+    const { lastDataAtMs } = this.socket
+    return lastDataAtMs !== null && this.parts.clock.nowMs() - lastDataAtMs < REPLY_TIMEOUT_MS
+  }
+
+  /** An urgent market is subscribed before all others. */
+  add(ticker: string, isUrgent: boolean): void {
+    this.#subscriptions.add(ticker, isUrgent)
   }
 
   remove(tickers: readonly string[]): void {
@@ -120,9 +147,14 @@ export class BookSocket extends KalshiSocket {
     this.#subscriptions.want(tickers)
   }
 
+  /** Requests snapshots that verify books. They are emitted as not in order, which compares them with the books. */
+  check(tickers: readonly string[]): void {
+    this.#subscriptions.check(tickers)
+  }
+
   /** Records a trade of a market on this connection. A change of its book must follow. */
-  noteTrade(receivedAtMs: TimeMs): void {
-    this.#lastTradeAtMs = receivedAtMs
+  noteTrade(ticker: string, receivedAtMs: TimeMs): void {
+    if (this.#subscriptions.isSubscribed(ticker)) this.#lastTradeAtMs = receivedAtMs
   }
 
   #flush(): void {
@@ -140,6 +172,7 @@ export class BookSocket extends KalshiSocket {
     if (this.#probeFlushes === null) return
     const isAnswered = this.socket.lastDataAtMs !== this.#probedDataAtMs
     if (isAnswered || this.socket.isPaused) this.#probeFlushes = null
+    else if (this.#subscriptions.hasUnsentRequests) return
     else if (this.#probeFlushes < PROBE_FLUSHES) this.#probeFlushes += 1
     else this.#reconnectAfterSilence('silent, a snapshot was not answered')
   }
@@ -152,6 +185,7 @@ export class BookSocket extends KalshiSocket {
 
   protected opened(): void {
     this.#isUp = false
+    this.#lastTradeAtMs = null
     this.#subscriptions.opened()
   }
 

@@ -1,20 +1,26 @@
 // Assigns a connection's markets to subscriptions (sids) and sends the commands. A gap makes all markets of a sid
-// suspect, so sids are small. A server may merge several subscriptions into one sid and reply `ok` instead of
-// `subscribed`.
+// suspect. The server may merge several subscriptions into one sid and reply `ok` instead of `subscribed`.
 
 import { addTo } from '../../../grouping.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
 import { codeName } from '../stream.ts'
+import type { SnapshotPace } from './snapshot-pace.ts'
 
 const SID_MARKETS_MAX = 250
 const COMMAND_TICKERS_MAX = 500
-/** A connection is replaced if a command has no reply after this time. */
+/** Maximum subscriptions without a reply. Their snapshots precede the reply to the next command. */
+const SUBSCRIBES_PENDING_MAX = 4
+/** A connection without data is replaced if a command has no reply after this time. */
 export const REPLY_TIMEOUT_MS = 10_000
+/** On a connection that delivers data, a command is repeated if it has no reply after this time. */
+const REPEAT_COMMAND_MS = 30_000
 /** Minimum interval between two snapshot requests of a market. Requests within it are queued. */
 const SNAPSHOT_EVERY_MS = 1_000
-/** Timeout of a snapshot request. It is repeated up to SNAPSHOT_TRIES_MAX times. */
+/** A request is repeated up to SNAPSHOT_TRIES_MAX times if no snapshot of any market arrives for this long. */
 const SNAPSHOT_TIMEOUT_MS = 5_000
+/** A request is also repeated at this age, whatever arrives. */
+const SNAPSHOT_AGE_MAX_MS = 30_000
 const SNAPSHOT_TRIES_MAX = 5
 
 type Command =
@@ -29,12 +35,17 @@ type Command =
 interface SnapshotRequest {
   readonly atMs: number
   readonly tries: number
+  /** Whether the subscription itself requested the snapshot. */
+  readonly isInitial: boolean
 }
 
 interface SubscriptionHooks {
   /** Returns false if the text could not be sent: the connection is closed or congested. */
   readonly send: (text: string) => boolean
   readonly nowMs: () => number
+  readonly pace: Pick<SnapshotPace, 'take'>
+  /** Whether the connection received data within REPLY_TIMEOUT_MS. */
+  readonly isDelivering: () => boolean
   readonly drift: DriftNotes
   readonly trouble: (reason: string, details: Record<string, unknown>) => void
   /** Called when books of these markets may have missed changes. New snapshots are requested automatically. */
@@ -50,15 +61,22 @@ export class Subscriptions {
   readonly #hooks: SubscriptionHooks
   /** All markets of this connection. They stay across reconnects. */
   readonly #tickers = new Set<string>()
-  /** Markets whose subscription must be requested. */
+  /** Markets whose subscription must be requested, in order of priority. */
   readonly #waiting = new Set<string>()
+  /** Markets that are subscribed before all others. */
+  readonly #urgent = new Set<string>()
   /** Halves of a list that the server refused. Each half is subscribed separately. */
   #suspectLists: (readonly string[])[] = []
   readonly #sidOf = new Map<string, number>()
   readonly #groups = new Map<number, Set<string>>()
   readonly #pending = new Map<number, { command: Command; atMs: number }>()
   readonly #wanted = new Set<string>()
+  /** Markets whose next snapshot only verifies the book. */
+  readonly #checked = new Set<string>()
   readonly #snapshotRequests = new Map<string, SnapshotRequest>()
+  #lastSnapshotAtMs = 0
+  /** Lower once the server has refused a longer list. */
+  #snapshotTickersMax = Number.POSITIVE_INFINITY
   #isOpen = false
   #lastCommandId = 0
   #holdUntilMs = 0
@@ -79,10 +97,21 @@ export class Subscriptions {
     return this.#tickers.has(ticker)
   }
 
-  add(ticker: string): void {
+  /** Whether the market's subscription is confirmed, or the market was added to a confirmed one. */
+  isSubscribed(ticker: string): boolean {
+    return this.#sidOf.has(ticker)
+  }
+
+  /** Whether snapshot requests wait to be sent. */
+  get hasUnsentRequests(): boolean {
+    return this.#wanted.size > 0
+  }
+
+  add(ticker: string, isUrgent = false): void {
     if (this.#tickers.has(ticker)) return
     this.#tickers.add(ticker)
-    this.#waiting.add(ticker)
+    if (isUrgent) this.#urgent.add(ticker)
+    else this.#waiting.add(ticker)
   }
 
   remove(tickers: readonly string[]): void {
@@ -90,7 +119,9 @@ export class Subscriptions {
     for (const ticker of tickers) {
       this.#tickers.delete(ticker)
       this.#waiting.delete(ticker)
+      this.#urgent.delete(ticker)
       this.#wanted.delete(ticker)
+      this.#checked.delete(ticker)
       this.#snapshotRequests.delete(ticker)
       const sid = this.#sidOf.get(ticker)
       if (sid === undefined) continue
@@ -111,11 +142,13 @@ export class Subscriptions {
   closed(): void {
     this.#isOpen = false
     this.#waiting.clear()
+    this.#urgent.clear()
     this.#suspectLists = []
     this.#sidOf.clear()
     this.#groups.clear()
     this.#pending.clear()
     this.#wanted.clear()
+    this.#checked.clear()
     this.#snapshotRequests.clear()
     this.#lastCommandId = 0
     this.#holdUntilMs = 0
@@ -124,10 +157,25 @@ export class Subscriptions {
   /** Queues snapshot requests. Skips markets that are not on this connection and markets with a pending request. */
   want(tickers: readonly string[]): void {
     for (const ticker of tickers) {
+      this.#checked.delete(ticker)
       if (this.#tickers.has(ticker) && this.#sidOf.has(ticker) && !this.#isUnderWay(ticker)) {
         this.#wanted.add(ticker)
       }
     }
+  }
+
+  /** Requests snapshots that verify live books (`takeCheck`), unless their snapshots are requested anyway. */
+  check(tickers: readonly string[]): void {
+    for (const ticker of tickers) {
+      if (!this.#sidOf.has(ticker) || this.#wanted.has(ticker) || this.#isUnderWay(ticker)) continue
+      this.#checked.add(ticker)
+      this.#wanted.add(ticker)
+    }
+  }
+
+  /** Returns whether this snapshot only verifies the book. Must be called once per snapshot. */
+  takeCheck(ticker: string): boolean {
+    return this.#checked.delete(ticker)
   }
 
   /** Requests one snapshot per subscription, whose number reveals lost messages. Returns false without subscriptions. */
@@ -144,9 +192,12 @@ export class Subscriptions {
   }
 
   noteSnapshot(ticker: string): void {
+    this.#lastSnapshotAtMs = this.#hooks.nowMs()
     const request = this.#snapshotRequests.get(ticker)
+    if (request === undefined) return
     // `tries` 0: the snapshot arrived. The entry stays to limit the rate of further requests.
-    if (request !== undefined) this.#snapshotRequests.set(ticker, { atMs: request.atMs, tries: 0 })
+    if (request.isInitial) this.#snapshotRequests.delete(ticker)
+    else this.#snapshotRequests.set(ticker, { ...request, tries: 0 })
   }
 
   /**
@@ -158,50 +209,70 @@ export class Subscriptions {
       const isGroup = sid !== null && this.#groups.has(sid)
       return isGroup ? this.noteGap(sid, reason) : this.#suspect([...this.#sidOf.keys()], reason)
     }
-    if (this.#tickers.has(ticker)) this.#suspect([ticker], reason)
+    if (!this.#tickers.has(ticker)) return
+    this.#suspect([ticker], reason)
+    // The unusable message may be the requested snapshot.
+    this.#wanted.add(ticker)
   }
 
   noteGap(sid: number, reason: string): void {
     this.#suspect([...(this.#groups.get(sid) ?? [])], reason)
   }
 
+  /** A pending snapshot is complete if it arrives. If it was the missing message, its request times out. */
   #suspect(tickers: readonly string[], reason: string): void {
     if (tickers.length === 0) return
     this.#hooks.onSuspect(tickers, reason)
-    // A snapshot in transit may be the missing message, so another one is requested.
-    for (const ticker of tickers) this.#wanted.add(ticker)
+    this.want(tickers)
   }
 
   /** Sends due commands. Called about ten times a second, and after each reply. */
   flush(): void {
     if (!this.#isOpen || this.#hooks.nowMs() < this.#holdUntilMs) return
-    this.#flushSubscribes()
     this.#flushSnapshots()
+    this.#flushSubscribes()
   }
 
-  /** Repeats snapshot requests without a response. Returns false if another command has no reply. */
+  /**
+   * Repeats snapshot requests without a response, and other commands while the connection delivers. Returns false if a
+   * command has no reply and nothing is delivered.
+   */
   checkReplies(): boolean {
     const nowMs = this.#hooks.nowMs()
     for (const [id, { atMs, command }] of this.#pending) {
-      if (nowMs - atMs <= REPLY_TIMEOUT_MS) continue
+      const ageMs = nowMs - atMs
+      if (ageMs <= REPLY_TIMEOUT_MS) continue
       // `get_snapshot` has no reply but the snapshots, which have their own timeout below.
       if (command.kind !== 'snapshot') {
+        const isDelivering = this.#hooks.isDelivering()
+        if (isDelivering && ageMs <= REPEAT_COMMAND_MS) continue
         this.#hooks.drift.note('ws.unacknowledged', command.kind, JSON.stringify(command), 'notice')
-        return false
+        if (!isDelivering) return false
+        if (command.kind === 'subscribe' || command.kind === 'add') this.#requeue(command.tickers)
       }
       this.#pending.delete(id)
     }
+    this.#checkSnapshots(nowMs)
+    return true
+  }
+
+  #checkSnapshots(nowMs: number): void {
     for (const [ticker, request] of this.#snapshotRequests) {
       const ageMs = nowMs - request.atMs
-      if (request.tries === 0 && ageMs > SNAPSHOT_EVERY_MS) this.#snapshotRequests.delete(ticker)
-      if (request.tries === 0 || ageMs < SNAPSHOT_TIMEOUT_MS) continue
+      const isOver = request.tries === 0 && ageMs > SNAPSHOT_EVERY_MS
+      if (isOver || !this.#sidOf.has(ticker)) {
+        this.#snapshotRequests.delete(ticker)
+        continue
+      }
+      const quietMs = nowMs - Math.max(request.atMs, this.#lastSnapshotAtMs)
+      const isOverdue = quietMs >= SNAPSHOT_TIMEOUT_MS || ageMs >= SNAPSHOT_AGE_MAX_MS
+      if (request.tries === 0 || !isOverdue) continue
       if (request.tries < SNAPSHOT_TRIES_MAX) this.#wanted.add(ticker)
       else {
         this.#snapshotRequests.delete(ticker)
         this.#hooks.trouble('snapshot_unanswered', { ticker })
       }
     }
-    return true
   }
 
   /** Handles a reply to a command, or an unsolicited message about a sid. */
@@ -224,25 +295,45 @@ export class Subscriptions {
   }
 
   #flushSubscribes(): void {
-    for (const command of this.#pending.values()) {
+    let pendingCount = 0
+    let hasPendingSubscribe = false
+    for (const { command } of this.#pending.values()) {
+      if (command.kind === 'subscribe' || command.kind === 'add') pendingCount += 1
+      if (command.kind === 'subscribe') hasPendingSubscribe = true
+    }
+    for (;;) {
+      const isUrgent = this.#urgent.size > 0
+      const tickers = isUrgent ? this.#urgent : this.#waiting
+      const suspects = isUrgent ? undefined : this.#suspectLists[0]
+      if (suspects === undefined && tickers.size === 0) return
+      if (!isUrgent && pendingCount >= SUBSCRIBES_PENDING_MAX) return
+      const group = suspects === undefined ? this.#groupWithCapacity() : null
       // A pending subscription has capacity for the waiting markets if they are few, so no second one is opened.
-      if (command.command.kind === 'subscribe' && this.#waiting.size < SID_MARKETS_MAX) return
-    }
-    for (const [sid, group] of this.#groups) {
-      const capacity = SID_MARKETS_MAX - group.size
-      if (this.#waiting.size === 0) break
-      if (capacity <= 0) continue
-      const tickers = this.#takeWaiting(Math.min(capacity, COMMAND_TICKERS_MAX))
-      if (!this.#command({ kind: 'add', tickers, sid })) return this.#requeue(tickers)
-      this.#assign(tickers, sid)
-    }
-    let list = this.#suspectLists.shift() ?? this.#takeWaiting(SID_MARKETS_MAX)
-    while (list.length > 0) {
-      if (!this.#command({ kind: 'subscribe', tickers: list })) return this.#requeue(list)
-      list = this.#suspectLists.shift() ?? this.#takeWaiting(SID_MARKETS_MAX)
+      const isFew = !isUrgent && suspects === undefined && tickers.size < SID_MARKETS_MAX
+      if (group === null && hasPendingSubscribe && isFew) return
+      const count = suspects?.length ?? Math.min(tickers.size, group?.capacity ?? SID_MARKETS_MAX)
+      if (!this.#hooks.pace.take(count, isUrgent)) return
+      const list = suspects === undefined ? takeFirst(tickers, count) : suspects
+      if (suspects !== undefined) this.#suspectLists.shift()
+      const isSent =
+        group === null
+          ? this.#command({ kind: 'subscribe', tickers: list })
+          : this.#command({ kind: 'add', tickers: list, sid: group.sid })
+      if (!isSent) return this.#requeue(list)
+      if (group !== null) this.#assign(list, group.sid)
+      else hasPendingSubscribe = true
+      pendingCount += 1
     }
   }
 
+  #groupWithCapacity(): { readonly sid: number; readonly capacity: number } | null {
+    for (const [sid, { size }] of this.#groups) {
+      if (size < SID_MARKETS_MAX) return { sid, capacity: SID_MARKETS_MAX - size }
+    }
+    return null
+  }
+
+  /** Requests the wanted snapshots of each subscription with one command. */
   #flushSnapshots(): void {
     if (this.#wanted.size === 0) return
     const nowMs = this.#hooks.nowMs()
@@ -251,40 +342,33 @@ export class Subscriptions {
       const request = this.#snapshotRequests.get(ticker)
       if (request !== undefined && nowMs - request.atMs < SNAPSHOT_EVERY_MS) continue
       const sid = this.#sidOf.get(ticker)
-      this.#wanted.delete(ticker)
-      if (sid !== undefined) addTo(bySid, sid, ticker)
+      if (sid === undefined) this.#wanted.delete(ticker)
+      else addTo(bySid, sid, ticker)
     }
     for (const [sid, tickers] of bySid) {
-      for (let start = 0; start < tickers.length; start += COMMAND_TICKERS_MAX) {
-        this.#requestSnapshots(sid, tickers.slice(start, start + COMMAND_TICKERS_MAX), nowMs)
+      const size = Math.min(tickers.length, this.#snapshotTickersMax)
+      for (let start = 0; start < tickers.length; start += size) {
+        const part = tickers.slice(start, start + size)
+        if (!this.#hooks.pace.take(part.length)) return
+        this.#requestSnapshots(sid, part, nowMs)
       }
     }
   }
 
   #requestSnapshots(sid: number, tickers: readonly string[], nowMs: number): void {
+    for (const ticker of tickers) this.#wanted.delete(ticker)
     if (!this.#command({ kind: 'snapshot', tickers, sid })) return
     for (const ticker of tickers) {
-      this.#snapshotRequests.set(ticker, {
-        atMs: nowMs,
-        tries: (this.#snapshotRequests.get(ticker)?.tries ?? 0) + 1,
-      })
+      const tries = (this.#snapshotRequests.get(ticker)?.tries ?? 0) + 1
+      this.#snapshotRequests.set(ticker, { atMs: nowMs, tries, isInitial: false })
     }
-  }
-
-  #takeWaiting(count: number): string[] {
-    const tickers: string[] = []
-    for (const ticker of this.#waiting) {
-      if (tickers.length === count) break
-      tickers.push(ticker)
-      this.#waiting.delete(ticker)
-    }
-    return tickers
   }
 
   #assign(tickers: readonly string[], sid: number): void {
     const group = this.#groups.get(sid) ?? new Set<string>()
     this.#groups.set(sid, group)
     const removed: string[] = []
+    const nowMs = this.#hooks.nowMs()
     for (const ticker of tickers) {
       if (!this.#tickers.has(ticker)) {
         removed.push(ticker)
@@ -292,6 +376,7 @@ export class Subscriptions {
       }
       group.add(ticker)
       this.#sidOf.set(ticker, sid)
+      this.#snapshotRequests.set(ticker, { atMs: nowMs, tries: 1, isInitial: true })
     }
     // Unsubscribes markets that were removed while the command was pending.
     if (removed.length > 0) this.#drop(sid, removed)
@@ -326,7 +411,8 @@ export class Subscriptions {
     })
     if (command?.kind === 'delete' || command?.kind === 'unsubscribe') return
     if (code === 10 || code === 25 || code === 7) return this.#lostSid(sid, command)
-    if (command === null || command.kind === 'snapshot') return
+    if (command?.kind === 'snapshot') return this.#noteRefusedSnapshots(command.tickers)
+    if (command === null) return
     if (command.kind === 'add') this.#leaveGroup(command)
     if (code === 26) return this.#full(command.tickers)
     if (code === 18 || code === 27 || code === 1 || code === 0) {
@@ -341,6 +427,15 @@ export class Subscriptions {
     if (command.tickers.length === 1) return this.#giveUp(command.tickers)
     const middle = command.tickers.length >> 1
     this.#suspectLists.push(command.tickers.slice(0, middle), command.tickers.slice(middle))
+  }
+
+  /** The list may have been too long. */
+  #noteRefusedSnapshots(tickers: readonly string[]): void {
+    if (tickers.length <= COMMAND_TICKERS_MAX) return
+    this.#snapshotTickersMax = COMMAND_TICKERS_MAX
+    for (const ticker of tickers) {
+      if (this.#isUnderWay(ticker)) this.#wanted.add(ticker)
+    }
   }
 
   #leaveGroup(command: Extract<Command, { kind: 'add' }>): void {
@@ -382,6 +477,16 @@ export class Subscriptions {
     this.#pending.set(id, { command, atMs: this.#hooks.nowMs() })
     return true
   }
+}
+
+function takeFirst(tickers: Set<string>, count: number): string[] {
+  const first: string[] = []
+  for (const ticker of tickers) {
+    if (first.length === count) break
+    first.push(ticker)
+    tickers.delete(ticker)
+  }
+  return first
 }
 
 const ACTIONS = { add: 'add_markets', delete: 'delete_markets', snapshot: 'get_snapshot' } as const

@@ -204,7 +204,9 @@ describe('Kalshi feed with a key', () => {
     const requestsMade = () =>
       books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
     assert.equal(requestsMade().length, 1, 'one request per subscription')
-    await until(bench, () => count(bench, 'bookSnapshot') >= 5)
+    // The snapshot that revealed the gap is complete.
+    await until(bench, () => requestsMade().length === 2 && count(bench, 'bookSnapshot') === 4)
+    assert.equal(requestsMade()[1]?.split(' ').length, 2)
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
@@ -286,6 +288,26 @@ describe('Kalshi feed with a key', () => {
     feed.cover([nativeMarketId('B')])
     await until(bench, () => count(bench, 'bookSnapshot') === 2)
     assert.equal(count(bench, 'bookChange'), 0)
+  })
+
+  it('closes connections without markets, except for the last one', async () => {
+    const bench = await open(true)
+    const { feed } = bench.venue
+    const names = Array.from({ length: 5_001 }, (_, index) => `M${index}`)
+    feed.start()
+    watchBooks(feed, names.map(watched))
+    await until(bench, () => count(bench, 'bookSnapshot') === 5_001)
+    const bookPeers = () => bench.peers.filter((peer) => peer.sids.has('orderbook_delta'))
+    assert.equal(bookPeers().length, 2)
+    feed.uncover(names.slice(0, 5_000).map(nativeMarketId))
+    await until(bench, () => bookPeers().some(({ socket }) => socket.readyState === 3))
+    feed.uncover([nativeMarketId('M5000')])
+    await until(bench, () => bookPeers()[1]?.commands.includes('unsubscribe') === true)
+    assert.equal(feed.health().connectionsWanted, 1)
+    assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
+    feed.cover([nativeMarketId('M0')])
+    await until(bench, () => count(bench, 'bookSnapshot') === 5_002)
+    assert.equal(bookPeers().length, 2)
   })
 
   it('adds a newly created market once REST lists it', async () => {

@@ -20,6 +20,9 @@ let suspects: string[] = []
 let overflow: string[] = []
 let givenUp: string[] = []
 let isSendable = true
+let isDelivering = false
+/** Snapshots that may be requested. */
+let allowed = Number.POSITIVE_INFINITY
 let subscriptions: Subscriptions
 let drift: Drift
 
@@ -58,14 +61,20 @@ const error = (id: number, code: number, more: object = {}): Reply => ({
 })
 const take = (): Sent[] => sent.splice(0)
 
-/** Opens a connection with these markets and confirms each subscription with the next sid. */
+/**
+ * Opens a connection with these markets, confirms each subscription with the next sid, and delivers the snapshots of all
+ * markets.
+ */
 function openWith(tickers: readonly string[]): void {
   for (const ticker of tickers) subscriptions.add(ticker)
   subscriptions.opened()
   let sid = 1
-  for (const command of take()) {
-    subscriptions.reply(subscribed(command.id, sid))
-    sid += 1
+  for (let commands = take(); commands.length > 0; commands = take()) {
+    for (const command of commands) {
+      subscriptions.reply(subscribed(command.id, sid))
+      for (const ticker of command.tickers) subscriptions.noteSnapshot(ticker)
+      sid += 1
+    }
   }
 }
 
@@ -77,6 +86,8 @@ describe('Kalshi subscriptions', () => {
     overflow = []
     givenUp = []
     isSendable = true
+    isDelivering = false
+    allowed = Number.POSITIVE_INFINITY
     drift = quietDrift('b')
     subscriptions = new Subscriptions({
       send: (text) => {
@@ -84,6 +95,14 @@ describe('Kalshi subscriptions', () => {
         return isSendable
       },
       nowMs: () => nowMs,
+      pace: {
+        take(count, isUrgent = false) {
+          if (allowed <= 0 && !isUrgent) return false
+          allowed -= count
+          return true
+        },
+      },
+      isDelivering: () => isDelivering,
       trouble: () => {},
       drift,
       onSuspect: (tickers) => suspects.push(...tickers),
@@ -93,22 +112,43 @@ describe('Kalshi subscriptions', () => {
     })
   })
 
-  it('subscribes to all markets on a new connection, 250 markets per subscription', () => {
-    for (const ticker of names(1_001)) subscriptions.add(ticker)
+  it('subscribes to all markets in order, 250 per command, with at most four commands without a reply', () => {
+    for (const ticker of names(1_500)) subscriptions.add(ticker)
     subscriptions.opened()
     const commands = take()
     assert.deepEqual(
-      commands.map((each) => each.tickers.length),
-      [250, 250, 250, 250, 1],
+      commands.map(({ id, tickers }) => [id, tickers.length]),
+      [1, 2, 3, 4].map((id) => [id, 250]),
     )
-    assert.equal(new Set(commands.flatMap((each) => each.tickers)).size, 1_001)
-    assert.deepEqual(
-      commands.map((each) => each.id),
-      [1, 2, 3, 4, 5],
-    )
+    assert.equal(commands[0]?.tickers[0], 'M0')
+    subscriptions.flush()
+    assert.equal(sent.length, 0, 'no reply yet')
+    subscriptions.reply(subscribed(1, 7))
+    const [fifth] = take()
+    assert.deepEqual([fifth?.tickers.length, fifth?.tickers[0]], [250, 'M1000'])
+    subscriptions.reply(ok(2, 7))
+    const [sixth] = take()
+    assert.deepEqual([sixth?.tickers.length, sixth?.tickers[0]], [250, 'M1250'])
     subscriptions.closed()
     subscriptions.opened()
-    assert.equal(take().length, 5, 'the next connection sends as many')
+    assert.equal(take().length, 4, 'the next connection sends as many')
+  })
+
+  it('requests no more snapshots than the pace allows, except for urgent markets', () => {
+    for (const ticker of names(600)) subscriptions.add(ticker)
+    allowed = 100
+    subscriptions.opened()
+    assert.deepEqual(
+      take().map(({ tickers }) => tickers.length),
+      [250],
+    )
+    subscriptions.add('U', true)
+    subscriptions.flush()
+    const [urgent] = take()
+    assert.deepEqual([urgent?.tickers, sent.length], [['U'], 0])
+    allowed = 250
+    subscriptions.flush()
+    assert.equal(take()[0]?.tickers.length, 250)
   })
 
   it('reports a subscription not acknowledged within ten seconds and requests it again', () => {
@@ -122,6 +162,24 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([found?.kind, found?.name], ['ws.unacknowledged', 'subscribe'])
     subscriptions.opened()
     assert.equal(sent.filter(({ cmd }) => cmd === 'subscribe').length, 2)
+  })
+
+  it('repeats a command without a reply while the connection delivers, instead of replacing the connection', () => {
+    subscriptions.add('A')
+    subscriptions.opened()
+    assert.equal(take().length, 1)
+    isDelivering = true
+    nowMs = 30_000
+    assert.ok(subscriptions.checkReplies())
+    subscriptions.flush()
+    assert.equal(sent.length, 0)
+    nowMs = 30_001
+    assert.ok(subscriptions.checkReplies())
+    subscriptions.flush()
+    assert.deepEqual(take()[0]?.tickers, ['A'])
+    isDelivering = false
+    nowMs = 40_002
+    assert.ok(!subscriptions.checkReplies(), 'the connection should be replaced')
   })
 
   it('adds later markets to existing subscriptions that have capacity', () => {
@@ -150,6 +208,96 @@ describe('Kalshi subscriptions', () => {
     const [requested] = take()
     assert.deepEqual([suspects.length, requested?.sid, requested?.action], [50, 2, 'get_snapshot'])
     assert.equal(requested?.tickers.length, 50)
+  })
+
+  /** Opens a connection whose 5,000 markets share one sid, as the venue merges subscriptions. */
+  function openMerged(): void {
+    for (const ticker of names(5_000)) subscriptions.add(ticker)
+    subscriptions.opened()
+    for (let commands = take(); commands.length > 0; commands = take()) {
+      for (const command of commands) {
+        subscriptions.reply(ok(command.id, 7))
+        for (const ticker of command.tickers) subscriptions.noteSnapshot(ticker)
+      }
+    }
+  }
+
+  it('requests all snapshots of a subscription with one command after a gap, however many markets it has', () => {
+    openMerged()
+    subscriptions.noteGap(7, 'test')
+    for (let flushes = 0; flushes < 20; flushes += 1) {
+      subscriptions.flush()
+      nowMs += 100
+    }
+    const commands = take()
+    assert.deepEqual([commands.length, commands[0]?.tickers.length], [1, 5_000])
+  })
+
+  it('requests only the snapshots that already arrived again when another gap follows', () => {
+    openMerged()
+    subscriptions.noteGap(7, 'test')
+    subscriptions.flush()
+    take()
+    for (const ticker of names(40)) subscriptions.noteSnapshot(ticker)
+    subscriptions.noteGap(7, 'test')
+    nowMs = 1_000
+    subscriptions.flush()
+    assert.deepEqual(take()[0]?.tickers, names(40))
+    assert.equal(suspects.length, 10_000, 'all books may lack changes')
+  })
+
+  it('requests snapshots in commands of 500 markets after the server refused a longer list', () => {
+    openMerged()
+    subscriptions.noteGap(7, 'test')
+    subscriptions.flush()
+    subscriptions.reply(error(take()[0]?.id ?? 0, 1))
+    nowMs = 1_000
+    subscriptions.flush()
+    assert.deepEqual(
+      take().map(({ tickers }) => tickers.length),
+      Array.from({ length: 10 }, () => 500),
+    )
+  })
+
+  it('waits for a snapshot while snapshots of other markets arrive, up to 30 seconds', () => {
+    openWith(names(2))
+    subscriptions.want(['M0'])
+    subscriptions.flush()
+    take()
+    const requestedAtMs: number[] = []
+    for (nowMs = 1_000; nowMs <= 40_000; nowMs += 1_000) {
+      subscriptions.noteSnapshot('M1')
+      subscriptions.checkReplies()
+      subscriptions.flush()
+      if (take().length > 0) requestedAtMs.push(nowMs)
+    }
+    assert.deepEqual(requestedAtMs, [30_000])
+  })
+
+  it('requests the snapshot of a new subscription again if it does not arrive', () => {
+    subscriptions.add('A')
+    subscriptions.opened()
+    subscriptions.reply(subscribed(take()[0]?.id ?? 0, 1))
+    subscriptions.want(['A'])
+    subscriptions.flush()
+    assert.equal(sent.length, 0, 'the subscription itself requests it')
+    nowMs = 5_000
+    subscriptions.checkReplies()
+    subscriptions.flush()
+    const [again] = take()
+    assert.deepEqual([again?.action, again?.tickers], ['get_snapshot', ['A']])
+  })
+
+  it('marks a snapshot as a check unless the book is requested for another reason', () => {
+    openWith(names(3))
+    subscriptions.check(['M0', 'M1', 'M2', 'elsewhere'])
+    subscriptions.want(['M1'])
+    subscriptions.flush()
+    assert.deepEqual(take()[0]?.tickers, names(3))
+    assert.deepEqual([subscriptions.takeCheck('M0'), subscriptions.takeCheck('M0')], [true, false])
+    assert.equal(subscriptions.takeCheck('M1'), false)
+    subscriptions.noteGap(1, 'test')
+    assert.equal(subscriptions.takeCheck('M2'), false)
   })
 
   it('requests snapshots at most once a second without dropping a request', () => {
