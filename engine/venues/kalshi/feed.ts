@@ -5,6 +5,7 @@ import type { HttpClient } from '../../fetch.ts'
 import { addTo } from '../../grouping.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
+import { Poller } from '../poller.ts'
 import { latest } from '../socket-feed.ts'
 import type {
   FeedHealth,
@@ -17,6 +18,7 @@ import type {
 } from '../venue.ts'
 import { BookSocket } from './book/book-socket.ts'
 import { SnapshotPace } from './book/snapshot-pace.ts'
+import { BOOKS_PATH, type KalshiBudget } from './budget.ts'
 import type { KalshiFees } from './catalog/fees.ts'
 import { parseOrderbookRow, rowsOf } from './catalog/rest-rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
@@ -33,13 +35,15 @@ import { TradeSocket } from './trades/trade-socket.ts'
 const SOCKET_MARKETS_MAX = 5_000
 /** A call of `cover` with at most this many markets is urgent: a client waits for them. */
 const URGENT_MARKETS_MAX = 100
-const BOOKS_PER_CALL = 100
+const ACCOUNT_EVERY_MS = 3_600_000
+const ACCOUNT_AFTER_FAILURE_MS = 600_000
 /** A connection that is added while others deliver does not count as missing for this time. */
 const ADDED_GRACE_MS = 10_000
 
 interface FeedParts extends VenueParts {
   readonly access: SocketAccess
   readonly http: HttpClient
+  readonly budget: KalshiBudget
   readonly trades: TradeReader
   readonly timers: StatusTimers
   readonly fees: KalshiFees
@@ -52,6 +56,7 @@ export class KalshiFeed implements VenueFeed {
   /** The connections for books by number. */
   readonly #bookSockets = new Map<number, BookSocket>()
   readonly #pace: SnapshotPace
+  readonly #account: Poller
   readonly #tickers: TickerSocket
   readonly #figures: FiguresReader
   #areTickersStarted = false
@@ -66,9 +71,17 @@ export class KalshiFeed implements VenueFeed {
 
   constructor(parts: FeedParts) {
     this.#parts = parts
-    const { trades, clock } = parts
+    const { trades, clock, http, budget } = parts
     const { counters } = parts.access
     this.#pace = new SnapshotPace(clock)
+    this.#account = new Poller(
+      {
+        ...{ clock, counters, trouble: 'account' },
+        everyMs: () => ACCOUNT_EVERY_MS,
+        afterFailureMs: ACCOUNT_AFTER_FAILURE_MS,
+      },
+      (signal) => budget.readAccount(http, counters.drift, signal),
+    )
     const streamParts = { ...parts, emit: (event: VenueEvent) => this.#fromStream(event) }
     this.#tradeSocket = new TradeSocket(streamParts, parts.access, {
       onTrade: (trade, receivedAtMs) => this.#noteTrade(trade, receivedAtMs),
@@ -86,6 +99,7 @@ export class KalshiFeed implements VenueFeed {
     this.#isStarted = true
     this.#tradeSocket.start()
     this.#figures.start()
+    this.#account.start()
     this.#startTickers()
     for (const socket of this.#bookSockets.values()) socket.start()
   }
@@ -96,7 +110,7 @@ export class KalshiFeed implements VenueFeed {
     this.#parts.timers.stop()
     this.#parts.http.stop()
     const sockets = [this.#tradeSocket, this.#tickers, ...this.#bookSockets.values()]
-    await Promise.all([this.#figures, ...sockets].map((each) => each.stop()))
+    await Promise.all([this.#figures, this.#account, ...sockets].map((each) => each.stop()))
   }
 
   #startTickers(): void {
@@ -190,17 +204,20 @@ export class KalshiFeed implements VenueFeed {
     }
   }
 
+  /** Reads as many books over REST as the budget allows. Requests snapshots of the others on the stream. */
   readBooks(outcomes: readonly OutcomeId[]): void {
-    for (let from = 0; from < outcomes.length; from += BOOKS_PER_CALL) {
-      void this.#readBooks(outcomes.slice(from, from + BOOKS_PER_CALL).map(tickerOf))
-    }
+    const tickers = outcomes.map(tickerOf)
+    const restCount = this.#parts.budget.takeBooks(tickers.length)
+    if (restCount > 0) void this.#readBooks(tickers.slice(0, restCount))
+    const bySocket = this.#bySocket(tickers.slice(restCount))
+    for (const [socket, others] of bySocket) socket.check(others)
   }
 
   async #readBooks(tickers: readonly string[]): Promise<void> {
     const { access, http, clock, emit } = this.#parts
     const { signal } = this.#stopping
     try {
-      const answer = await http.getJson('/markets/orderbooks', { tickers }, { signal })
+      const answer = await http.getJson(BOOKS_PATH, { tickers }, { signal, items: tickers.length })
       const receivedAtMs = clock.nowMs()
       for (const row of rowsOf(answer, 'orderbooks')) {
         const book = parseOrderbookRow(row)

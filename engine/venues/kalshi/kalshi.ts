@@ -2,10 +2,10 @@
 
 import { HttpClient } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
-import { TokenBucket } from '../rate-limit.ts'
 import type { FrameTap } from '../socket-feed.ts'
 import type { Venue, VenueParts, WatchedMarket } from '../venue.ts'
 import { VenueCounters } from '../venue-counters.ts'
+import { BOOKS_PATH, booksWithinLimits, KalshiBudget } from './budget.ts'
 import { KalshiCatalog } from './catalog/catalog.ts'
 import { KalshiFees } from './catalog/fees.ts'
 import { KalshiPastPrices } from './catalog/past-prices.ts'
@@ -34,10 +34,6 @@ interface KalshiOptions {
   readonly tap?: FrameTap
 }
 
-/** Two thirds of the basic tier's limit (README.md, Limits). The rest remains for the key's owner. */
-const KEYED_RATE = { tokensPerSecond: 16, burst: 24 }
-/** The venue documents no limit without a key. It refused no request at this rate. */
-const KEYLESS_RATE = { tokensPerSecond: 8, burst: 24 }
 /** First delay of all requests after a 429, which has no Retry-After. It doubles with each failure of a request. */
 const BUSY_WAIT_MS = 500
 const TIMEOUT_MS = 15_000
@@ -54,6 +50,7 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
       ? null
       : new KalshiSigner({ keyId, privateKeyPem, clock })
   const drift = new Drift({ venue: KALSHI, clock, log, metrics })
+  const budget = new KalshiBudget({ clock, isKeyed: signer !== null })
   const http = new HttpClient({
     ...{ clock, random, log, metrics },
     ...(signer === null
@@ -62,7 +59,7 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
     baseUrl: options.restUrl,
     name: 'kalshi',
     watch: drift,
-    limiter: new TokenBucket({ ...(signer === null ? KEYLESS_RATE : KEYED_RATE), clock }),
+    limiter: budget,
     busyWaitMs: BUSY_WAIT_MS,
     timeoutMs: TIMEOUT_MS,
     bodyBytesMax: BODY_BYTES_MAX,
@@ -90,7 +87,7 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
     },
   })
   const tradingEndOf = (market: WatchedMarket) => terms.tradingEndOf(market)
-  const shared = { ...parts, log, http, trades, timers, fees, tradingEndOf }
+  const shared = { ...parts, log, http, budget, trades, timers, fees, tradingEndOf }
   const access = (by: KalshiSigner): SocketAccess => ({
     ...{ tap, counters, combos, terms, url: () => options.wsUrl },
     headers: () => by.headers('GET', new URL(options.wsUrl).pathname),
@@ -102,12 +99,15 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
       : new KalshiFeed({ ...shared, access: access(signer) })
   const pastPrices = new KalshiPastPrices({ http, clock, counters })
   const teams = (signal: AbortSignal) => readTeams({ http, counters }, signal)
-  return { key: 'b', catalog, feed, pastPrices, teams, wallets: null, drift }
+  return {
+    ...{ key: 'b', catalog, feed, pastPrices, teams, wallets: null, drift },
+    booksWithinLimits: booksWithinLimits(signer !== null),
+  }
 }
 
 async function fetchBook(http: HttpClient, ticker: string): Promise<OrderbookSnapshot | null> {
   try {
-    const answer = await http.getJson('/markets/orderbooks', { tickers: [ticker] })
+    const answer = await http.getJson(BOOKS_PATH, { tickers: [ticker] })
     const book = parseOrderbookRow(rowsOf(answer, 'orderbooks')[0])
     return book.kind === 'rejected' ? null : book
   } catch {

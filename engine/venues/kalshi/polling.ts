@@ -1,6 +1,6 @@
 // The feed without an API key, because Kalshi's socket requires one. Trades of all markets are polled every two
-// seconds. Books are polled in batches of 100, recently traded markets first. The polls are the only source of books,
-// so no reordering is needed.
+// seconds. Books are polled within the budget of tokens, recently traded markets more often. The polls are the only
+// source of books, so no reordering is needed.
 
 import { LRUCache } from 'lru-cache'
 import type { HttpClient } from '../../fetch.ts'
@@ -19,6 +19,7 @@ import type {
   WatchedMarket,
 } from '../venue.ts'
 import type { VenueCounters } from '../venue-counters.ts'
+import { BOOKS_PATH, HOT_SHARE, type KalshiBudget } from './budget.ts'
 import { parseOrderbookRow } from './catalog/rest-rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
 import { FiguresReader } from './figures/figures-reader.ts'
@@ -26,13 +27,15 @@ import { mapMessage, tickerOf } from './map.ts'
 import type { TradeReader } from './trades/trade-reader.ts'
 
 const TRADES_EVERY_MS = 2_000
-/** Five requests a second, of the eight that are allowed without a key. The catalogue needs the rest. */
-const BOOKS_EVERY_MS = 200
-/** Minimum duration of a round over all books, which limits the requests if there are few markets. */
-const ROUND_MS_MIN = 500
+const BOOKS_EVERY_MS = 1_000
+const URGENT_EVERY_MS = 200
 const BATCH_TICKERS_MAX = 100
-/** Maximum recently traded markets per batch. The other markets of the batch continue the round. */
-const HOT_TICKERS_MAX = 60
+/** Tokens for this many books are reserved for urgent ones. */
+const RESERVED_BOOKS = 5
+/** A call of `cover` with at most this many markets is urgent: a client waits for them. */
+const URGENT_MARKETS_MAX = 100
+/** Maximum books to request again outside of the round. The round polls further ones. */
+const RESYNCS_MAX = 100
 const HOT_FOR_MS = 60_000
 const HOT_EVERY_MS = 2_000
 /** Each poll overlaps the previous one by this much, because trades may be listed late. */
@@ -45,6 +48,7 @@ const FAILURES_UNTIL_DOWN = 3
 
 interface PollingParts extends VenueParts {
   readonly http: HttpClient
+  readonly budget: KalshiBudget
   readonly trades: TradeReader
   readonly timers: StatusTimers
   readonly counters: VenueCounters
@@ -72,10 +76,13 @@ export class PollingFeed implements VenueFeed {
   /** The watched markets that have opened. */
   readonly #open = new Set<string>()
   readonly #covered = new Set<string>()
-  #ringPosition = 0
+  #ringPosition = -1
   /** `stepCount` and `beganAtMs` are those of the current round. `lastMs` is the duration of the previous one. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
+  /** Markets that are polled before all others. */
   readonly #urgent = new Set<string>()
+  /** Markets that are polled before the recently traded ones. */
+  readonly #resyncs = new Set<string>()
   /** Recently traded markets, with the times of their last trade and last book poll. */
   readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
   readonly #states: Record<PolledStream, PollState> = {
@@ -95,7 +102,7 @@ export class PollingFeed implements VenueFeed {
     this.#round.beganAtMs = parts.clock.monotonicMs()
     this.#pollers = [
       this.#poller('trades', () => TRADES_EVERY_MS),
-      this.#poller('books', () => this.#booksEveryMs()),
+      this.#poller('books', () => (this.#urgent.size > 0 ? URGENT_EVERY_MS : BOOKS_EVERY_MS)),
     ]
   }
 
@@ -138,9 +145,10 @@ export class PollingFeed implements VenueFeed {
     for (const id of ids) {
       if (!this.#watched.has(id) || this.#covered.has(id)) continue
       this.#covered.add(id)
-      this.#urgent.add(id)
       // A market that is not open is polled once. Polling resumes when it opens.
       if (this.#open.has(id)) this.#poll(id)
+      else this.#resyncs.add(id)
+      if (ids.length <= URGENT_MARKETS_MAX) this.#urgent.add(id)
     }
   }
 
@@ -149,6 +157,7 @@ export class PollingFeed implements VenueFeed {
       this.#covered.delete(id)
       this.#polled.delete(id)
       this.#urgent.delete(id)
+      this.#resyncs.delete(id)
       this.#hot.delete(id)
     }
     this.#ring = this.#ring.filter((ticker) => this.#polled.has(ticker))
@@ -161,10 +170,11 @@ export class PollingFeed implements VenueFeed {
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
-    for (const outcome of outcomes) {
-      const ticker = tickerOf(outcome)
-      if (this.#covered.has(ticker)) this.#urgent.add(ticker)
-    }
+    for (const outcome of outcomes) this.#resyncSoon(tickerOf(outcome))
+  }
+
+  #resyncSoon(ticker: string): void {
+    if (this.#covered.has(ticker) && this.#resyncs.size < RESYNCS_MAX) this.#resyncs.add(ticker)
   }
 
   /** Pauses or resumes the polls. Trades continue from the last position. */
@@ -210,12 +220,6 @@ export class PollingFeed implements VenueFeed {
     })
   }
 
-  #booksEveryMs(): number {
-    if (this.#urgent.size > 0) return BOOKS_EVERY_MS
-    const batches = Math.max(1, Math.ceil(this.#ring.length / BATCH_TICKERS_MAX))
-    return Math.max(BOOKS_EVERY_MS, ROUND_MS_MIN / batches)
-  }
-
   async #pollTrades(): Promise<'answered'> {
     const { clock, trades, emit } = this.#parts
     const nowMs = clock.nowMs()
@@ -246,15 +250,16 @@ export class PollingFeed implements VenueFeed {
   }
 
   async #pollBooks(): Promise<'answered' | 'idle'> {
-    const { http, tap, clock } = this.#parts
-    const tickers = this.#nextBatch()
+    const { http, tap, clock, budget } = this.#parts
+    const tickers = this.#nextBatch(Math.min(budget.bookCount, BATCH_TICKERS_MAX))
     if (tickers.length === 0) return 'idle'
+    budget.takeBooks(tickers.length)
     let answer: unknown
     try {
-      const options = { signal: this.#stopping.signal }
-      answer = await http.getJson('/markets/orderbooks', { tickers }, options)
+      const options = { signal: this.#stopping.signal, items: tickers.length }
+      answer = await http.getJson(BOOKS_PATH, { tickers }, options)
     } catch (error) {
-      for (const ticker of tickers) if (this.#covered.has(ticker)) this.#urgent.add(ticker)
+      for (const ticker of tickers) this.#resyncSoon(ticker)
       throw error
     }
     const receivedAtMs = clock.nowMs()
@@ -281,24 +286,22 @@ export class PollingFeed implements VenueFeed {
     else counters.refused(refusal, JSON.stringify(row) ?? '')
   }
 
-  #nextBatch(): readonly string[] {
+  /** Returns at most `countMax` markets, the urgent ones first. */
+  #nextBatch(countMax: number): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
     const batch = new Set<string>()
-    for (const ticker of this.#urgent) {
-      if (batch.size === BATCH_TICKERS_MAX) break
-      batch.add(ticker)
-      this.#urgent.delete(ticker)
-    }
+    moveSome(this.#urgent, batch, countMax)
+    const count = Math.max(batch.size, countMax - RESERVED_BOOKS)
+    moveSome(this.#resyncs, batch, count)
+    const hotCountMax = batch.size + Math.floor((count - batch.size) * HOT_SHARE)
     for (const [ticker, hot] of this.#hot) {
-      if (nowMs - hot.tradedAtMs > HOT_FOR_MS) {
-        this.#hot.delete(ticker)
-        continue
+      if (nowMs - hot.tradedAtMs > HOT_FOR_MS) this.#hot.delete(ticker)
+      else if (batch.size < hotCountMax && nowMs - hot.fetchedAtMs >= HOT_EVERY_MS) {
+        batch.add(ticker)
       }
-      if (batch.size >= HOT_TICKERS_MAX) continue
-      if (nowMs - hot.fetchedAtMs >= HOT_EVERY_MS) batch.add(ticker)
     }
     let steps = 0
-    for (; steps < this.#ring.length && batch.size < BATCH_TICKERS_MAX; steps += 1) {
+    for (; steps < this.#ring.length && batch.size < count; steps += 1) {
       this.#ringPosition = (this.#ringPosition + 1) % this.#ring.length
       const ticker = this.#ring[this.#ringPosition]
       if (ticker !== undefined) batch.add(ticker)
@@ -306,7 +309,10 @@ export class PollingFeed implements VenueFeed {
     this.#countRound(steps)
     for (const ticker of batch) {
       const hot = this.#hot.get(ticker)
-      if (hot !== undefined) hot.fetchedAtMs = nowMs
+      if (hot === undefined) continue
+      // The end of the map has the markets that were polled last.
+      this.#hot.delete(ticker)
+      this.#hot.set(ticker, { ...hot, fetchedAtMs: nowMs })
     }
     return [...batch]
   }
@@ -354,5 +360,14 @@ export class PollingFeed implements VenueFeed {
     const connection = stream === 'trades' ? 0 : 1
     const outcomes = stream === 'trades' ? [] : this.#ring.map(outcomeId)
     feedReporter(this.#parts, { venue: 'b', stream, connection })(kind, reason, sinceMs, outcomes)
+  }
+}
+
+/** Moves the first tickers of `from` to `to` until that has `count` tickers. */
+function moveSome(from: Set<string>, to: Set<string>, count: number): void {
+  for (const ticker of from) {
+    if (to.size >= count) return
+    from.delete(ticker)
+    to.add(ticker)
   }
 }

@@ -108,6 +108,8 @@ export interface Bench {
   trades: object[]
   /** Returns the rows of /markets for the given tickers. If null, each row is created by {@link marketRow}. */
   marketRows: ((tickers: readonly string[]) => object[]) | null
+  /** Answers of the account's endpoints by the last part of their paths. */
+  readonly account: Record<string, unknown>
   isRestUp: boolean
   /** Whether the server confirms subscriptions. */
   acknowledges: boolean
@@ -131,6 +133,11 @@ export async function open(isKeyed: boolean): Promise<Bench> {
     const url = new URL(request.url ?? '/', 'http://x')
     requests.push(url.pathname + url.search)
     response.statusCode = bench.isRestUp ? 200 : 404
+    const ofAccount = bench.account[url.pathname.replace('/trade-api/v2/account/', '')]
+    if (ofAccount !== undefined) {
+      response.end(JSON.stringify(ofAccount))
+      return
+    }
     if (url.pathname.endsWith('/trades')) {
       response.end(JSON.stringify({ trades: bench.trades, cursor: '' }))
       return
@@ -183,6 +190,10 @@ export async function open(isKeyed: boolean): Promise<Bench> {
     onEvent: () => undefined,
     trades: [],
     marketRows: null,
+    account: {
+      limits: { usage_tier: 'basic', read: { refill_rate: 240, bucket_capacity: 480 } },
+      endpoint_costs: { default_cost: 10, endpoint_costs: [] },
+    },
     isRestUp: true,
     acknowledges: true,
   }

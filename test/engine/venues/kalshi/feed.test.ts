@@ -290,6 +290,55 @@ describe('Kalshi feed with a key', () => {
     assert.equal(count(bench, 'bookChange'), 0)
   })
 
+  it('verifies books over REST within the budget, and all others by snapshots on the stream', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `M${index}`)
+    const bench = await startKeyed(names)
+    bench.events.length = 0
+    bench.venue.feed.readBooks(names.map(outcomeId))
+    await until(bench, () => count(bench, 'bookSnapshot') === 40)
+    const isComparison = bench.events.flatMap((event) =>
+      event.kind === 'bookSnapshot' ? [event.isInOrder] : [],
+    )
+    assert.ok(isComparison.every((isInOrder) => !isInOrder))
+    const read = bench.requests.flatMap((path) =>
+      path.includes('/orderbooks') ? new URLSearchParams(path.split('?')[1]).getAll('tickers') : [],
+    )
+    assert.equal(read.length, 12, 'half of the burst of 240 tokens')
+    bench.venue.feed.resync([outcomeId('M0')])
+    await until(bench, () => count(bench, 'bookSnapshot') === 41)
+    const last = bench.events.findLast((event) => event.kind === 'bookSnapshot')
+    assert.ok(last?.kind === 'bookSnapshot' && last.isInOrder)
+  })
+
+  it('uses the limits of the account and its costs of requests', async () => {
+    const bench = await open(true)
+    bench.account.limits = {
+      usage_tier: 'premier',
+      read: { refill_rate: 1_200, bucket_capacity: 1_200 },
+    }
+    bench.account.endpoint_costs = {
+      default_cost: 10,
+      endpoint_costs: [{ method: 'GET', path: '/trade-api/v2/markets/orderbooks', cost: 5 }],
+    }
+    const names = Array.from({ length: 90 }, (_, index) => `M${index}`)
+    bench.venue.feed.start()
+    watchBooks(bench.venue.feed, names.map(watched))
+    await until(bench, () => count(bench, 'bookSnapshot') === 90)
+    const sizes = () =>
+      bench.requests
+        .filter((path) => path.includes('/orderbooks'))
+        .map((path) => new URLSearchParams(path.split('?')[1]).getAll('tickers').length)
+    let readAtMs = 0
+    await until(bench, () => {
+      const nowMs = bench.clock.nowMs()
+      if (nowMs - readAtMs < 1_000) return false
+      readAtMs = nowMs
+      bench.venue.feed.readBooks(names.map(outcomeId))
+      return sizes().includes(60)
+    })
+    assert.equal(Math.max(...sizes()), 60, 'half of the burst of 600 tokens')
+  })
+
   it('closes connections without markets, except for the last one', async () => {
     const bench = await open(true)
     const { feed } = bench.venue

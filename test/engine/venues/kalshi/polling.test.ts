@@ -17,19 +17,22 @@ import { watchBooks } from '../../../support/fakes/watch-books.ts'
 describe('Kalshi feed without a key', () => {
   afterEach(closeAll)
 
-  it('polls every book once per round, 100 per request', async () => {
+  it('polls all books in turn, five a second', async () => {
     const bench = await open(false)
-    const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)
+    const tickers = Array.from({ length: 150 }, (_, index) => `M${index}`)
+    const startMs = bench.clock.nowMs()
     watchBooks(bench.venue.feed, tickers.map(watched))
     bench.venue.feed.start()
-    await until(bench, () => count(bench, 'bookSnapshot') >= 250)
+    await until(bench, () => count(bench, 'bookSnapshot') >= 150)
+    const seconds = (bench.clock.nowMs() - startMs) / 1_000
+    assert.ok(count(bench, 'bookSnapshot') <= 15 + 5 * seconds, 'each book costs ten tokens')
     const seen = new Set<string>()
     for (const event of bench.events) {
       if (event.kind !== 'bookSnapshot') continue
       assert.ok(event.isInOrder)
       seen.add(event.outcome)
     }
-    assert.equal(seen.size, 250)
+    assert.equal(seen.size, 150)
     assert.equal(bench.peers.length, 0, 'no socket without a key')
     assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
   })
@@ -52,6 +55,29 @@ describe('Kalshi feed without a key', () => {
     bench.events.length = 0
     await until(bench, () => count(bench, 'bookSnapshot') >= 4)
     assert.deepEqual([...polled()], ['C'])
+  })
+
+  it('polls books of a short list before all others, and traded books more often', async () => {
+    const bench = await open(false)
+    const { feed } = bench.venue
+    watchBooks(
+      feed,
+      Array.from({ length: 150 }, (_, index) => watched(`M${index}`)),
+    )
+    feed.start()
+    await until(bench, () => count(bench, 'bookSnapshot') >= 20)
+    feed.watch(['A', 'B'].map(watched))
+    feed.cover(['A', 'B'].map(nativeMarketId))
+    const pollsOf = (ticker: string) =>
+      bench.requests.filter((path) =>
+        new URLSearchParams(path.split('?')[1]).getAll('tickers').includes(ticker),
+      )
+    const before = count(bench, 'bookSnapshot')
+    await until(bench, () => pollsOf('A').length === 1 && pollsOf('B').length === 1)
+    assert.ok(count(bench, 'bookSnapshot') <= before + 10)
+    bench.trades = [row('t1', bench.clock.nowMs())]
+    await until(bench, () => pollsOf('A').length === 4)
+    assert.equal(pollsOf('B').length, 1)
   })
 
   it('emits each trade once, oldest first, when pages repeat trades', async () => {
@@ -126,14 +152,14 @@ describe('Kalshi feed without a key', () => {
     assert.equal(feed.health().bookDelayMs, 0, 'no delay without books')
     watchBooks(
       feed,
-      Array.from({ length: 900 }, (_, index) => watched(`M${index}`)),
+      Array.from({ length: 20 }, (_, index) => watched(`M${index}`)),
     )
     feed.start()
     const isOfBooks = (path: string) => path.includes('/orderbooks')
-    await until(bench, () => bench.requests.filter(isOfBooks).length >= 40)
+    await until(bench, () => bench.requests.filter(isOfBooks).length >= 12)
     const roundMs = feed.health().bookDelayMs
-    // Nine pauses of 200 ms, plus the time of the responses.
-    assert.ok(roundMs >= 9 * 200, `${roundMs} ms`)
+    // Four polls of five books each, a second apart, plus the time of the responses.
+    assert.ok(roundMs >= 3_000, `${roundMs} ms`)
     assert.ok(roundMs < 30_000, `${roundMs} ms`)
     bench.clock.advance(100)
     await feed.stop()
