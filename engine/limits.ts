@@ -76,6 +76,8 @@ export const outstandingWritesMax = 50_000
 export const retainedRunsMax = 10_000
 /** Interval at which a stale book is requested again. */
 export const staleRetryMs = 5_000
+/** A newly covered book without a snapshot is requested again after this time. The feed paces first snapshots itself. */
+export const firstBookMsMax = 60_000
 /** Maximum levels per side of a book. A price grid of 0.0001 has 9,999 steps. */
 export const bookLevelsMax = 10_000
 /**

@@ -2,22 +2,27 @@
 // because this process was slow ("late" books) are requested a few at a time when there is capacity. All their
 // snapshots at once would cause the next delay.
 
-import { lateBooksPerCheckMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
+import {
+  firstBookMsMax,
+  lateBooksPerCheckMax,
+  lateBooksShare,
+  staleRetryMs,
+} from '../../engine/limits.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
 /** Maximum books per call of `takeDue`. */
 const BATCH = 500
 
 export class StaleBooks {
-  /** Monotonic time of the last request of each book. */
-  readonly #requestedAtMs = new Map<KnownMarket, number>()
+  /** Monotonic time at which each book is requested next. */
+  readonly #dueAtMs = new Map<KnownMarket, number>()
   /** Late books that were not requested yet, the longest waiting first. */
   readonly #deferred = new Set<KnownMarket>()
   /** Late books, whether or not they were requested. */
   readonly #late = new Set<KnownMarket>()
 
   get count(): number {
-    return this.#requestedAtMs.size + this.#deferred.size
+    return this.#dueAtMs.size + this.#deferred.size
   }
 
   /** Number of late books. */
@@ -28,32 +33,40 @@ export class StaleBooks {
   /** Records a request for the book. A deferred book is no longer deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
-    if (!this.#requestedAtMs.has(market)) this.#requestedAtMs.set(market, nowMs)
+    const dueAtMs = nowMs + staleRetryMs
+    if ((this.#dueAtMs.get(market) ?? Number.POSITIVE_INFINITY) > dueAtMs) {
+      this.#dueAtMs.set(market, dueAtMs)
+    }
+  }
+
+  /** Adds a book that the feed has just subscribed. */
+  addFirst(market: KnownMarket, nowMs: number): void {
+    if (!this.#dueAtMs.has(market)) this.#dueAtMs.set(market, nowMs + firstBookMsMax)
   }
 
   /** Adds a late book, which is requested when there is capacity. */
   defer(market: KnownMarket): void {
-    this.#requestedAtMs.delete(market)
+    this.#dueAtMs.delete(market)
     this.#deferred.add(market)
     this.#late.add(market)
   }
 
   remove(market: KnownMarket): void {
-    this.#requestedAtMs.delete(market)
+    this.#dueAtMs.delete(market)
     this.#deferred.delete(market)
     this.#late.delete(market)
   }
 
-  /** Returns the books whose last request is at least `staleRetryMs` ago, and records a request for each. */
+  /** Returns the books that are due, and records a request for each. */
   takeDue(nowMs: number): KnownMarket[] {
     const due: KnownMarket[] = []
-    for (const [market, requestedAtMs] of this.#requestedAtMs) {
+    for (const [market, dueAtMs] of this.#dueAtMs) {
       if (due.length === BATCH) break
-      if (nowMs - requestedAtMs >= staleRetryMs) due.push(market)
+      if (nowMs >= dueAtMs) due.push(market)
     }
     for (const market of due) {
-      this.#requestedAtMs.delete(market)
-      this.#requestedAtMs.set(market, nowMs)
+      this.#dueAtMs.delete(market)
+      this.#dueAtMs.set(market, nowMs + staleRetryMs)
     }
     return due
   }

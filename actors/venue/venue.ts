@@ -636,8 +636,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   #noteCovered(markets: readonly KnownMarket[]): void {
+    const nowMs = this.#parts.clock.monotonicMs()
     for (const market of markets) {
-      this.#noteStale(market)
+      if (market.actor.summary.status === 'open') this.#stale.addFirst(market, nowMs)
       this.#bookChecks.add(market)
     }
   }

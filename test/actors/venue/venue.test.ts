@@ -18,6 +18,7 @@ import {
   bookAgeMsMax,
   bookRoundMs,
   delayCheckMs,
+  firstBookMsMax,
   lateBooksPerCheckMax,
   messageAgeMsMax,
   staleRetryMs,
@@ -219,6 +220,8 @@ test('marks only the books affected by a gap as stale and requests them again', 
 test('requests a stale book until it is fresh, and not afterwards', async () => {
   const { requestsMade, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
+  clock.advance(firstBookMsMax - 1_000)
+  assert.deepEqual(requestsMade.resynced, [], 'the feed requests first snapshots itself')
   clock.advance(3 * staleRetryMs)
   assert.ok(requestsMade.resynced.length >= 2)
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
