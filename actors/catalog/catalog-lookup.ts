@@ -30,7 +30,7 @@ import type {
 import { isRelisted, isReworded } from './changes.ts'
 import { Events } from './events.ts'
 import { CatalogLists, type SearchIndex } from './lists.ts'
-import { MarketColumns } from './market-columns.ts'
+import { MarketColumns, type VolumeRange } from './market-columns.ts'
 import { type MarketEntry, MarketRegistry } from './market-registry.ts'
 import type { MarketText } from './search.ts'
 
@@ -153,9 +153,9 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.get(number)
   }
 
-  /** Numbers of at most `countMax` open markets of a venue, those with the highest 24-hour volume first. */
-  openByVolume(venue: VenueKey, countMax: number): Uint32Array {
-    return this.columns.openByVolume(venue, countMax)
+  /** See {@link MarketColumns.openByVolume}. */
+  openByVolume(venue: VenueKey, range: VolumeRange): Uint32Array {
+    return this.columns.openByVolume(venue, range)
   }
 
   *texts(): Iterable<MarketText> {

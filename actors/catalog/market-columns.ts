@@ -19,6 +19,12 @@ import { TermSets, Terms } from './terms.ts'
 /** Up to this many candidates are sorted directly. For more, the presorted rows of all markets are scanned. */
 const SORTED_CANDIDATES_MAX = 1_024
 
+/** The first `count` markets of a ranking by volume, and all with at least `volumeMin`. */
+export interface VolumeRange {
+  readonly count: number
+  readonly volumeMin: number
+}
+
 type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
 export class MarketColumns {
@@ -195,20 +201,25 @@ export class MarketColumns {
     return selected
   }
 
-  /** At most `countMax` open markets of a venue, those with the highest 24-hour volume first. */
-  openByVolume(venue: VenueKey, countMax: number): Uint32Array {
+  /**
+   * Open markets of a venue by 24-hour volume, descending: the first `count`, and all with at least `volumeMin`.
+   */
+  openByVolume(venue: VenueKey, { count, volumeMin }: VolumeRange): Uint32Array {
     const { length, isRemoved } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
     const isChosen = this.#isChosen.fill(0, 0, length)
     const states = this.#states.values
+    const volumes24h = this.#volumes24h.values
     const open = marketState({ venue, status: 'open', isUnopened: false })
-    let count = 0
+    let openCount = 0
+    let largeCount = 0
     for (let slot = 0; slot < length; slot += 1) {
       if (states[slot] !== open || isRemoved[slot] === 1) continue
       isChosen[slot] = 1
-      count += 1
+      openCount += 1
+      if ((volumes24h[slot] ?? 0) >= volumeMin) largeCount += 1
     }
-    const numbers = new Uint32Array(Math.min(count, countMax))
+    const numbers = new Uint32Array(Math.min(openCount, Math.max(count, largeCount)))
     this.#orders.volume.select(isChosen, 'desc', numbers)
     return numbers
   }

@@ -24,6 +24,7 @@ import { runInSlices, runSlice, type SlicedWork } from '../../engine/time-slices
 import type { TimeMs } from '../../engine/units.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'
 import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
+import type { VolumeRange } from '../catalog/market-columns.ts'
 import type { CoverageCounts, CoverageView, MarketView } from '../views.ts'
 import { CoverageDemand } from './coverage-demand.ts'
 
@@ -134,8 +135,9 @@ export class BookCoverage implements CoverageView {
   watch(markets: readonly KnownMarket[]): void {
     for (const { actor } of markets) {
       const { ref, summary } = actor
-      this.#set(ref.number, WATCHED, true)
-      this.#set(ref.number, OPEN, summary.status === 'open')
+      const isOpen = summary.status === 'open'
+      this.#set(ref.number, isOpen ? WATCHED | OPEN : WATCHED, true)
+      if (!isOpen) this.#set(ref.number, OPEN, false)
     }
     if (markets.length > FEW) {
       this.#mustMark = true
@@ -320,11 +322,13 @@ export class BookCoverage implements CoverageView {
   }
 
   *#markPolicy(rules: RuleTest, added: MarketNumber[]): SlicedWork<void> {
-    const numbers = this.#parts.catalog.openByVolume(this.#parts.venue, rules.rankedMax)
+    const numbers = this.#parts.catalog.openByVolume(this.#parts.venue, rules.range)
     for (const [rank, market] of numbers.entries()) {
       if (rank % CHECKED_PER_STEP === 0) yield
       if ((this.#flagsOf(market) & OPEN) === 0) continue
-      if (rules.isAll || rank < rules.top || this.#isNamed(rules, market)) this.#mark(market, added)
+      if (!rules.isSelective || rank < rules.top || this.#isNamed(rules, market)) {
+        this.#mark(market, added)
+      }
     }
     if (!rules.isAll) return
     // Closed markets have no rank.
@@ -487,8 +491,10 @@ class RuleTest {
   readonly isAll: boolean
   /** Rank by 24-hour volume below which a market is covered. */
   readonly top: number
-  /** Number of ranked markets that must be tested. */
-  readonly rankedMax: number
+  /** Markets that may match, by 24-hour volume. */
+  readonly range: VolumeRange
+  /** Whether some markets of the range may not match. */
+  readonly isSelective: boolean
   readonly #volumeMin: number
   readonly #values: Readonly<Record<'category' | 'event' | 'market', ReadonlySet<string>>>
 
@@ -504,8 +510,9 @@ class RuleTest {
       event: valuesOf('event'),
       market: valuesOf('market'),
     }
-    const isRankedOnly = rules.every(({ kind }) => kind === 'top')
-    this.rankedMax = isRankedOnly ? this.top : Number.POSITIVE_INFINITY
+    this.isSelective = !this.isAll && rules.some((rule) => 'value' in rule)
+    const volumeMin = this.isAll || this.isSelective ? 0 : this.#volumeMin
+    this.range = { count: this.top, volumeMin }
   }
 
   /** Whether a rule other than `all` and `top` covers the market. */
