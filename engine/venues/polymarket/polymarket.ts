@@ -35,6 +35,8 @@ const WALLET_TRADES = { tokensPerSecond: 10, burst: 16 } as const
 const ACTIVITY = { tokensPerSecond: 13, burst: 20 } as const
 /** Limit for /v2/positions: a quarter of the venue's 20, so that comparisons delay no other request. */
 const POSITIONS = { tokensPerSecond: 5, burst: 5 } as const
+/** Polymarket documents no limit of connections or tokens. With 400 tokens each, 100 connections suffice. */
+const BOOKS_WITHIN_LIMITS = { count: 20_000, because: '100 connections of 200 markets' }
 const RETRIES = 4
 
 /** Sends no request until the catalogue is read or the feed starts. */
@@ -76,6 +78,7 @@ export function openPolymarket(
   return {
     key: 'a',
     drift,
+    booksWithinLimits: BOOKS_WITHIN_LIMITS,
     wallets: {
       profile: (address, signal) => readProfile(walletParts, address, signal),
       history: (query, onEvents, signal) => readWalletHistory(walletParts, query, onEvents, signal),
