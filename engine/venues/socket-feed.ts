@@ -11,6 +11,7 @@ import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import type { Random } from '../random.ts'
 import { type TimeMs, timeMs } from '../units.ts'
+import type { ConnectQueue } from './connect-queue.ts'
 import type { DriftNotes } from './drift/row-checks.ts'
 
 export interface RawFrame {
@@ -71,6 +72,8 @@ export interface SocketOptions {
   readonly noDataAfterMs: number
   /** The socket reconnects after this time without any frame, ping or pong. */
   readonly deadAfterMs: number
+  /** Decides when each connection attempt begins. The owner settles it when the venue has answered. If absent, attempts begin at once. */
+  readonly connectQueue?: ConnectQueue
   readonly tap?: FrameTap | undefined
   readonly drift?: DriftNotes
   readonly clock: Clock
@@ -183,7 +186,7 @@ export class SocketFeed {
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
-    this.#connect()
+    this.#requestConnect()
   }
 
   /** Closes the socket permanently. Resolves when it is closed. No callback is called afterwards. */
@@ -191,6 +194,8 @@ export class SocketFeed {
     this.#isStarted = false
     this.#stopRetry?.()
     this.#stopRetry = null
+    const { connectQueue, connection } = this.#options
+    connectQueue?.settle(connection)
     const socket = this.#detach()
     if (socket === null || socket.readyState === WebSocket.CLOSED) return Promise.resolve()
     return new Promise((resolve) => {
@@ -210,6 +215,18 @@ export class SocketFeed {
   reconnect(reason: string): void {
     if (!this.#isStarted || this.#socket === null) return
     this.#lose(reason)
+  }
+
+  #requestConnect(): void {
+    const { connectQueue, connection } = this.#options
+    this.#stopRetry = null
+    if (connectQueue === undefined) return this.#connect()
+    let isDue = false
+    const stop = connectQueue.request(connection, () => {
+      isDue = true
+      this.#connect()
+    })
+    if (!isDue) this.#stopRetry = stop
   }
 
   #connect(): void {
@@ -331,7 +348,7 @@ export class SocketFeed {
   }
 
   #lose(reason: string): void {
-    const { clock, log, onDown, stream, connection } = this.#options
+    const { clock, log, onDown, stream, connection, connectQueue } = this.#options
     const wasOpen = this.#isOpen
     const lifeMs = wasOpen ? clock.monotonicMs() - this.#openedAtMonotonicMs : 0
     const socket = this.#detach()
@@ -342,9 +359,11 @@ export class SocketFeed {
     if (wasOpen) log.warn({ stream, connection, reason, lifeMs: Math.round(lifeMs) }, 'socket lost')
     else log.warn({ stream, reason, unreachableHost: hostOf(socket) }, 'no connection')
     const refused = /server response: ([1-4]\d\d)/.exec(reason)?.[1]
-    if (refused !== undefined && refused !== '429') {
+    if (refused === '429') connectQueue?.noteRefused()
+    else if (refused !== undefined) {
       this.#options.drift?.note('ws.upgrade', `${stream} ${refused}`, hostOf(socket))
     }
+    connectQueue?.settle(connection)
     if (wasOpen) this.#guard(() => onDown(reason))
     this.#retryLater()
   }
@@ -356,7 +375,7 @@ export class SocketFeed {
     const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** exponent)
     this.#consecutiveFailures += 1
     const delayMs = this.#options.random.next() * ceilingMs
-    this.#stopRetry = this.#options.clock.after(delayMs, () => this.#connect())
+    this.#stopRetry = this.#options.clock.after(delayMs, () => this.#requestConnect())
   }
 
   #detach(): WebSocket | null {
