@@ -19,7 +19,7 @@ import type {
 import type { VenueCounters } from '../venue-counters.ts'
 import { BookAudit } from './book/audit.ts'
 import { type BookConnection, BookConnections } from './book/connections.ts'
-import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './book/resync.ts'
+import { apartMs, ResyncQueue } from './book/resync.ts'
 import { type MarketTrack, Tracks } from './book/tracks.ts'
 import type { DataApi } from './data-api.ts'
 import { PolymarketMap } from './map.ts'
@@ -55,8 +55,6 @@ const TRADES_NO_DATA_AFTER_MS = 15_000
 const AUDIT_EVERY_MS = 60_000
 const SWEEP_MS = 250
 const TICK_BOOK_WAIT_MS = 1_000
-/** After this many snapshot requests without a response, the socket is replaced if it is unresponsive. */
-const UNANSWERED_BEFORE_REPLACE = 2
 /** After this many snapshot requests without a response, the book is read over REST. */
 const UNANSWERED_BEFORE_REST = 3
 const SILENCE_PROBES = 5
@@ -92,9 +90,7 @@ export class PolymarketFeed implements VenueFeed {
       },
       onBook: (track, isInOrder) => this.#gotBook(track, isInOrder),
       onLastTrade: (trade, receivedAtMs) => this.#trades.lastTrade(trade, receivedAtMs),
-      onTick: (track) => {
-        track.snapshotDueAtMs = clock.monotonicMs() + TICK_BOOK_WAIT_MS
-      },
+      onTick: (track) => this.#connections.expectBook(track, TICK_BOOK_WAIT_MS),
       onFees: parts.onFees,
     })
     this.#connections = new BookConnections({
@@ -183,7 +179,10 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
-    for (const track of this.#coveredOf(outcomes)) this.#resyncs.request(track)
+    for (const track of this.#coveredOf(outcomes)) {
+      // A snapshot that is queued or awaited is not requested twice.
+      if (track.isSubscribed && track.snapshotDueAtMs === null) this.#resyncs.request(track)
+    }
   }
 
   read(what: Readable): void {
@@ -240,7 +239,7 @@ export class PolymarketFeed implements VenueFeed {
     // A message that is lost after this snapshot makes the book suspect again at once.
     track.gapAllowedAtMs = 0
     if (!isInOrder) return
-    track.snapshotDueAtMs = null
+    this.#connections.noteBook(track)
     track.unansweredCount = 0
     this.#resyncs.settle(track)
   }
@@ -267,7 +266,7 @@ export class PolymarketFeed implements VenueFeed {
   /** Subscribes again, because the venue then sends snapshots. If none arrive, the books are read over REST. */
   #requestSnapshots(tracks: readonly MarketTrack[]): void {
     this.#connections.resubscribe(tracks)
-    const unanswered = tracks.filter((track) => track.unansweredCount > UNANSWERED_BEFORE_REST)
+    const unanswered = tracks.filter((track) => track.unansweredCount >= UNANSWERED_BEFORE_REST)
     if (unanswered.length > 0) void this.#readBooks(unanswered)
   }
 
@@ -283,16 +282,9 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   #sweep(): void {
-    const { clock } = this.#parts.venue
-    const nowMs = clock.nowMs()
-    const monotonicMs = clock.monotonicMs()
+    for (const track of this.#connections.takeOverdue()) this.#resyncs.request(track)
+    const nowMs = this.#parts.venue.clock.nowMs()
     for (const track of this.#tracks.all()) {
-      if (track.snapshotDueAtMs !== null && track.snapshotDueAtMs <= monotonicMs) {
-        track.snapshotDueAtMs = monotonicMs + SNAPSHOT_WAIT_MS
-        if (this.#connections.isUp(track)) this.#resyncs.request(track)
-        if (track.unansweredCount >= UNANSWERED_BEFORE_REPLACE)
-          this.#connections.replaceIfUnresponsive(track)
-      }
       if (!track.isCloseEmitted && (track.closeAtMs ?? 0) + CLOSE_GRACE_MS <= nowMs) {
         track.isCloseEmitted = true
         const market = track.nativeId

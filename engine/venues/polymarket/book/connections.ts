@@ -4,6 +4,7 @@ import type { VenueEvent } from '../../../events.ts'
 import { addTo } from '../../../grouping.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { TimeMs } from '../../../units.ts'
+import { ConnectQueue } from '../../connect-queue.ts'
 import type { DriftNotes } from '../../drift/row-checks.ts'
 import { type FrameTap, feedReporter, type RawFrame, SocketFeed } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
@@ -15,9 +16,11 @@ import { type ParseRejection, parseFrame, tokensOf } from '../parse.ts'
 import { noteRequested } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
-/** A connection is replaced if a snapshot request is pending and no data arrived for this long. */
-const UNRESPONSIVE_AFTER_MS = 5_000
+/** A connection is silent if nothing arrives within this time after a snapshot was requested. */
+const UNRESPONSIVE_AFTER_MS = 12_000
 const REPLACE_APART_MS = 60_000
+/** A snapshot is requested again if it does not arrive within this time after the venue began to answer. */
+const SNAPSHOT_WAIT_MS = 5_000
 /**
  * After this many consecutive messages about unknown tokens, all books of the connection are suspect. The venue may
  * have changed its token ids.
@@ -55,6 +58,16 @@ export interface BookConnection {
   isUp: boolean
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
+  /** Markets whose subscription must be sent, in order of priority. */
+  readonly queue: Set<MarketTrack>
+  /** Markets whose snapshot is missing. */
+  readonly awaited: Set<MarketTrack>
+  /** Monotonic time of the first command since the last data; null if data arrived since. */
+  requestedAtMs: number | null
+  /** Whether a command was sent since the socket opened. */
+  isBegun: boolean
+  /** Monotonic time before which the connection is not wanted until it delivers, because it was only added to others. */
+  wantedAtMs: number
   /** Monotonic time before which the connection is not replaced again for being unresponsive. */
   replaceAllowedAtMs: number
   /** Number of consecutive messages about unknown tokens. */
@@ -63,26 +76,44 @@ export interface BookConnection {
 
 const PING_EVERY_MS = 10_000
 const DEAD_AFTER_MS = 30_000
-/** Maximum tokens per command. The venue omits snapshots for larger commands. */
-const ASSETS_PER_COMMAND = 100
-/** Delay between two sockets that are opened at the same time. */
-const OPEN_APART_MS = 25
+/** Maximum markets per command, and snapshots requested at once per connection. The venue omits snapshots of more tokens. */
+const MARKETS_PER_COMMAND = 50
+/**
+ * At most 20 connection attempts a second, and 16 sockets that wait for first books. The venue refuses many attempts at
+ * once with 429.
+ */
+const CONNECT_LIMITS = {
+  apartMs: 50,
+  unansweredMax: 16,
+  answerWaitMs: 10_000,
+  refusedWaitMs: 5_000,
+}
+/** A connection that is added while all others deliver does not count as missing for this time. */
+const ADDED_GRACE_MS = 10_000
 
 export class BookConnections {
   readonly #parts: ConnectionParts
   readonly #connections = new Map<number, BookConnection>()
+  /** Connections with capacity for more markets. */
+  readonly #spare = new Set<BookConnection>()
+  readonly #connectQueue: ConnectQueue
   #nextNumber = 1
   /** Number of the connection that receives new_market and market_resolved, which concern the whole venue. */
   #customNumber = 0
+  #hasDelivered = false
   #isStarted = false
   #isPaused = false
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
+    this.#connectQueue = new ConnectQueue(parts.venue.clock, CONNECT_LIMITS)
   }
 
   get wantedCount(): number {
-    return this.#connections.size
+    const nowMs = this.#parts.venue.clock.monotonicMs()
+    let count = 0
+    for (const { wantedAtMs } of this.#connections.values()) if (wantedAtMs <= nowMs) count += 1
+    return count
   }
 
   get deliveringCount(): number {
@@ -95,23 +126,22 @@ export class BookConnections {
     return this.#connections.values()
   }
 
+  /** Whether the market's book is subscribed on an open socket. */
   isUp(track: MarketTrack): boolean {
-    return this.#connections.get(track.connection)?.socket.isOpen === true
+    return track.isSubscribed && this.#connections.get(track.connection)?.socket.isOpen === true
   }
 
   start(): void {
     this.#isStarted = true
-    let delayMs = 0
-    for (const connection of this.#connections.values()) {
-      this.#startLater(connection, delayMs)
-      delayMs += OPEN_APART_MS
-    }
+    for (const { socket } of this.#connections.values()) socket.start()
   }
 
   async stop(): Promise<void> {
     this.#isStarted = false
     const connections = [...this.#connections.values()]
     this.#connections.clear()
+    this.#spare.clear()
+    this.#connectQueue.stop()
     await Promise.all(connections.map(({ socket }) => socket.stop()))
   }
 
@@ -126,54 +156,103 @@ export class BookConnections {
 
   add(tracks: readonly MarketTrack[]): void {
     const marketsMax = Math.max(1, Math.floor(this.#parts.assetsPerSocketMax / 2))
-    const added = new Map<BookConnection, MarketTrack[]>()
-    let opening = 0
+    const isComplete = this.#hasDelivered && this.deliveringCount === this.wantedCount
+    const wantedAtMs = isComplete
+      ? this.#parts.venue.clock.monotonicMs() + ADDED_GRACE_MS
+      : Number.NEGATIVE_INFINITY
+    const changed = new Set<BookConnection>()
     for (const track of tracks) {
-      let connection = this.#withCapacity(marketsMax)
-      if (connection === null) {
-        connection = this.#make()
-        if (this.#isStarted) this.#startLater(connection, opening++ * OPEN_APART_MS)
-      }
+      const connection = this.#withCapacity() ?? this.#make(wantedAtMs)
       track.connection = connection.number
       connection.tracks.add(track)
-      addTo(added, connection, track)
+      if (connection.tracks.size >= marketsMax) this.#spare.delete(connection)
+      if (connection.socket.isOpen) connection.queue.add(track)
+      changed.add(connection)
     }
-    for (const [connection, list] of added) {
-      if (connection.socket.isOpen) this.#send(connection, list, 'subscribe')
+    for (const connection of changed) {
+      if (this.#isStarted) connection.socket.start()
+      this.#sendNext(connection)
     }
   }
 
   remove(tracks: readonly MarketTrack[]): void {
     for (const [connection, list] of this.#byConnection(tracks)) {
-      for (const track of list) connection.tracks.delete(track)
+      for (const track of list) {
+        connection.tracks.delete(track)
+        connection.queue.delete(track)
+        connection.awaited.delete(track)
+      }
       if (connection.tracks.size > 0) {
-        this.#send(connection, list, 'unsubscribe')
+        this.#spare.add(connection)
+        this.#unsubscribe(connection, list)
+        this.#sendNext(connection)
         continue
       }
       this.#connections.delete(connection.number)
+      this.#spare.delete(connection)
       void connection.socket.stop()
       if (connection.number === this.#customNumber) this.#moveCustom()
     }
   }
 
-  /** Requests snapshots by subscribing again. The venue answers each subscription with a snapshot. */
+  /**
+   * Requests snapshots by subscribing again. The venue answers each subscription with a snapshot. A closed socket
+   * subscribes to all its markets when it opens.
+   */
   resubscribe(tracks: readonly MarketTrack[]): void {
     for (const [connection, list] of this.#byConnection(tracks)) {
-      this.#send(connection, list, 'unsubscribe')
-      this.#send(connection, list, 'subscribe')
+      if (!connection.socket.isOpen) continue
+      for (const track of list) connection.queue.add(track)
+      this.#sendNext(connection)
     }
   }
 
-  /** Replaces a socket that receives only heartbeats, but at most once a minute, because the market may have no book. */
-  replaceIfUnresponsive(track: MarketTrack): void {
+  /** Expects a snapshot that the venue sends by itself. */
+  expectBook(track: MarketTrack, waitMs: number): void {
     const connection = this.#connections.get(track.connection)
-    if (connection?.socket.isOpen !== true) return
-    const { clock } = this.#parts.venue
-    const monotonicMs = clock.monotonicMs()
-    const sinceDataMs = clock.nowMs() - (connection.socket.lastDataAtMs ?? 0)
-    if (sinceDataMs < UNRESPONSIVE_AFTER_MS || connection.replaceAllowedAtMs > monotonicMs) return
-    connection.replaceAllowedAtMs = monotonicMs + REPLACE_APART_MS
-    connection.socket.reconnect('asked for books in vain')
+    track.snapshotDueAtMs = this.#parts.venue.clock.monotonicMs() + waitMs
+    connection?.awaited.add(track)
+  }
+
+  noteBook(track: MarketTrack): void {
+    track.snapshotDueAtMs = null
+    this.#connections.get(track.connection)?.awaited.delete(track)
+  }
+
+  /** Returns the markets whose snapshot is overdue, and replaces silent sockets. */
+  takeOverdue(): readonly MarketTrack[] {
+    const nowMs = this.#parts.venue.clock.monotonicMs()
+    const overdue: MarketTrack[] = []
+    for (const connection of this.#connections.values()) {
+      const { socket, awaited } = connection
+      // Snapshots may still be unread.
+      if (!socket.isOpen || socket.isPaused || socket.lateSinceMs !== null) continue
+      const isSilent = nowMs - (connection.requestedAtMs ?? nowMs) >= UNRESPONSIVE_AFTER_MS
+      if (isSilent && this.#mayReplace(connection, nowMs)) {
+        connection.replaceAllowedAtMs = nowMs + REPLACE_APART_MS
+        socket.reconnect('asked for books in vain')
+        continue
+      }
+      if (isSilent) connection.requestedAtMs = null
+      for (const track of awaited) {
+        const dueAtMs = track.snapshotDueAtMs ?? nowMs
+        if (dueAtMs > nowMs && !(isSilent && dueAtMs === Number.POSITIVE_INFINITY)) continue
+        track.snapshotDueAtMs = null
+        awaited.delete(track)
+        overdue.push(track)
+      }
+      this.#sendNext(connection)
+    }
+    return overdue
+  }
+
+  /**
+   * If the socket has delivered, a market that never had a book proves nothing. Otherwise it is replaced at most once a
+   * minute, because all its markets may lack a book.
+   */
+  #mayReplace({ replaceAllowedAtMs, socket, awaited }: BookConnection, nowMs: number): boolean {
+    if (replaceAllowedAtMs > nowMs) return false
+    return !socket.isDelivering || Array.from(awaited).some(({ lastTimeMs }) => lastTimeMs > 0)
   }
 
   #byConnection(tracks: readonly MarketTrack[]): Map<BookConnection, MarketTrack[]> {
@@ -185,19 +264,20 @@ export class BookConnections {
     return lists
   }
 
-  #withCapacity(marketsMax: number): BookConnection | null {
-    for (const connection of this.#connections.values()) {
-      if (connection.tracks.size < marketsMax) return connection
-    }
-    return null
+  /** Prefers an open connection. */
+  #withCapacity(): BookConnection | null {
+    for (const connection of this.#spare) if (connection.socket.isOpen) return connection
+    const [first] = this.#spare
+    return first ?? null
   }
 
-  #make(): BookConnection {
+  #make(wantedAtMs: number): BookConnection {
     const number = this.#nextNumber
     this.#nextNumber += 1
     const { venue, tap, url, noDataAfterMs, counters } = this.#parts
     const socket = new SocketFeed({
       ...{ ...venue, tap, noDataAfterMs, drift: counters.drift },
+      connectQueue: this.#connectQueue,
       venue: 'a',
       stream: 'books',
       connection: number,
@@ -217,37 +297,37 @@ export class BookConnections {
       isUp: false,
       lostSinceMs: null,
       isSilenceChecked: false,
+      queue: new Set(),
+      awaited: new Set(),
+      requestedAtMs: null,
+      isBegun: false,
+      wantedAtMs,
       replaceAllowedAtMs: 0,
       unknownCount: 0,
     }
     this.#connections.set(number, connection)
+    this.#spare.add(connection)
     socket.pause(this.#isPaused)
     if (this.#customNumber === 0) this.#customNumber = number
     return connection
   }
 
-  #startLater(connection: BookConnection, delayMs: number): void {
-    if (delayMs === 0) connection.socket.start()
-    else {
-      this.#parts.venue.clock.after(delayMs, () => {
-        if (this.#connections.get(connection.number) === connection) connection.socket.start()
-      })
-    }
-  }
-
   #opened(connection: BookConnection): void {
     for (const track of connection.tracks) {
       track.unansweredCount = 0
-      track.resyncAllowedAtMs = 0
+      connection.queue.add(track)
     }
-    this.#send(connection, [...connection.tracks], 'first')
     connection.isUp = false
+    connection.isBegun = false
+    this.#sendNext(connection)
   }
 
   /** Reports the connection as up at its first data. An open socket alone does not prove that data will arrive. */
   #noteUp(connection: BookConnection): void {
     const sinceMs = connection.lostSinceMs
+    this.#hasDelivered = true
     connection.isUp = true
+    connection.wantedAtMs = Number.NEGATIVE_INFINITY
     connection.lostSinceMs = null
     this.#report('feedUp', connection, 'connected', sinceMs)
   }
@@ -255,7 +335,13 @@ export class BookConnections {
   #down(connection: BookConnection, reason: string): void {
     const { clock } = this.#parts.venue
     connection.lostSinceMs ??= connection.socket.lastDataAtMs ?? clock.nowMs()
-    for (const track of connection.tracks) track.snapshotDueAtMs = null
+    for (const track of connection.tracks) {
+      track.isSubscribed = false
+      track.snapshotDueAtMs = null
+    }
+    connection.queue.clear()
+    connection.awaited.clear()
+    connection.requestedAtMs = null
     this.#report('feedDown', connection, reason, connection.lostSinceMs)
   }
 
@@ -267,41 +353,63 @@ export class BookConnections {
     feedReporter(parts, about)(kind, reason, sinceMs, outcomes)
   }
 
-  /** Sends commands for both tokens of each market. Reconnects the socket if a command cannot be sent. */
-  #send(
-    connection: BookConnection,
-    tracks: readonly MarketTrack[],
-    command: 'first' | 'subscribe' | 'unsubscribe',
-  ): void {
+  /** Sends the next subscriptions once the venue has answered most of the previous ones. */
+  #sendNext(connection: BookConnection): void {
+    const { queue, awaited, socket } = connection
+    if (!socket.isOpen) return
+    if (queue.size > 0) {
+      const capacity = MARKETS_PER_COMMAND - awaited.size
+      if (capacity < Math.min(queue.size, MARKETS_PER_COMMAND / 2)) return
+      const batch = take(queue, capacity)
+      this.#unsubscribe(connection, batch)
+      this.#subscribe(connection, batch)
+    }
+    const isAnswered = queue.size === 0 && connection.requestedAtMs === null
+    if (isAnswered) this.#connectQueue.settle(connection.number)
+  }
+
+  #subscribe(connection: BookConnection, tracks: readonly MarketTrack[]): void {
     const nowMs = this.#parts.venue.clock.monotonicMs()
-    const isCustom = connection.number === this.#customNumber && command !== 'unsubscribe'
-    let head: object = command === 'first' ? { type: 'market' } : { operation: command }
-    for (let from = 0; from < tracks.length; from += ASSETS_PER_COMMAND / 2) {
-      const batch = tracks.slice(from, from + ASSETS_PER_COMMAND / 2)
-      if (command !== 'unsubscribe') for (const track of batch) this.#noteSubscribed(track, nowMs)
-      const text = JSON.stringify({
-        assets_ids: batch.flatMap((track) => [track.first, track.second]),
-        ...head,
-        ...(isCustom ? { custom_feature_enabled: true } : {}),
-      })
-      if (!connection.socket.send(text)) {
-        if (connection.socket.isOpen) connection.socket.reconnect('a command could not be sent')
-        return
-      }
-      if (command === 'first') head = { operation: 'subscribe' }
+    const isCustom = connection.number === this.#customNumber
+    const isSent = this.#send(connection, tracks, {
+      ...(connection.isBegun ? { operation: 'subscribe' } : { type: 'market' }),
+      ...(isCustom ? { custom_feature_enabled: true } : {}),
+    })
+    if (!isSent) return
+    connection.isBegun = true
+    connection.requestedAtMs ??= nowMs
+    for (const track of tracks) {
+      noteRequested(track, nowMs)
+      connection.awaited.add(track)
     }
   }
 
-  #noteSubscribed(track: MarketTrack, nowMs: number): void {
-    if (track.resyncAllowedAtMs <= nowMs) noteRequested(track, nowMs)
-    else track.reset()
+  #unsubscribe(connection: BookConnection, tracks: readonly MarketTrack[]): void {
+    const subscribed = tracks.filter((track) => track.isSubscribed)
+    for (let from = 0; from < subscribed.length; from += MARKETS_PER_COMMAND) {
+      const batch = subscribed.slice(from, from + MARKETS_PER_COMMAND)
+      if (!this.#send(connection, batch, { operation: 'unsubscribe' })) return
+    }
+  }
+
+  /** Sends a command for both tokens of each market. Reconnects the socket if it cannot be sent. */
+  #send(
+    { socket }: BookConnection,
+    tracks: readonly MarketTrack[],
+    command: Record<string, string | boolean>,
+  ): boolean {
+    const assets = tracks.flatMap((track) => [track.first, track.second])
+    if (socket.send(JSON.stringify({ assets_ids: assets, ...command }))) return true
+    if (socket.isOpen) socket.reconnect('a command could not be sent')
+    return false
   }
 
   #moveCustom(): void {
-    const next = this.#connections.values().next().value
+    const [next] = this.#connections.values()
     this.#customNumber = next?.number ?? 0
-    const track = next?.tracks.values().next().value
-    if (next === undefined || track === undefined || !next.socket.isOpen) return
+    const track = [...(next?.tracks ?? [])].find(({ isSubscribed }) => isSubscribed)
+    // The first command of a connection has the flag.
+    if (next === undefined || track === undefined) return
     // `custom_feature_enabled` applies to the whole connection. A repeated subscription to a known token sets it.
     next.socket.send(
       JSON.stringify({
@@ -323,6 +431,7 @@ export class BookConnections {
       return 'sign'
     }
     if (!connection.isUp) this.#noteUp(connection)
+    this.#noteAnswer(connection)
     for (const message of parsed.messages) {
       if (message.kind !== 'rejected') {
         if (message.kind === 'book') this.#noteVersion(message.body, counters.drift)
@@ -340,7 +449,18 @@ export class BookConnections {
       }
       this.#lost(connection, message)
     }
+    this.#sendNext(connection)
     return 'data'
+  }
+
+  /** Starts the deadlines of the requested snapshots. */
+  #noteAnswer(connection: BookConnection): void {
+    if (connection.requestedAtMs === null) return
+    connection.requestedAtMs = null
+    const dueAtMs = this.#parts.venue.clock.monotonicMs() + SNAPSHOT_WAIT_MS
+    for (const track of connection.awaited) {
+      if (track.snapshotDueAtMs === Number.POSITIVE_INFINITY) track.snapshotDueAtMs = dueAtMs
+    }
   }
 
   /**
@@ -400,4 +520,15 @@ export class BookConnections {
     if (version === undefined || version === 'v1' || version === 'v2') return
     drift.note('ws.book_version', version, token)
   }
+}
+
+/** Removes the first tracks of the queue. */
+function take(queue: Set<MarketTrack>, count: number): MarketTrack[] {
+  const taken: MarketTrack[] = []
+  for (const track of queue) {
+    if (taken.length === count) break
+    queue.delete(track)
+    taken.push(track)
+  }
+  return taken
 }

@@ -8,14 +8,14 @@ const GATHER_MS = 20
 /** Minimum interval between two snapshot requests of a market. It doubles until a snapshot is usable. */
 const APART_FIRST_MS = 1_000
 const APART_MAX_MS = 30_000
-/** A snapshot is requested again if it does not arrive within this time. */
-export const SNAPSHOT_WAIT_MS = 5_000
+/** Maximum markets per call of `send`, the next of which follows after GATHER_MS. */
+const SEND_MAX = 200
 
 export function apartMs(unansweredCount: number): number {
   return Math.min(APART_MAX_MS, APART_FIRST_MS * 2 ** Math.min(unansweredCount, 10))
 }
 
-/** Contains each market at most once, so the watched markets bound its size. */
+/** Contains each market at most once, so the covered markets bound its size. */
 export class ResyncQueue {
   readonly #clock: Clock
   readonly #send: (tracks: readonly MarketTrack[]) => void
@@ -32,7 +32,7 @@ export class ResyncQueue {
     if (this.#stopTimer === null) this.#wait(GATHER_MS)
   }
 
-  /** Removes a market whose snapshot arrived or that is no longer watched. */
+  /** Removes a market whose snapshot arrived or that is no longer covered. */
   settle(track: MarketTrack): void {
     this.#wanted.delete(track)
   }
@@ -53,12 +53,15 @@ export class ResyncQueue {
     const due: MarketTrack[] = []
     let nextMs = Number.POSITIVE_INFINITY
     for (const track of this.#wanted) {
+      if (due.length === SEND_MAX) {
+        nextMs = nowMs
+        break
+      }
       if (track.resyncAllowedAtMs > nowMs) {
         nextMs = Math.min(nextMs, track.resyncAllowedAtMs)
         continue
       }
       this.#wanted.delete(track)
-      noteRequested(track, nowMs)
       due.push(track)
     }
     if (due.length > 0) this.#send(due)
@@ -66,10 +69,11 @@ export class ResyncQueue {
   }
 }
 
-/** Records that a snapshot was requested, explicitly or by a new subscription. */
+/** Records that a snapshot was requested. Its deadline starts when the venue answers on that connection. */
 export function noteRequested(track: MarketTrack, nowMs: number): void {
+  track.isSubscribed = true
   track.resyncAllowedAtMs = nowMs + apartMs(track.unansweredCount)
   track.unansweredCount += 1
-  track.snapshotDueAtMs = nowMs + SNAPSHOT_WAIT_MS
+  track.snapshotDueAtMs = Number.POSITIVE_INFINITY
   track.reset()
 }

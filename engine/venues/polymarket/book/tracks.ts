@@ -13,6 +13,8 @@ export class MarketTrack {
   readonly closeAtMs: TimeMs | null
   /** Number of the connection that carries both tokens; 0 if the market is not covered. */
   connection = 0
+  /** Whether the subscription was sent on the connection's present socket. */
+  isSubscribed = false
   /** Number of messages about the book, in total and at the last audit. Their difference shows how busy the market is. */
   messageCount = 0
   auditedCount = 0
@@ -37,7 +39,10 @@ export class MarketTrack {
   tickText = ''
   tickTimeMs = 0
 
-  /** Monotonic time at which the missing snapshot is requested again; null if no snapshot is missing. */
+  /**
+   * Monotonic time at which the missing snapshot is requested again. Infinity: the venue has not answered since the
+   * request. Null: no snapshot is missing.
+   */
   snapshotDueAtMs: number | null = null
   /** Snapshots requested since the last usable one. */
   unansweredCount = 0
@@ -71,6 +76,7 @@ export class MarketTrack {
   clear(): void {
     this.reset()
     this.connection = 0
+    this.isSubscribed = false
     this.lastTimeMs = 0
     this.lastChange = null
     this.top = null
@@ -99,10 +105,6 @@ export class Tracks {
   readonly #byToken = new Map<string, MarketTrack>()
   readonly #byMarket = new Map<NativeMarketId, MarketTrack>()
   readonly #covered = new Set<MarketTrack>()
-
-  get size(): number {
-    return this.#byMarket.size
-  }
 
   get covered(): ReadonlySet<MarketTrack> {
     return this.#covered

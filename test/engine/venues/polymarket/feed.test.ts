@@ -394,7 +394,6 @@ test('combines snapshot requests, at most one command a second, and less often w
   await ask(50)
   await until(() => subscribed() === 2, 'the second')
   stub.rest = () => [book('11', START_MS + 9)]
-  // The socket still delivers data of another market, so it is not replaced.
   for (let second = 0; second < 60; second += 2) {
     clock.advance(2_000)
     send(books(stub)[0], [book('21', START_MS + 10 + second)])
@@ -406,12 +405,137 @@ test('combines snapshot requests, at most one command a second, and less often w
   }
   await until(() => subscribed() >= 5, 'requests are repeated')
   assert.ok(subscribed() <= 8, `${subscribed()} in a minute without an answer`)
+  assert.equal(books(stub).length, 1, 'the socket is not replaced')
   await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'a book over REST')
+})
+
+const marketsTo = (count: number) => Array.from({ length: count }, (_, index) => market(index + 1))
+/** The first tokens of the markets in the subscriptions of a socket. */
+const subscribedTo = (socket: StubSocket | undefined) =>
+  commands(socket).flatMap(({ operation, assets_ids: ids }) =>
+    operation === 'unsubscribe' || !Array.isArray(ids) ? [] : ids.filter((_, at) => at % 2 === 0),
+  )
+
+test('waits for first books on at most 16 sockets, at the start and when all are lost together', async (t) => {
+  const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 2 })
+  const opened = async (from: number) => {
+    for (let step = 0; step < 100; step += 1) {
+      clock.advance(25)
+      await settle()
+    }
+    return books(stub).length - from
+  }
+  const answer = (socket: StubSocket | undefined) =>
+    send(
+      socket,
+      subscribedTo(socket).map((token) => book(token, START_MS)),
+    )
+  watchBooks(feed, marketsTo(20))
+  feed.start()
+  assert.equal(await opened(0), 16)
+  const tokens = marketsTo(20).map(({ outcomes }) => outcomes[0])
+  assert.deepEqual(books(stub).flatMap(subscribedTo), tokens.slice(0, 16))
+  answer(books(stub)[9])
+  assert.equal(await opened(0), 17, 'the next one when one has its books')
+  for (const socket of books(stub)) answer(socket)
+  assert.equal(await opened(0), 20)
+  assert.deepEqual(books(stub).flatMap(subscribedTo), tokens)
+  for (const { socket } of books(stub)) socket.terminate()
+  await until(() => feedEvents('feedDown', 'books').length === 20, 'all lost')
+  assert.equal(await opened(20), 16)
+})
+
+test('subscribes to the next markets of a socket when snapshots of the previous ones arrive', async (t) => {
+  const { stub, feed, clock, ofKind } = await openFeed(t)
+  const markets = marketsTo(120)
+  watchBooks(feed, markets)
+  feed.start()
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  feed.resync(markets.flatMap(({ outcomes }) => outcomes))
+  clock.advance(2_000)
+  const counts: number[] = []
+  for (let answered = 0; answered < 120; answered += 1) {
+    if (answered % 24 === 0) {
+      await settle()
+      counts.push(subscribedTo(books(stub)[0]).length)
+    }
+    send(books(stub)[0], book(`${answered + 1}1`, START_MS))
+    await until(() => ofKind('bookSnapshot').length === answered + 1, 'a book')
+  }
+  assert.deepEqual(counts, [50, 50, 75, 120, 120], 'never more than 50 without a book')
+  const first = markets.map(({ outcomes }) => outcomes[0])
+  assert.deepEqual(subscribedTo(books(stub)[0]), first, 'each once, in order of priority')
+})
+
+test('requests a missing snapshot five seconds after the venue began to answer', async (t) => {
+  const { stub, clock, ofKind } = await watching(t, [1, 2])
+  clock.advance(8_000)
+  send(books(stub)[0], book('11', START_MS))
+  await until(() => ofKind('bookSnapshot').length === 1, 'the first book')
+  clock.advance(4_900)
+  await settle()
+  assert.equal(commands(books(stub)[0]).length, 1)
+  clock.advance(400)
+  await until(() => commands(books(stub)[0]).length === 3, 'requested again')
+  const again = commands(books(stub)[0]).slice(1)
+  assert.deepEqual(
+    again.map(({ operation, assets_ids }) => [operation, assets_ids]),
+    ['unsubscribe', 'subscribe'].map((operation) => [operation, ['21', '22']]),
+  )
+  assert.equal(books(stub).length, 1)
+})
+
+test('replaces no delivering socket for a market without a book, and reads that book over REST', async (t) => {
+  const { stub, feed, clock, ofKind } = await watching(t, [1])
+  send(books(stub)[0], book('11', START_MS))
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  watchBooks(feed, [market(2)])
+  for (let second = 0; second < 120; second += 1) {
+    clock.advance(1_000)
+    send(books(stub)[0], 'PONG')
+    await settle()
+  }
+  assert.equal(books(stub).length, 1)
+  const read = stub.requests.filter(({ path }) => path === '/books').map(({ body }) => body)
+  assert.ok(read.some((body) => JSON.stringify(body) === '[{"token_id":"21"}]'))
+})
+
+test('neither requests books again nor replaces their socket while books are not read', async (t) => {
+  const { stub, feed, clock, ofKind } = await watching(t, [1, 2])
+  feed.read('nothing')
+  send(books(stub)[0], book('11', START_MS))
+  for (let second = 0; second < 40; second += 1) clock.advance(1_000)
+  feed.read('all')
+  await until(() => ofKind('bookSnapshot').length === 1, 'the unread book')
+  await settle()
+  assert.deepEqual([books(stub).length, commands(books(stub)[0]).length], [1, 1])
+})
+
+test('counts a connection for more markets as missing only if it delivers nothing for ten seconds', async (t) => {
+  const { stub, feed, clock, ofKind } = await watching(t, [1], { assetsPerSocketMax: 2 })
+  const health = () => {
+    const { connectionsOpen, connectionsWanted } = feed.health()
+    return [connectionsOpen, connectionsWanted]
+  }
+  assert.deepEqual(health(), [1, 2], 'the first connection has delivered nothing')
+  send(books(stub)[0], book('11', START_MS))
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  clock.advance(100)
+  watchBooks(feed, [market(2)])
+  await until(() => commands(books(stub)[1]).length === 1, 'a second connection')
+  assert.deepEqual(health(), [2, 2])
+  clock.advance(9_000)
+  assert.deepEqual(health(), [2, 2])
+  clock.advance(1_000)
+  assert.deepEqual(health(), [2, 3])
+  send(books(stub)[1], book('21', START_MS))
+  await until(() => ofKind('bookSnapshot').length === 2, 'its book')
+  assert.deepEqual(health(), [3, 3])
 })
 
 test('replaces a connected socket that does not send a requested book', async (t) => {
   const { stub, clock, ofKind } = await watching(t, [1])
-  for (let second = 0; second < 12; second += 1) {
+  for (let second = 0; second < 14; second += 1) {
     clock.advance(1_000)
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -466,6 +590,25 @@ test('records refused handshakes of the book stream and the activity stream', as
       .sort(),
     ['ws.upgrade books 410', 'ws.upgrade trades 410'],
   )
+})
+
+test('attempts no connection for books for five seconds after the venue refused one with 429', async (t) => {
+  const { stub, feed, clock, metrics } = await openFeed(t, { assetsPerSocketMax: 2 })
+  const attempts = () =>
+    [...metrics.counts('venue_socket_failed_attempts_total')]
+      .filter(([labels]) => labels.includes('books'))
+      .reduce((sum, [, { value }]) => sum + value, 0)
+  stub.upgradeRefusal = 429
+  watchBooks(feed, [market(1), market(2)])
+  feed.start()
+  await until(() => attempts() === 1, 'the first refusal')
+  for (let step = 0; step < 49; step += 1) {
+    clock.advance(100)
+    await settle()
+  }
+  assert.equal(attempts(), 1)
+  clock.advance(100)
+  await until(() => attempts() === 2, 'the second attempt')
 })
 
 test('emits every fill once, including in unknown markets, and reports when a lost stream was last current', async (t) => {
