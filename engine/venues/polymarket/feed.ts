@@ -21,6 +21,7 @@ import { BookAudit } from './book/audit.ts'
 import { type BookConnection, BookConnections } from './book/connections.ts'
 import { apartMs, ResyncQueue } from './book/resync.ts'
 import { type MarketTrack, Tracks } from './book/tracks.ts'
+import { ClosingTimes } from './closing-times.ts'
 import type { DataApi } from './data-api.ts'
 import { PolymarketMap } from './map.ts'
 import { TradeFeed } from './trades/trade-feed.ts'
@@ -64,6 +65,7 @@ export class PolymarketFeed implements VenueFeed {
   readonly #parts: PolymarketFeedParts
   readonly #counters: VenueCounters
   readonly #tracks = new Tracks()
+  readonly #closingTimes = new ClosingTimes()
   readonly #map: PolymarketMap
   readonly #connections: BookConnections
   readonly #resyncs: ResyncQueue
@@ -152,15 +154,18 @@ export class PolymarketFeed implements VenueFeed {
   watch(markets: readonly WatchedMarket[]): void {
     const nowMs = this.#parts.venue.clock.nowMs()
     for (const market of markets) {
-      const track = this.#tracks.add(market)
-      if (track === null) continue
-      track.isCloseEmitted = track.closeAtMs === null || track.closeAtMs <= nowMs
+      const { nativeId, closeAtMs } = market
+      if (this.#tracks.add(market) === null || closeAtMs === null || closeAtMs <= nowMs) continue
+      this.#closingTimes.add(nativeId, closeAtMs)
     }
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
     this.uncover(ids)
-    for (const id of ids) this.#tracks.remove(id)
+    for (const id of ids) {
+      const closeAtMs = this.#tracks.remove(id)?.closeAtMs ?? null
+      if (closeAtMs !== null) this.#closingTimes.remove(id, closeAtMs)
+    }
   }
 
   cover(ids: readonly NativeMarketId[]): void {
@@ -284,13 +289,9 @@ export class PolymarketFeed implements VenueFeed {
   #sweep(): void {
     for (const track of this.#connections.takeOverdue()) this.#resyncs.request(track)
     const nowMs = this.#parts.venue.clock.nowMs()
-    for (const track of this.#tracks.all()) {
-      if (!track.isCloseEmitted && (track.closeAtMs ?? 0) + CLOSE_GRACE_MS <= nowMs) {
-        track.isCloseEmitted = true
-        const market = track.nativeId
-        const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
-        this.#emit({ kind: 'marketSeen', venue: 'a', ...times, market })
-      }
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    for (const market of this.#closingTimes.takeDue(nowMs - CLOSE_GRACE_MS)) {
+      this.#emit({ kind: 'marketSeen', venue: 'a', ...times, market })
     }
   }
 

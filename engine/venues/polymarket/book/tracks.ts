@@ -49,8 +49,6 @@ export class MarketTrack {
   /** Monotonic times before which no snapshot is requested and no gap is emitted. */
   resyncAllowedAtMs = 0
   gapAllowedAtMs = 0
-  /** Whether the event for `closeAtMs` was emitted. Also true if `closeAtMs` was past when the subscription began. */
-  isCloseEmitted = false
 
   constructor(market: WatchedMarket, first: OutcomeId, second: OutcomeId) {
     this.nativeId = market.nativeId
@@ -162,9 +160,5 @@ export class Tracks {
 
   byToken(token: string): MarketTrack | undefined {
     return this.#byToken.get(token)
-  }
-
-  all(): IterableIterator<MarketTrack> {
-    return this.#byMarket.values()
   }
 }
