@@ -121,7 +121,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly delay = new VenueDelay()
   #lateAtMs = Number.NEGATIVE_INFINITY
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
-  readonly #resyncs = new Map<string, Count>()
+  readonly #resyncs = new Map<string, { readonly causes: Count; readonly books: Count }>()
   #heldCount = 0
   /** The last published status, without `lagMs`, `delayMs` and `staleBooks`, which change constantly. */
   #published: Pick<FeedStatus, 'state' | 'reason' | 'completeToMs' | 'tradesSource'>
@@ -402,13 +402,19 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   #resync(outcomes: readonly OutcomeId[], reason: string): void {
-    let count = this.#resyncs.get(reason)
-    if (count === undefined) {
+    let counts = this.#resyncs.get(reason)
+    if (counts === undefined) {
+      const { metrics } = this.#parts
       const labels = { venue: this.venue, reason: reason.slice(0, 40) }
-      count = this.#parts.metrics.count('resyncs_total', 'Books requested again.', labels)
-      this.#resyncs.set(reason, count)
+      const causes = 'Causes for which books were requested again, such as gaps of a subscription.'
+      counts = {
+        causes: metrics.count('resyncs_total', causes, labels),
+        books: metrics.count('resync_books_total', 'Books requested again.', labels),
+      }
+      this.#resyncs.set(reason, counts)
     }
-    count.inc(outcomes.length)
+    counts.causes.inc()
+    counts.books.inc(outcomes.length)
     this.#parts.venue.feed.resync(outcomes)
   }
 

@@ -176,6 +176,7 @@ function openVenue(
     feed,
     fetched,
     held,
+    metrics,
     ranges,
     refused,
     routes,
@@ -684,6 +685,15 @@ test('ends a feed interval at the last data and begins a new interval after sile
   feed.lastDataAtMs = null
   clock.advance(2_000)
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
+})
+
+test('counts a gap as one resync, whatever the number of its books', async () => {
+  const { crawled, metrics, routes } = openVenue()
+  await crawled
+  const outcomes = ['x-yes', 'y-yes'].map(outcomeId)
+  routes.route(feedEvent({ kind: 'feedGap', reason: 'sequence gap', outcomes }))
+  const valuesOf = (name: string) => [...metrics.counts(name).values()].map(({ value }) => value)
+  assert.deepEqual([valuesOf('resyncs_total'), valuesOf('resync_books_total')], [[1], [2]])
 })
 
 test('ends a feed interval when the connection is lost, however briefly, but not when a single book has a gap', () => {
