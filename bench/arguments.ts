@@ -56,7 +56,10 @@ export const BENCH_COMMAND = {
   options: {
     json: { takes: null, means: 'one JSON document on stdout; progress stays on stderr' },
     seconds: { takes: 'N', means: 'duration of each timed load' },
-    markets: { takes: 'N', means: 'for scale and matching: maximum number of markets per venue' },
+    markets: {
+      takes: 'N',
+      means: 'for scale, matching and cluster: markets of both venues together',
+    },
     small: { takes: null, means: 'small loads, as in tests; the figures are meaningless' },
     url: { takes: 'URL', means: 'load this running deployment instead' },
     'api-key': { takes: 'KEY', means: 'API key of the deployment, with --url' },

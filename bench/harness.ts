@@ -33,7 +33,7 @@ export interface BenchSetting {
   readonly isSmall: boolean
   /** Duration of each timed load in seconds. Null: the bench's default. */
   readonly seconds: number | null
-  /** Maximum number of markets per venue, for benches that measure growth. Null: the bench's default. */
+  /** Number of markets of both venues together, for benches that measure size. Null: the bench's default. */
   readonly markets: number | null
   /** Receives progress lines. Tests ignore them. */
   readonly logLine: (line: string) => void

@@ -43,7 +43,9 @@ export const bench: Bench = {
   excludes: 'the thread and its queue, the catalogue, storage',
   async run(setting) {
     const { isSmall, logLine } = setting
-    const size = { seed: SEED, marketsPerVenue: setting.markets ?? (isSmall ? 120 : 20_000) }
+    const marketsPerVenue =
+      setting.markets === null ? (isSmall ? 120 : 20_000) : Math.ceil(setting.markets / 2)
+    const size = { seed: SEED, marketsPerVenue }
     const world = matchingWorld(size)
     const { a, b, planted } = world
     logLine(`${a.markets.length} markets of venue a, ${b.markets.length} of venue b`)

@@ -54,7 +54,7 @@ async function runHere(
   const remarks = ['shared machine, loopback']
   if (isSmall) remarks.push('small loads, as in tests: the figures are meaningless')
   if (seconds !== null) remarks.push(`loads of ${seconds} s`)
-  if (markets !== null) remarks.push(`${markets} markets a venue at most`)
+  if (markets !== null) remarks.push(`${markets} markets`)
   const conditions = conditionsNow(remarks)
   if (!isJson) print(`# Results of \`npm run bench\`\n\n${conditionsText(conditions)}`)
   const benches = all.filter(({ name }) => names.length === 0 || names.includes(name))

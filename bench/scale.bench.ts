@@ -95,10 +95,10 @@ export const bench: Bench = {
   },
 }
 
-/** `--markets` is the number per venue. The largest number is twice that; smaller default numbers also run. */
+/** `--markets` is the largest number. Smaller default numbers also run. */
 function sizeOf({ isSmall, markets }: BenchSetting): Size {
   if (markets === null) return isSmall ? SMALL : LARGE
-  const most = 2 * markets
+  const most = 2 * Math.ceil(markets / 2)
   return {
     ...LARGE,
     counts: [...LARGE.counts.filter((count) => count < most), most],
