@@ -2,7 +2,8 @@
 // with all texts and native rows. Memory is RssAnon (Linux) after a collection, which excludes file pages. The memory
 // per market is the slope between two numbers of markets. Most markets are closed; they are listed, searched and routed
 // like others. The matcher's thread also indexes the texts of open markets, which is measured separately with smaller
-// numbers. Requests are sent in sequence, so processor time per request is that of the server alone.
+// numbers. Requests are sent in sequence, so processor time per request is that of the server alone. Finally the largest
+// number of markets is measured as open markets, part of them with live books, while the matcher indexes them.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -16,11 +17,13 @@ import {
   figureRow,
   hashOf,
   inFolder,
+  newTimes,
   type Row,
   timesRow,
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
 import { fillFolder } from './scale/fill.ts'
+import { BUSY_OWNERS, growth, MARKET_KB_MAX, type Measured, slopes } from './scale/growth.ts'
 import {
   ask,
   QUESTIONS,
@@ -30,15 +33,8 @@ import {
 } from './scale/requests.ts'
 import type { api as serverApi } from './scale/server.ts'
 
-/** Target: maximum memory in KB of a market without events. */
-const MARKET_KB_MAX = 6
-/**
- * Number of markets that receive events. With events for all markets, cache misses of the processor would dominate the
- * growth.
- */
-const BUSY_OWNERS = 1_000
-/** Target: maximum ratio of costs that grow logarithmically with the number of markets. */
-const LOG_TIMES_MAX = Math.log(100_000) / Math.log(1_000)
+/** Targets for open markets, part of them with live books. */
+const OPEN_AIMS = { listMs: 5, searchMs: 50, memoryMib: 4_096 }
 
 interface Size {
   readonly counts: readonly number[]
@@ -48,6 +44,9 @@ interface Size {
   readonly routeCount: number
   readonly restMs: number
   readonly filedMs: number
+  /** Number of live books and of requests of each kind in the last measurement. */
+  readonly bookCount: number
+  readonly openRequestCount: number
 }
 
 const SMALL: Size = {
@@ -57,6 +56,8 @@ const SMALL: Size = {
   routeCount: 1_000,
   restMs: 10,
   filedMs: 0,
+  bookCount: 10,
+  openRequestCount: 10,
 }
 const LARGE: Size = {
   counts: [1_000, 10_000, 100_000],
@@ -65,6 +66,8 @@ const LARGE: Size = {
   routeCount: 200_000,
   restMs: 1_000,
   filedMs: 8_000,
+  bookCount: 20_000,
+  openRequestCount: 1_000,
 }
 
 export const bench: Bench = {
@@ -76,20 +79,24 @@ export const bench: Bench = {
     const size = sizeOf(setting)
     const measured: Measured[] = []
     for (const marketCount of size.counts) {
-      measured.push(await measure({ marketCount, status: 'closed' }, size, setting))
+      const plan: Plan = { marketCount, status: 'closed', bookCount: 0 }
+      measured.push(await measure(plan, size, setting))
     }
     const open: Measured[] = []
     for (const marketCount of size.openCounts) {
       const without = { ...size, requestCount: 0, restMs: size.filedMs }
-      open.push(await measure({ marketCount, status: 'open' }, without, setting))
+      const plan: Plan = { marketCount, status: 'open', bookCount: 0 }
+      open.push(await measure(plan, without, setting))
     }
+    const live = await measureLive(size, setting)
     const rows = [
       ...measured.flatMap((one) => one.rows),
       ...slopes('a quiet market', measured, { atMost: MARKET_KB_MAX }),
       ...slopes('an open market with the matcher, which is still indexing', open, null),
       ...growth(measured),
+      ...live.rows,
     ]
-    const lines = measured.flatMap((one) => one.lines)
+    const lines = [...measured, live].flatMap((one) => one.lines)
     const checked = `${lines.length} answers right over ${size.counts.join(', ')} markets, all of which were there`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
   },
@@ -103,23 +110,15 @@ function sizeOf({ isSmall, markets }: BenchSetting): Size {
     ...LARGE,
     counts: [...LARGE.counts.filter((count) => count < most), most],
     openCounts: [],
+    bookCount: Math.min(LARGE.bookCount, most),
   }
 }
 
 interface Plan {
   readonly marketCount: number
   readonly status: MarketStatus
-}
-
-interface Measured {
-  readonly marketCount: number
-  readonly rows: readonly Row[]
-  readonly anonymousBytes: number
-  readonly heapBytes: number
-  /** Processor time of the server per request, in milliseconds. */
-  readonly processorMs: Readonly<Partial<Record<Question, number>>>
-  readonly route: Histogram
-  readonly lines: readonly string[]
+  /** Number of markets that get a live book. */
+  readonly bookCount: number
 }
 
 function measure(plan: Plan, size: Size, setting: BenchSetting): Promise<Measured> {
@@ -140,40 +139,69 @@ type Server = Child<typeof serverApi>
 async function measureOn(
   server: Server,
   dataDir: string,
-  { marketCount, status }: Plan,
+  { marketCount, status, bookCount }: Plan,
   { requestCount, routeCount, restMs }: Size,
   { logLine }: BenchSetting,
 ): Promise<Measured> {
   const position = await server.call('open', dataDir)
   check(position.marketCount === marketCount, `${position.marketCount} of ${marketCount} markets`)
   const searchableMs = Math.round(await untilSearchable(position))
+  const live = bookCount === 0 ? 0 : await server.call('fillBooks', bookCount)
+  check(live === bookCount, `${live} of ${bookCount} books are live`)
   await pause(restMs)
   const before = await server.call('look', false)
   const settled = await server.call('look', true)
   const rows: Row[] = []
-  const title = `${marketCount} ${status} markets`
+  const books = bookCount === 0 ? '' : `, ${bookCount} with live books`
+  const title = `${marketCount} ${status} markets${books}`
   const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`
   const start = `serving after ${(position.startMs / 1_000).toFixed(2)} s, the first search answered ${searchableMs} ms later`
   const memory = `${mib(before.anonymousBytes)} anonymous, ${mib(settled.anonymousBytes)} after a collection (main heap ${mib(settled.heapBytes)}, outside of it ${mib(settled.externalBytes)})`
   logLine(`${title}: ${start}; ${memory}`)
   rows.push(figureRow(`${title}, start`, start), figureRow(`${title}, memory`, memory))
   const processorMs: Partial<Record<Question, number>> = {}
+  const times: Partial<Record<Question, Histogram>> = {}
   const lines: string[] = []
   for (const question of requestCount > 0 ? QUESTIONS : []) {
     const requested = await askInParts(server, position, question, requestCount)
     processorMs[question] = requested.processorMs
+    times[question] = requested.times
     lines.push(...requested.paths)
     const each = `${requested.processorMs.toFixed(3)} ms of server processor a request`
     rows.push(timesRow(`${title}: ${question}, at the client`, requested.times))
-    rows.push(figureRow(`${title}: ${question}`, each))
+    // The matcher's thread would be part of the processor time.
+    if (bookCount === 0) rows.push(figureRow(`${title}: ${question}`, each))
   }
+  const { anonymousBytes, heapBytes } = settled
+  const measured = { marketCount, rows, anonymousBytes, heapBytes, times, processorMs, lines }
+  const uncollectedBytes = before.anonymousBytes
+  // A change of a live book would be applied, so that its time would not be that of the routing.
+  if (bookCount > 0) return { ...measured, uncollectedBytes, route: newTimes() }
   const routed = async (ownersMax: number | null) =>
     decodeFromCompressedBase64(await server.call('route', routeCount, ownersMax))
   const route = await routed(BUSY_OWNERS)
   rows.push(timesRow(`${title}: an event to its owner, ${BUSY_OWNERS} busy ones`, route))
   rows.push(timesRow(`${title}: an event to its owner, any of all`, await routed(null)))
-  const { anonymousBytes, heapBytes } = settled
-  return { marketCount, rows, anonymousBytes, heapBytes, processorMs, route, lines }
+  return { ...measured, uncollectedBytes, route }
+}
+
+/** The largest number of markets, all of them open and some with live books. */
+async function measureLive(size: Size, setting: BenchSetting): Promise<Measured> {
+  const { bookCount, openRequestCount: requestCount, filedMs: restMs } = size
+  const marketCount = size.counts.at(-1) ?? 0
+  const plan: Plan = { marketCount, status: 'open', bookCount }
+  const measured = await measure(plan, { ...size, requestCount, restMs }, setting)
+  const title = `${marketCount} open markets, ${bookCount} with live books`
+  const p99 = (question: Question) =>
+    (measured.times[question]?.getValueAtPercentile(99) ?? Number.NaN) / 1e6
+  const mib = measured.uncollectedBytes / 2 ** 20
+  const rows = [
+    ...measured.rows,
+    aimedRow(`${title}: list, p99`, p99('list'), { atMost: OPEN_AIMS.listMs }, 'ms'),
+    aimedRow(`${title}: search, p99`, p99('search'), { atMost: OPEN_AIMS.searchMs }, 'ms'),
+    aimedRow(`${title}: RssAnon`, mib, { atMost: OPEN_AIMS.memoryMib }, 'MiB'),
+  ]
+  return { ...measured, rows }
 }
 
 const PARTS = 5
@@ -202,44 +230,4 @@ async function askInParts(
   for (const { times } of parts.slice(1)) first.times.add(times)
   const paths = parts.flatMap((part) => part.paths)
   return { times: first.times, paths, processorMs: median(parts.map(({ ms }) => ms)) }
-}
-
-/** Cost per additional market between two consecutive numbers. The target applies to the largest two. */
-function slopes(
-  what: string,
-  measured: readonly Measured[],
-  aim: { readonly atMost: number } | null,
-): Row[] {
-  return measured.slice(1).map((more, index) => {
-    const fewer = measured[index]
-    const count = more.marketCount - (fewer?.marketCount ?? 0)
-    const kilobytes = (more.anonymousBytes - (fewer?.anonymousBytes ?? 0)) / count / 1_000
-    const heap = (more.heapBytes - (fewer?.heapBytes ?? 0)) / count / 1_000
-    const title = `${what}, from ${fewer?.marketCount} to ${more.marketCount}`
-    const isLast = index === measured.length - 2
-    if (aim !== null && isLast) return aimedRow(`${title}, RssAnon`, kilobytes, aim, 'kB')
-    const value = `${kilobytes.toFixed(2)} kB, ${heap.toFixed(2)} kB of it in the main heap`
-    return figureRow(`${title}, RssAnon`, value)
-  })
-}
-
-/** Ratio between the costs at the largest and at the smallest number. */
-function growth(measured: readonly Measured[]): Row[] {
-  const [least, most] = [measured[0], measured.at(-1)]
-  if (least === undefined || most === undefined || least === most) return []
-  const span = `${most.marketCount} markets / ${least.marketCount} markets`
-  const aim = { atMost: Number(LOG_TIMES_MAX.toFixed(2)) }
-  const times = (one: Histogram) => Math.max(one.getValueAtPercentile(50), 1)
-  return [
-    ...QUESTIONS.map((question) => {
-      const ratio =
-        (most.processorMs[question] ?? Number.NaN) / (least.processorMs[question] ?? Number.NaN)
-      return aimedRow(`${question}, processor a request: ${span}`, ratio, aim)
-    }),
-    aimedRow(
-      `an event to its owner, ${BUSY_OWNERS} busy ones, median: ${span}`,
-      times(most.route) / times(least.route),
-      aim,
-    ),
-  ]
 }

@@ -13,8 +13,8 @@ export interface SearchLocation {
   readonly some: readonly { readonly id: string; readonly question: string }[]
 }
 
-/** Kinds of requests: a page of a list, a page of search results, or one market. */
-export const QUESTIONS = ['list', 'search', 'one market'] as const
+/** Kinds of requests: a page of a list, a page of search results, one market, or its price. */
+export const QUESTIONS = ['list', 'search', 'one market', 'price'] as const
 export type Question = (typeof QUESTIONS)[number]
 
 const LISTS = [
@@ -75,16 +75,21 @@ function pathOf(
   if (question === 'list') return `/v1/markets${LISTS[index % LISTS.length]}`
   const { id, question: terms } = random.pick(some)
   if (question === 'one market') return `/v1/markets/${id}`
+  if (question === 'price') return `/v1/markets/${id}/price`
   const long = wordsOf(terms).filter(({ length }) => length > 2)
   const picked = Array.from({ length: 2 }, () => random.pick(long))
   return `/v1/markets/search?limit=20&search=${encodeURIComponent(picked.join(' '))}`
 }
 
-/** Checks that a market has the requested id, or that a list or search result is not empty. */
+/** Checks that a market or price has the requested id, or that a list or search result is not empty. */
 function checkAnswer(question: Question, path: string, text: string): void {
   if (question === 'one market') {
     const { id }: { id: string } = JSON.parse(text)
     return check(path === `/v1/markets/${id}`, `${path} answered ${id}`)
+  }
+  if (question === 'price') {
+    const { market_id: id }: { market_id: string } = JSON.parse(text)
+    return check(path === `/v1/markets/${id}/price`, `${path} answered ${id}`)
   }
   const { markets }: { markets: readonly unknown[] } = JSON.parse(text)
   check(markets.length > 0, `${path} answered no market`)

@@ -2,6 +2,7 @@
 // and send nothing. It reports its memory, which is possible only on Linux.
 
 import { readFileSync } from 'node:fs'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import type { BookChangeEvent } from '../../engine/events.ts'
@@ -15,6 +16,10 @@ import { SCALE_NOW } from './fill.ts'
 
 const SOME = 200
 const ROUTE_BATCH = 100
+/** Number of books that are sent in one event-loop tick. */
+const BOOK_BATCH = 100
+const LEVELS_PER_SIDE = 20
+const CENT = 10_000
 
 const bornMs = systemClock.monotonicMs()
 let quiet: QuietEngine | null = null
@@ -41,6 +46,31 @@ async function open(dataDir: string) {
     position += 1
   }
   return { port: engine.port, apiKey, startMs, marketCount, some }
+}
+
+/** Sends books of 20 levels per side for the first markets, which must be open. Returns the number of markets that then have levels. */
+async function fillBooks(count: number): Promise<number> {
+  if (quiet === null) throw new Error('the engine is not open')
+  const { engine, emit } = quiet
+  const actors = [...engine.catalog.entries()].map(({ actor }) => actor).slice(0, count)
+  const side = (from: number, step: number) =>
+    Array.from({ length: LEVELS_PER_SIDE }, (_, level) => ({
+      price: priceMicros(from + level * step),
+      size: sizeMicros((level + 1) * 1_000_000),
+    }))
+  for (const [index, { ref, summary }] of actors.entries()) {
+    const [outcome] = summary.outcomes
+    if (outcome === undefined) continue
+    emit({
+      kind: 'bookSnapshot',
+      ...{ venue: ref.venue, outcome: outcome.id, venueTimeMs: SCALE_NOW, receivedAtMs: SCALE_NOW },
+      ...{ bids: side(49 * CENT, -CENT), asks: side(51 * CENT, CENT), isInOrder: true },
+    })
+    if (index % BOOK_BATCH === 0) await nextTick()
+  }
+  await nextTick()
+  const views = actors.map(({ ref }) => engine.catalog.find(ref.id))
+  return views.filter((view) => view?.book().bids.length === LEVELS_PER_SIDE).length
 }
 
 /**
@@ -92,6 +122,7 @@ function route(count: number, ownersMax: number | null): string {
 
 export const api = serve({
   open,
+  fillBooks,
   /**
    * Times of events to actors in the whole catalogue, one event each, to at most this many different actors. Null: no
    * limit.
