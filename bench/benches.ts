@@ -5,6 +5,7 @@ import { bench as cluster } from './cluster.bench.ts'
 import { bench as connect } from './connect.bench.ts'
 import { bench as endToEnd } from './end-to-end.bench.ts'
 import { bench as fanOut } from './fan-out.bench.ts'
+import { bench as freshness } from './freshness.bench.ts'
 import type { Bench } from './harness.ts'
 import { bench as ingest } from './ingest.bench.ts'
 import { bench as matching } from './matching.bench.ts'
@@ -22,6 +23,7 @@ export const BENCHES: readonly Bench[] = [
   rest,
   fanOut,
   endToEnd,
+  freshness,
   connect,
   cluster,
   webhooks,
