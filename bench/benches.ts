@@ -10,6 +10,7 @@ import type { Bench } from './harness.ts'
 import { bench as ingest } from './ingest.bench.ts'
 import { bench as matching } from './matching.bench.ts'
 import { bench as memory } from './memory.bench.ts'
+import { bench as peak } from './peak.bench.ts'
 import { bench as rest } from './rest.bench.ts'
 import { bench as scale } from './scale.bench.ts'
 import { bench as start } from './start.bench.ts'
@@ -24,6 +25,7 @@ export const BENCHES: readonly Bench[] = [
   fanOut,
   endToEnd,
   freshness,
+  peak,
   connect,
   cluster,
   webhooks,

@@ -1,4 +1,4 @@
-// Subscriber process of the benches ingest, end-to-end and cluster. The subscribers are bare sockets that count
+// Subscriber process of the benches ingest, end-to-end, peak and cluster. The subscribers are bare sockets that count
 // messages. Each message is timed at one of them, in rotation. Its time field contains the index of its frame
 // (end-to-end/venue.ts), from which the planned time follows. The messages of the first subscriber are stored. After
 // the measurement they are used to rebuild the books.
@@ -34,13 +34,24 @@ interface Target {
   readonly apiKey: string | null
   readonly channels: readonly string[]
   readonly subscriberCount: number
+  /** Each subscriber follows one of these markets, in rotation. Default: all markets. */
+  readonly marketIds?: readonly string[]
 }
+
+/** Maximum number of concurrent handshakes. More would overflow the queue of a listening socket. */
+const UNDER_WAY_MAX = 200
+/** Each message is timed at one of so many subscribers, or of all subscribers if they are fewer. */
+const TIMED_EVERY_MAX = 11
+const SEQ_MARK = Buffer.from('"seq":')
+const [DIGIT_ZERO, DIGIT_NINE] = [0x30, 0x39]
 
 let subscriberCount = 0
 let plan: SendPlan | null = null
 let times: Histogram = newTimes()
 let deliveryCount = 0
 let resyncCount = 0
+/** Numbers that subscribers of one market did not get. */
+let lostCount = 0
 let lastMs = 0
 let microsBefore = 0
 let awaited: { readonly total: number; readonly resolve: () => void } | null = null
@@ -71,8 +82,11 @@ const books = new Map<string, FollowedBook>()
 const seqs = new Map<string, number>()
 let tradeCount = 0
 
-/** One subscriber to everything. It resolves when its channels are synced. */
-function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer): Promise<void> {
+/** One subscriber to everything or to one market. It resolves when its channels are synced. */
+function open(number: number, target: Target, buffer: Buffer): Promise<void> {
+  const { port, apiKey, channels, marketIds } = target
+  const marketId = marketIds?.[number % marketIds.length]
+  const lastSeqs = { trade: 0, book: 0 }
   return new Promise((resolve) => {
     let syncedCount = 0
     let count = 0
@@ -82,7 +96,9 @@ function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer
       {
         onOpen() {
           if (apiKey === null) return resolve()
-          for (const channel of channels) subscribe(socket, { channel, market_ids: ['*'] })
+          for (const channel of channels) {
+            subscribe(socket, { channel, market_ids: [marketId ?? '*'] })
+          }
         },
         onText(bytes, from, to) {
           if (apiKey !== null) {
@@ -91,6 +107,9 @@ function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer
             if (type === 'resyn') resyncCount += 1
             if (WRONG.includes(type)) fail(bytes.toString('utf8', from, to))
             const isCounted = COUNTED.includes(type)
+            if (marketId !== undefined && (isCounted || type === 'snaps')) {
+              noteSeq(lastSeqs, type, bytes.subarray(from, to))
+            }
             if (number === 0 && (isCounted || type === 'snaps')) store(bytes, from, to)
             if (!isCounted || syncedCount < channels.length) return
           }
@@ -104,13 +123,27 @@ function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer
   })
 }
 
+/** Counts the numbers between the last and this message of a subscriber's only market as lost. */
+function noteSeq(last: { trade: number; book: number }, type: string, message: Buffer): void {
+  let seq = 0
+  for (let at = message.indexOf(SEQ_MARK) + SEQ_MARK.length; ; at += 1) {
+    const digit = message[at] ?? 0
+    if (digit < DIGIT_ZERO || digit > DIGIT_NINE) break
+    seq = seq * 10 + digit - DIGIT_ZERO
+  }
+  const channel = type === 'trade' ? 'trade' : 'book'
+  if (type !== 'snaps' && last[channel] > 0) lostCount += seq - last[channel] - 1
+  last[channel] = seq
+}
+
 /** Counts a delivery. Also times it if it is this subscriber's turn in the rotation. */
 function note(number: number, count: number, message: Buffer): void {
   deliveryCount += 1
   if (awaited !== null && deliveryCount >= awaited.total) awaited.resolve()
   if (plan === null) return
   lastMs = sharedMs()
-  if (count % subscriberCount !== number) return
+  const every = Math.min(subscriberCount, TIMED_EVERY_MAX)
+  if (count % every !== number % every) return
   const index = indexOf(message)
   if (index === null || index < plan.from || index >= plan.to) return
   const { startMs, perSecond, from, to } = plan
@@ -165,7 +198,10 @@ export const api = serve({
     subscriberCount = target.subscriberCount
     const buffer = Buffer.alloc(READ_BYTES)
     const numbers = Array.from({ length: subscriberCount }, (_, number) => number)
-    await Promise.all(numbers.map((number) => open(number, target, buffer)))
+    for (let first = 0; first < subscriberCount; first += UNDER_WAY_MAX) {
+      const some = numbers.slice(first, first + UNDER_WAY_MAX)
+      await Promise.all(some.map((number) => open(number, target, buffer)))
+    }
   },
   /** Begins a run, whose deliveries are counted and timed. */
   expect(sent: SendPlan): void {
@@ -173,6 +209,7 @@ export const api = serve({
     times = newTimes()
     deliveryCount = 0
     resyncCount = 0
+    lostCount = 0
     microsBefore = processorMicros()
   },
   /** Resolves when this many messages were delivered since the connection, or since the last call of `expect`. */
@@ -190,7 +227,7 @@ export const api = serve({
     plan = null
     follow()
     return {
-      ...{ deliveryCount, resyncCount, processorMicros: used },
+      ...{ deliveryCount, resyncCount, lostCount, processorMicros: used },
       /** Times of one delivery of each message that contains the index of a frame. */
       times: encodeIntoCompressedBase64(times),
     }

@@ -38,11 +38,15 @@ interface FedRun {
   readonly processorMicros: number
   readonly batchCount: number
   readonly batchBytes: number
+  /** Largest resident memory of the server process so far. */
+  readonly residentBytesMax: number
   /** One entry per subscriber process. */
   readonly deliveries: readonly {
     readonly times: Histogram
     readonly deliveryCount: number
     readonly resyncCount: number
+    /** Messages that subscribers of single markets did not get. */
+    readonly lostCount: number
     /** Processor time of the subscribers' process. */
     readonly processorMicros: number
   }[]
@@ -96,6 +100,7 @@ export class FedServer {
         processorMicros: after.processorMicros - before.processorMicros,
         batchCount: after.batchCount - before.batchCount,
         batchBytes: after.batchBytes - before.batchBytes,
+        residentBytesMax: after.residentBytesMax,
         deliveries: finished.map((one) => ({
           ...one,
           times: decodeFromCompressedBase64(one.times),

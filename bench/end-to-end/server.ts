@@ -94,12 +94,13 @@ export const api = serve({
   /** Starts the server. Returns its port, and the key of its account if it needs one. */
   open: name === 'relay' ? relay : ours,
   /**
-   * Processor time since the start, frames received from the venue, and batches that the engine wrote into the cluster
-   * log.
+   * Processor time since the start, frames received from the venue, largest resident memory, and batches that the engine
+   * wrote into the cluster log.
    */
   look: () => ({
     processorMicros: processorMicros(),
     frameCount,
+    residentBytesMax: 1_024 * process.resourceUsage().maxRSS,
     batchCount: sum('cluster_batches_total'),
     batchBytes: sum('cluster_batch_bytes_total'),
   }),

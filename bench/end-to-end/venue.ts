@@ -9,6 +9,7 @@ import { bookLine } from '../sim-load.ts'
 import { numbered, type SendPlan } from './frames.ts'
 
 const HOST = '127.0.0.1'
+const MARKET = /"market":"(0x\w+)"|"market_ticker":"([^"]+)"/
 const sockets = new Map<string, WebSocket>()
 let load: IngestLoad | null = null
 let texts: readonly string[] = []
@@ -52,6 +53,19 @@ export const api = serve({
     for (const { text } of load?.world.snapshots ?? []) socketOf(side).send(text)
   },
   send: (side: string, plan: SendPlan) => send(socketOf(side), plan),
+  /** The open markets with most frames, by unified id. */
+  busiest(count: number): readonly string[] {
+    const frames = new Map<string, number>()
+    for (const { listing } of load?.world.markets ?? []) frames.set(listing.nativeId, 0)
+    for (const text of texts) {
+      const [, a, b] = MARKET.exec(text) ?? []
+      const id = a ?? b ?? ''
+      const known = frames.get(id)
+      if (known !== undefined) frames.set(id, known + 1)
+    }
+    const sorted = [...frames].sort(([, one], [, other]) => other - one).slice(0, count)
+    return sorted.map(([id]) => `venue_${id.startsWith('0x') ? 'a' : 'b'}_${id}`)
+  },
   /** All books after the last frame, one line each, by unified id. */
   truth(): readonly string[] {
     return (load?.world.markets ?? []).map(({ listing: { venue, nativeId }, book }) =>

@@ -1,0 +1,172 @@
+// A peak like an election night. A venue process sends frames of the simulated world at planned times, one in twenty of
+// them a trade. The complete engine with LMDB serves 1,000 subscribers in another process. Each of them follows books
+// and trades of one of the 100 busiest markets. Latency is the time from the planned send to the subscriber. Then the
+// rate changes in steps until the latency or the engine's processor exceeds its limit.
+// Precision: venue, engine and subscribers share the machine. With two cores they need both at these rates.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  FedServer,
+  type FrameRange,
+  openSubscribers,
+  openVenue,
+  type Venue,
+} from './end-to-end/fed-server.ts'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  inFolder,
+  nanosText,
+  type Row,
+  timesRow,
+} from './harness.ts'
+
+const CHANNELS = ['orderbook', 'trades']
+const P99_MS_MAX = 50
+const DRAIN_MS = 200
+
+interface Size {
+  readonly marketsPerVenue: number
+  readonly subscriberCount: number
+  readonly busyCount: number
+  readonly perSecond: number
+  readonly seconds: number
+  readonly warmUpFrames: number
+  readonly warmUpRate: number
+  /** Rates of the steps after the peak: `faster` if the peak was within the limits, otherwise `slower`. */
+  readonly faster: readonly number[]
+  readonly slower: readonly number[]
+  readonly stepSeconds: number
+}
+
+const SMALL: Size = {
+  ...{ marketsPerVenue: 20, subscriberCount: 20, busyCount: 5, perSecond: 500, seconds: 1 },
+  ...{ warmUpFrames: 200, warmUpRate: 500, faster: [1_000], slower: [200], stepSeconds: 0.2 },
+}
+const LARGE: Size = {
+  ...{ marketsPerVenue: 400, subscriberCount: 1_000, busyCount: 100 },
+  ...{ perSecond: 20_000, seconds: 60, warmUpFrames: 30_000, warmUpRate: 5_000 },
+  ...{ faster: [25_000, 30_000, 35_000, 40_000], slower: [15_000, 10_000, 5_000], stepSeconds: 3 },
+}
+
+export const bench: Bench = {
+  name: 'peak',
+  question:
+    'Are 1,000 subscribers served in time at 20,000 venue messages a second, and at which rate does one core end?',
+  excludes: 'networks beyond loopback, the connectors’ requests, the subscribers’ own work',
+  run(setting) {
+    const size = setting.isSmall ? SMALL : { ...LARGE, seconds: setting.seconds ?? LARGE.seconds }
+    return inFolder(async (folder) => {
+      const venue = openVenue()
+      const server = new FedServer('ours', venue)
+      try {
+        return await runPeak(venue, server, folder, size, setting)
+      } finally {
+        await venue.end()
+        await server.end()
+      }
+    })
+  },
+}
+
+type Run = Awaited<ReturnType<FedServer['run']>>
+
+async function runPeak(
+  venue: Venue,
+  server: FedServer,
+  dataDir: string,
+  size: Size,
+  { logLine }: BenchSetting,
+) {
+  const { perSecond, seconds, warmUpFrames, stepSeconds, marketsPerVenue } = size
+  const steps = Math.max(...[size.faster, size.slower].map((rates) => sum(rates) * stepSeconds))
+  const wanted = Math.ceil(warmUpFrames + perSecond * seconds + steps)
+  const { port: venuePort, frameCount } = await venue.call('open', wanted, marketsPerVenue)
+  logLine(`${frameCount} frames prepared`)
+  const { port, apiKey } = await server.open({ venuePort, dataDir, marketsPerVenue })
+  const marketIds = await venue.call('busiest', size.busyCount)
+  const { subscriberCount } = size
+  const subscribers = openSubscribers()
+  server.subscribers = [subscribers]
+  const target = { port, apiKey, channels: CHANNELS, subscriberCount, marketIds }
+  await subscribers.call('connect', target)
+  let from = 0
+  const run = async (rate: number, count: number): Promise<Run> => {
+    const range: FrameRange = { perSecond: rate, from, to: Math.min(from + count, frameCount) }
+    from = range.to
+    const done = await server.run(range)
+    logLine(`${rate} a second, to frame ${range.to}: ${runText(done, rate)}`)
+    await pause(DRAIN_MS)
+    return done
+  }
+  await run(size.warmUpRate, warmUpFrames)
+  const peak = await run(perSecond, perSecond * seconds)
+  const isMet = isWithin(peak, perSecond)
+  const met = new Map([[perSecond, isMet]])
+  for (const rate of isMet ? size.faster : size.slower) {
+    const step = await run(rate, rate * stepSeconds)
+    met.set(rate, isWithin(step, rate))
+    if (met.get(rate) !== isMet) break
+  }
+  if (from < frameCount) await run(size.warmUpRate * 2, frameCount - from)
+  const truth = new Set(await venue.call('truth'))
+  const { books } = await subscribers.call('received')
+  for (const line of books) check(truth.has(line), `the world has another book than\n${line}`)
+  check(books.length === 1, `the first subscriber has ${books.length} books`)
+  const checked = "a subscriber's book equals the simulated world's"
+  const hash = hashOf(books)
+  return { rows: rowsOf(size, peak, met), state: { hash, checked, isRepeatable: false } }
+}
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, one) => total + one, 0)
+
+function deliveryOf({ deliveries: [delivery] }: Run) {
+  if (delivery === undefined) throw new Error('there are subscribers')
+  return delivery
+}
+
+const lostOf = (run: Run): number => deliveryOf(run).lostCount
+const p99Of = (run: Run): number => deliveryOf(run).times.getValueAtPercentile(99) / 1e6
+/** Share of a core that the engine's process used, with LMDB's thread and garbage collection. */
+const coreShare = ({ processorMicros, frameCount }: Run, rate: number): number =>
+  ((processorMicros / frameCount) * rate) / 1e6
+
+const isWithin = (run: Run, rate: number): boolean =>
+  p99Of(run) < P99_MS_MAX && lostOf(run) === 0 && coreShare(run, rate) < 1
+
+function runText(run: Run, rate: number): string {
+  const { times, deliveryCount, resyncCount, lostCount } = deliveryOf(run)
+  const at = (rank: number) => nanosText(times.getValueAtPercentile(rank))
+  const each = (run.processorMicros / run.frameCount).toFixed(1)
+  const share = Math.round(100 * coreShare(run, rate))
+  return `p50 ${at(50)}, p99 ${at(99)}; ${deliveryCount} deliveries, ${lostCount} lost, ${resyncCount} books sent anew; ${each} µs of engine processor a frame, ${share} % of a core`
+}
+
+function rowsOf(size: Size, peak: Run, met: ReadonlyMap<number, boolean>): readonly Row[] {
+  const { perSecond, seconds, subscriberCount, busyCount } = size
+  const title = `${perSecond}/s for ${seconds} s`
+  const mib = Math.round(peak.residentBytesMax / 2 ** 20)
+  const within = [...met].filter(([, isMet]) => isMet).map(([rate]) => rate)
+  const beyond = [...met].filter(([, isMet]) => !isMet).map(([rate]) => rate)
+  const last = within.length === 0 ? 'none of the rates' : `${Math.max(...within)}/s`
+  const first = beyond.length === 0 ? 'none of the rates' : `${Math.min(...beyond)}/s`
+  const possible = Math.round((1e6 * peak.frameCount) / peak.processorMicros)
+  return [
+    timesRow(`${title}: planned send → subscriber`, deliveryOf(peak).times),
+    figureRow(
+      `${title}: ${subscriberCount} subscribers of ${busyCount} markets`,
+      runText(peak, perSecond),
+    ),
+    aimedRow(`${title}: delivery, p99`, p99Of(peak), { atMost: P99_MS_MAX }, 'ms'),
+    aimedRow(`${title}: lost`, lostOf(peak), { atMost: 0 }, 'messages'),
+    figureRow(`${title}: resident memory of the engine, at most`, `${mib} MiB`),
+    figureRow(
+      'the rate at which one core ends',
+      `${possible}/s by the engine's processor time at ${perSecond}/s; last rate within the limits ${last}, first rate beyond them ${first}`,
+    ),
+  ]
+}
