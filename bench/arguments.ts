@@ -58,7 +58,7 @@ export const BENCH_COMMAND = {
     seconds: { takes: 'N', means: 'duration of each timed load' },
     markets: {
       takes: 'N',
-      means: 'for scale, matching and cluster: markets of both venues together',
+      means: 'for scale, start, matching and cluster: markets of both venues together',
     },
     small: { takes: null, means: 'small loads, as in tests; the figures are meaningless' },
     url: { takes: 'URL', means: 'load this running deployment instead' },

@@ -33,8 +33,10 @@ interface TruthBook {
   readonly asks: Levels
 }
 
-const START_MS_MAX = 180_000
+const START_MS_MAX = 600_000
 const POLL_MS = 50
+const RETRIES_MAX = 5
+const RETRY_MS = 1_000
 const EQUAL_WITHIN_MS = 20_000
 const TICKS_PER_SECOND = 100
 
@@ -64,7 +66,7 @@ export class LiveService {
     this.times = times
   }
 
-  /** Resolves when the banner is printed. Rejects after three minutes, or if the engine exits. */
+  /** Resolves when the banner is printed. Rejects if the engine exits. */
   static async start(options: ServiceOptions): Promise<LiveService> {
     const startedAtMs = systemClock.nowMs()
     const settings = {
@@ -94,11 +96,20 @@ export class LiveService {
     }
   }
 
-  /** Requests a path of our REST API and returns the response. Throws if the status is not 200. */
+  /**
+   * Requests a path of our REST API and returns the response. Retries five times while the service is overloaded (503).
+   * Throws if the status is not 200.
+   */
   async answer(path: string): Promise<{ readonly body: string; readonly headers: Headers }> {
-    const response = await fetch(`${this.api}${path}`, { headers: { 'X-API-Key': this.key } })
-    if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
-    return { body: await response.text(), headers: response.headers }
+    for (let attempt = 0; ; attempt += 1) {
+      const response = await fetch(`${this.api}${path}`, { headers: { 'X-API-Key': this.key } })
+      const body = await response.text()
+      if (response.status === 200) return { body, headers: response.headers }
+      if (response.status !== 503 || attempt === RETRIES_MAX) {
+        throw new Error(`${path.slice(0, 200)} answered ${response.status}: ${body.slice(0, 200)}`)
+      }
+      await pause(RETRY_MS)
+    }
   }
 
   async read<Body>(path: string): Promise<Body> {
@@ -134,7 +145,7 @@ export class LiveService {
 
   /** Time at which both catalogues were complete. It is not earlier than the first poll. */
   async catalogsLoaded(): Promise<number> {
-    return this.#until('both catalogues', async () => {
+    return this.until('both catalogues', async () => {
       const { cache } = await this.read<{ cache: boolean }>('/health')
       return cache
     })
@@ -142,7 +153,7 @@ export class LiveService {
 
   /** Time at which at most this many books were stale. */
   async booksLive(staleMax: number): Promise<number> {
-    return this.#until('live books', async () => {
+    return this.until('live books', async () => {
       const stale = [...(await this.metrics()).matchAll(/^books_stale_[ab] (\d+)$/gm)]
       check(stale.length === 2, '/metrics shows the stale books of both venues')
       return stale.reduce((sum, [, count]) => sum + Number(count), 0) <= staleMax
@@ -157,7 +168,8 @@ export class LiveService {
     return `late by ${of('p50')} ms (p50), ${of('p99')} ms (p99), ${of('max')} ms at most`
   }
 
-  async #until(what: string, isSo: () => Promise<boolean>): Promise<number> {
+  /** Polls until a condition holds. Returns that time. Rejects after ten minutes. */
+  async until(what: string, isSo: () => Promise<boolean>): Promise<number> {
     const endsAtMs = systemClock.monotonicMs() + START_MS_MAX
     while (!(await isSo())) {
       if (systemClock.monotonicMs() > endsAtMs)
@@ -191,7 +203,7 @@ export class LiveService {
 
   /** Time at which an open market on the first page had a price. It is not earlier than the first poll. */
   async firstPrice(): Promise<number> {
-    return this.#until('a price', async () => {
+    return this.until('a price', async () => {
       const { markets } = await this.read<{ markets: readonly { id: string }[] }>(
         '/v1/markets?status=open&limit=10',
       )

@@ -3,7 +3,7 @@
 // least. The build is removed before the first start, which therefore includes building. Second, starts with many
 // markets, on an empty and on the resulting folder. Measures the time until the venues listen, until the banner, until
 // both catalogues are loaded, and until 99 % of the open books are live. The memory per market is the difference to an
-// engine with 20 markets per venue.
+// engine with 20 markets per venue. With `--markets` only starts with this number of markets run (start/at-size.ts).
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,6 +20,7 @@ import {
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
 import { LiveService } from './live-service.ts'
+import { startAtSize } from './start/at-size.ts'
 
 /** Default value of SIM_MARKETS. */
 const DEFAULT_MARKETS = 400
@@ -40,24 +41,39 @@ export const bench: Bench = {
     'How long does a start take until the first live price and with many markets, and how much memory per market?',
   excludes: 'real networks, the simulator’s memory',
   async run(setting) {
-    const starts = setting.isSmall ? 2 : 1
-    const quick = await builtAndThroughTsx(setting)
-    const baseline = await startTwice({ ...setting, marketsPerVenue: BASELINE_MARKETS, starts })
-    const rows: Row[] = [...quick, ...baseline.rows]
-    const lines = [...baseline.lines]
-    if (!setting.isSmall) {
-      const measured = await startTwice({ ...setting, marketsPerVenue: MARKETS, starts: 2 })
+    const { isSmall, markets } = setting
+    const rows: Row[] = []
+    const lines: string[] = []
+    if (markets !== null || isSmall) {
+      const measured = await startAtSize(markets ?? 2 * BASELINE_MARKETS, setting)
       rows.push(...measured.rows)
       lines.push(...measured.lines)
-      const marketCount = measured.marketCount - baseline.marketCount
-      const perMarket = (measured.residentBytes - baseline.residentBytes) / marketCount
-      // With few markets this figure mostly depends on how far the garbage collector lets the heap grow.
-      const value = `${(perMarket / 1_024).toFixed(1)} KiB a market over ${marketCount} markets`
-      rows.push(figureRow(`${MARKETS} a venue, resident above the baseline's`, value))
+    }
+    if (markets === null) {
+      const measured = await startDefault(setting)
+      rows.push(...measured.rows)
+      lines.push(...measured.lines)
     }
     const checked = `${lines.length} sampled books over REST equal the simulator's own`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
   },
+}
+
+/** Starts with the default number of markets, and with many markets unless `isSmall`. */
+async function startDefault(setting: BenchSetting) {
+  const starts = setting.isSmall ? 2 : 1
+  const quick = await builtAndThroughTsx(setting)
+  const baseline = await startTwice({ ...setting, marketsPerVenue: BASELINE_MARKETS, starts })
+  const rows: Row[] = [...quick, ...baseline.rows]
+  const lines = [...baseline.lines]
+  if (setting.isSmall) return { rows, lines }
+  const measured = await startTwice({ ...setting, marketsPerVenue: MARKETS, starts: 2 })
+  const marketCount = measured.marketCount - baseline.marketCount
+  const perMarket = (measured.residentBytes - baseline.residentBytes) / marketCount
+  // With few markets this figure mostly depends on how far the garbage collector lets the heap grow.
+  const value = `${(perMarket / 1_024).toFixed(1)} KiB a market over ${marketCount} markets`
+  rows.push(...measured.rows, figureRow(`${MARKETS} a venue, resident above the baseline's`, value))
+  return { rows, lines: [...lines, ...measured.lines] }
 }
 
 interface QuickStart {
