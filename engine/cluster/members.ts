@@ -61,13 +61,11 @@ export class Members {
 
   /** This process and all members with recent announcements, by role (engines, standbys, gateways), then name. */
   all(): readonly MemberStatus[] {
-    const nowMs = this.#clock.monotonicMs()
+    this.#removeSilent()
     const self = this.#self()
     const found: MemberStatus[] = [{ ...self, lastSeenAgoMs: 0 }]
-    for (const [name, { member, atMs }] of this.#seen) {
-      const lastSeenAgoMs = Math.round(nowMs - atMs)
-      if (lastSeenAgoMs > memberTimeoutMs) this.#seen.delete(name)
-      else if (name !== self.name) found.push({ ...member, lastSeenAgoMs })
+    for (const [name, seen] of this.#seen) {
+      if (name !== self.name) found.push({ ...seen.member, lastSeenAgoMs: this.#ageMs(seen) })
     }
     const rank = ({ role, name }: Member) => `${ROLES.indexOf(role)} ${name}`
     return found.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
@@ -89,11 +87,21 @@ export class Members {
     await this.#subscription.stop()
   }
 
+  #ageMs({ atMs }: { readonly atMs: number }): number {
+    return Math.round(this.#clock.monotonicMs() - atMs)
+  }
+
+  /** Removes members without recent announcements. */
+  #removeSilent(): void {
+    for (const [name, seen] of this.#seen) {
+      if (this.#ageMs(seen) > memberTimeoutMs) this.#seen.delete(name)
+    }
+  }
+
   #receive(bytes: Uint8Array): void {
     const member = memberMessage.decode(bytes)
     if (member === null) return
-    // Removes members without recent announcements.
-    if (this.#seen.size >= membersMax) this.all()
+    if (this.#seen.size >= membersMax) this.#removeSilent()
     if (this.#seen.size >= membersMax && !this.#seen.has(member.name)) return
     const seen = { member, atMs: this.#clock.monotonicMs() }
     this.#seen.set(member.name, seen)
