@@ -57,6 +57,8 @@ interface LmdbStorageOptions {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** Checks existing files before they are opened. By default in child processes. */
+  readonly checkFiles?: typeof checkFiles
 }
 
 /**
@@ -91,8 +93,9 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
     }
     const side = prepareSideFile(dataDir)
     const found = ENVIRONMENT_NAMES.filter((name) => (environmentBytes(dataDir, name) ?? 0) > 0)
+    const check = options.checkFiles ?? checkFiles
     await Promise.all(
-      found.map((name) => checkFiles({ dataDir, name, path: environmentPath(dataDir, name) })),
+      found.map((name) => check({ dataDir, name, path: environmentPath(dataDir, name) })),
     )
     const open = (name: EnvironmentName): RootDatabase<Buffer, Buffer> => {
       const path = environmentPath(dataDir, name)

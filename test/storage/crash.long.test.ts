@@ -11,7 +11,7 @@ import { type Bar, barOf, joined } from '../../engine/market/candle.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import { openData, testFolder } from '../support/rigs/data-folder.ts'
+import { openCheckedData, testFolder } from '../support/rigs/data-folder.ts'
 import { account, key, NOON_MS } from '../support/worlds/stored.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 5
@@ -38,7 +38,7 @@ test('loses no acknowledged write and leaves no partial write on kill -9', async
       if (kind === 'key') keys.add(id)
       if (kind === 'removed') removed.add(id)
     }
-    const storage = await openData(dataDir)
+    const storage = await openCheckedData(dataDir)
     try {
       assertAcknowledged(storage, { accounts, keys, removed })
       trades = assertConsistent(storage)
@@ -53,10 +53,10 @@ test('loses no acknowledged write and leaves no partial write on kill -9', async
 
 test('commits every put on close, including puts of the last event-loop tick', async () => {
   const dataDir = join(folder, 'closed')
-  const storage = await openData(dataDir)
+  const storage = await openCheckedData(dataDir)
   storage.marks.put('last', 7)
   await storage.close()
-  const again = await openData(dataDir)
+  const again = await openCheckedData(dataDir)
   assert.equal(again.marks.get('last'), 7)
   await again.close()
 })

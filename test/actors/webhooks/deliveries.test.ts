@@ -23,6 +23,7 @@ import { answered, FakeCaller } from '../../support/fakes/caller.ts'
 import { CrashingOutbox } from '../../support/fakes/crashing-outbox.ts'
 import { noonClock } from '../../support/fakes/noon-clock.ts'
 import { until } from '../../support/fakes/receivers.ts'
+import { WITHOUT_CHECK } from '../../support/rigs/data-folder.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 import {
@@ -551,7 +552,7 @@ test('delivers pending events of the previous process from LMDB', async () => {
     }
   }
   try {
-    const options = { dataDir, clock: noonClock, log: silentLog }
+    const options = { dataDir, clock: noonClock, log: silentLog, ...WITHOUT_CHECK }
     const openStorage = () => openLmdbStorage({ ...options, metrics: new Metrics() })
     let storage = await openStorage()
     const hanging = new FakeCaller(noonClock)

@@ -13,6 +13,7 @@ import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { CrashingStorage } from '../../support/fakes/crashing-storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/reference/memory.ts'
+import { WITHOUT_CHECK } from '../../support/rigs/data-folder.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 import {
   foundRows,
@@ -383,7 +384,8 @@ test('builds the same rows on LMDB after close and reopen', async () => {
       const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-whales-'))
       folders.push(dataDir)
       const clock = new ManualClock()
-      const open = () => openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
+      const parts = { dataDir, clock, log: silentLog, ...WITHOUT_CHECK }
+      const open = () => openLmdbStorage({ ...parts, metrics: new Metrics() })
       let storage = await open()
       const worlds = [openWorld({ storage, clock, groupsMax: 3 })]
       for (const [index, step] of steps.entries()) {

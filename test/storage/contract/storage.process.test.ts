@@ -11,6 +11,7 @@ import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { storageContract } from '../../contract/storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { WITHOUT_CHECK } from '../../support/rigs/data-folder.ts'
 
 const folders: string[] = []
 const dataDirs = new Map<Storage, string>()
@@ -21,7 +22,12 @@ after(() => {
 
 async function openIn(dataDir: string): Promise<Storage> {
   // The clock does not advance, so commits happen only when a test requests them.
-  const parts = { clock: new ManualClock(), log: silentLog, metrics: new Metrics() }
+  const parts = {
+    clock: new ManualClock(),
+    log: silentLog,
+    metrics: new Metrics(),
+    ...WITHOUT_CHECK,
+  }
   const storage = await openLmdbStorage({ dataDir, ...parts })
   dataDirs.set(storage, dataDir)
   return storage

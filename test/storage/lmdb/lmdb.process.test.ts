@@ -24,7 +24,7 @@ import { SENTINEL_KEY } from '../../../storage/lmdb/sentinel.ts'
 import { barKey, groupKey } from '../../../storage/records/keys.ts'
 import { decodeRecord } from '../../../storage/records/records.ts'
 import { SENTINEL_TABLE, TABLES } from '../../../storage/tables.ts'
-import { openData, testFolder } from '../../support/rigs/data-folder.ts'
+import { openCheckedData, testFolder } from '../../support/rigs/data-folder.ts'
 import {
   account,
   bar,
@@ -39,15 +39,15 @@ const folder = testFolder('lmdb')
 /** Accepts every body. */
 const anyCodec = { newest: 255, encode: () => Buffer.alloc(0), decode: () => 'served' }
 
+const PAGE_BYTES = 4_096
+
 let folders = 0
 
 /** A closed data folder with rows in every table. */
-const PAGE_BYTES = 4_096
-
 async function filled(): Promise<string> {
   folders += 1
   const dataDir = join(folder, `filled-${folders}`)
-  const storage = await openData(dataDir)
+  const storage = await openCheckedData(dataDir)
   await storage.accounts.putAccount(account('one'))
   for (let count = 0; count < 1_000; count += 1) {
     storage.trades.put(traded(1), trade(`t${count}`, { run: 1, offset: count, seq: count }))
@@ -69,7 +69,7 @@ async function filled(): Promise<string> {
 }
 
 async function refuses(dataDir: string, terms: RegExp): Promise<void> {
-  await assert.rejects(openData(dataDir), (error: unknown) => {
+  await assert.rejects(openCheckedData(dataDir), (error: unknown) => {
     assert.ok(error instanceof Error)
     assert.match(error.message, terms)
     assert.match(error.message, /refusing to start|in use/)
@@ -80,8 +80,8 @@ async function refuses(dataDir: string, terms: RegExp): Promise<void> {
 
 test('allows one engine per data folder and releases the lock on close', async () => {
   const dataDir = await filled()
-  const storage = await openData(dataDir)
-  await assert.rejects(openData(dataDir), (error: unknown) => {
+  const storage = await openCheckedData(dataDir)
+  await assert.rejects(openCheckedData(dataDir), (error: unknown) => {
     assert.ok(error instanceof EngineError)
     assert.equal(error.code, 'UNAVAILABLE')
     return error.detail.includes(`process ${process.pid}`)
@@ -90,7 +90,7 @@ test('allows one engine per data folder and releases the lock on close', async (
   await storage.close()
   await storage.close()
   assert.equal(existsSync(join(dataDir, 'lock')), false)
-  await (await openData(dataDir)).close()
+  await (await openCheckedData(dataDir)).close()
 })
 
 test('refuses to open an emptied, missing or foreign environment', async () => {
@@ -116,7 +116,7 @@ test('refuses to open an emptied, missing or foreign environment', async () => {
   writeFileSync(join(dataDir, 'database.json'), '{}')
   await refuses(dataDir, /database.json is damaged/)
   copyFileSync(join(retained, 'database.json'), join(dataDir, 'database.json'))
-  const storage = await openData(dataDir)
+  const storage = await openCheckedData(dataDir)
   assert.equal(storage.trades.count(), 1_000)
   await storage.close()
 })
@@ -143,7 +143,7 @@ test('refuses to open a file with a zeroed page, unless every row is still reada
     writeSync(file, Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, page * PAGE_BYTES)
     closeSync(file)
     try {
-      const storage = await openData(dataDir)
+      const storage = await openCheckedData(dataDir)
       const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
       assert.equal(storage.trades.range({ ...query, order: 'asc', limit: 2_000 }).length, 1_000)
       outcomes.opened += 1
@@ -190,7 +190,7 @@ test('keeps accounts when the market folder is removed by hand', async () => {
   rmSync(join(dataDir, 'market'), { recursive: true })
   const sidePath = join(dataDir, 'database.json')
   writeFileSync(sidePath, readFileSync(sidePath, 'utf8').replace('true', 'false'))
-  const storage = await openData(dataDir)
+  const storage = await openCheckedData(dataDir)
   assert.equal(storage.trades.count(), 0)
   assert.equal([...storage.accounts.accounts()].length, 1)
   await storage.close()
@@ -209,7 +209,7 @@ test('skips and counts a damaged record, and serves the neighbouring records', a
   await table.put(block.key, block.value)
   await root.close()
   const metrics = new Metrics()
-  const storage = await openData(dataDir, metrics)
+  const storage = await openCheckedData(dataDir, metrics)
   const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
   const rows = storage.trades.range({ ...query, order: 'asc', limit: 600 })
   assert.deepEqual([rows.length, rows.at(-1)?.ordinal], [600, 600])
@@ -243,7 +243,7 @@ test('skips and counts a damaged bar and a truncated snapshot', async () => {
   await snapshots.put(groupKey(1, NOON_MS), retained.subarray(0, -1))
   await root.close()
   const metrics = new Metrics()
-  const storage = await openData(dataDir, metrics)
+  const storage = await openCheckedData(dataDir, metrics)
   assert.equal(storage.bars.get(1, 'hour', timeMs(NOON_MS)), null)
   assert.notEqual(storage.bars.get(1, 'minute', timeMs(NOON_MS)), null)
   const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const

@@ -20,7 +20,16 @@ export function testFolder(name: string): string {
   return folder
 }
 
+/** Replaces the check of existing files, which starts two processes. lmdb.process.test.ts tests the check. */
+export const WITHOUT_CHECK = { checkFiles: async () => undefined }
+
 export function openData(dataDir: string, metrics = new Metrics()): Promise<Storage> {
+  const parts = { clock: systemClock, log: silentLog, metrics, ...WITHOUT_CHECK }
+  return openLmdbStorage({ dataDir, ...parts })
+}
+
+/** Opens a data folder like the service, which first checks its files. */
+export function openCheckedData(dataDir: string, metrics = new Metrics()): Promise<Storage> {
   return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
 }
 
