@@ -72,12 +72,18 @@ class MemoryRoot implements Root {
   async backup(): Promise<void> {}
 }
 
+/** Sorted rows, and the number of iterators that read them. */
+interface Rows {
+  readonly list: Row[]
+  readerCount: number
+}
+
 class MemoryDatabase implements Database {
-  readonly #rows: Row[] = []
+  #rows: Rows = { list: [], readerCount: 0 }
   #bytes = 0
 
   get(key: Buffer): Buffer | undefined {
-    const row = this.#rows[this.#indexOf(key)]
+    const row = this.#rows.list[this.#indexOf(key)]
     return row?.key.equals(key) ? row.value : undefined
   }
 
@@ -86,38 +92,58 @@ class MemoryDatabase implements Database {
   }
 
   put(key: Buffer, value: Buffer): void {
-    this.remove(key)
+    const index = this.#indexOf(key)
+    const replaced = this.#rows.list[index]
+    const isReplaced = replaced?.key.equals(key) === true
     const row = { key: Buffer.from(key), value: Buffer.from(value) }
-    this.#rows.splice(this.#indexOf(key), 0, row)
+    this.#changeable().splice(index, isReplaced ? 1 : 0, row)
     this.#bytes += key.length + value.length
+    if (isReplaced) this.#bytes -= key.length + replaced.value.length
   }
 
   remove(key: Buffer): void {
     const index = this.#indexOf(key)
-    const row = this.#rows[index]
+    const row = this.#rows.list[index]
     if (row?.key.equals(key) !== true) return
-    this.#rows.splice(index, 1)
+    this.#changeable().splice(index, 1)
     this.#bytes -= key.length + row.value.length
   }
 
+  /** Reads the rows that existed at the start. */
   *getRange(range: { start: Buffer; end: Buffer; reverse?: boolean }): Iterable<Row> {
     const { start, end, reverse = false } = range
     const from = this.#indexOf(reverse ? end : start)
-    const rows = this.#rows.slice(from, this.#indexOf(reverse ? start : end))
-    yield* reverse ? rows.reverse() : rows
+    const to = this.#indexOf(reverse ? start : end)
+    const rows = this.#rows
+    rows.readerCount += 1
+    try {
+      for (let step = 0; step < to - from; step += 1) {
+        const row = rows.list[reverse ? to - 1 - step : from + step]
+        if (row !== undefined) yield row
+      }
+    } finally {
+      rows.readerCount -= 1
+    }
+  }
+
+  /** The list of rows for a change. Iterators keep the previous list. */
+  #changeable(): Row[] {
+    if (this.#rows.readerCount > 0) this.#rows = { list: [...this.#rows.list], readerCount: 0 }
+    return this.#rows.list
   }
 
   getStats() {
     const pages = { treeLeafPageCount: Math.ceil(this.#bytes / PAGE_BYTES), pageSize: PAGE_BYTES }
-    return { entryCount: this.#rows.length, ...pages }
+    return { entryCount: this.#rows.list.length, ...pages }
   }
 
   /** The index of the first row at or above a key. */
   #indexOf(key: Buffer): number {
-    let [low, high] = [0, this.#rows.length]
+    const { list } = this.#rows
+    let [low, high] = [0, list.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      const row = this.#rows[middle]
+      const row = list[middle]
       if (row !== undefined && compareKeys(row.key, key) < 0) low = middle + 1
       else high = middle
     }
