@@ -134,8 +134,16 @@ interface CapturedRow {
   readonly changes?: readonly (WireLevel & { readonly side: string })[]
 }
 
+const captures = new Map<string, readonly Capture[]>()
+
 /** The streams of a file in the format of POLYMARKET_STREAM. */
-export function polymarketCaptures(path: string): Capture[] {
+export function polymarketCaptures(path: string): readonly Capture[] {
+  const parsed = captures.get(path) ?? parseCaptures(path)
+  captures.set(path, parsed)
+  return parsed
+}
+
+function parseCaptures(path: string): readonly Capture[] {
   const found = new Map<string, { tokens: string[]; frames: CapturedFrame[] }>()
   for (const text of textOfFile(path).trim().split('\n')) {
     const row: CapturedRow = JSON.parse(text)
