@@ -8,6 +8,7 @@ import { calibrated, chanceOf, train, WEIGHTS } from '../../../../engine/matchin
 import { scorePair } from '../../../../engine/matching/compare/score.ts'
 import {
   bandsOf,
+  type ComparedPair,
   CROSS_VALIDATION_SPLITS,
   comparePairs,
   countAt,
@@ -84,7 +85,7 @@ test('gives empty, huge, foreign, marked-up and nonsense texts low scores and ne
       const group = understandEvent(eventA(title, slug, [other, title], slug))
       assert.ok(scorePair(group, understandEvent(eventB(other, slug, other))).score <= 100)
     }),
-    { numRuns: 400 },
+    { numRuns: process.env.TEST_LONG === '1' ? 400 : 80 },
   )
   for (const title of ['', '?', '<b></b>', '🎲']) {
     const found = scorePair(understandMarket(marketA(title)), understandMarket(marketB('', title)))
@@ -266,21 +267,30 @@ const DATA = process.env.SHARED_DATA ?? '../shared/data'
 const PAIRS = join(DATA, 'pairs-dev.jsonl')
 const SECOND = join(DATA, 'pairs-dev-2.jsonl')
 
-function labelledPairs(file = PAIRS): readonly LabelledPair[] | null {
+const comparedByFile = new Map<string, readonly ComparedPair[]>()
+
+/** The compared pairs of a file; null if there is no such file. */
+function comparedPairs(file = PAIRS): readonly ComparedPair[] | null {
   if (!existsSync(file)) return null
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .flatMap((line) => labelledPairOf(JSON.parse(line), PAIRED, file) ?? [])
+  let compared = comparedByFile.get(file)
+  if (compared === undefined) {
+    const lines = readFileSync(file, 'utf8').split('\n')
+    const pairs = lines
+      .filter((line) => line !== '')
+      .flatMap((line) => labelledPairOf(JSON.parse(line), PAIRED, file) ?? [])
+    compared = comparePairs(pairs)
+    comparedByFile.set(file, compared)
+  }
+  return compared
 }
 
 test('reaches the required quality on unseen question kinds in two collections', (t) => {
-  const [first, second] = [labelledPairs(), labelledPairs(SECOND)]
+  const [first, second] = [comparedPairs(), comparedPairs(SECOND)]
   if (first === null || second === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality on unseen kinds was not judged')
     return
   }
-  const scored = crossScore(comparePairs([...first, ...second]), ({ kind }) => kind)
+  const scored = crossScore([...first, ...second], ({ kind }) => kind)
   assert.ok(new Set(scored.map(({ pair: { kind } }) => kind)).size >= 25)
   const floors = [
     ['market', false, 0.98, 0.95],
@@ -300,12 +310,12 @@ test('reaches the required quality on unseen question kinds in two collections',
 })
 
 test('predicts accurate scores for held-out pairs', (t) => {
-  const pairs = labelledPairs()
-  if (pairs === null) {
+  const compared = comparedPairs()
+  if (compared === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the calibration of scores was not judged')
     return
   }
-  const bands = bandsOf(crossScore(comparePairs(pairs), (one) => foldOf(one, 5)))
+  const bands = bandsOf(crossScore(compared, (one) => foldOf(one, 5)))
   const total = bands.reduce((sum, { n }) => sum + n, 0)
   assert.ok(total > 500)
   const error = bands.reduce((sum, { n, same, promised }) => {
@@ -320,12 +330,11 @@ test('predicts accurate scores for held-out pairs', (t) => {
 })
 
 test('reaches the required quality on labelled pairs in cross-validation by event', (t) => {
-  const pairs = labelledPairs()
-  if (pairs === null) {
+  const compared = comparedPairs()
+  if (compared === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality of matching was not judged')
     return
   }
-  const checked = comparePairs(pairs)
   const isGame = ({ pair: { origin } }: Scored): boolean => origin.startsWith('rule: ')
   const floors = (
     scored: readonly Scored[],
@@ -337,7 +346,7 @@ test('reaches the required quality on labelled pairs in cross-validation by even
     assert.ok(right / accepted >= precision, `${what}: precision ${right}/${accepted}`)
     assert.ok(right / same >= recall, `${what}: recall ${right}/${same}`)
   }
-  const folds = crossScore(checked, (one) => foldOf(one, 5))
+  const folds = crossScore(compared, (one) => foldOf(one, 5))
   const ofGrain = (scored: readonly Scored[], grain: string) =>
     scored.filter(({ pair: one }) => one.grain === grain)
   floors(ofGrain(folds, 'market'), 0.99, 0.97, 'markets')
@@ -348,7 +357,7 @@ test('reaches the required quality on labelled pairs in cross-validation by even
     0.75,
     'other events',
   )
-  const unseen = crossScore(checked, (one) => `${one.origin} ${one.grain}`)
+  const unseen = crossScore(compared, (one) => `${one.origin} ${one.grain}`)
   floors(ofGrain(unseen, 'market'), 0.98, 0.95, 'markets of unseen kinds')
   floors(
     ofGrain(unseen, 'event').filter((one) => !isGame(one)),
