@@ -18,6 +18,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 const library = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
 const EDGES = [0, 1, 31, 32, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
 const COMPLETE = [...EDGES, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 52 + 1]
+const NUMBERS = process.env.TEST_LONG === '1' ? 2_000 : 300
 const LARGEST = Number.MAX_SAFE_INTEGER
 
 const integerOf = (value: number): number | bigint =>
@@ -84,7 +85,7 @@ function randomUpdate(random: Random, market: BookUpdate['market'], count: numbe
 
 test('encodes a number in its shortest form: 32-bit integer, 64-bit time or counter, otherwise float', () => {
   const random = seededRandom('numbers', 8)
-  const some = Array.from({ length: 2_000 }, () => random.below(2 ** random.below(53)))
+  const some = Array.from({ length: NUMBERS }, () => random.below(2 ** random.below(53)))
   for (const value of [...COMPLETE, LARGEST, ...some].flatMap((one) => [one, -one])) {
     const written = bytesOf((to) => to.integer(value))
     assert.ok(written.equals(library.pack(integerOf(value))), `${value} as an integer`)

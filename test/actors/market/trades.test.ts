@@ -25,6 +25,8 @@ import { naiveCandles } from '../../support/reference/naive/candles.ts'
 import { openData } from '../../support/rigs/data-folder.ts'
 import { NOON, recordingPublisher, storedMarket, trade } from '../../support/worlds/builders.ts'
 
+const SEEDS = process.env.TEST_LONG === '1' ? 25 : 8
+
 function openActor(storage: Storage): MarketActor {
   const { publisher } = recordingPublisher()
   return storedMarket({ publisher, storage }).open()
@@ -62,7 +64,7 @@ async function assertCandles(actor: MarketActor, storage: Storage, what: string)
 }
 
 test('builds the same candles as a recomputation at six intervals, for any order of trades', async () => {
-  for (let seed = 0; seed < 25; seed += 1) {
+  for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('candles', seed)
     const storage = openMemoryStorage()
     let actor = openActor(storage)

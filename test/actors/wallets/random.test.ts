@@ -11,7 +11,7 @@ import { naiveFigures, type Range } from '../../support/reference/wallet-figures
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 200 : 4
+const SEEDS = process.env.TEST_LONG === '1' ? 200 : 2
 
 /** The figures of a view in the shape of `expectedFigures`. */
 async function viewFigures(view: WalletView, ranges: readonly Range[]) {

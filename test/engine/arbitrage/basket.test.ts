@@ -30,7 +30,7 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 
-const ROUNDS = process.env.TEST_LONG === '1' ? 100_000 : 2_000
+const ROUNDS = process.env.TEST_LONG === '1' ? 100_000 : 600
 
 const micros = (text: string): number => microsFromDecimal(text) ?? assert.fail(text)
 const level = (price: string, size: string): Level => ({

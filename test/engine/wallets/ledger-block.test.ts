@@ -111,7 +111,7 @@ test('either rejects truncated or changed bytes or decodes every event', () => {
     assert.equal(unpackBlock(bytes.slice(0, length)), null, `cut to ${length}`)
   }
   let refused = 0
-  const rounds = process.env.TEST_LONG === '1' ? 50_000 : 2_000
+  const rounds = process.env.TEST_LONG === '1' ? 50_000 : 500
   for (let round = 0; round < rounds; round += 1) {
     const damaged = bytes.slice()
     damaged[random.below(round % 2 === 0 ? bytes.byteLength : 200)] = random.below(256)

@@ -13,6 +13,7 @@ import {
   tradeEvent,
 } from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
 
+const SEEDS = process.env.TEST_LONG === '1' ? 300 : 60
 const AT = timeMs(1_795_000_000_000)
 
 function wire(more: Partial<WireTrade> = {}): WireTrade {
@@ -156,7 +157,7 @@ test('checks the Data API for the missing fill of a participant row', () => {
 })
 
 test('emits each true trade once for any order of repeats, losses and responses', () => {
-  for (let seed = 0; seed < 300; seed += 1) {
+  for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('ledger', seed)
     const { ledger, events, suspicions } = openLedger()
     const trueRows = Array.from({ length: 1 + random.below(12) }, () =>
