@@ -5,6 +5,7 @@ import type { HttpClient } from '../../fetch.ts'
 import { addTo } from '../../grouping.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
+import { ConnectQueue } from '../connect-queue.ts'
 import { Poller } from '../poller.ts'
 import { latest } from '../socket-feed.ts'
 import type {
@@ -39,6 +40,13 @@ const ACCOUNT_EVERY_MS = 3_600_000
 const ACCOUNT_AFTER_FAILURE_MS = 600_000
 /** A connection that is added while others deliver does not count as missing for this time. */
 const ADDED_GRACE_MS = 10_000
+/** At most four connection attempts a second, and four connections that wait for their first book. */
+const CONNECT_LIMITS = {
+  apartMs: 250,
+  unansweredMax: 4,
+  answerWaitMs: 10_000,
+  refusedWaitMs: 10_000,
+}
 
 interface FeedParts extends VenueParts {
   readonly access: SocketAccess
@@ -55,6 +63,7 @@ export class KalshiFeed implements VenueFeed {
   readonly #tradeSocket: TradeSocket
   /** The connections for books by number. */
   readonly #bookSockets = new Map<number, BookSocket>()
+  readonly #connectQueue: ConnectQueue
   readonly #pace: SnapshotPace
   readonly #account: Poller
   readonly #tickers: TickerSocket
@@ -73,6 +82,7 @@ export class KalshiFeed implements VenueFeed {
     this.#parts = parts
     const { trades, clock, http, budget } = parts
     const { counters } = parts.access
+    this.#connectQueue = new ConnectQueue(clock, CONNECT_LIMITS)
     this.#pace = new SnapshotPace(clock)
     this.#account = new Poller(
       {
@@ -109,6 +119,7 @@ export class KalshiFeed implements VenueFeed {
     this.#stopping.abort()
     this.#parts.timers.stop()
     this.#parts.http.stop()
+    this.#connectQueue.stop()
     const sockets = [this.#tradeSocket, this.#tickers, ...this.#bookSockets.values()]
     await Promise.all([this.#figures, this.#account, ...sockets].map((each) => each.stop()))
   }
@@ -267,6 +278,7 @@ export class KalshiFeed implements VenueFeed {
     const socket: BookSocket = new BookSocket(this.#parts, this.#parts.access, {
       connection,
       wantedAtMs: isAddition ? this.#parts.clock.monotonicMs() + ADDED_GRACE_MS : 0,
+      connectQueue: this.#connectQueue,
       pace: this.#pace,
       onOverflow: (tickers) => {
         this.#full.add(socket)

@@ -33,7 +33,7 @@ export abstract class KalshiSocket {
   constructor(
     parts: VenueParts,
     access: SocketAccess,
-    purpose: Pick<SocketOptions, 'stream' | 'connection' | 'noDataAfterMs'>,
+    purpose: Pick<SocketOptions, 'stream' | 'connection' | 'noDataAfterMs' | 'connectQueue'>,
   ) {
     const { url, headers, tap, counters } = access
     this.parts = parts

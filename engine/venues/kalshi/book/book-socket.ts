@@ -2,6 +2,7 @@
 
 import { outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
+import type { ConnectQueue } from '../../connect-queue.ts'
 import { feedReporter } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import { KalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
@@ -23,6 +24,7 @@ const TRADE_WITHOUT_CHANGE_MS = 5_000
 
 interface BookSocketOptions {
   readonly connection: number
+  readonly connectQueue: ConnectQueue
   readonly pace: SnapshotPace
   /** Monotonic time before which the connection is not wanted until it delivers. */
   readonly wantedAtMs: number
@@ -50,7 +52,8 @@ export class BookSocket extends KalshiSocket {
 
   constructor(parts: VenueParts, access: SocketAccess, options: BookSocketOptions) {
     const purpose = { stream: 'books', connection: options.connection } as const
-    super(parts, access, { ...purpose, noDataAfterMs: NO_DATA_AFTER_MS })
+    const { connectQueue } = options
+    super(parts, access, { ...purpose, connectQueue, noDataAfterMs: NO_DATA_AFTER_MS })
     this.#options = options
     this.#report = feedReporter(parts, { venue: 'b', ...purpose })
     const nowMs = () => parts.clock.monotonicMs()
@@ -194,6 +197,7 @@ export class BookSocket extends KalshiSocket {
     const sinceMs = this.#downSinceMs
     this.#isUp = true
     this.#downSinceMs = null
+    this.#options.connectQueue.settle(this.#options.connection)
     this.#report('feedUp', 'connected', sinceMs, this.#subscriptions.tickers.map(outcomeId))
   }
 

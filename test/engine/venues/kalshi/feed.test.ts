@@ -339,6 +339,21 @@ describe('Kalshi feed with a key', () => {
     assert.equal(Math.max(...sizes()), 60, 'half of the burst of 600 tokens')
   })
 
+  it('opens connections one after another, those of the first markets first', async () => {
+    const bench = await open(true)
+    const names = Array.from({ length: 15_001 }, (_, index) => `M${index}`)
+    watchBooks(bench.venue.feed, names.map(watched))
+    const beganAtMs = bench.clock.nowMs()
+    bench.venue.feed.start()
+    // The connections for trades and tickers open at once.
+    await until(bench, () => bench.peers.length === 6)
+    assert.ok(bench.clock.nowMs() - beganAtMs >= 750)
+    const bookPeers = () => bench.peers.filter((peer) => peer.sids.has('orderbook_delta'))
+    await until(bench, () => bookPeers().length === 4)
+    assert.match(bookPeers()[0]?.commands[0] ?? '', /^subscribe M0 M1 /)
+    assert.match(bookPeers()[3]?.commands[0] ?? '', /^subscribe M15000$/)
+  })
+
   it('closes connections without markets, except for the last one', async () => {
     const bench = await open(true)
     const { feed } = bench.venue
