@@ -210,6 +210,12 @@ export const LevelSchema = Type.Object({
   platform: Type.String(),
 })
 
+/** `stale` and `stale_reason` of a book, or of a price that comes from a book. */
+export const staleFields = () => ({
+  stale: Type.Boolean(),
+  stale_reason: nullable(choice(STALE_REASONS)),
+})
+
 export const OrderbookSchema = Type.Object({
   market_id: Type.String(),
   outcome: Type.String(),
@@ -220,7 +226,7 @@ export const OrderbookSchema = Type.Object({
   timestamp_ms: Type.Integer(),
   seq: nullable(Type.Integer()),
   epoch: Type.String(),
-  stale: Type.Boolean(),
+  ...staleFields(),
   age_ms: nullable(Type.Integer()),
 })
 

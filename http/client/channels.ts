@@ -91,6 +91,13 @@ interface ChannelRules {
 
 const isRecordWith = (isValid: (data: Fields) => boolean) => (data: unknown) =>
   isRecord(data) && isValid(data)
+interface SnapshotFields {
+  readonly stale: boolean
+  /** Why the book is stale; null if it is live. */
+  readonly stale_reason?: string | null
+  readonly checksum?: number | null
+}
+
 const hasSides = isRecordWith(({ bids, asks }) => Array.isArray(bids) && Array.isArray(asks))
 const hasId = isRecordWith(({ id }) => typeof id === 'string')
 
@@ -99,9 +106,7 @@ export const CHANNELS = {
     delivery: 'book',
     messages: {
       /** A complete book. After a stale snapshot comes a gap with another snapshot, or `fresh`. */
-      snapshot: messageOf<Sides, { readonly stale: boolean; readonly checksum?: number | null }>(
-        hasSides,
-      ),
+      snapshot: messageOf<Sides, SnapshotFields>(hasSides),
       /** Changed levels of a book with absolute sizes. */
       update: messageOf<Sides, { readonly checksum?: number | null }>(hasSides),
     },

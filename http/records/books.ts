@@ -4,7 +4,7 @@ import type { BookLevels, EngineView, MarketView } from '../../actors/views.ts'
 import type { Level } from '../../engine/events.ts'
 import { complement } from '../../engine/units.ts'
 import { type CacheBounds, FactCache } from './fact-cache.ts'
-import { levelsText, levelText, marketTexts, spreadText } from './render.ts'
+import { levelsText, levelText, marketTexts, spreadText, staleText } from './render.ts'
 
 interface BookQuery {
   /** 0, or 1 for the second outcome. For the second outcome bids and asks are swapped and prices become complements. */
@@ -60,17 +60,16 @@ export class BookRecords {
     const confirmations = views.flatMap(({ bookConfirmedAtMs }) => bookConfirmedAtMs ?? [])
     const confirmedAtMs = confirmations.length === 0 ? null : Math.min(...confirmations)
     const isOld = confirmations.length < views.length || (confirmedAtMs ?? 0) < nowMs - bookAgeMsMax
-    const isStale =
-      books.some((book) => book.isStale) ||
-      views.some(({ isBehind }) => isBehind) ||
-      (matchedMarket !== null && isOld)
+    const reasons = books.flatMap((book) => book.staleReason ?? [])
+    const isDelayed = views.some(({ isBehind }) => isBehind) || (matchedMarket !== null && isOld)
+    const staleReason = reasons[0] ?? (isDelayed ? 'delayed' : null)
     // A consolidated book has no sequence number, since each venue's stream has its own.
     const seq = matchedMarket === null ? books[0]?.seq : null
     return {
       // Converts to a flat string. V8 would otherwise traverse the concatenated pieces at every request.
       head: Buffer.from(headText(view, query)).toString(),
       venueTimeMs: venueTimes.length === 0 ? null : Math.max(...venueTimes),
-      middle: `,"seq":${seq},"epoch":${JSON.stringify(epoch)},"stale":${isStale},"age_ms":`,
+      middle: `,"seq":${seq},"epoch":${JSON.stringify(epoch)},${staleText(staleReason)},"age_ms":`,
       confirmedAtMs,
     }
   }

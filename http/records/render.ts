@@ -6,6 +6,7 @@ import type {
   Level,
   LifecycleUpdate,
   MarketPrice,
+  StaleReason,
   Trade,
   TradeSide,
   Whale,
@@ -70,6 +71,13 @@ export function unitText(micros: number): string {
 export function spreadText(bid: PriceMicros | null, ask: PriceMicros | null): string {
   if (bid === null || ask === null) return '"spread":null,"mid_price":null'
   return `"spread":${unitText(ask - bid)},"mid_price":${unitText(midPrice(bid, ask))}`
+}
+
+/** `"stale":…,"stale_reason":…` of a book. Null: it is live. */
+export function staleText(reason: StaleReason | null): string {
+  return reason === null
+    ? '"stale":false,"stale_reason":null'
+    : `"stale":true,"stale_reason":"${reason}"`
 }
 
 /** The market's fields in a trade record, as quoted texts. */

@@ -1,10 +1,11 @@
 // The channel `depth`: the best levels of a book, at most once per conflation window. Each message contains all levels.
 // `seq` and `offset` are those of the newest change that the message includes.
 
-import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
 import type { BookReplaced, BookUpdate, Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import { staleText } from '../../records/render.ts'
+import { staleFields } from '../../schemas.ts'
 import {
   type Encoder,
   type Frame,
@@ -12,6 +13,7 @@ import {
   type ResyncReason,
   resyncMessage,
 } from '../encode/encoder.ts'
+import { writeStale } from '../encode/msgpack-records.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { Conflation } from '../fan-out/conflation.ts'
 import { counted } from '../messages.ts'
@@ -39,15 +41,15 @@ const VARIANTS = LEVELS.flatMap((levels) =>
 
 const STALENESS = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
 
-type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
+type Best = Pick<BookView, 'bids' | 'asks' | 'staleReason'>
 
 export function depthKind(levels: number): MessageKind<Best> {
   return new MessageKind<Best>(NAME, NAME, {
-    json: (book, market) => `"stale":${book.isStale},"data":${bookText(book, market, levels)}`,
-    count: () => 2,
+    json: (book, market) =>
+      `${staleText(book.staleReason)},"data":${bookText(book, market, levels)}`,
+    count: () => 3,
     msgpack(to, book, { platform }) {
-      to.text('stale')
-      to.boolean(book.isStale)
+      writeStale(to, book.staleReason)
       writeBook(to, book, platform, levels)
     },
   })
@@ -66,8 +68,8 @@ export const depth: Channel = {
   messages: {
     depth: counted(NAME, NAME, {
       summary: 'The best levels of a book, complete in each message',
-      fields: { stale: Type.Boolean(), data: StreamBookSchema },
-      example: { stale: false, data: EXAMPLE_BOOK },
+      fields: { ...staleFields(), data: StreamBookSchema },
+      example: { stale: false, stale_reason: null, data: EXAMPLE_BOOK },
     }),
   },
   shapes: {},

@@ -14,8 +14,8 @@ import type {
 } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
-import { levelsText, levelText, quoted, spreadText } from '../../records/render.ts'
-import { LevelSchema, nullable } from '../../schemas.ts'
+import { levelsText, levelText, quoted, spreadText, staleText } from '../../records/render.ts'
+import { LevelSchema, nullable, staleFields } from '../../schemas.ts'
 import {
   type Encoder,
   type Frame,
@@ -25,7 +25,7 @@ import {
   resyncMessage,
   staleMessage,
 } from '../encode/encoder.ts'
-import { writeLevels, writeSpread } from '../encode/msgpack-records.ts'
+import { writeLevels, writeSpread, writeStale } from '../encode/msgpack-records.ts'
 import { type ChannelName, type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import { counted } from '../messages.ts'
@@ -36,7 +36,6 @@ import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 export const ORDERBOOK = 'orderbook'
 
 const KEYS = {
-  stale: keyOf('stale'),
   checksum: keyOf('checksum'),
   data: keyOf('data'),
   bids: keyOf('bids'),
@@ -72,11 +71,10 @@ const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
 
 const SNAPSHOT = new MessageKind<BookView>('snapshot', ORDERBOOK, {
   json: (book, market) =>
-    `"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, market)}`,
-  count: () => 3,
+    `${staleText(book.staleReason)},"checksum":${book.checksum},"data":${bookText(book, market)}`,
+  count: () => 4,
   msgpack(to, book, { platform }) {
-    to.bytes(KEYS.stale)
-    to.boolean(book.isStale)
+    writeStale(to, book.staleReason)
     to.bytes(KEYS.checksum)
     to.integer(book.checksum)
     writeBook(to, book, platform)
@@ -126,8 +124,8 @@ export const orderbook: Channel = {
     snapshot: counted('snapshot', ORDERBOOK, {
       summary:
         'A complete book. After a stale snapshot, `resync` with another snapshot follows, or `fresh`',
-      fields: { stale: Type.Boolean(), checksum: checksum(), data: StreamBookSchema },
-      example: { stale: false, checksum: 3_632_233_996, data: EXAMPLE_BOOK },
+      fields: { ...staleFields(), checksum: checksum(), data: StreamBookSchema },
+      example: { stale: false, stale_reason: null, checksum: 3_632_233_996, data: EXAMPLE_BOOK },
     }),
     update: counted('update', ORDERBOOK, {
       summary: 'Changed levels of a book, with absolute sizes; 0 removes a level',

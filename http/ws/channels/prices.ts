@@ -7,14 +7,15 @@ import type {
   BookReplaced,
   MarketPrice,
   PriceUpdate,
+  StaleReason,
   Stamp,
   Update,
 } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { priceText } from '../../records/render.ts'
-import { nullable, PriceSchema } from '../../schemas.ts'
+import { priceText, staleText } from '../../records/render.ts'
+import { nullable, PriceSchema, staleFields } from '../../schemas.ts'
 import { type Encoder, type Frame, MessageKind, resyncMessage } from '../encode/encoder.ts'
-import { writePrice } from '../encode/msgpack-records.ts'
+import { writePrice, writeStale } from '../encode/msgpack-records.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { Conflation } from '../fan-out/conflation.ts'
 import { counted } from '../messages.ts'
@@ -30,25 +31,28 @@ const STALENESS = { channel: NAME, variants: VARIANTS.map(({ variant }) => varia
 /** The variant that sends every change at once. */
 const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
-/** A price. `isStale`: the book that it was computed from is stale. */
+/** A price. `staleReason`: why the book that it was computed from is stale; null: it is live. */
 interface Priced {
   readonly price: MarketPrice
-  readonly isStale: boolean
+  readonly staleReason: StaleReason | null
 }
 
 const PRICE = new MessageKind<Priced>('price', NAME, {
-  json: ({ price, isStale }) => `"stale":${isStale},"data":${priceText(price)}`,
-  count: () => 2,
-  msgpack(to, { price, isStale }) {
-    to.text('stale')
-    to.boolean(isStale)
+  json: ({ price, staleReason }) => `${staleText(staleReason)},"data":${priceText(price)}`,
+  count: () => 3,
+  msgpack(to, { price, staleReason }) {
+    writeStale(to, staleReason)
     to.text('data')
     writePrice(to, price)
   },
 })
 
-export function priceMessage(encoder: Encoder, update: PriceUpdate, isStale = false): Frame {
-  return encoder.message(PRICE, update.market, update, { price: update.price, isStale })
+export function priceMessage(
+  encoder: Encoder,
+  update: PriceUpdate,
+  staleReason: StaleReason | null = null,
+): Frame {
+  return encoder.message(PRICE, update.market, update, { price: update.price, staleReason })
 }
 
 /** The current price with the latest `offset` and `seq`. Increments neither. */
@@ -63,8 +67,8 @@ export function presentPrice(
   return encoder.message(PRICE, market, { offset, seq, ...times }, priced)
 }
 
-function isStale(view: MarketView | null): boolean {
-  return view === null || view.levels(0).isStale
+function staleReasonOf(view: MarketView | null): StaleReason | null {
+  return view === null ? 'not_covered' : view.levels(0).staleReason
 }
 
 const price = () => Type.Number({ minimum: 0, maximum: 1 })
@@ -89,9 +93,10 @@ export const prices: Channel = {
   messages: {
     price: counted('price', NAME, {
       summary: 'The current price. `stale`: the book that it comes from may be out of date',
-      fields: { stale: Type.Boolean(), data: StreamPriceSchema },
+      fields: { ...staleFields(), data: StreamPriceSchema },
       example: {
         stale: false,
+        stale_reason: null,
         data: {
           price: 0.425,
           price_cents: 43,
@@ -159,7 +164,7 @@ class Prices implements OpenChannel {
   #send(variant: ChannelVariant, update: PriceUpdate): void {
     const { engine, fanOut } = this.#parts
     fanOut.send(variant, update.market, 'state', (encoder) =>
-      priceMessage(encoder, update, isStale(engine.catalog.byNumber(update.market.number))),
+      priceMessage(encoder, update, staleReasonOf(engine.catalog.byNumber(update.market.number))),
     )
   }
 
@@ -176,7 +181,7 @@ class Prices implements OpenChannel {
   }
 
   state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame {
-    const priced = { price: view.price(), isStale: isStale(view) }
+    const priced = { price: view.price(), staleReason: staleReasonOf(view) }
     return presentPrice(encoder, view.ref, priced, this.latest(variant, view.ref.number))
   }
 

@@ -1,7 +1,7 @@
 // MessagePack writers of frequent records, with the names and values of the JSON in records/render.ts.
 
 import type { CatalogView } from '../../../actors/views.ts'
-import type { Level, MarketPrice, Trade, Whale } from '../../../engine/events.ts'
+import type { Level, MarketPrice, StaleReason, Trade, Whale } from '../../../engine/events.ts'
 import { type Bar, vwapOf } from '../../../engine/market/candle.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { takerPrice, takerSide } from '../../../engine/market/taker.ts'
@@ -21,6 +21,8 @@ const TRADE_FIELDS = 17
 const WHALE_FIELDS = TRADE_FIELDS + 6
 const CANDLE_FIELDS = 11
 const PRICE_FIELDS = 7
+const STALE = keyOf('stale')
+const STALE_REASON = keyOf('stale_reason')
 
 function writeText(to: MsgpackWriter, name: string, value: string | null): void {
   to.text(name)
@@ -39,6 +41,14 @@ function writeMicros(to: MsgpackWriter, name: string, micros: number | null): vo
 function writeBoolean(to: MsgpackWriter, name: string, value: boolean): void {
   to.text(name)
   to.boolean(value)
+}
+
+/** Writes the fields `stale` and `stale_reason` of a book. */
+export function writeStale(to: MsgpackWriter, reason: StaleReason | null): void {
+  to.bytes(STALE)
+  to.boolean(reason !== null)
+  to.bytes(STALE_REASON)
+  to.textOrNil(reason)
 }
 
 export function writeLevels(

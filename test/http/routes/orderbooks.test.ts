@@ -50,10 +50,19 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).stale, false)
     rain.isBehind = true
     for (const query of ['', '?depth=1', '?outcome=No']) {
-      assert.equal((await got(OrderbookSchema, path + query)).stale, true, query)
+      const book = await got(OrderbookSchema, path + query)
+      assert.deepEqual([book.stale, book.stale_reason], [true, 'delayed'], query)
     }
     rain.isBehind = false
-    assert.equal((await got(OrderbookSchema, path)).stale, false)
+    const book = await got(OrderbookSchema, path)
+    assert.deepEqual([book.stale, book.stale_reason], [false, null])
+  })
+
+  test('returns the reason for which a book is stale', async () => {
+    rain.markStale('contradicted_by_trade')
+    assert.equal((await got(OrderbookSchema, path)).stale_reason, 'contradicted_by_trade')
+    rain.confirm()
+    assert.equal((await got(OrderbookSchema, path)).stale_reason, null)
   })
 
   test('returns levels from the best price, limited by depth, with seq, epoch and age', async () => {

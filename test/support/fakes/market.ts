@@ -46,6 +46,8 @@ export class FakeMarket implements MarketView {
   volumeTotal: MarketView['volumeTotal']
   readonly naive = new NaiveBook()
   isStale = true
+  /** Why the book is stale while `isStale`. */
+  staleReason: StaleReason = 'messages_lost'
   now: MarketPrice
   /** In the order in which they were stored. */
   readonly stored: StoredTrade[] = []
@@ -120,7 +122,7 @@ export class FakeMarket implements MarketView {
       seq,
       offset,
       isStale: this.isStale,
-      staleReason: this.isStale ? 'messages_lost' : null,
+      staleReason: this.isStale ? this.staleReason : null,
       venueTimeMs: this.#bookTimeMs,
       receivedAtMs: this.#bookTimeMs,
       checksum: bookChecksum(bids, asks),
@@ -249,6 +251,7 @@ export class FakeMarket implements MarketView {
     const nowMs = this.#world.clock.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
     this.isStale = true
+    this.staleReason = reason
     const stale = { reason, sinceMs: this.bookConfirmedAtMs ?? nowMs, isOfVenue }
     const stamp = this.#world.publisher.latest('orderbook', this.ref.number)
     this.#world.publisher.publish({

@@ -208,7 +208,8 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     { name: 'price', write: (encoder) => priceMessage(encoder, updates.price) },
     {
       name: 'price state',
-      write: (encoder) => presentPrice(encoder, ref, { price: state, isStale: true }, stamps),
+      write: (encoder) =>
+        presentPrice(encoder, ref, { price: state, staleReason: 'silent' }, stamps),
     },
     { name: 'depth', write: (encoder) => encoder.message(ofDepth, ref, book, book) },
     { name: 'candle', write: (encoder) => encoder.message(ofCandle, ref, stamps, candle) },
