@@ -16,13 +16,12 @@ import {
   coverageLeavingMs,
   coverageReleasedMs,
   coverageRequestedMs,
-  coverageWaitingMax,
-  coverageWaitingOfOwnerMax,
 } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { runInSlices, runSlice, type SlicedWork } from '../../engine/time-slices.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'
+import { BookWaits } from '../book-waits.ts'
 import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
 import type { VolumeRange } from '../catalog/market-columns.ts'
 import type { CoverageCounts, CoverageView, MarketView } from '../views.ts'
@@ -82,13 +81,12 @@ export class BookCoverage implements CoverageView {
   #computing: Promise<void> | null = null
   #next: Promise<void> | null = null
   #computedAtMs = Number.NEGATIVE_INFINITY
-  readonly #waiting = new Map<MarketNumber, Set<Waiter>>()
-  readonly #waitingOf = new Map<string, number>()
-  #waitingCount = 0
+  readonly #waits: BookWaits
   #isStopped = false
 
   constructor(parts: BookCoverageParts) {
     this.#parts = parts
+    this.#waits = new BookWaits(parts.clock)
     this.#policy = parts.policy
     this.#rules = new RuleTest(parts.policy.rules)
     this.#allSinceMs = this.#rules.isAll ? parts.clock.nowMs() : null
@@ -167,13 +165,13 @@ export class BookCoverage implements CoverageView {
     this.#leaving.delete(market)
     this.#sinceMs.delete(market)
     this.#set(market, 255, false)
-    this.#settle(market)
+    this.#waits.end(market)
   }
 
   /** Must be called when a covered book becomes live or stale. */
   noteLive(market: MarketNumber, isLive: boolean): void {
     this.#set(market, LIVE, isLive)
-    if (isLive) this.#settle(market)
+    if (isLive) this.#waits.end(market)
   }
 
   // Demand
@@ -206,44 +204,14 @@ export class BookCoverage implements CoverageView {
   }
 
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void> {
-    const ofOwner = this.#waitingOf.get(owner) ?? 0
-    const isFull = this.#waitingCount >= coverageWaitingMax || ofOwner >= coverageWaitingOfOwnerMax
-    if (!this.isCovered(market) || (this.#flagsOf(market) & LIVE) !== 0 || isFull) {
-      return Promise.resolve()
-    }
-    return new Promise((resolve) => {
-      const waiters = this.#waiting.get(market) ?? new Set()
-      this.#waiting.set(market, waiters)
-      const waiter: Waiter = {
-        finish: () => {
-          stopTimeout()
-          waiters.delete(waiter)
-          if (waiters.size === 0) this.#waiting.delete(market)
-          this.#countWaiting(owner, -1)
-          resolve()
-        },
-      }
-      const stopTimeout = this.#parts.clock.after(waitMs, () => waiter.finish())
-      waiters.add(waiter)
-      this.#countWaiting(owner, 1)
-    })
-  }
-
-  #countWaiting(owner: string, change: number): void {
-    this.#waitingCount += change
-    const count = (this.#waitingOf.get(owner) ?? 0) + change
-    if (count > 0) this.#waitingOf.set(owner, count)
-    else this.#waitingOf.delete(owner)
-  }
-
-  /** Resolves the promises of `live` for this market. */
-  #settle(market: MarketNumber): void {
-    for (const waiter of this.#waiting.get(market) ?? []) waiter.finish()
+    const isLive = (this.#flagsOf(market) & LIVE) !== 0
+    if (isLive || !this.isCovered(market)) return Promise.resolve()
+    return this.#waits.add(market, waitMs, owner)
   }
 
   stop(): void {
     this.#isStopped = true
-    for (const market of [...this.#waiting.keys()]) this.#settle(market)
+    this.#waits.stop()
   }
 
   // Computation
@@ -438,7 +406,7 @@ export class BookCoverage implements CoverageView {
       if ((flags & COVERED) === 0 || (flags & WANTED) !== 0 || entry === null) continue
       this.#set(number, COVERED | LIVE, false)
       this.#sinceMs.delete(number)
-      this.#settle(number)
+      this.#waits.end(number)
       markets.push(entry)
     }
     if (markets.length === 0) return
@@ -480,10 +448,6 @@ export class BookCoverage implements CoverageView {
     counts.covered += change
     if ((flags & LIVE) !== 0) counts.live += change
   }
-}
-
-interface Waiter {
-  readonly finish: () => void
 }
 
 /** The rules of a policy, prepared for tests of many markets. */
