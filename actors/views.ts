@@ -329,6 +329,9 @@ export interface CoverageView {
   readonly counts: CoverageCounts
 }
 
+/** The demand of users for live books of a venue. At a gateway it is passed on to the engine. */
+export type BookDemand = Pick<CoverageView, 'request' | 'hold' | 'release' | 'live'>
+
 export interface CoverageCounts {
   /** Open markets. */
   readonly open: number
@@ -455,8 +458,8 @@ export interface EngineView {
    * read.
    */
   confirmBook(market: MarketView): Promise<void> | null
-  /** Which markets of a venue have live books. Null if the venue is unknown. */
-  coverage(venue: VenueKey): CoverageView | null
+  /** Covers books of a venue on demand. Null if the venue is unknown. */
+  coverage(venue: VenueKey): BookDemand | null
   uptimeSeconds(): number
   /** Undefined outside a cluster. */
   cluster?(): ClusterView

@@ -200,12 +200,18 @@ export const MissingSchema = Type.Array(Type.String(), {
   description: 'ids that no market has, as they were given',
 })
 
+interface BulkRecords {
+  readonly text: (view: MarketView) => string
+  /** Resolves when the markets can be read. Null: they can be read now. */
+  readonly ready: (views: readonly MarketView[]) => Promise<unknown> | null
+}
+
 /** `{"<name>":[…],"missing":[…]}`. An id that is given twice appears once. */
 export function bulkAnswer(
   parts: RouteParts,
   name: 'prices' | 'orderbooks',
   ids: readonly string[],
-  text: (view: MarketView) => string,
+  { text, ready }: BulkRecords,
 ): Answer | Promise<Answer> {
   const found = new Map<MarketNumber, MarketView>()
   const missing = new Map<string, string>()
@@ -217,6 +223,10 @@ export function bulkAnswer(
   const missingText = JSON.stringify([...missing.values()])
   const answer = (texts: readonly string[]) =>
     jsonText(`{"${name}":[${texts.join(',')}],"missing":${missingText}}`)
-  const texts = mapInSlices(parts.clock, [...found.values()], text)
-  return texts instanceof Promise ? texts.then(answer) : answer(texts)
+  const views = [...found.values()]
+  const write = () => {
+    const texts = mapInSlices(parts.clock, views, text)
+    return texts instanceof Promise ? texts.then(answer) : answer(texts)
+  }
+  return ready(views)?.then(write) ?? write()
 }

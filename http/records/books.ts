@@ -110,6 +110,29 @@ function bookOf(view: MarketView, { outcomeIndex = 0, depth }: BookQuery) {
   return { bids: book.asks.map(invert), asks: book.bids.map(invert) }
 }
 
+/** Maximum wait for the first snapshot of a book that was not covered. */
+const FIRST_SNAPSHOT_MS = 2_000
+
+/**
+ * Requests coverage of the open markets for `owner`: an account id, or the address of an anonymous caller. Resolves when
+ * the books that were not covered are live, or after two seconds. Null if there is no book to wait for.
+ */
+export function coverBooks(
+  engine: Pick<EngineView, 'coverage'>,
+  views: readonly MarketView[],
+  owner: string,
+): Promise<void> | null {
+  const snapshots: Promise<void>[] = []
+  for (const view of views) {
+    const { venue, number } = view.ref
+    const demand = view.summary.status === 'open' ? engine.coverage(venue) : null
+    if (demand?.request(number, owner) !== true) continue
+    if (view.levels(0).staleReason !== 'not_covered') continue
+    snapshots.push(demand.live(number, FIRST_SNAPSHOT_MS, owner))
+  }
+  return snapshots.length === 0 ? null : Promise.all(snapshots).then(() => undefined)
+}
+
 /** Fetches over REST the books that were not confirmed recently. Null if no book needs this or can be fetched. */
 export function confirmBooks(
   { bookAgeMsMax, confirmBook }: Pick<EngineView, 'bookAgeMsMax' | 'confirmBook'>,

@@ -63,6 +63,11 @@ export function requireCaller(caller: Caller | null): Caller {
   return caller
 }
 
+/** The account or, for an anonymous caller, the address that covered books count against. */
+export function demandOwner({ caller, address }: Pick<RequestFacts, 'caller' | 'address'>): string {
+  return caller?.accountId ?? address
+}
+
 /** Schemas by parameter name. Optional parameters have an optional TypeBox schema. */
 export interface Parameters {
   readonly properties: Readonly<Record<string, TSchema>>

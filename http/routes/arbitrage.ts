@@ -9,7 +9,7 @@ import { OPPORTUNITY_KINDS } from '../../engine/opportunity.ts'
 import { MICROS, sizeMicros } from '../../engine/units.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { answerTimePage, DATA_START, timeParameters } from '../pages/time-range.ts'
-import { confirmBooks } from '../records/books.ts'
+import { confirmBooks, coverBooks } from '../records/books.ts'
 import {
   OpportunitySchema,
   opportunityRecord,
@@ -19,7 +19,7 @@ import {
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { type Answer, json } from '../request/reply.ts'
-import { bodyRoute, type Route, type RouteParts, route } from '../request/route.ts'
+import { bodyRoute, demandOwner, type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, nullable, pageFields, parameters } from '../schemas.ts'
 
 const ORDERS = ['profit', 'edge', 'annualised', 'opened_at'] as const
@@ -98,7 +98,7 @@ const NOT_IN_IT =
   'Not in it: the time until your orders arrive, venues that settle one question differently, capital tied up until the close, moving money between venues.'
 
 interface ArbitrageRouteParts extends RouteParts {
-  readonly engine: Pick<EngineView, 'arbitrage' | 'bookAgeMsMax' | 'confirmBook'>
+  readonly engine: Pick<EngineView, 'arbitrage' | 'bookAgeMsMax' | 'confirmBook' | 'coverage'>
 }
 
 /**
@@ -241,19 +241,21 @@ function quoteRoute(parts: ArbitrageRouteParts): Route {
       refusals: { 400: 'an unknown outcome, or no whole hundredths', 404: 'no such market' },
       body: { schema: QuoteBody, className: 'Quote' },
     },
-    (_, body) => quote(parts, body),
+    (facts, body) => quote(parts, body, demandOwner(facts)),
   )
 }
 
 async function quote(
   { catalog, clock, engine }: ArbitrageRouteParts,
   { legs, contracts }: Static<typeof QuoteBody>,
+  owner: string,
 ): Promise<Answer> {
   const requested = legs.map(({ market_id, outcome }) => {
     const market = findMarket(catalog, market_id)
     return { market, outcome: outcomeIndexOf(market, outcome) }
   })
   const markets = requested.map(({ market }) => market)
+  await coverBooks(engine, markets, owner)
   await confirmBooks(engine, markets, clock.nowMs())
   const quoted = engine.arbitrage.quote(requested, contractsOf(contracts))
   const nowMs = clock.nowMs()

@@ -13,16 +13,17 @@ import {
   pageRefusals,
   volumeMin,
 } from '../pages/lists.ts'
+import { coverBooks } from '../records/books.ts'
 import type { AnswerCache } from '../records/fact-cache.ts'
 import { type MarketRecords, MarketSchema, MarketsSchema } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
-import { type Route, route } from '../request/route.ts'
+import { demandOwner, type Route, route } from '../request/route.ts'
 import { choice, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
 
 interface MarketRouteParts {
-  readonly engine: Pick<EngineView, 'catalog'>
+  readonly engine: Pick<EngineView, 'catalog' | 'coverage'>
   readonly clock: Clock
   readonly records: MarketRecords
   readonly answers: AnswerCache
@@ -61,8 +62,11 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
         answer: MarketSchema,
         refusals: { 404: 'no such market' },
       },
-      ({ path }) =>
-        parts.records.answer(findMarket(catalog, path('market_id')), parts.clock.nowMs()),
+      (facts) => {
+        const view = findMarket(catalog, facts.path('market_id'))
+        const answer = () => parts.records.answer(view, parts.clock.nowMs())
+        return coverBooks(parts.engine, [view], demandOwner(facts))?.then(answer) ?? answer()
+      },
     ),
   ]
 }

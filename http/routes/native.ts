@@ -1,7 +1,7 @@
 // Markets of one venue in its own format: lists with the venue's own filters, and markets by id.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { MarketFilter, MarketView } from '../../actors/views.ts'
+import type { EngineView, MarketFilter, MarketView } from '../../actors/views.ts'
 import {
   ANY_MARKET,
   answerMarketList,
@@ -10,17 +10,28 @@ import {
   pageRefusals,
   volumeMin,
 } from '../pages/lists.ts'
+import { coverBooks } from '../records/books.ts'
 import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket, listOf } from '../request/find-market.ts'
 import { namedJson } from '../request/reply.ts'
-import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
+import {
+  demandOwner,
+  type Route,
+  type RouteGroup,
+  type RouteParts,
+  route,
+} from '../request/route.ts'
 import { choice, pageFields, parameters } from '../schemas.ts'
 import { venueAliases } from '../validation/query.ts'
 
+interface NativeRouteParts extends RouteParts {
+  readonly engine: Pick<EngineView, 'coverage'>
+}
+
 /** The routes under `/v1/venue_a/markets` and `/v1/venue_b/markets`. Their paths contain the configured venue names. */
-export function nativeRoutes(parts: RouteParts): readonly Route[] {
+export function nativeRoutes(parts: NativeRouteParts): readonly Route[] {
   return [...venueARoutes(parts), ...venueBRoutes(parts)]
 }
 
@@ -30,7 +41,7 @@ const paging = {
   cursor: parameters.cursor(),
 }
 
-function venueARoutes(parts: RouteParts): readonly Route[] {
+function venueARoutes(parts: NativeRouteParts): readonly Route[] {
   const { catalog } = parts
   const name = catalog.names.platform('a')
   return venueRoutes(parts, {
@@ -76,7 +87,7 @@ function venueARoutes(parts: RouteParts): readonly Route[] {
   })
 }
 
-function venueBRoutes(parts: RouteParts): readonly Route[] {
+function venueBRoutes(parts: NativeRouteParts): readonly Route[] {
   const { catalog } = parts
   const name = catalog.names.platform('b')
   return venueRoutes(parts, {
@@ -118,7 +129,7 @@ interface ListQuery extends PageQuery {
 
 /** The list route of a venue and the route of one market. `idName`: the venue's name for a market's id. */
 function venueRoutes<Query extends TProperties>(
-  parts: RouteParts,
+  parts: NativeRouteParts,
   venue: {
     readonly name: string
     readonly group: RouteGroup
@@ -160,8 +171,11 @@ function venueRoutes<Query extends TProperties>(
         isNamed: true,
         refusals: { 404: 'no such market' },
       },
-      ({ path }) =>
-        namedJson(JSON.stringify(record(findMarket(parts.catalog, `${name}_${path(idName)}`)))),
+      (facts) => {
+        const view = findMarket(parts.catalog, `${name}_${facts.path(idName)}`)
+        const answer = () => namedJson(JSON.stringify(record(view)))
+        return coverBooks(parts.engine, [view], demandOwner(facts))?.then(answer) ?? answer()
+      },
     ),
   ]
 }

@@ -1,14 +1,14 @@
 // Live order books: of one market, optionally consolidated with its match on the other venue, and of many markets.
 
 import { Type } from '@sinclair/typebox'
-import type { EngineView, MarketView, MatchesView } from '../../actors/views.ts'
+import type { EngineView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/lists.ts'
-import { BookRecords, confirmBooks } from '../records/books.ts'
+import { BookRecords, confirmBooks, coverBooks } from '../records/books.ts'
 import type { CacheBounds } from '../records/fact-cache.ts'
-import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
+import { findMarket, listOf, outcomeIndexOf } from '../request/find-market.ts'
 import { jsonText } from '../request/reply.ts'
-import { type Route, route } from '../request/route.ts'
+import { demandOwner, type Route, route } from '../request/route.ts'
 import { OrderbookSchema, parameters } from '../schemas.ts'
 
 export const OrderbooksSchema = Type.Object({
@@ -17,7 +17,10 @@ export const OrderbooksSchema = Type.Object({
 })
 
 interface OrderbookRouteParts {
-  readonly engine: Pick<EngineView, 'catalog' | 'epoch' | 'bookAgeMsMax' | 'confirmBook'> & {
+  readonly engine: Pick<
+    EngineView,
+    'catalog' | 'epoch' | 'bookAgeMsMax' | 'confirmBook' | 'coverage'
+  > & {
     readonly matches: Pick<MatchesView, 'matchedMarketOf'>
   }
   readonly clock: Clock
@@ -47,16 +50,19 @@ export function orderbookRoutes(
           consolidated: parameters.flag(false),
         }),
       },
-      ({ path }, query) => {
-        const view = findMarket(catalog, path('market_id'))
+      (facts, query) => {
+        const view = findMarket(catalog, facts.path('market_id'))
         const outcomeIndex = outcomeIndexOf(view, query.outcome)
         const matchedMarket = query.consolidated ? engine.matches.matchedMarketOf(view.ref) : null
         const { depth } = query
         const answer = () =>
           jsonText(books.text(view, clock.nowMs(), { outcomeIndex, depth, matchedMarket }))
-        const confirming =
-          matchedMarket && confirmBooks(engine, [view, matchedMarket], clock.nowMs())
-        return confirming === null ? answer() : confirming.then(answer)
+        const views = [view, ...listOf(matchedMarket)]
+        const confirmed = () => {
+          const confirming = matchedMarket && confirmBooks(engine, views, clock.nowMs())
+          return confirming?.then(answer) ?? answer()
+        }
+        return coverBooks(engine, views, demandOwner(facts))?.then(confirmed) ?? confirmed()
       },
     ),
     route(
@@ -67,10 +73,12 @@ export function orderbookRoutes(
         answer: OrderbooksSchema,
         query: Type.Object({ market_ids: marketIds(), depth }),
       },
-      (_, query) => {
-        const nowMs = clock.nowMs()
-        const text = (view: MarketView) => books.text(view, nowMs, { depth: query.depth })
-        return bulkAnswer({ catalog, clock }, 'orderbooks', query.market_ids, text)
+      (facts, query) => {
+        const { depth } = query
+        return bulkAnswer({ catalog, clock }, 'orderbooks', query.market_ids, {
+          text: (view) => books.text(view, clock.nowMs(), { depth }),
+          ready: (views) => coverBooks(engine, views, demandOwner(facts)),
+        })
       },
     ),
   ]

@@ -8,10 +8,11 @@ import type { Requester } from '../../engine/fair-queue.ts'
 import { timeMs } from '../../engine/units.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/lists.ts'
 import { seconds } from '../pages/time-range.ts'
+import { coverBooks } from '../records/books.ts'
 import { currentPrice, priceRecord } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
-import { type Route, route } from '../request/route.ts'
+import { demandOwner, type Route, route } from '../request/route.ts'
 import { PriceSchema, parameters } from '../schemas.ts'
 
 export const PricesSchema = Type.Object({
@@ -42,8 +43,15 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
         },
         query: Type.Object({ at_time: parameters.seconds(), outcome: parameters.text() }),
       },
-      ({ path, requester }, query) =>
-        price(parts, findMarket(catalog, path('market_id')), { ...query, requester }),
+      (facts, query) => {
+        const view = findMarket(catalog, facts.path('market_id'))
+        if (query.at_time !== undefined) {
+          return pastPrice(parts, view, { ...query, at_time: query.at_time }, facts.requester)
+        }
+        const outcomeIndex = outcomeIndexOf(view, query.outcome)
+        const answer = () => jsonText(currentPrice(view, clock.nowMs(), outcomeIndex))
+        return coverBooks(engine, [view], demandOwner(facts))?.then(answer) ?? answer()
+      },
     ),
     route(
       'GET /v1/prices',
@@ -53,36 +61,30 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
         answer: PricesSchema,
         query: Type.Object({ market_ids: marketIds() }),
       },
-      (_, query) => {
-        const nowMs = clock.nowMs()
-        const text = (view: MarketView) => currentPrice(view, nowMs)
-        return bulkAnswer({ catalog, clock }, 'prices', query.market_ids, text)
-      },
+      (facts, query) =>
+        bulkAnswer({ catalog, clock }, 'prices', query.market_ids, {
+          text: (view) => currentPrice(view, clock.nowMs()),
+          ready: (views) => coverBooks(engine, views, demandOwner(facts)),
+        }),
     ),
   ]
 }
 
-function price(
+function pastPrice(
   { engine, clock }: PriceRouteParts,
   view: MarketView,
-  query: {
-    readonly at_time?: number
-    readonly outcome?: string
-    readonly requester: () => Requester
-  },
+  { at_time: atSeconds, outcome }: { readonly at_time: number; readonly outcome?: string },
+  requester: () => Requester,
 ): Answer | Promise<Answer> {
-  const outcomeIndex = outcomeIndexOf(view, query.outcome)
-  const nowMs = clock.nowMs()
-  const { at_time: atSeconds } = query
-  if (atSeconds === undefined) return jsonText(currentPrice(view, nowMs, outcomeIndex))
+  const outcomeIndex = outcomeIndexOf(view, outcome)
   // Clients may send back the `at_time` of a current answer, which is rounded up: it must not count as a future time.
-  if (atSeconds > Math.ceil(nowMs / 1000)) {
+  if (atSeconds > Math.ceil(clock.nowMs() / 1000)) {
     throw new EngineError('BAD_REQUEST', 'at_time is in the future')
   }
   const answer = (point: PricePoint | null): Answer => {
     if (point === null) throw new EngineError('NOT_FOUND', 'no price is known at that time')
     return jsonText(priceRecord(view, outcomeIndex, { ...point, atSeconds, source: 'history' }))
   }
-  const point = engine.pastPrices.at(view, timeMs(seconds(atSeconds)), query.requester())
+  const point = engine.pastPrices.at(view, timeMs(seconds(atSeconds)), requester())
   return point instanceof Promise ? point.then(answer) : answer(point)
 }

@@ -77,6 +77,7 @@ export const arbitrage: Channel = {
   name: NAME,
   delivery: 'every',
   hasState: false,
+  needsBook: true,
   options: {
     min_profit_usd: { allowed: MIN_PROFITS_USD, default: 0 },
     min_edge: { allowed: MIN_EDGES, default: 0 },

@@ -59,6 +59,7 @@ export const depth: Channel = {
   name: NAME,
   delivery: 'conflated',
   hasState: true,
+  needsBook: true,
   options: {
     levels: { allowed: LEVELS, default: 10 },
     conflate_ms: { allowed: CONFLATE_MS, default: 250 },

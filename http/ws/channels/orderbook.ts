@@ -117,6 +117,7 @@ export const orderbook: Channel = {
   name: ORDERBOOK,
   delivery: 'every',
   hasState: true,
+  needsBook: true,
   options: {},
   variants: [variantOf(ORDERBOOK, {})],
   updateKinds: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],

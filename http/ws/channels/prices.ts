@@ -87,6 +87,7 @@ export const prices: Channel = {
   name: NAME,
   delivery: 'everyOrConflated',
   hasState: true,
+  needsBook: true,
   options: { conflate_ms: { allowed: CONFLATE_MS, default: 0 } },
   variants: VARIANTS,
   updateKinds: ['price', 'bookReplaced', 'bookStale', 'bookConfirmed'],

@@ -37,6 +37,8 @@ export interface ChannelWithVariants {
   readonly name: ChannelName
   /** Whether a subscription starts with the current state of the market. */
   readonly hasState: boolean
+  /** Whether the messages of a market come from its book, which is then covered for subscribers of that market. */
+  readonly needsBook?: true
   /** Options in the order in which their values appear in variant names. */
   readonly options: Readonly<Record<string, Option>>
   readonly variants: readonly VariantFacts[]
@@ -104,6 +106,11 @@ export class VariantTable {
   /** Whether a subscription to the channel starts with the current state of the market. */
   hasState(channel: ChannelName): boolean {
     return this.#channels.get(channel)?.hasState === true
+  }
+
+  /** Whether subscribers of a single market need its book. */
+  needsBook(channel: ChannelName): boolean {
+    return this.#channels.get(channel)?.needsBook === true
   }
 
   /** The options of a variant by their names in replies. */

@@ -25,6 +25,7 @@ export type Task = Generator<void, void>
 export const skipsPerTick = 256
 
 export interface Connection {
+  readonly caller: Pick<Caller, 'accountId'>
   readonly encoder: Encoder
   readonly subscriptions: Subscriptions
   /** The wildcard subscription that the current command is filling. */

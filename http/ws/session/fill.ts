@@ -29,14 +29,14 @@ export function* subscribeSingles(
     const view = hub.engine.catalog.find(ref.id)
     if (view === null) continue
     before?.(view)
-    const isCovered = subscriptions.covers(ref.venue)
-    if (!isCovered && current !== null && current !== variant) {
+    const isPart = subscriptions.covers(ref.venue)
+    if (!isPart && current !== null && current !== variant) {
       connection.unsubscribe(current, ref.number)
     }
     connection.sendState(variant, view)
-    if (!isCovered) {
+    if (!isPart) {
       connection.subscribe(variant, ref.number)
-      subscriptions.singles.set(ref.number, { ref, variant })
+      subscriptions.add(ref, variant)
     }
     yield
   }

@@ -2,8 +2,9 @@
 // States: live, lagging (unsubscribed since a recorded offset), catching up, and leaving (waits until the close frame
 // fits into the buffer).
 
-import type { Caller, MarketView } from '../../../actors/views.ts'
+import type { BookDemand, Caller, MarketView } from '../../../actors/views.ts'
 import type { GapUpdate } from '../../../engine/events.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
 import {
   commandBytesMax,
   commandErrorsPerMinuteMax,
@@ -23,7 +24,7 @@ import {
   subscriptionsMax,
   unsubscribedMsMax,
 } from '../../../engine/limits.ts'
-import type { MarketNumber } from '../../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { type Close, closeCodes } from '../close-codes.ts'
 import type { Command, CommandId, StreamErrorCode } from '../command.ts'
@@ -49,7 +50,7 @@ import type { Topic } from '../fan-out/fan-out.ts'
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, HubAccess, SliceOutcome, Task } from './connection.ts'
-import { type Subscribed, Subscriptions } from './subscriptions.ts'
+import { type BookHolds, type Subscribed, Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
 
@@ -82,7 +83,7 @@ export class Session implements Connection {
   readonly id: string
   readonly caller: Caller
   readonly encoder: Encoder
-  readonly subscriptions = new Subscriptions()
+  readonly subscriptions: Subscriptions
   wildcard: WildcardSubscription | null = null
   /** A trade replay is running. Its markets are not among the subscriptions yet. */
   isReplaying = false
@@ -111,7 +112,26 @@ export class Session implements Connection {
     this.encoder = parts.encoder
     this.#ws = parts.ws
     this.#hub = parts.hub
+    const holds: BookHolds = {
+      hold: (market) => this.#holdBook(market),
+      release: ({ venue, number }) =>
+        this.#coverage(venue)?.release(number, this.caller.accountId, 'subscription'),
+    }
+    const { variants } = parts.hub
+    this.subscriptions = new Subscriptions((channel) =>
+      variants.needsBook(channel) ? holds : null,
+    )
     this.#unsubscribedSinceMs = parts.hub.clock.monotonicMs()
+  }
+
+  #coverage(venue: VenueKey): BookDemand | null {
+    return this.#hub.engine.coverage(venue)
+  }
+
+  #holdBook({ venue, number }: MarketRef): boolean {
+    if (this.isClosed) return false
+    const coverage = this.#coverage(venue)
+    return coverage?.hold(number, this.caller.accountId, 'subscription') ?? false
   }
 
   get isClosed(): boolean {
@@ -244,7 +264,7 @@ export class Session implements Connection {
     }
     for (const ref of refs) {
       if (subscriptions.variantOf(ref) !== null) continue
-      subscriptions.singles.set(ref.number, { ref, variant })
+      subscriptions.add(ref, variant)
       this.subscribe(variant, ref.number)
     }
   }
@@ -455,6 +475,7 @@ export class Session implements Connection {
     this.#state = { kind: 'closed' }
     for (const topic of this.#topics.values()) this.#hub.fanOut.removeSubscriber(topic)
     this.#topics.clear()
+    this.subscriptions.clear()
     this.#tasks.length = 0
     this.#waiting.length = 0
   }

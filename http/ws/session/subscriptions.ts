@@ -21,9 +21,20 @@ export interface Subscribed {
   readonly refs: readonly MarketRef[]
 }
 
+/** Keeps the books of single markets covered while a connection subscribes to them. */
+export interface BookHolds {
+  /** Returns false if the book is not held. `release` must then not be called. */
+  hold(market: MarketRef): boolean
+  release(market: MarketRef): void
+}
+
 interface Single {
   readonly ref: MarketRef
   readonly variant: ChannelVariant
+}
+
+interface HeldSingle extends Single {
+  readonly isHeld: boolean
 }
 
 interface Taken {
@@ -33,10 +44,39 @@ interface Taken {
 
 class ChannelSubscriptions {
   readonly wide = new Map<WideKey, ChannelVariant>()
-  readonly singles = new Map<MarketNumber, Single>()
+  readonly #singles = new Map<MarketNumber, HeldSingle>()
+  /** Null: the channel needs no books. */
+  readonly #holds: BookHolds | null
+
+  constructor(holds: BookHolds | null) {
+    this.#holds = holds
+  }
+
+  get singles(): ReadonlyMap<MarketNumber, Single> {
+    return this.#singles
+  }
+
+  /** Adds a single market, or changes its variant. */
+  add(ref: MarketRef, variant: ChannelVariant): void {
+    const existing = this.#singles.get(ref.number)
+    const isHeld = existing?.isHeld ?? this.#holds?.hold(ref) ?? false
+    this.#singles.set(ref.number, { ref, variant, isHeld })
+  }
+
+  #remove(market: MarketNumber): void {
+    const single = this.#singles.get(market)
+    this.#singles.delete(market)
+    if (single?.isHeld === true) this.#holds?.release(single.ref)
+  }
+
+  /** Removes all subscriptions. */
+  clear(): void {
+    this.wide.clear()
+    for (const number of this.#singles.keys()) this.#remove(number)
+  }
 
   get count(): number {
-    return this.wide.size + this.singles.size
+    return this.wide.size + this.#singles.size
   }
 
   /** The variant of the wide subscription that contains this key, or null. */
@@ -50,7 +90,7 @@ class ChannelSubscriptions {
 
   /** The variant in which this market is subscribed, or null. */
   variantOf(market: MarketRef): ChannelVariant | null {
-    return this.wideVariant(market.venue) ?? this.singles.get(market.number)?.variant ?? null
+    return this.wideVariant(market.venue) ?? this.#singles.get(market.number)?.variant ?? null
   }
 
   /** Whether a wide subscription contains it. False for a key that is itself subscribed. */
@@ -65,20 +105,20 @@ class ChannelSubscriptions {
     const taken: Taken[] = []
     if (key === null) {
       for (const { number } of refs) {
-        const single = this.singles.get(number)
+        const single = this.#singles.get(number)
         if (single !== undefined) taken.push({ variant: single.variant, key: number })
-        this.singles.delete(number)
+        this.#remove(number)
       }
       return taken
     }
     for (const [wideKey, variant] of this.wide) {
       if (contains(key, wideKey)) taken.push({ variant, key: wideKey })
     }
-    for (const { ref, variant } of this.singles.values()) {
+    for (const { ref, variant } of this.#singles.values()) {
       if (contains(key, ref.venue)) taken.push({ variant, key: ref.number })
     }
     for (const { key: takenKey } of taken) {
-      if (typeof takenKey === 'number') this.singles.delete(takenKey)
+      if (typeof takenKey === 'number') this.#remove(takenKey)
       else this.wide.delete(takenKey)
     }
     return taken
@@ -88,11 +128,17 @@ class ChannelSubscriptions {
 export class Subscriptions {
   /** Subscriptions by channel. */
   readonly #channels = new Map<ChannelName, ChannelSubscriptions>()
+  readonly #holdsOf: (channel: ChannelName) => BookHolds | null
+
+  /** `holdsOf`: null for channels that need no books. */
+  constructor(holdsOf: (channel: ChannelName) => BookHolds | null) {
+    this.#holdsOf = holdsOf
+  }
 
   of(channel: ChannelName): ChannelSubscriptions {
     let subscriptions = this.#channels.get(channel)
     if (subscriptions === undefined) {
-      subscriptions = new ChannelSubscriptions()
+      subscriptions = new ChannelSubscriptions(this.#holdsOf(channel))
       this.#channels.set(channel, subscriptions)
     }
     return subscriptions
@@ -100,6 +146,11 @@ export class Subscriptions {
 
   ofVariant(variant: ChannelVariant): ChannelSubscriptions {
     return this.of(channelOfVariant(variant))
+  }
+
+  /** Removes all subscriptions and releases their books. */
+  clear(): void {
+    for (const subscriptions of this.#channels.values()) subscriptions.clear()
   }
 
   *all(): Iterable<Taken> {

@@ -5,6 +5,8 @@
 import type { CatalogView } from '../../../actors/views.ts'
 import { subscriptionsMax } from '../../../engine/limits.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
+import { coverBooks } from '../../records/books.ts'
+import { listOf } from '../../request/find-market.ts'
 import { ORDERBOOK } from '../channels/orderbook.ts'
 import type { Command, CommandId, Since, Target } from '../command.ts'
 import { type ChannelVariant, channelOfVariant } from '../fan-out/channel-variants.ts'
@@ -185,13 +187,19 @@ function unsubscribe(
   }
 }
 
-/** Sends current books, whether subscribed or not. */
+/** Sends current books, whether subscribed or not. Covers their markets and waits for books that were not covered. */
 function* snapshots(
   connection: Connection,
   hub: HubAccess,
   command: Command & { kind: 'snapshot' },
 ): Task {
   const unknownIds: string[] = []
+  const views = command.marketIds.flatMap((id) => listOf(hub.engine.catalog.find(id)))
+  const covering = coverBooks(hub.engine, views, connection.caller.accountId)
+  if (covering !== null) {
+    connection.waitFor(covering)
+    yield
+  }
   for (const id of command.marketIds) {
     const view = hub.engine.catalog.find(id)
     if (view === null) {

@@ -22,7 +22,12 @@ const NOTHING = { countMax: 1, bytesMax: 1 }
 const LIMIT = 3
 const STEPS = process.env.TEST_LONG === '1' ? 600 : 150
 
-const BOOKS = { epoch: 'k3f9c2', bookAgeMsMax: 60_000, confirmBook: () => null }
+const BOOKS = {
+  epoch: 'k3f9c2',
+  bookAgeMsMax: 60_000,
+  confirmBook: () => null,
+  coverage: () => null,
+}
 
 type World = ReturnType<typeof openMarkets>
 

@@ -180,6 +180,7 @@ export class FakeEngine implements EngineView {
   readonly bookAgeMsMax = bookAgeMsMax
   /** Tests replace it to simulate a book that is read over REST. */
   confirmBook: EngineView['confirmBook'] = () => null
+  /** Null: nothing is covered on demand. */
   coverage: EngineView['coverage'] = () => null
 
   uptimeSeconds(): number {
