@@ -8,6 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Accounts } from '../../actors/accounts/accounts.ts'
 import { MarketSearch } from '../../actors/catalog/search.ts'
 import { followAccounts } from '../../actors/mirror/accounts.ts'
+import { MirrorBookDemand } from '../../actors/mirror/book-demand.ts'
 import { FORWARDED_VIEWS } from '../../actors/mirror/forwarded-views.ts'
 import { Mirror, type MirrorFault } from '../../actors/mirror/mirror.ts'
 import { QuotaShares } from '../../actors/mirror/quota-shares.ts'
@@ -61,6 +62,7 @@ const RETRY_MS = 1_000
 interface Followed {
   readonly mirror: Mirror
   readonly follower: Follower
+  readonly demand: MirrorBookDemand
   /** Why the mirror cannot continue; null: it has no fault. */
   readonly fault: () => string | null
   /** Stops following the log and searching. */
@@ -285,6 +287,12 @@ export class Gateway {
       await index.close()
       throw error
     }
+    const demand = new MirrorBookDemand({
+      clock,
+      isLive: (number) => mirror.catalog.mirrorOf(number)?.hasFreshBook === true,
+      send: (body) => cluster.request('coverage', body),
+    })
+    mirror.publisher.watch(demand)
     const follower = new Follower({
       ...{ clock, metrics, log: cluster, from: checkpoint },
       sink: {
@@ -296,6 +304,7 @@ export class Gateway {
     const close = async () => {
       await follower.stop()
       mirror.close()
+      demand.stop()
       await index.close()
     }
     const isReady = await follower.start().catch(async (error: unknown) => {
@@ -304,7 +313,7 @@ export class Gateway {
     })
     if (isReady && firstFault === null && !this.#isStopped) {
       index.release()
-      return { mirror, follower, fault: () => firstFault, close }
+      return { mirror, follower, demand, fault: () => firstFault, close }
     }
     await close()
     return null
@@ -371,7 +380,7 @@ export class Gateway {
     return answer
   }
 
-  #viewOf({ mirror, follower }: Followed, accounts: Accounts): EngineView {
+  #viewOf({ mirror, follower, demand }: Followed, accounts: Accounts): EngineView {
     const { clock, cluster, name, version } = this.#parts
     const { catalog, matches, sports, tradeLog, whaleLog, epoch } = mirror
     return {
@@ -385,11 +394,11 @@ export class Gateway {
       },
       stats: () => mirror.figures,
       venues: () => mirror.venues(),
+      coverage: () => demand,
       isStorageHealthy: () => !mirror.isDisconnected,
       delayMs: () => mirror.lagMs,
       bookAgeMsMax,
       confirmBook: () => null,
-      coverage: () => null,
       uptimeSeconds: () => Math.floor((clock.monotonicMs() - this.#startedAtMs) / 1_000),
       cluster: (): ClusterView => ({
         role: 'gateway',

@@ -9,6 +9,7 @@ import { OutboxReplication } from '../../actors/cluster/replicated-outbox.ts'
 import { Standby } from '../../actors/cluster/standby.ts'
 import { startStorageHousekeeping } from '../../actors/housekeeping.ts'
 import { answerBars } from '../../actors/mirror/bars.ts'
+import { answerBookDemand } from '../../actors/mirror/book-demand.ts'
 import { answerOlderTrades } from '../../actors/mirror/older-trades.ts'
 import { QuotaServer } from '../../actors/mirror/quota-shares.ts'
 import { ClusterAccounts } from '../../storage/cluster-accounts.ts'
@@ -277,6 +278,7 @@ export class Leader {
       answerBatches((id) => writer.batch(id)),
     )
     this.#answer('bars', answerBars({ clock, catalog: engine.view.catalog }))
+    this.#answer('coverage', answerBookDemand(engine.view))
     this.#answer('quota', new QuotaServer(engine.accounts, clock).answer)
     const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
     log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')

@@ -123,6 +123,7 @@ export type RequestSubject =
   | `http.${string}`
   | 'checkpoint'
   | 'quota'
+  | 'coverage'
   | 'trades'
   | 'bars'
   | 'batch'

@@ -1,0 +1,190 @@
+// The demand for live books at a gateway. The gateway reports it to the engine, which covers each reported market for
+// ten minutes. The gateway reports subscribed markets again before that time, so the demand of a gateway that has
+// stopped expires.
+
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import { count, message, record, rest, text } from '../../engine/codec.ts'
+import type { Update } from '../../engine/events.ts'
+import { coverageRequestedMs } from '../../engine/limits.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import type { Watcher } from '../../engine/publisher.ts'
+import { BookWaits } from '../book-waits.ts'
+import type { BookDemand, EngineView, MarketView } from '../views.ts'
+
+/** Interval of reports. One report is under way at a time. */
+const REPORT_MS = 100
+const ROWS_MAX = 1_000
+/** Wait after a report without an answer, for example while no engine leads. */
+const RETRY_MS = 1_000
+/** A repeated request is reported again only after this time. */
+const REPEAT_MS = 60_000
+/** A subscribed market is reported again after this time. */
+const RENEW_MS = 240_000
+const SWEEP_MS = 10_000
+/**
+ * Maximum pairs of market and owner, in total and of one owner. Higher than the engine's limits of demanded markets,
+ * because a gateway does not know which markets the policy covers.
+ */
+const DEMANDS_MAX = 100_000
+const DEMANDS_OF_OWNER_MAX = 10_000
+
+interface Row {
+  readonly market: MarketNumber
+  readonly owner: string
+}
+const reportMessage = message<readonly Row[]>(rest(record<Row>({ market: count, owner: text })))
+
+interface Demand extends Row {
+  holds: number
+  requestedUntilMs: number
+  /** Time of the last report; -Infinity before the first. */
+  reportedAtMs: number
+}
+
+/** Engine side: covers the markets of a report. Throws for an invalid report. */
+export function answerBookDemand(engine: {
+  readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'ref'> | null }
+  readonly coverage: EngineView['coverage']
+}) {
+  return async (body: Uint8Array): Promise<Uint8Array> => {
+    const rows = reportMessage.decode(body)
+    if (rows === null) throw new Error('the report cannot be read')
+    if (rows.length > ROWS_MAX) throw new Error('the report has too many markets')
+    for (const { market, owner } of rows) {
+      const ref = engine.catalog.byNumber(market)?.ref
+      if (ref !== undefined) engine.coverage(ref.venue)?.request(market, owner)
+    }
+    return new Uint8Array()
+  }
+}
+
+/** Gateway side, for the markets of all venues. */
+export class MirrorBookDemand implements BookDemand, Watcher {
+  readonly name = 'book demand'
+  readonly #clock: Clock
+  readonly #isLive: (market: MarketNumber) => boolean
+  readonly #send: (body: Uint8Array) => Promise<unknown>
+  readonly #waits: BookWaits
+  /** By market and owner. Includes markets that the engine's policy covers anyway. */
+  readonly #demands = new Map<string, Demand>()
+  readonly #countOfOwner = new Map<string, number>()
+  /** Keys of the demands that the next reports contain. */
+  readonly #due = new Set<string>()
+  readonly #stopTimers: readonly StopTimer[]
+  #isReporting = false
+  #retryAtMs = Number.NEGATIVE_INFINITY
+
+  /** `send`: sends a report to {@link answerBookDemand}. */
+  constructor(parts: {
+    readonly clock: Clock
+    readonly isLive: (market: MarketNumber) => boolean
+    readonly send: (body: Uint8Array) => Promise<unknown>
+  }) {
+    const { clock } = parts
+    this.#clock = clock
+    this.#isLive = parts.isLive
+    this.#send = parts.send
+    this.#waits = new BookWaits(clock)
+    this.#stopTimers = [
+      clock.every(REPORT_MS, () => void this.#report()),
+      clock.every(SWEEP_MS, () => this.#sweep()),
+    ]
+  }
+
+  stop(): void {
+    for (const stopTimer of this.#stopTimers) stopTimer()
+    this.#waits.stop()
+  }
+
+  request(market: MarketNumber, owner: string): boolean {
+    const demand = this.#open(market, owner)
+    if (demand === null) return false
+    const nowMs = this.#clock.monotonicMs()
+    demand.requestedUntilMs = nowMs + coverageRequestedMs
+    if (nowMs - demand.reportedAtMs >= REPEAT_MS) this.#due.add(keyOf(demand))
+    return true
+  }
+
+  hold(market: MarketNumber, owner: string): boolean {
+    const demand = this.#open(market, owner)
+    if (demand === null) return false
+    demand.holds += 1
+    if (this.#clock.monotonicMs() - demand.reportedAtMs >= REPEAT_MS) this.#due.add(keyOf(demand))
+    return true
+  }
+
+  release(market: MarketNumber, owner: string): void {
+    const demand = this.#demands.get(keyOf({ market, owner }))
+    if (demand === undefined) return
+    demand.holds -= 1
+    this.#removeExpired(demand)
+  }
+
+  async live(market: MarketNumber, waitMs: number, owner: string): Promise<void> {
+    if (!this.#isLive(market)) await this.#waits.add(market, waitMs, owner)
+  }
+
+  onUpdate(update: Update): void {
+    if (update.kind !== 'bookReplaced' && update.kind !== 'bookConfirmed') return
+    if (this.#isLive(update.market.number)) this.#waits.end(update.market.number)
+  }
+
+  /** Null: the owner, or all owners together, demand too much. */
+  #open(market: MarketNumber, owner: string): Demand | null {
+    const key = keyOf({ market, owner })
+    const existing = this.#demands.get(key)
+    if (existing !== undefined) return existing
+    const ofOwner = this.#countOfOwner.get(owner) ?? 0
+    if (ofOwner >= DEMANDS_OF_OWNER_MAX || this.#demands.size >= DEMANDS_MAX) return null
+    const reportedAtMs = Number.NEGATIVE_INFINITY
+    const demand = { market, owner, holds: 0, requestedUntilMs: 0, reportedAtMs }
+    this.#demands.set(key, demand)
+    this.#countOfOwner.set(owner, ofOwner + 1)
+    return demand
+  }
+
+  #removeExpired(demand: Demand): void {
+    const { owner, holds, requestedUntilMs } = demand
+    if (holds > 0 || requestedUntilMs > this.#clock.monotonicMs()) return
+    const key = keyOf(demand)
+    if (!this.#demands.delete(key)) return
+    this.#due.delete(key)
+    const ofOwner = (this.#countOfOwner.get(owner) ?? 0) - 1
+    if (ofOwner > 0) this.#countOfOwner.set(owner, ofOwner)
+    else this.#countOfOwner.delete(owner)
+  }
+
+  #sweep(): void {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [key, demand] of this.#demands) {
+      this.#removeExpired(demand)
+      if (demand.holds > 0 && nowMs - demand.reportedAtMs >= RENEW_MS) this.#due.add(key)
+    }
+  }
+
+  async #report(): Promise<void> {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#isReporting || this.#due.size === 0 || nowMs < this.#retryAtMs) return
+    const rows: Demand[] = []
+    for (const key of this.#due) {
+      if (rows.length === ROWS_MAX) break
+      this.#due.delete(key)
+      const demand = this.#demands.get(key)
+      if (demand !== undefined) rows.push(demand)
+    }
+    for (const demand of rows) demand.reportedAtMs = nowMs
+    this.#isReporting = true
+    try {
+      await this.#send(reportMessage.encode(rows))
+    } catch {
+      this.#retryAtMs = this.#clock.monotonicMs() + RETRY_MS
+      for (const demand of rows) {
+        const key = keyOf(demand)
+        if (this.#demands.get(key) === demand) this.#due.add(key)
+      }
+    }
+    this.#isReporting = false
+  }
+}
+
+const keyOf = ({ market, owner }: Row): string => `${market} ${owner}`

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { answerBookDemand, MirrorBookDemand } from '../../../actors/mirror/book-demand.ts'
+import { FakeDemand } from '../../support/fakes/book-demand.ts'
+import { FakeEngine } from '../../support/fakes/engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { level } from '../../support/worlds/builders.ts'
+
+const MINUTE_MS = 60_000
+
+/** A gateway whose reports reach the demand of an engine, unless `isCut`. */
+function open(marketCount = 3) {
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
+  const engineDemand = new FakeDemand(clock)
+  engine.coverage = () => engineDemand
+  const markets = Array.from({ length: marketCount }, (_, index) => engine.add(`m${index}`))
+  const answer = answerBookDemand(engine)
+  const state = { isCut: false, reports: 0 }
+  const gateway = new MirrorBookDemand({
+    clock,
+    isLive: (number) => engine.catalog.byNumber(number)?.levels(0).isStale === false,
+    send: async (body) => {
+      state.reports += 1
+      if (state.isCut) throw new Error('no engine')
+      return answer(body)
+    },
+  })
+  engine.publisher.watch(gateway)
+  /** Advances time in steps of a report, so that the answers arrive in between. */
+  const pass = async (ms: number, stepMs = 1_000) => {
+    for (let passedMs = 0; passedMs < ms; passedMs += stepMs) {
+      clock.advance(Math.min(stepMs, ms - passedMs))
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+  }
+  const taken = () => engineDemand.requests.splice(0)
+  return { clock, engine, gateway, markets, pass, taken, state }
+}
+
+test('reports requested and held markets to the engine in one message', async () => {
+  const { gateway, pass, taken, state } = open()
+  assert.equal(gateway.request(1, 'ann'), true)
+  assert.equal(gateway.hold(2, 'bob'), true)
+  assert.equal(gateway.hold(2, 'bob'), true)
+  await pass(100, 100)
+  assert.deepEqual(taken(), [
+    [1, 'ann'],
+    [2, 'bob'],
+  ])
+  assert.equal(state.reports, 1)
+})
+
+test('reports a held market again before ten minutes have passed, until it is released as often as held', async () => {
+  const { gateway, pass, taken } = open()
+  gateway.hold(1, 'ann')
+  gateway.hold(1, 'ann')
+  await pass(10 * MINUTE_MS)
+  assert.ok(taken().length >= 3)
+  gateway.release(1, 'ann')
+  await pass(10 * MINUTE_MS)
+  assert.ok(taken().length >= 2)
+  gateway.release(1, 'ann')
+  await pass(20 * MINUTE_MS)
+  assert.deepEqual(taken(), [])
+})
+
+test('reports a repeated request again after a minute, and never without a request', async () => {
+  const { gateway, pass, taken } = open()
+  for (let count = 0; count < 50; count += 1) {
+    gateway.request(1, 'ann')
+    await pass(1_000)
+  }
+  assert.equal(taken().length, 1)
+  await pass(MINUTE_MS)
+  gateway.request(1, 'ann')
+  await pass(1_000)
+  assert.equal(taken().length, 1)
+  await pass(30 * MINUTE_MS)
+  assert.deepEqual(taken(), [])
+})
+
+test('repeats a report until the engine answers', async () => {
+  const { gateway, pass, taken, state } = open()
+  state.isCut = true
+  gateway.hold(1, 'ann')
+  gateway.hold(2, 'ann')
+  await pass(10_000, 100)
+  assert.ok(state.reports >= 5 && state.reports <= 11, String(state.reports))
+  gateway.release(2, 'ann')
+  state.isCut = false
+  await pass(2_000, 100)
+  assert.deepEqual(taken(), [[1, 'ann']])
+})
+
+test('limits the markets of an owner and of all owners, and frees them when they are released or expire', async () => {
+  const { gateway, pass } = open()
+  const accepted = (owner: string, count: number) => {
+    let sum = 0
+    for (let market = 1; market <= count; market += 1) {
+      if (gateway.request(market, owner)) sum += 1
+    }
+    return sum
+  }
+  assert.equal(accepted('ann', 10_100), 10_000)
+  assert.equal(gateway.hold(20_000, 'ann'), false)
+  for (let owner = 0; owner < 9; owner += 1) assert.equal(accepted(`o${owner}`, 10_000), 10_000)
+  assert.equal(accepted('last', 1), 0)
+  await pass(11 * MINUTE_MS, MINUTE_MS)
+  assert.equal(accepted('last', 10_100), 10_000)
+})
+
+test('sends at most 1,000 markets in a report', async () => {
+  const { gateway, pass, taken, state } = open(1_500)
+  for (let market = 1; market <= 1_500; market += 1) gateway.request(market, 'ann')
+  await pass(100, 100)
+  assert.equal(taken().length, 1_000)
+  await pass(100, 100)
+  assert.equal(taken().length, 500)
+  assert.equal(state.reports, 2)
+})
+
+test('ends a wait when the mirrored book is live', async () => {
+  const { gateway, markets, clock } = open()
+  const [market] = markets
+  assert.ok(market !== undefined)
+  let isOver = false
+  const wait = gateway.live(market.ref.number, 2_000, 'ann').then(() => {
+    isOver = true
+  })
+  clock.advance(1_999)
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  assert.equal(isOver, false)
+  market.replace([level(0.4, 1)], [])
+  await wait
+  await gateway.live(market.ref.number, 2_000, 'ann')
+  gateway.stop()
+  assert.equal(clock.timerCount, 0)
+})
+
+test('refuses reports that cannot be read or have too many markets', async () => {
+  const { engine } = open()
+  const answer = answerBookDemand(engine)
+  await assert.rejects(answer(Buffer.from('nothing')))
+})
