@@ -32,6 +32,7 @@ import type {
 } from '../../storage/contract/storage.ts'
 import type { AccountWatcher, DeactivationReason } from '../accounts/directory.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
+import { type WebhookBookParts, WebhookBooks } from './book-holds.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './events.ts'
 import { OutboxHousekeeping } from './outbox-housekeeping.ts'
@@ -64,6 +65,8 @@ interface WebhookParts {
   readonly box: SecretBox
   readonly bodies: WebhookBodies
   readonly market: WebhookEventParts['market']
+  /** Covers the books of filtered markets. Default: no books are held. */
+  readonly books?: WebhookBookParts
   /** Webhooks of an inactive account get no new deliveries. Their pending deliveries wait. */
   readonly isAccountActive: (account: AccountId) => boolean
   /** Whether a host must answer a test before it gets events (WEBHOOK_VERIFY). Default: false. */
@@ -86,6 +89,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   /** Accounts that were deleted while a webhook of theirs was being stored. */
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
+  /** Null: books are not held. */
+  readonly #books: WebhookBooks | null
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
   readonly #housekeeping: OutboxHousekeeping
@@ -95,6 +100,10 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     this.#parts = parts
     const { storage, clock, log, metrics } = parts
     const { outbox } = storage
+    this.#books =
+      parts.books === undefined
+        ? null
+        : new WebhookBooks({ ...parts.books, clock, types: parts.bodies.types })
     const disable = (webhook: Webhook, reason: DisabledReason) => this.#disable(webhook, reason)
     const verify = ({ id }: Webhook) => this.#verify(id)
     const deliveries = new Deliveries({ ...parts, outbox, storage, disable, verify })
@@ -113,10 +122,12 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     for (const { number } of this.#byId.values()) numbers.add(number)
     this.#housekeeping.start((number) => numbers.has(number))
     this.#deliveries.start()
+    this.#books?.start()
   }
 
   /** Aborts attempts, whose deliveries stay pending. Must be called before the Caller is stopped. */
   stop(): void {
+    this.#books?.stop()
     this.#housekeeping.stop()
     this.#deliveries.stop()
   }
@@ -386,8 +397,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const isSubscribed = isActive && isVerified && this.#parts.isAccountActive(accountId)
     this.#byId.set(webhook.id, webhook)
     this.#deliveries.put(isSubscribed ? webhook : { ...webhook, isActive: false })
-    if (isSubscribed) this.#index.put(webhook)
-    else this.#index.remove(webhook.id)
+    if (isSubscribed) {
+      this.#index.put(webhook)
+      this.#books?.put(webhook)
+    } else {
+      this.#index.remove(webhook.id)
+      this.#books?.remove(webhook.id)
+    }
     const { types } = this.#parts.bodies
     const isComparing = types.some(
       ({ name, comparesPrice }) => comparesPrice && webhook.eventTypes.includes(name),
@@ -401,6 +417,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     if (ids?.size === 0) this.#byAccount.delete(webhook.accountId)
     this.#byId.delete(webhook.id)
     this.#index.remove(webhook.id)
+    this.#books?.remove(webhook.id)
     this.#deliveries.close(webhook.number)
     this.#events.removeBases(webhook.number)
   }

@@ -277,7 +277,9 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const passwords = openPasswordPool(clock)
   const accountTable = parts.cluster?.accounts ?? storage.accounts
   const accounts = new Accounts({ ...settings, storage: accountTable, clock, passwords })
-  const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches, accounts })
+  const coverage = (venue: VenueKey) => venues.get(venue)?.actor.coverage ?? null
+  const webhookParts = { catalog, matches, accounts, coverage }
+  const { caller, webhooks } = openWebhooks(settings, parts, webhookParts)
   const whales = new Whales({
     ...{ system, publisher, storage, clock, metrics, run: run.number },
     market: (number) => catalog.byNumber(number),
@@ -449,7 +451,12 @@ function openMatching(
 function openWebhooks(
   settings: EngineSettings,
   parts: EngineParts,
-  { catalog, matches, accounts }: Pick<Components, 'catalog' | 'accounts'> & { matches: Matches },
+  {
+    catalog,
+    matches,
+    accounts,
+    coverage,
+  }: Pick<Components, 'catalog' | 'accounts' | 'matches'> & Pick<EngineView, 'coverage'>,
 ): { caller: Caller; webhooks: Webhooks } {
   const { clock, log, metrics, random, storage, cluster } = parts
   const caller = openCaller({ policy: settings.webhookPolicy, clock, metrics, log })
@@ -463,6 +470,7 @@ function openWebhooks(
     box: new SecretBox(settings.secretsKey),
     bodies: new EventBodies({ catalog, matches, clock }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
+    books: { catalog, coverage },
     isAccountActive: (account) => accounts.directory.isActive(account),
     mustVerify: settings.mustVerifyWebhooks ?? false,
     shareOf: (account) => webhookShareOf(accounts.directory.find(account) ?? { tier: 'free' }),
