@@ -412,6 +412,12 @@ export interface StatsView {
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
+  /** Coverage of each venue's books. A gateway without figures of the engine has none. */
+  readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
+}
+
+export interface BookFigures extends Pick<CoverageCounts, 'covered' | 'open'> {
+  readonly policy: string
 }
 
 /** Cluster state of this process. */

@@ -52,7 +52,14 @@ const STALL_MS = 2_000
 /** Maximum waiting items of one shard, beyond which its reader is paused. */
 const WAITING_ITEMS_MAX = 65_536
 
-const NO_FIGURES = { trades: 0, snapshots: 0, databaseBytes: 0, wallets: 0, coverage: {} }
+const NO_FIGURES = {
+  trades: 0,
+  snapshots: 0,
+  databaseBytes: 0,
+  wallets: 0,
+  coverage: {},
+  books: {},
+}
 
 /** Items of a shard that were not applied yet. */
 class ItemQueue {

@@ -22,6 +22,7 @@ import { EventRoutes, type OpenVenue } from '../../actors/venue/event-routes.ts'
 import { type Learn, TeamReader } from '../../actors/venue/team-reader.ts'
 import { VenueActor } from '../../actors/venue/venue.ts'
 import type {
+  BookFigures,
   ClusterView,
   EngineView,
   MarketView,
@@ -242,6 +243,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const delays = new DelayWatch({ clock, log, metrics, system })
   // Filled by `openVenues` below, because venues and the markets of the catalogue need each other.
   const venues: OpenVenues = new Map()
+  const stats = () => statsOf(storage, names, venues)
   const search = new MarketSearch({ port: openSearch(), clock, log })
   const market = marketParts(settings, parts, { publisher, venues, run: run.number })
   const catalog = new Catalog({ names, clock, system, storage, index: search, market })
@@ -251,7 +253,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     parts.cluster?.feeder({
       ...{ publisher, catalog },
       venues: () => [...venues.values()].map(({ actor }) => actor),
-      figures: () => ({ ...statsOf(storage, names), wallets: wallets.count }),
+      figures: () => ({ ...stats(), wallets: wallets.count }),
     }) ?? null
   const matchTable = feeder?.tap(storage.matches) ?? storage.matches
   const { matches, matcher, overrides } = openMatching(parts, { catalog, publisher, matchTable })
@@ -290,17 +292,14 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   openVenues(parts, { ...settings, ...routing, matches, arbitrage, bookLimits })
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
-    version: parts.version,
-    epoch: run.epoch,
+    ...{ version: parts.version, epoch: run.epoch, coverage, stats },
     ...{ catalog, accounts, webhooks, wallets, sports, matches, arbitrage, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
-    stats: () => statsOf(storage, names),
-    venues: () => [...venues.values()].map((open) => open.actor),
     isStorageHealthy: () => storage.isHealthy(),
+    venues: () => [...venues.values()].map((open) => open.actor),
     delayMs: () => Math.round(delays.delayMs),
     bookAgeMsMax: bookLimits.ageMsMax,
     confirmBook: ({ ref }) => venues.get(ref.venue)?.actor.confirmBook(ref) ?? null,
-    coverage: (venue) => venues.get(venue)?.actor.coverage ?? null,
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
     ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
   }
@@ -540,14 +539,20 @@ async function venuesUp({ view }: Components, { clock }: EngineParts): Promise<v
   }
 }
 
-function statsOf(storage: Storage, { keys }: VenueTable): StatsView {
+function statsOf(storage: Storage, { keys }: VenueTable, venues: OpenVenues): StatsView {
   const { trades, snapshots } = storage
   return {
     trades: trades.count(),
     snapshots: snapshots.count(),
     databaseBytes: storage.sizeBytes(),
     coverage: Object.fromEntries(keys.map((venue) => [venue, trades.extentOfVenue(venue)])),
+    books: Object.fromEntries([...venues].map(([venue, { actor }]) => [venue, booksOf(actor)])),
   }
+}
+
+function booksOf({ coverage: { policy, counts } }: Pick<VenueActor, 'coverage'>): BookFigures {
+  const { covered, open } = counts
+  return { covered, open, policy }
 }
 
 function ignoredCounter(metrics: Metrics): (reason: IgnoredReason) => void {

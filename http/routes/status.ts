@@ -32,6 +32,9 @@ export function statsSchema(names: EngineView['catalog']['names']) {
     stale: Type.Boolean({
       description: 'the feed is down or silent past its limit, or its books come too late',
     }),
+    covered_markets: nullable(Type.Integer({ minimum: 0 })),
+    open_markets: nullable(Type.Integer({ minimum: 0 })),
+    policy: nullable(Type.String()),
   })
   return Type.Object({
     markets: Type.Object({
@@ -112,7 +115,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
   const sum = (status: MarketStatus) => counts.reduce((total, of) => total + of[status], 0)
   const ofVenues = counts.map((of) => of.open + of.closed + of.resolved)
   const { keys, platforms } = catalog.names
-  const { trades, snapshots, databaseBytes, coverage } = engine.stats()
+  const { trades, snapshots, databaseBytes, coverage, books } = engine.stats()
   return {
     markets: {
       total: ofVenues.reduce((total, count) => total + count, 0),
@@ -135,6 +138,9 @@ function statsRecord(engine: EngineView, nowMs: number) {
           lag_ms: feed?.lagMs ?? null,
           delay_ms: feed?.delayMs ?? null,
           stale: feed?.state !== 'live',
+          covered_markets: books[venue]?.covered ?? null,
+          open_markets: books[venue]?.open ?? null,
+          policy: books[venue]?.policy ?? null,
         }
         return [catalog.names.platform(venue), record]
       }),

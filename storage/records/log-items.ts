@@ -183,6 +183,12 @@ export interface EngineFigures {
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
+  /** Coverage of each venue's books. */
+  readonly books: Readonly<
+    Partial<
+      Record<VenueKey, { readonly covered: number; readonly open: number; readonly policy: string }>
+    >
+  >
 }
 
 /** Identifies a delivery by the webhook's id and the event's `webhook-id`, because each engine assigns its own numbers. */
@@ -413,6 +419,23 @@ const coverage = mapped<readonly Covered[], EngineFigures['coverage']>(
     ),
 )
 
+type VenueBooks = {
+  readonly venue: VenueKey
+  readonly covered: number
+  readonly open: number
+  readonly policy: string
+}
+
+const books = mapped<readonly VenueBooks[], EngineFigures['books']>(
+  list(nested(record<VenueBooks>({ venue, covered: number, open: number, policy: text }))),
+  (of) =>
+    VENUE_KEYS.flatMap((key) => {
+      const figures = of[key]
+      return figures === undefined ? [] : [{ venue: key, ...figures }]
+    }),
+  (rows) => Object.fromEntries(rows.map(({ venue: key, ...figures }) => [key, figures])),
+)
+
 const team = record<TeamListing>({
   venue,
   league: text,
@@ -457,6 +480,7 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Coded<LogItem>>
       databaseBytes: number,
       wallets: number,
       coverage,
+      books,
     }),
   }),
   matched: coded<Item<'matched'>>(13, {

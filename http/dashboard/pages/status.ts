@@ -196,6 +196,8 @@ interface FeedRow {
   readonly lagMs: number | null
   readonly delayMs: number | null
   readonly lastTradeMs: number | null
+  readonly books: string
+  readonly policy: string
 }
 
 /**
@@ -217,8 +219,16 @@ export function feedRows(
       lagMs: feed?.lag_ms ?? (isAnswering ? (coverage?.lag_ms ?? null) : null),
       delayMs: feed?.delay_ms ?? (isAnswering ? (coverage?.delay_ms ?? null) : null),
       lastTradeMs: coverage?.last_trade_ms ?? null,
+      books: booksText(coverage),
+      policy: coverage?.policy ?? '–',
     }
   })
+}
+
+/** Number of covered markets out of all open markets. */
+function booksText(coverage: Stats['coverage'][string] | undefined): string {
+  const [covered, open] = [coverage?.covered_markets ?? null, coverage?.open_markets ?? null]
+  return covered === null || open === null ? '–' : `${countText(covered)} of ${countText(open)}`
 }
 
 const feedTable = (rows: readonly FeedRow[]) =>
@@ -237,6 +247,8 @@ const feedTable = (rows: readonly FeedRow[]) =>
       ['Venue delay', 'num', ({ lagMs }) => durationText(lagMs)],
       ['Server delay', 'num', ({ delayMs }) => durationText(delayMs)],
       ['Last trade', 'num', ({ lastTradeMs }) => html`<${Ago} atMs=${lastTradeMs} />`],
+      ['Books covered', 'num', ({ books }) => books],
+      ['Coverage policy', '', ({ policy }) => policy],
     ],
   })
 

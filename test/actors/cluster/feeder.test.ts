@@ -31,7 +31,7 @@ const VENUE: VenueView = {
     drift: [],
   },
 }
-const FIGURES = { trades: 5, snapshots: 4, databaseBytes: 3, wallets: 2, coverage: {} }
+const FIGURES = { trades: 5, snapshots: 4, databaseBytes: 3, wallets: 2, coverage: {}, books: {} }
 
 function rig(venues: readonly VenueView[] = []) {
   const publisher = new Publisher({ epoch: 'run', log: silentLog, metrics: new Metrics() })

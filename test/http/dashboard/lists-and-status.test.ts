@@ -485,9 +485,10 @@ test('describes the leader, and its silence if it is long', () => {
 
 test('shows a feed’s state from the stream, or from REST if the stream has none', () => {
   const exchanges = { north: true, south: false }
+  const unknown = { lastTradeMs: null, books: '–', policy: '–' }
   assert.deepEqual(feedRows({ exchanges }, null, new Map()), [
-    { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
-    { venue: 'south', state: 'stale or down', lagMs: null, delayMs: null, lastTradeMs: null },
+    { venue: 'north', state: 'live', lagMs: null, delayMs: null, ...unknown },
+    { venue: 'south', state: 'stale or down', lagMs: null, delayMs: null, ...unknown },
   ])
   const unanswered = feedRows({ exchanges }, null, new Map(), false)
   assert.deepEqual(
@@ -496,7 +497,7 @@ test('shows a feed’s state from the stream, or from REST if the stream has non
   )
   const statuses = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])
   assert.deepEqual(feedRows({ exchanges }, null, statuses)[1], {
-    ...{ venue: 'south', state: 'stale', lagMs: 12, delayMs: 3, lastTradeMs: null },
+    ...{ venue: 'south', state: 'stale', lagMs: 12, delayMs: 3, ...unknown },
   })
 })
 

@@ -166,7 +166,9 @@ test('counts stored data in statistics under the configured venue names', async 
     closed: 0,
     resolved: 0,
   })
-  const none = { first_trade_ms: null, last_trade_ms: null, lag_ms: 5, delay_ms: 2, stale: false }
+  const unknown = { covered_markets: null, open_markets: null, policy: null }
+  const noTrades = { first_trade_ms: null, last_trade_ms: null }
+  const none = { ...noTrades, lag_ms: 5, delay_ms: 2, stale: false, ...unknown }
   assert.deepEqual(empty.coverage, { venue_a: none, venue_b: none })
   const rain = engine.add('Rain')
   const snow = engine.add('Snow', { venue: 'b', status: 'resolved' })
@@ -177,8 +179,10 @@ test('counts stored data in statistics under the configured venue names', async 
   const [first, second] = engine.venueViews
   assert.ok(first !== undefined && second !== undefined)
   engine.venueViews[1] = { ...second, state: 'stale', lagMs: null }
+  engine.bookFigures = { a: { covered: 1, open: 2, policy: 'top:1' } }
   const { timestamp_ms, ...stats } = await successfulBodyOf(server, schema, '/v1/stats')
   engine.venueViews[1] = second
+  engine.bookFigures = {}
   assert.ok(timestamp_ms > 0)
   const feed = { delay_ms: 2 }
   assert.deepEqual(stats, {
@@ -189,8 +193,11 @@ test('counts stored data in statistics under the configured venue names', async 
     wallets: 0,
     matches: { total: 1, high_confidence: 1 },
     coverage: {
-      venue_a: { first_trade_ms: 1_000, last_trade_ms: 9_000, ...feed, lag_ms: 5, stale: false },
-      venue_b: { first_trade_ms: null, last_trade_ms: null, ...feed, lag_ms: null, stale: true },
+      venue_a: {
+        ...{ first_trade_ms: 1_000, last_trade_ms: 9_000, ...feed, lag_ms: 5, stale: false },
+        ...{ covered_markets: 1, open_markets: 2, policy: 'top:1' },
+      },
+      venue_b: { ...noTrades, ...feed, lag_ms: null, stale: true, ...unknown },
     },
     database_bytes: engine.databaseBytes,
   })

@@ -97,6 +97,7 @@ export class FakeEngine implements EngineView {
   cluster?: () => ClusterView
   isHealthy = true
   databaseBytes = 4_096
+  bookFigures: StatsView['books'] = {}
 
   constructor(clock: Clock, names: VenueTable = NAMES) {
     this.clock = clock
@@ -162,6 +163,7 @@ export class FakeEngine implements EngineView {
       snapshots: markets.reduce((sum, { storedBooks }) => sum + storedBooks.length, 0),
       databaseBytes: this.databaseBytes,
       coverage: { a: coverage('a'), b: coverage('b') },
+      books: this.bookFigures,
     }
   }
 
