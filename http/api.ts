@@ -44,6 +44,8 @@ export interface ApiParts {
   readonly webhookPolicy: CallPolicy
   /** Lets a dashboard page on this machine open the local account without a password. Default: false. */
   readonly opensLocalAccount?: boolean
+  /** Builds the specification documents at the start. Default: at their first request, which then takes longer. */
+  readonly buildsDocuments?: boolean
   /** Tickets that open streams. Gateways share them. Default: a new set. */
   readonly tickets?: Tickets
   /** Channels of the stream. Default: the channel table. */
@@ -87,5 +89,6 @@ export function api(parts: ApiParts): readonly Route[] {
     ...streamRoutes(parts.tickets ?? new Tickets(clock)), //  /v1/ws  /ticket
     ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}
   ]
-  return [...routes, ...documentRoutes(routes, { version, names, channels, eventTypes })]
+  const facts = { version, names, channels, eventTypes }
+  return [...routes, ...documentRoutes(routes, facts, parts.buildsDocuments ?? false)]
 }

@@ -76,7 +76,11 @@ export type ServerSettings = Pick<
   | 'jwtSecretPrevious'
   | 'webhookPolicy'
 > &
-  Partial<Pick<Config, 'metricsHosts'>> & { readonly jwtSecret: string }
+  Partial<Pick<Config, 'metricsHosts'>> & {
+    readonly jwtSecret: string
+    /** Builds the specification documents at the start. Default: at their first request. */
+    readonly buildsDocuments?: boolean
+  }
 
 /** Defaults: webhooks need no test, there is no local account, and sign-up is open. */
 type EngineSettings = ServerSettings &

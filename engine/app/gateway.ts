@@ -428,7 +428,7 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   )
   const gateway = new Gateway(
-    { ...config, jwtSecret },
+    { ...config, jwtSecret, buildsDocuments: true },
     {
       ...{ clock, log, metrics, cluster, version: String(version) },
       name: `${hostname()}-${process.pid}`,

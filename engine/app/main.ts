@@ -146,6 +146,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const engine = createEngine(
     {
       ...{ ...config, ...leading?.serverSettings, ...secretsOf(config) },
+      buildsDocuments: true,
       coverageOf: (venue) => coverage.choiceOf(venue),
     },
     {

@@ -1,5 +1,5 @@
 // The specification documents of REST and of the stream, and the page built from both. They need no key and count
-// against the byte quota. All texts are built once.
+// against the byte quota. All texts are built once, in the service before it listens.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
@@ -24,30 +24,52 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const OPEN = { access: 'public', isCounted: false } as const
 const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
 
+/** The answers of the document routes. */
+interface Documents {
+  readonly specification: Answer
+  readonly stream: Answer
+  readonly page: Answer
+}
+
 /**
  * `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, and the modules of the client. `others`: all other
- * routes, which the specification describes too.
+ * routes, which the specification describes too. `isBuiltFirst`: builds the documents now instead of at their first
+ * request.
  */
 export function documentRoutes(
   others: readonly Route[],
   facts: SpecificationFacts & StreamFacts,
+  isBuiltFirst: boolean,
 ): readonly Route[] {
-  const stream = asyncapiText(facts)
-  const streamFile = file(stream, JSON_TYPE, REVALIDATED)
   const pageFiles = readPageFiles()
+  let built: Documents | null = null
+  const documents = (): Documents => {
+    built ??= buildDocuments([...others, ...own], facts, pageFiles)
+    return built
+  }
   const own = [
     clientFileRoute(),
-    documentRoute('/openapi.json', 'This document', () => specificationFile),
-    documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => streamFile),
-    ...pageRoutes(pageFiles, () => docs),
+    documentRoute('/openapi.json', 'This document', () => documents().specification),
+    documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => documents().stream),
+    ...pageRoutes(pageFiles, () => documents().page),
   ]
-  // Built last, since the specification also describes the routes in `own`. No request arrives before this function
-  // returns.
-  const specification = openapiText([...others, ...own], facts)
-  const specificationFile = file(specification, JSON_TYPE, REVALIDATED)
-  const { text, contentType } = docsPage(specification, stream, pageFiles)
-  const docs = page(text, contentType, PAGE_POLICY)
+  if (isBuiltFirst) documents()
   return own
+}
+
+function buildDocuments(
+  routes: readonly Route[],
+  facts: SpecificationFacts & StreamFacts,
+  pageFiles: PageFiles,
+): Documents {
+  const stream = asyncapiText(facts)
+  const specification = openapiText(routes, facts)
+  const { text, contentType } = docsPage(specification, stream, pageFiles)
+  return {
+    specification: file(specification, JSON_TYPE, REVALIDATED),
+    stream: file(stream, JSON_TYPE, REVALIDATED),
+    page: page(text, contentType, PAGE_POLICY),
+  }
 }
 
 function documentRoute(pattern: string, summary: string, answer: () => Answer): Route {
