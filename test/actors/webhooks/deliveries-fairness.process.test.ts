@@ -22,6 +22,7 @@ import {
   WebhookWorld,
 } from '../../support/worlds/webhook-world.ts'
 
+const ROUNDS = process.env.TEST_LONG === '1' ? 12 : 4
 const OK = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
 async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: number }) {
@@ -42,7 +43,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
 test('delays no first attempt of a healthy endpoint by a second while 100 of 1,000 endpoints hang', async () => {
   const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
   const madeAtMs = new Map<string, number>()
-  for (let round = 0; round < 12; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     for (let count = 0; count < 2; count += 1) madeAtMs.set(world.trade(), world.clock.nowMs())
     for (let step = 0; step < 30; step += 1) {
       await settle()
@@ -53,7 +54,7 @@ test('delays no first attempt of a healthy endpoint by a second while 100 of 1,0
   for (const { url, body, atMs } of caller.posts) {
     if (url.includes('well')) delays.push(atMs - (madeAtMs.get(JSON.parse(body).data.id) ?? 0))
   }
-  assert.equal(delays.length, 900 * 24)
+  assert.equal(delays.length, 900 * 2 * ROUNDS)
   assert.ok(Math.max(...delays.slice(0, 1_000)) < 1_000)
   assert.ok(delays.reduce((most, delay) => Math.max(most, delay), 0) < 1_000)
   assert.ok(openMax() <= attemptsMax)
