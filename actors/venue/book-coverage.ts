@@ -73,7 +73,7 @@ export class BookCoverage implements CoverageView {
   #matched: ReadonlySet<MarketNumber> = new Set()
   /** Markets that neither policy nor match covers any more, with the monotonic time since then. */
   readonly #leaving = new Map<MarketNumber, number>()
-  /** Time since which each covered market is covered. Empty while the policy covers all markets. */
+  /** Time of the first snapshot of each covered market. Empty while the policy covers all markets. */
   readonly #sinceMs = new Map<MarketNumber, TimeMs>()
   /** Time since which all markets are covered; null if the policy does not cover all. */
   #allSinceMs: TimeMs | null
@@ -115,7 +115,7 @@ export class BookCoverage implements CoverageView {
     return this.#allSinceMs !== null
   }
 
-  /** Time since which the market is covered; null if it is not or the time is unknown. */
+  /** Time since which the market's book is received; null if it is not covered or the time is unknown. */
   sinceMs(market: MarketNumber): TimeMs | null {
     if (!this.isCovered(market)) return null
     return this.#allSinceMs ?? this.#sinceMs.get(market) ?? null
@@ -171,7 +171,11 @@ export class BookCoverage implements CoverageView {
   /** Must be called when a covered book becomes live or stale. */
   noteLive(market: MarketNumber, isLive: boolean): void {
     this.#set(market, LIVE, isLive)
-    if (isLive) this.#waits.end(market)
+    if (!isLive) return
+    if (!this.isAll && !this.#sinceMs.has(market)) {
+      this.#sinceMs.set(market, this.#parts.clock.nowMs())
+    }
+    this.#waits.end(market)
   }
 
   // Demand
@@ -332,7 +336,7 @@ export class BookCoverage implements CoverageView {
         else this.#leave(market)
       }
       const isDated = this.isAll || this.#sinceMs.has(market)
-      if (this.isCovered(market) && !isDated) this.#sinceMs.set(market, nowMs)
+      if ((this.#flagsOf(market) & LIVE) !== 0 && !isDated) this.#sinceMs.set(market, nowMs)
     }
     if (mustReplace) {
       for (const market of this.#leaving.keys()) ended.push(market)
@@ -389,7 +393,6 @@ export class BookCoverage implements CoverageView {
       if ((flags & WATCHED) === 0 || (flags & WANTED) === 0 || entry === null) continue
       if ((flags & COVERED) !== 0) continue
       this.#set(number, COVERED, true)
-      if (!this.isAll) this.#sinceMs.set(number, this.#parts.clock.nowMs())
       markets.push(entry)
     }
     if (markets.length === 0) return

@@ -270,18 +270,21 @@ test('resolves waiting callers when the book is live or their time is over, and 
   assert.equal(ended.length, 4 + coverageWaitingOfOwnerMax)
 })
 
-test('states since when a market is covered, for all markets alike while the policy is `all`', async () => {
+test('states since when the book of a market is received, for all markets alike while the policy is `all`', async () => {
   const { coverage, clock, numberOf } = openCoverage('all', [
     ['x', 5],
     ['y', 9],
   ])
   const startMs = clock.nowMs()
   assert.equal(coverage.sinceMs(numberOf('x')), startMs)
+  coverage.noteLive(numberOf('y'), true)
   clock.advance(5_000)
   await coverage.setPolicy(policyOf('top:1'))
   assert.equal(coverage.sinceMs(numberOf('x')), null)
   assert.equal(coverage.sinceMs(numberOf('y')), clock.nowMs())
   clock.advance(5_000)
   coverage.request(numberOf('x'), 'me')
+  assert.equal(coverage.sinceMs(numberOf('x')), null, 'its first snapshot is still to come')
+  coverage.noteLive(numberOf('x'), true)
   assert.equal(coverage.sinceMs(numberOf('x')), clock.nowMs())
 })

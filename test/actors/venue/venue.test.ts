@@ -931,12 +931,14 @@ test('uncovers a resolved market with its subscription, and keeps the book of a 
 })
 
 test('does not treat a missing tick as an unchanged price when the market is not covered', async () => {
-  const { actor, clock, numberOf, storage } = await openPartlyCovered()
+  const { actor, clock, numberOf, routes, storage } = await openPartlyCovered()
+  routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
   clock.advance(30_000)
   assert.ok(actor.liveSinceMs !== null)
-  assert.equal(actor.liveSinceOf(numberOf('x')), actor.liveSinceMs)
+  assert.ok(actor.liveSinceOf(numberOf('x')) !== null)
   assert.equal(actor.liveSinceOf(numberOf('y')), null)
   actor.coverage.request(numberOf('y'), 'me')
+  routes.route(snapshot('y', [level(0.4, 1)], [level(0.5, 1)]))
   assert.equal(actor.liveSinceOf(numberOf('y')), clock.nowMs())
   assert.equal(storage.coverage.at('a', clock.nowMs()), null, 'the interval is not of all markets')
   await actor.setCoverage(policyOf('all'), 'test')
