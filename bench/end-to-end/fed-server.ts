@@ -109,6 +109,11 @@ export class FedServer {
     }
   }
 
+  /** Number of books that the engine has marked stale. */
+  staleCount(): Promise<number> {
+    return this.#server.call('staleCount')
+  }
+
   /** Returns every book of the world after checking that the first subscriber has equal books. */
   async checkedBooks(): Promise<readonly string[]> {
     const truth = await this.#venue.call('truth')

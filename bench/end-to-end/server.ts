@@ -14,7 +14,7 @@ import { openBroadcast } from '../bare-app.ts'
 import { openStorage } from '../harness.ts'
 import { processorMicros, serve } from '../in-child.ts'
 import { type IngestFrame, ingestLoad, ingestPath } from '../ingest/load.ts'
-import { startQuietEngine } from '../quiet-engine.ts'
+import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import { listingOf } from '../sim-load.ts'
 import { clockOfFrames } from '../venue-path.ts'
 
@@ -24,6 +24,7 @@ const ALIVE_MS = 600_000
 const [, , name = ''] = process.argv
 let frameCount = 0
 const metrics = new Metrics()
+let catalog: QuietEngine['engine']['catalog'] | null = null
 
 export interface Opening {
   readonly venuePort: number
@@ -43,6 +44,7 @@ async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   const parts = { clock: systemClock, log: silentLog, metrics }
   const cluster = nats === undefined ? null : await connectCluster(loadConfig(nats), parts)
   const { engine, apiKey, emit } = await startQuietEngine(storage, clock, { metrics, cluster })
+  catalog = engine.catalog
   const take = ingestPath(world, emit)
   await new Promise<void>((resolve) => {
     const feed = new SocketFeed({
@@ -93,6 +95,8 @@ function sum(counter: string): number {
 export const api = serve({
   /** Starts the server. Returns its port, and the key of its account if it needs one. */
   open: name === 'relay' ? relay : ours,
+  staleCount: () =>
+    [...(catalog?.markets(null) ?? [])].filter((market) => market.book().isStale).length,
   /**
    * Processor time since the start, frames received from the venue, largest resident memory, and batches that the engine
    * wrote into the cluster log.
