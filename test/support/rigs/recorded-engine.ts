@@ -4,6 +4,7 @@
 import { Checkpoints } from '../../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
 import { answerBars } from '../../../actors/mirror/bars.ts'
+import { answerBookDemand } from '../../../actors/mirror/book-demand.ts'
 import { QuotaServer } from '../../../actors/mirror/quota-shares.ts'
 import { createEngine, type Engine } from '../../../engine/app/engine.ts'
 import type { Clock } from '../../../engine/clock.ts'
@@ -152,6 +153,7 @@ export class RecordedEngine {
       answerBatches((id) => this.batches.get(id) ?? null),
     )
     log.answer('quota', new QuotaServer(engine.accounts, this.#clock).answer)
+    log.answer('coverage', answerBookDemand(engine.view))
     log.answer('bars', answerBars({ clock: this.#clock, catalog: engine.catalog }))
     await this.flush()
   }
