@@ -3,3 +3,4 @@
 import { generateKeyPairSync } from 'node:crypto'
 
 export const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+export const publicKeyPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()

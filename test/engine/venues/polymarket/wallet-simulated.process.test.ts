@@ -19,6 +19,7 @@ import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts
 import type { WalletAccount } from '../../../../engine/venues/simulator/world/wallet-account.ts'
 import type { WalletEvent } from '../../../../engine/wallet.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { publicKeyPem } from '../../../support/fakes/rsa-pair.ts'
 import { venueCounters } from '../../../support/fakes/venue-counters.ts'
 
 const MINUTES = process.env.TEST_LONG === '1' ? 120 : 10
@@ -87,7 +88,7 @@ async function openWorld() {
     random: seededRandom('simulated wallets'),
     log: silentLog,
     basePort: 0,
-    kalshiPublicKeyPem: null,
+    kalshiPublicKeyPem: publicKeyPem,
   })
   for (let minute = 0; minute < MINUTES; minute += 1) clock.advance(60_000)
   const client = (baseUrl: string) =>

@@ -4,6 +4,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import type { SimMarket } from '../../../../../engine/venues/simulator/model.ts'
 import { type Simulator, startSimulator } from '../../../../../engine/venues/simulator/simulator.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { publicKeyPem } from '../../../../support/fakes/rsa-pair.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const HOUR_S = 3_600
@@ -12,7 +13,7 @@ async function start(t: TestContext, hasPast = true): Promise<Simulator> {
   const clock = new ManualClock(NOW)
   const simulator = await startSimulator({
     ...{ seed: 3, marketsPerVenue: 120, messagesPerSecond: 50, faults: [], clock },
-    ...{ log: silentLog, basePort: 0, kalshiPublicKeyPem: null, hasPast },
+    ...{ log: silentLog, basePort: 0, kalshiPublicKeyPem: publicKeyPem, hasPast },
   })
   t.after(() => simulator.stop())
   return simulator

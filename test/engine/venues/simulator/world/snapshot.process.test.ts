@@ -18,9 +18,13 @@ import {
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { publicKeyPem } from '../../../../support/fakes/rsa-pair.ts'
 import { NOON, planEvent, planMarket } from '../../../../support/worlds/sim-plan.ts'
 
 const SECOND_MS = 1_000
+const isLong = process.env.TEST_LONG === '1'
+const RATE = isLong ? 400 : 200
+const ROUNDS = isLong ? 5 : 3
 
 /** An event with five markets that ends after 40 s, a void market, and one market at each venue that does not end. */
 function plan(): Plan {
@@ -55,8 +59,8 @@ function tempFolder(t: TestContext): string {
 
 async function start(clock: ManualClock, worldFolder: string | null): Promise<Simulator> {
   return await startSimulator({
-    ...{ seed: 5, marketsPerVenue: 20, messagesPerSecond: 400, faults: [], clock },
-    ...{ plan: plan(), log: silentLog, basePort: 0, kalshiPublicKeyPem: null, worldFolder },
+    ...{ seed: 5, marketsPerVenue: 20, messagesPerSecond: RATE, faults: [], clock },
+    ...{ plan: plan(), log: silentLog, basePort: 0, kalshiPublicKeyPem: publicKeyPem, worldFolder },
   })
 }
 
@@ -142,7 +146,7 @@ test('serves the same past after a stop, and the last saved past after a kill', 
   t.after(() => simulator.stop())
   run(clock, 46)
   const txHashes = new Set<string>()
-  for (const isKilled of process.env.TEST_LONG === '1' ? [true, false, true] : [true, false]) {
+  for (const isKilled of isLong ? [true, false, true] : [true, false]) {
     run(clock, 6)
     run(clock, 240, 20 * SECOND_MS)
     await fetch(`${simulator.urls.gamma}/sim/state?action=pause`)
@@ -230,7 +234,7 @@ test('restores a world without its oldest trades and events, as it was when its 
       .map((market) => [market.volumeTotal, market.volume24h, market.lastTrade?.id]),
   })
   let current = open()
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     for (let elapsed = 0; elapsed < 6 * SECOND_MS; elapsed += 20) {
       clock.advance(20)
       current.world.step()
