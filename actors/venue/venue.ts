@@ -625,9 +625,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   // Coverage
 
-  /** Whether the market's book is subscribed or polled. */
+  /** Whether the market's book is subscribed or polled, or will be because the policy covers all markets. */
   isCovered(market: MarketNumber): boolean {
-    return this.coverage.isCovered(market)
+    return this.coverage.isAll || this.coverage.isCovered(market)
   }
 
   /** Where the coverage policy comes from. */

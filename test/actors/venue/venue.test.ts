@@ -898,6 +898,11 @@ test('neither requests, checks nor counts as stale a book that is not covered', 
   )
 })
 
+test('treats a market as covered before its book is subscribed when the policy is `all`', () => {
+  assert.equal(openVenue([], undefined, 'all').actor.isCovered(1), true)
+  assert.equal(openVenue([], undefined, 'top:1').actor.isCovered(1), false)
+})
+
 test('discards the book of a market that is no longer covered without counting it as lost', async () => {
   const { actor, catalog, clock, numberOf, requestsMade, routes } = await openPartlyCovered()
   actor.coverage.request(numberOf('y'), 'me')
