@@ -149,9 +149,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   /** Publishes that the book is stale, discards it and takes the price from the listing or the last trade. */
   #discardBook(): void {
-    this.#markStale({ reason: 'not_covered', isOfVenue: false })
-    this.#checkLive()
     if (!this.#book.hasBook) return
+    this.#markStale({ reason: 'not_covered', isOfVenue: false })
+    // Published for a stale book too, because gateways and subscribers still have it.
+    this.#wasLive = true
+    this.#checkLive()
     this.#book.discard()
     if (this.summary.status === 'resolved') return
     const nowMs = this.#parts.nowMs()

@@ -1080,6 +1080,21 @@ test('discards the book and publishes it as stale when its subscription ends', (
   assert.deepEqual([actor.book().isStale, actor.price().price], [false, 610_000])
 })
 
+test('publishes that a stale book is no longer covered, so that gateways and subscribers discard it', () => {
+  const { actor, covered, updates } = openUncovered(LISTED)
+  covered.is = true
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive({ kind: 'void', reason: 'silent', isOfVenue: true })
+  covered.is = false
+  updates.length = 0
+  actor.receive({ kind: 'void', reason: 'not_covered', isOfVenue: false })
+  actor.receive({ kind: 'void', reason: 'not_covered', isOfVenue: false })
+  assert.deepEqual(
+    updates.map((update) => (update.kind === 'bookStale' ? update.reason : update.kind)),
+    ['not_covered', 'price'],
+  )
+})
+
 test('shows neither the book nor the midpoint of the last run when the market is not covered', () => {
   const first = openUncovered(LISTED)
   first.covered.is = true
