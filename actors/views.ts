@@ -322,7 +322,8 @@ export interface CoverageView {
   /** Ends a hold. The market stays covered for another minute, in case a client connects again. */
   release(market: MarketNumber, owner: string, reason: HoldReason): void
   /**
-   * Resolves when the book is live, or after `waitMs`. At most 1,000 callers wait, and at most 50 of one owner. For
+   * Resolves when the first snapshot of a book arrives that was covered on demand, or `waitMs` after it was covered, so
+   * that a venue that sends no books delays only the first answers. Resolves at once for other books. At most 1,000 callers wait, and at most 50 of one owner. For
    * further callers it resolves at once.
    */
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void>

@@ -35,6 +35,7 @@ interface Row {
 const reportMessage = message<readonly Row[]>(rest(record<Row>({ market: count, owner: text })))
 
 interface Demand extends Row {
+  readonly openedAtMs: number
   holds: number
   requestedUntilMs: number
   /** Time of the last report; -Infinity before the first. */
@@ -121,7 +122,10 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   }
 
   async live(market: MarketNumber, waitMs: number, owner: string): Promise<void> {
-    if (!this.#isLive(market)) await this.#waits.add(market, waitMs, owner)
+    const openedAtMs = this.#demands.get(keyOf({ market, owner }))?.openedAtMs
+    if (openedAtMs === undefined || this.#isLive(market)) return
+    const restMs = openedAtMs + waitMs - this.#clock.monotonicMs()
+    if (restMs > 0) await this.#waits.add(market, restMs, owner)
   }
 
   onUpdate(update: Update): void {
@@ -137,7 +141,8 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     const ofOwner = this.#countOfOwner.get(owner) ?? 0
     if (ofOwner >= DEMANDS_OF_OWNER_MAX || this.#demands.size >= DEMANDS_MAX) return null
     const reportedAtMs = Number.NEGATIVE_INFINITY
-    const demand = { market, owner, holds: 0, requestedUntilMs: 0, reportedAtMs }
+    const openedAtMs = this.#clock.monotonicMs()
+    const demand = { market, owner, openedAtMs, holds: 0, requestedUntilMs: 0, reportedAtMs }
     this.#demands.set(key, demand)
     this.#countOfOwner.set(owner, ofOwner + 1)
     return demand

@@ -77,6 +77,8 @@ export class BookCoverage implements CoverageView {
   readonly #sinceMs = new Map<MarketNumber, TimeMs>()
   /** Time since which all markets are covered; null if the policy does not cover all. */
   #allSinceMs: TimeMs | null
+  /** Markets that were covered on demand and have no snapshot yet, with the monotonic time since then. */
+  readonly #awaited = new Map<MarketNumber, number>()
   /** The running computation, and the one that follows it. */
   #computing: Promise<void> | null = null
   #next: Promise<void> | null = null
@@ -164,6 +166,7 @@ export class BookCoverage implements CoverageView {
     this.#demand.remove(market)
     this.#leaving.delete(market)
     this.#sinceMs.delete(market)
+    this.#awaited.delete(market)
     this.#set(market, 255, false)
     this.#waits.end(market)
   }
@@ -175,6 +178,7 @@ export class BookCoverage implements CoverageView {
     if (!this.isAll && !this.#sinceMs.has(market)) {
       this.#sinceMs.set(market, this.#parts.clock.nowMs())
     }
+    this.#awaited.delete(market)
     this.#waits.end(market)
   }
 
@@ -204,13 +208,16 @@ export class BookCoverage implements CoverageView {
 
   #noteDemand(market: MarketNumber): void {
     this.#set(market, BY_DEMAND, true)
+    if (this.isCovered(market)) return
+    this.#awaited.set(market, this.#parts.clock.monotonicMs())
     this.#cover([market])
   }
 
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void> {
-    const isLive = (this.#flagsOf(market) & LIVE) !== 0
-    if (isLive || !this.isCovered(market)) return Promise.resolve()
-    return this.#waits.add(market, waitMs, owner)
+    const sinceMs = this.#awaited.get(market)
+    if (sinceMs === undefined) return Promise.resolve()
+    const restMs = sinceMs + waitMs - this.#parts.clock.monotonicMs()
+    return restMs > 0 ? this.#waits.add(market, restMs, owner) : Promise.resolve()
   }
 
   stop(): void {
@@ -409,6 +416,7 @@ export class BookCoverage implements CoverageView {
       if ((flags & COVERED) === 0 || (flags & WANTED) !== 0 || entry === null) continue
       this.#set(number, COVERED | LIVE, false)
       this.#sinceMs.delete(number)
+      this.#awaited.delete(number)
       this.#waits.end(number)
       markets.push(entry)
     }

@@ -124,6 +124,7 @@ test('ends a wait when the mirrored book is live', async () => {
   const { gateway, markets, clock } = open()
   const [market] = markets
   assert.ok(market !== undefined)
+  gateway.request(market.ref.number, 'ann')
   let isOver = false
   const wait = gateway.live(market.ref.number, 2_000, 'ann').then(() => {
     isOver = true
@@ -136,6 +137,14 @@ test('ends a wait when the mirrored book is live', async () => {
   await gateway.live(market.ref.number, 2_000, 'ann')
   gateway.stop()
   assert.equal(clock.timerCount, 0)
+})
+
+test('waits for a book only in the first two seconds after it was demanded', async () => {
+  const { gateway, clock } = open()
+  gateway.request(1, 'ann')
+  clock.advance(2_000)
+  gateway.request(1, 'ann')
+  await gateway.live(1, 2_000, 'ann')
 })
 
 test('refuses reports that cannot be read or have too many markets', async () => {

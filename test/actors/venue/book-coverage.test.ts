@@ -248,10 +248,11 @@ test('drops a resolved market with its demands', () => {
 })
 
 test('resolves waiting callers when the book is live or their time is over, and at once beyond the share of an owner', async () => {
-  const { coverage, clock, numberOf } = openCoverage('all', [
+  const { coverage, clock, numberOf } = openCoverage('top:0', [
     ['x', 5],
     ['y', 5],
   ])
+  for (const name of ['x', 'y']) coverage.request(numberOf(name), 'me')
   const ended: string[] = []
   const wait = (name: string, owner: string) =>
     coverage.live(numberOf(name), 2_000, owner).then(() => ended.push(`${name} ${owner}`))
@@ -268,6 +269,20 @@ test('resolves waiting callers when the book is live or their time is over, and 
   clock.advance(2_000)
   await wait('x', 'me')
   assert.equal(ended.length, 4 + coverageWaitingOfOwnerMax)
+})
+
+test('waits only for books that were covered on demand, and only in the first two seconds', async () => {
+  const { coverage, clock, numberOf, seconds } = openCoverage('top:1', [
+    ['x', 5],
+    ['y', 3],
+  ])
+  seconds(1)
+  coverage.request(numberOf('x'), 'me')
+  await coverage.live(numberOf('x'), 2_000, 'me')
+  coverage.request(numberOf('y'), 'me')
+  clock.advance(2_000)
+  coverage.request(numberOf('y'), 'me')
+  await coverage.live(numberOf('y'), 2_000, 'me')
 })
 
 test('states since when the book of a market is received, for all markets alike while the policy is `all`', async () => {
