@@ -69,7 +69,7 @@ export class BookCoverage implements CoverageView {
   /** State by market number. Typed, because most markets of a venue are not covered. */
   #flags = new Uint8Array(1_024)
   readonly #counts = { open: 0, wanted: 0, covered: 0, live: 0, policy: 0, match: 0 }
-  readonly #demand = new CoverageDemand()
+  readonly #demand = new CoverageDemand((market) => this.#endDemand(market))
   #matched: ReadonlySet<MarketNumber> = new Set()
   /** Markets that neither policy nor match covers any more, with the monotonic time since then. */
   readonly #leaving = new Map<MarketNumber, number>()
@@ -211,6 +211,11 @@ export class BookCoverage implements CoverageView {
     if (this.isCovered(market)) return
     this.#awaited.set(market, this.#parts.clock.monotonicMs())
     this.#cover([market])
+  }
+
+  #endDemand(market: MarketNumber): void {
+    this.#set(market, BY_DEMAND, false)
+    if (!this.#leaving.has(market)) this.#uncover([market])
   }
 
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void> {

@@ -8,6 +8,7 @@ import {
   demandedMarketsOfOwnerMax,
 } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
+import { DemandOwners } from '../demand-owners.ts'
 
 /** Reasons that depend on clients. */
 type DemandReason = Exclude<CoverageReason, 'policy' | 'match'>
@@ -19,10 +20,14 @@ interface Demand {
   readonly holds: Map<HoldReason, Map<string, number>>
 }
 
+/** Markets of the largest owner that are checked for one that no smaller owner demands too. */
+const DISPLACED_FROM = 16
+
 export class CoverageDemand {
   readonly #markets = new Map<MarketNumber, Demand>()
-  /** Number of demands of each owner. A market counts once for each of its reasons. */
-  readonly #owned = new Map<string, number>()
+  /** A market counts once for each of its reasons. */
+  readonly #owners = new DemandOwners()
+  readonly #onDisplaced: (market: MarketNumber) => void
   readonly #counts: Record<DemandReason, number> = {
     request: 0,
     subscription: 0,
@@ -31,6 +36,11 @@ export class CoverageDemand {
     webhook: 0,
   }
   #holdCount = 0
+
+  /** `onDisplaced`: called after a demanded market made room for that of an owner with fewer demands. */
+  constructor(onDisplaced: (market: MarketNumber) => void) {
+    this.#onDisplaced = onDisplaced
+  }
 
   /** Number of demanded markets by reason. */
   get counts(): Readonly<Record<DemandReason, number>> {
@@ -47,11 +57,11 @@ export class CoverageDemand {
    */
   request(market: MarketNumber, owner: string, untilMs: number): boolean {
     const before = this.#markets.get(market)?.request ?? null
-    if (before?.owner !== owner && !this.#hasRoom(market, owner)) return false
+    if (before?.owner !== owner && !this.#hasRoom(market, owner, 'request')) return false
     const demand = this.#open(market)
-    if (before !== null) this.#own(before.owner, -1)
+    if (before !== null) this.#owners.remove(before.owner, market)
     else this.#counts.request += 1
-    this.#own(owner, 1)
+    this.#owners.add(owner, market)
     demand.request = { owner, untilMs: Math.max(untilMs, before?.untilMs ?? 0) }
     return true
   }
@@ -60,9 +70,9 @@ export class CoverageDemand {
   hold(market: MarketNumber, owner: string, reason: HoldReason): boolean {
     const held = this.#markets.get(market)?.holds.get(reason)?.get(owner) ?? 0
     if (held === 0) {
-      if (this.#holdCount >= coverageHoldsMax || !this.#hasRoom(market, owner)) return false
+      if (!this.#hasRoom(market, owner, 'hold')) return false
       this.#holdCount += 1
-      this.#own(owner, 1)
+      this.#owners.add(owner, market)
     }
     const { holds } = this.#open(market)
     let owners = holds.get(reason)
@@ -87,7 +97,7 @@ export class CoverageDemand {
     }
     owners.delete(owner)
     this.#holdCount -= 1
-    this.#own(owner, -1)
+    this.#owners.remove(owner, market)
     if (owners.size === 0) {
       demand.holds.delete(reason)
       this.#counts[reason] -= 1
@@ -99,11 +109,11 @@ export class CoverageDemand {
   remove(market: MarketNumber): void {
     const demand = this.#markets.get(market)
     if (demand === undefined) return
-    this.#dropRequest(demand)
+    this.#dropRequest(market, demand)
     for (const [reason, owners] of demand.holds) {
       this.#counts[reason] -= 1
       this.#holdCount -= owners.size
-      for (const owner of owners.keys()) this.#own(owner, -1)
+      for (const owner of owners.keys()) this.#owners.remove(owner, market)
     }
     this.#markets.delete(market)
   }
@@ -112,7 +122,9 @@ export class CoverageDemand {
   isDemanded(market: MarketNumber, nowMs: number): boolean {
     const demand = this.#markets.get(market)
     if (demand === undefined) return false
-    if (demand.request !== null && demand.request.untilMs <= nowMs) this.#dropRequest(demand)
+    if (demand.request !== null && demand.request.untilMs <= nowMs) {
+      this.#dropRequest(market, demand)
+    }
     if (demand.request !== null || demand.holds.size > 0) return true
     this.#markets.delete(market)
     return false
@@ -132,21 +144,40 @@ export class CoverageDemand {
     return demand
   }
 
-  #hasRoom(market: MarketNumber, owner: string): boolean {
-    if ((this.#owned.get(owner) ?? 0) >= demandedMarketsOfOwnerMax) return false
-    return this.#markets.has(market) || this.#markets.size < demandedMarketsMax
+  /** If all places are taken, a market of the largest owner makes room for an owner with fewer demands. */
+  #hasRoom(market: MarketNumber, owner: string, kind: 'request' | 'hold'): boolean {
+    if (this.#owners.countOf(owner) >= demandedMarketsOfOwnerMax) return false
+    const isFull = () =>
+      (!this.#markets.has(market) && this.#markets.size >= demandedMarketsMax) ||
+      (kind === 'hold' && this.#holdCount >= coverageHoldsMax)
+    if (!isFull()) return true
+    this.#displaceFor(owner)
+    return !isFull()
   }
 
-  #own(owner: string, change: number): void {
-    const count = (this.#owned.get(owner) ?? 0) + change
-    if (count > 0) this.#owned.set(owner, count)
-    else this.#owned.delete(owner)
+  #displaceFor(owner: string): void {
+    const largest = this.#owners.largestBeside(owner)
+    if (largest === null) return
+    const isLarger = (other: string) =>
+      this.#owners.countOf(other) >= this.#owners.countOf(owner) + 2
+    for (const market of this.#owners.takeMarkets(largest, DISPLACED_FROM)) {
+      const demand = this.#markets.get(market)
+      if (demand === undefined || !ownersOf(demand).every(isLarger)) continue
+      this.remove(market)
+      this.#onDisplaced(market)
+      return
+    }
   }
 
-  #dropRequest(demand: Demand): void {
+  #dropRequest(market: MarketNumber, demand: Demand): void {
     if (demand.request === null) return
-    this.#own(demand.request.owner, -1)
+    this.#owners.remove(demand.request.owner, market)
     this.#counts.request -= 1
     demand.request = null
   }
+}
+
+function ownersOf({ request, holds }: Demand): readonly string[] {
+  const holding = [...holds.values()].flatMap((owners) => [...owners.keys()])
+  return request === null ? holding : [request.owner, ...holding]
 }

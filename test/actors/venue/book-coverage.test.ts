@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Catalog } from '../../../actors/catalog/catalog.ts'
 import { System } from '../../../actors/system.ts'
 import { BookCoverage } from '../../../actors/venue/book-coverage.ts'
+import { CoverageDemand } from '../../../actors/venue/coverage-demand.ts'
 import { type CoveragePolicy, readCoveragePolicy } from '../../../engine/coverage-policy.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import {
@@ -11,6 +12,7 @@ import {
   coverageReleasedMs,
   coverageRequestedMs,
   coverageWaitingOfOwnerMax,
+  demandedMarketsMax,
   demandedMarketsOfOwnerMax,
 } from '../../../engine/limits.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
@@ -230,6 +232,34 @@ test('covers matched markets beyond the policy, and ten minutes longer', () => {
   assert.deepEqual(taken(), [])
   seconds(2 * EVERY_S)
   assert.deepEqual(taken(), ['-x'])
+})
+
+test('gives places to an owner with fewer demands when others have taken all of them', () => {
+  const displaced: number[] = []
+  const demand = new CoverageDemand((market) => displaced.push(market))
+  const accepted = (owner: string, from: number, count: number, kind: 'request' | 'hold') => {
+    let sum = 0
+    for (let market = from; market < from + count; market += 1) {
+      const isAccepted =
+        kind === 'hold' ? demand.hold(market, owner, 'webhook') : demand.request(market, owner, 1)
+      if (isAccepted) sum += 1
+    }
+    return sum
+  }
+  const owners = demandedMarketsMax / demandedMarketsOfOwnerMax
+  for (let owner = 0; owner < owners; owner += 1) {
+    const from = 1 + owner * demandedMarketsOfOwnerMax
+    const kind = owner % 2 === 0 ? 'hold' : 'request'
+    accepted(`o${owner}`, from, demandedMarketsOfOwnerMax, kind)
+  }
+  assert.equal(accepted('small', 1, 1, 'request'), 1, 'shares a market of a larger owner')
+  const fair = Math.floor(demandedMarketsMax / (owners + 1))
+  const got = accepted('new', 50_000, demandedMarketsOfOwnerMax, 'request')
+  assert.ok(got >= fair - 1 && got <= fair + 1, String(got))
+  assert.equal(demand.size, demandedMarketsMax)
+  assert.equal(displaced.length, got)
+  assert.ok(!displaced.includes(1), 'a smaller owner needs it too')
+  assert.equal(accepted('o1', 90_000, 1, 'request'), 0, 'a large owner displaces nobody')
 })
 
 test('drops a resolved market with its demands', () => {
