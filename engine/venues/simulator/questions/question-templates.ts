@@ -66,7 +66,16 @@ export function termsOf(kind: string): KindTerms {
   return terms
 }
 
+const templates = new Map<string, Templates>()
+
 export function templatesOf(kind: string, venue: SimVenue): Templates {
+  const key = `${venue} ${kind}`
+  const cached = templates.get(key) ?? mergedTemplates(kind, venue)
+  templates.set(key, cached)
+  return cached
+}
+
+function mergedTemplates(kind: string, venue: SimVenue): Templates {
   const own = ENTRIES[kind]
   if (own === undefined) throw new RangeError(`no words for ${kind}`)
   const lent = own.like === undefined ? {} : ENTRIES[own.like]
@@ -82,15 +91,39 @@ export function templatesOf(kind: string, venue: SimVenue): Templates {
  * letters and digits in capitals. Modifiers may be combined.
  */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)((?::\w+)*)\}/g, (_, name: string, forms: string) => {
+  const parts = parsed.get(template) ?? partsOf(template)
+  parsed.set(template, parts)
+  let text = ''
+  for (const { before, name, forms } of parts) {
+    text += before
+    if (name === null) continue
     const value = values[name]
     if (value === undefined) throw new RangeError(`no value for {${name}} in "${template}"`)
-    return forms
-      .split(':')
-      .slice(1)
-      .reduce((text, form) => {
-        if (form === 'lower') return text.toLowerCase()
-        return text.toUpperCase().replace(/[^A-Z0-9]/g, '')
-      }, value)
-  })
+    text += forms.reduce((formed, form) => {
+      if (form === 'lower') return formed.toLowerCase()
+      return formed.toUpperCase().replace(/[^A-Z0-9]/g, '')
+    }, value)
+  }
+  return text
+}
+
+interface TemplatePart {
+  readonly before: string
+  /** Null: the end of the template. */
+  readonly name: string | null
+  readonly forms: readonly string[]
+}
+
+/** All templates come from the two files of texts. */
+const parsed = new Map<string, readonly TemplatePart[]>()
+
+function partsOf(template: string): readonly TemplatePart[] {
+  const parts: TemplatePart[] = []
+  let end = 0
+  for (const match of template.matchAll(/\{(\w+)((?::\w+)*)\}/g)) {
+    const [all, name = '', forms = ''] = match
+    parts.push({ before: template.slice(end, match.index), name, forms: forms.split(':').slice(1) })
+    end = match.index + all.length
+  }
+  return [...parts, { before: template.slice(end), name: null, forms: [] }]
 }
