@@ -2,7 +2,7 @@
 // combine.
 
 import { type TimeMs, toSeconds } from '../../../units.ts'
-import type { SimEvent, SimMarket, SimStatus } from '../model.ts'
+import type { SimEvent, SimMarket, SimStatus, World } from '../model.ts'
 import type { ListedMarket, ListedTrade } from './combos.ts'
 import { badRequest, type QueryReader } from './paging.ts'
 
@@ -20,6 +20,7 @@ const SELECTED: Readonly<Record<(typeof STATUSES)[number], readonly SimStatus[]>
 /** Parses the filters of `/markets`. */
 export function marketFilter(
   reader: QueryReader,
+  world: World,
   metadataMs: (market: SimMarket) => TimeMs,
 ): (listed: ListedMarket) => boolean {
   const status = reader.oneOf('status', STATUSES)
@@ -36,26 +37,41 @@ export function marketFilter(
       throw badRequest('min_updated_ts only goes with mve_filter=exclude and series_ticker')
     }
   }
-  return ({ market, combo }) => {
+  // The listed rows are compared with these, because reading the ticker of each row is slow in a large world.
+  const wanted = tickers === null ? null : foundBy(tickers, (ticker) => world.market('b', ticker))
+  const isWanted = ({ market, combo }: ListedMarket): boolean =>
+    combo === null ? wanted?.has(market) !== false : tickers?.has(combo) !== false
+  return (listed) => {
+    const { market, combo } = listed
     const { listing, event } = market
     if (status !== null && !SELECTED[status].includes(market.status)) return false
-    if (tickers !== null && !tickers.has(combo ?? listing.nativeId)) return false
-    const isOne = combo !== null || isCombo(event)
-    if (combos !== null && isOne !== (combos === 'only')) return false
+    if (!isWanted(listed)) return false
     if (minUpdated !== null && toSeconds(metadataMs(market)) < minUpdated) return false
-    if (minSettled === null) return true
-    return market.status === 'resolved' && toSeconds(listing.resolveMs) >= minSettled
+    if (minSettled !== null) {
+      if (market.status !== 'resolved' || toSeconds(listing.resolveMs) < minSettled) return false
+    }
+    return combos === null || (combo !== null || isCombo(event)) === (combos === 'only')
   }
 }
 
 /** Parses the filters of `/events`. An event matches a status if any of its markets has it. */
-export function eventFilter(reader: QueryReader): (event: SimEvent) => boolean {
+export function eventFilter(reader: QueryReader, world: World): (event: SimEvent) => boolean {
   const status = reader.oneOf('status', ['unopened', 'open', 'closed', 'settled'])
   const tickers = reader.commaSeparated('tickers')
+  const wanted = tickers === null ? null : foundBy(tickers, (ticker) => world.event('b', ticker))
   return (event) => {
-    if (isCombo(event) || (tickers !== null && !tickers.has(event.nativeId))) return false
-    return status === null || event.markets.some((each) => SELECTED[status].includes(each.status))
+    if (wanted?.has(event) === false) return false
+    const isListed = ({ status: each }: SimMarket) =>
+      status === null || SELECTED[status].includes(each)
+    return (status === null || event.markets.some(isListed)) && !isCombo(event)
   }
+}
+
+function foundBy<Row>(
+  tickers: ReadonlySet<string>,
+  find: (ticker: string) => Row | null,
+): ReadonlySet<Row> {
+  return new Set([...tickers].flatMap((ticker) => find(ticker) ?? []))
 }
 
 /** Parses the time filters of `/markets/trades`. Both times are inclusive. */
@@ -74,5 +90,5 @@ export function tradeFilter(reader: QueryReader): {
 
 /** Whether an event is a multivariate one ("combo"). */
 function isCombo(event: SimEvent): boolean {
-  return event.nativeId.startsWith('KXMVE')
+  return event.series.startsWith('KXMVE')
 }

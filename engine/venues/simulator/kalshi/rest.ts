@@ -102,10 +102,11 @@ export class KalshiRest {
   #eventFees(query: QueryReader): Record<string, unknown> {
     const hasPast = query.flag('show_historical')
     const only = query.text('event_ticker')
+    const onlyEvent = only === null ? null : this.#world.event('b', only)
     const { rows, cursor } = pageOf(query, this.#world.events('b'), {
       limit: { name: 'limit', max: 1_000, fallback: 100 },
       idOf: (event) => event.nativeId,
-      isMatch: (event) => hasOwnFees(event) && (only === null || event.nativeId === only),
+      isMatch: (event) => hasOwnFees(event) && (only === null || event === onlyEvent),
     })
     const nowMs = this.#world.nowMs()
     return {
@@ -115,7 +116,7 @@ export class KalshiRest {
   }
 
   #listEvents(query: QueryReader): Record<string, unknown> {
-    const isMatch = eventFilter(query)
+    const isMatch = eventFilter(query, this.#world)
     const isNested = query.flag('with_nested_markets')
     const hasMilestones = query.flag('with_milestones')
     const { rows, cursor } = pageOf(query, this.#world.events('b'), {
@@ -147,7 +148,7 @@ export class KalshiRest {
     const { rows, cursor } = pageOf(query, this.#stream.combos.behind(this.#world.markets('b')), {
       limit: { name: 'limit', max: 1_000, fallback: 100 },
       idOf: ({ market, combo }) => combo ?? market.listing.nativeId,
-      isMatch: marketFilter(query, (market) => this.#stream.metadataMs(market)),
+      isMatch: marketFilter(query, this.#world, (market) => this.#stream.metadataMs(market)),
     })
     const nowMs = this.#world.nowMs()
     return { markets: rows.map((listed) => this.#marketRow(listed, nowMs)), cursor }

@@ -63,7 +63,15 @@ export function renderMilestone(milestone: Milestone, nowMs: TimeMs): Record<str
 /** `/structured_targets`: every team of every league, with the sport as in the games. */
 export function targetsOf(world: World) {
   const sports = new Map<string, SimSport>()
-  for (const { game } of world.events('b')) if (game !== null) sports.set(game.league, game.sport)
+  const seen = new Set<string>()
+  for (const event of world.events('b')) {
+    // The events of a series of games are games of one league.
+    if (seen.has(event.series)) continue
+    const { series, game } = event
+    if (game === null) continue
+    seen.add(series)
+    sports.set(game.league, game.sport)
+  }
   return world.teams().map(({ league, team }) => {
     const id = targetId(league, team.kalshiCode)
     return {

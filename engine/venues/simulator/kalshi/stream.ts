@@ -34,7 +34,8 @@ const HIDDEN_MS = 300
 export class SimKalshiStream {
   readonly #clock: Clock
   readonly #faults: Faults
-  readonly #watches = new Map<string, Watch>()
+  readonly #watches = new Map<SimMarket, Watch>()
+  readonly #watchesByTicker = new Map<string, Watch>()
   /** Subscriptions for the whole exchange, by channel. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
   readonly #announcedAtMs = new WeakMap<SimMarket, number>()
@@ -96,8 +97,10 @@ export class SimKalshiStream {
       this.#everywhere.get(subscription.channel)?.delete(subscription)
       return
     }
-    this.#watches.get(ticker)?.[listOf(subscription)].delete(subscription)
-    this.#dropUnwatched(ticker)
+    const watch = this.#watchesByTicker.get(ticker)
+    if (watch === undefined) return
+    watch[listOf(subscription)].delete(subscription)
+    this.#dropUnwatched(watch)
   }
 
   /** Whether the market was announced so recently that REST does not return it yet. */
@@ -127,25 +130,23 @@ export class SimKalshiStream {
   }
 
   fields(market: SimMarket): string {
-    return this.#watches.get(market.listing.nativeId)?.fields ?? marketFields(market)
+    return this.#watches.get(market)?.fields ?? marketFields(market)
   }
 
   #watch(market: SimMarket): Watch {
-    const ticker = market.listing.nativeId
-    let watch = this.#watches.get(ticker)
+    let watch = this.#watches.get(market)
     if (watch === undefined) {
-      watch = new Watch(marketFields(market))
-      this.#watches.set(ticker, watch)
+      watch = new Watch(market)
+      this.#watches.set(market, watch)
+      this.#watchesByTicker.set(market.listing.nativeId, watch)
     }
     return watch
   }
 
-  #dropUnwatched(ticker: string): void {
-    const watch = this.#watches.get(ticker)
-    if (watch === undefined) return
-    if (watch.books.size + watch.tickers.size + watch.trades.size === 0) {
-      this.#watches.delete(ticker)
-    }
+  #dropUnwatched(watch: Watch): void {
+    if (watch.books.size + watch.tickers.size + watch.trades.size > 0) return
+    this.#watches.delete(watch.market)
+    this.#watchesByTicker.delete(watch.market.listing.nativeId)
   }
 
   #publish(change: WorldChange): void {
@@ -171,10 +172,12 @@ export class SimKalshiStream {
       case 'determined':
         this.#publishLifecycle(() => determinedMessage(change.market))
         return
-      case 'resolved':
+      case 'resolved': {
         this.#publishLifecycle(() => settledMessage(change.market))
-        this.#dropUnwatched(change.market.listing.nativeId)
+        const watch = this.#watches.get(change.market)
+        if (watch !== undefined) this.#dropUnwatched(watch)
         return
+      }
       case 'opened':
         this.#publishFirstOrders(change.market, change.atMs)
         return
@@ -185,7 +188,7 @@ export class SimKalshiStream {
   }
 
   #publishLevels(change: BookChange): void {
-    const watch = this.#watches.get(change.market.listing.nativeId)
+    const watch = this.#watches.get(change.market)
     if (watch === undefined || watch.books.size === 0) return
     const nowMs = this.#clock.monotonicMs()
     // Changes that are dropped here get no sequence number, so clients see no gap.
@@ -216,7 +219,7 @@ export class SimKalshiStream {
    * book.
    */
   #publishFirstOrders(market: SimMarket, atMs: TimeMs): void {
-    const watch = this.#watches.get(market.listing.nativeId)
+    const watch = this.#watches.get(market)
     if (watch === undefined) return
     const changes = [
       ...market.book.bids.map((level) => ({ side: 'bid' as const, ...level })),
@@ -230,7 +233,7 @@ export class SimKalshiStream {
 
   #publishTrade(change: Extract<WorldChange, { kind: 'trade' }>): void {
     const combo = this.combos.add(change.trade)
-    const watchers = this.#watches.get(change.market.listing.nativeId)?.trades
+    const watchers = this.#watches.get(change.market)?.trades
     const everywhere = this.#everywhere.get('trade')
     if (isEmpty(watchers) && isEmpty(everywhere)) return
     const body = tradeMessage(change.trade)
@@ -254,7 +257,7 @@ export class SimKalshiStream {
   #publishTicker(change: BookChange, isTrade: boolean): void {
     const { market } = change
     const everywhere = this.#everywhere.get('ticker')
-    let watch = this.#watches.get(market.listing.nativeId)
+    let watch = this.#watches.get(market)
     if (isEmpty(watch?.tickers) && isEmpty(everywhere)) return
     watch ??= this.#watch(market)
     const isMoved = watch.noteTop(market)
@@ -283,6 +286,7 @@ export class SimKalshiStream {
 type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
 
 class Watch {
+  readonly market: SimMarket
   readonly fields: string
   readonly books = new Set<KalshiSubscription>()
   readonly tickers = new Set<KalshiSubscription>()
@@ -292,8 +296,9 @@ class Watch {
   #bidSize: SizeMicros | null = null
   #askSize: SizeMicros | null = null
 
-  constructor(fields: string) {
-    this.fields = fields
+  constructor(market: SimMarket) {
+    this.market = market
+    this.fields = marketFields(market)
   }
 
   /** Stores the best prices and sizes. Returns whether any of them changed. */

@@ -14,8 +14,8 @@ export const SHARDS = [
   { exchange_index: 3, description: 'Tennis and baseball' },
 ] as const
 
-export function shardOf({ nativeId, topic, game }: SimEvent): number {
-  if (nativeId.startsWith('KXMVE')) return 1
+export function shardOf({ series, topic, game }: SimEvent): number {
+  if (series.startsWith('KXMVE')) return 1
   if (topic === 'crypto') return 2
   return game?.sport === 'tennis' || game?.sport === 'mlb' ? 3 : 0
 }

@@ -5,7 +5,6 @@
 import { toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
 import { json, Refusal, type RestServer } from '../rest.ts'
-import { originOf } from '../world/migrated-market.ts'
 import { eventUpdatedMs, isEventClosed, lastCloseMs, sumOf } from './events.ts'
 import { gammaId, isActive, isOver, liquidityUsd } from './market-facts.ts'
 import { gammaEvent, gammaMarket } from './render.ts'
@@ -14,6 +13,8 @@ interface List<Row> {
   readonly key: 'markets' | 'events'
   readonly rows: (query: URLSearchParams) => readonly Row[]
   readonly number: (row: Row) => number
+  /** The rows sorted by number. */
+  readonly byNumber: (rows: readonly Row[]) => readonly Row[]
   /** Parameters that are true or false. */
   readonly flags: Readonly<Record<string, (row: Row) => boolean>>
   /** Parameters that list ids. A row matches if it has one of the ids. */
@@ -33,9 +34,14 @@ export function addGammaLists(server: RestServer, world: World): void {
     key: 'markets',
     // Targets of migrations are found only by their ids.
     rows: (query) => {
-      const requested = query.getAll('condition_ids').map((id) => world.market('a', id))
-      const migrated = requested.filter((market) => market !== null && originOf(market) !== null)
-      return [...world.markets('a'), ...migrated.filter((market) => market !== null)]
+      const valuesOf = (key: string) => query.getAll(key).flatMap((text) => text.split(','))
+      const [ids, tokens] = [valuesOf('condition_ids'), valuesOf('clob_token_ids')]
+      if (ids.length + tokens.length === 0) return world.markets('a')
+      const found = [
+        ...ids.flatMap((id) => [world.market('a', id), world.market('a', `${id}00`)]),
+        ...tokens.map((token) => world.marketOfToken(token)?.market ?? null),
+      ]
+      return [...new Set(found)].filter((market) => market !== null)
     },
     number: ({ listing }) => listing.number,
     flags: { closed: isOver, active: isActive },
@@ -71,7 +77,18 @@ export function addGammaLists(server: RestServer, world: World): void {
   })
 }
 
-function addList<Row>(server: RestServer, list: List<Row>): void {
+function addList<Row>(server: RestServer, definition: Omit<List<Row>, 'byNumber'>): void {
+  // Sorting a large world for each page is slow. The world returns the same array until its events change.
+  const sorted = new WeakMap<readonly Row[], readonly Row[]>()
+  const list: List<Row> = {
+    ...definition,
+    byNumber(rows) {
+      const byNumber =
+        sorted.get(rows) ?? rows.toSorted((one, other) => list.number(one) - list.number(other))
+      sorted.set(rows, byNumber)
+      return byNumber
+    },
+  }
   server.get(`/${list.key}`, ({ query }) => {
     const limit = limitOf(query, OFFSET_ROWS_MAX)
     const offset = Number(query.get('offset') ?? '0')
@@ -128,10 +145,11 @@ function selected<Row>(
   const sign = query.get('ascending') === 'true' ? 1 : -1
   const compare = (one: Position, other: Position): number =>
     sign * (one.value - other.value) || one.number - other.number
-  const rows = list.rows(query).filter((row) => tests.every((test) => test(row)))
-  const entries = rows
+  const entries = list
+    .byNumber(list.rows(query))
+    .filter((row) => tests.every((test) => test(row)))
     .map((row) => ({ row, value: orderValue(row), number: list.number(row) }))
-    .sort(compare)
+  if (order !== '') entries.sort(compare)
   return { entries, compare }
 }
 
