@@ -80,7 +80,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     venues: readVenues(read),
     venueNames: readVenueNames(read),
     sim: {
-      marketsPerVenue: read.integer('SIM_MARKETS', 20, 100_000),
+      marketsPerVenue: read.integer('SIM_MARKETS', 20, 250_000),
       v2Share: read.decimal('SIM_V2_SHARE', 0, 1),
       messagesPerSecond: read.integer('SIM_RATE', 1, 20_000),
       gapsPerMinute: read.integer('SIM_GAPS', 0, 600),

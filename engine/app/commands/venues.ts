@@ -10,6 +10,7 @@ import { loadConfig } from '../../config.ts'
 import { openProgress } from '../../process/command-line.ts'
 import { openLog } from '../../process/log.ts'
 import { parseFaults } from '../../venues/simulator/child-options.ts'
+import { limitGarbage } from '../../venues/simulator/garbage-limit.ts'
 import { loadKalshiKey } from '../../venues/simulator/kalshi/key-file.ts'
 import { startSimulator } from '../../venues/simulator/simulator.ts'
 import { runCommand } from './run-command.ts'
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
   const key = loadKalshiKey(config.dataDir)
   const progress = openProgress()
   progress.show(`making ${config.sim.marketsPerVenue} markets a venue and their past`)
+  limitGarbage(config.sim)
   const simulator = await startSimulator({
     ...config.sim,
     faults: parseFaults(config.sim.faults),

@@ -1,26 +1,41 @@
 // Calendar of the simulated world. Its events at any time follow from the seed, the number of markets and the wall
 // clock, so a restart continues the same world.
 
-import { MINUTE_MS, type TimeMs } from '../../units.ts'
+import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../units.ts'
 import { SIM_VENUES, type SimTeam, type SimVenue } from './model.ts'
 import {
-  inCreationOrder,
+  byCreation,
+  cycleNumbers,
+  type EventOutline,
   type Numbering,
+  outlineCycle,
   type PlannedEvent,
   planCycle,
   slotOfNumber,
 } from './questions/planning.ts'
+import { isLarge } from './questions/question.ts'
 import { createdOf, presentFrom } from './questions/slot-times.ts'
 import { planSlots, type Slot } from './questions/slots.ts'
 import { allTeams } from './questions/teams.ts'
 
-export type { PlannedEvent, PlannedMarket } from './questions/planning.ts'
+export type { EventOutline, PlannedEvent, PlannedMarket } from './questions/planning.ts'
 
 /** createdBetween plans this many milliseconds ahead at once, so that most calls only search the plan. */
 const HORIZON_MS = 10 * MINUTE_MS
+const HORIZON_LARGE_MS = 6 * HOUR_MS
+
+/** Maximum number of markets in the cache of plans of a large world. With their texts they use about 30 MB. */
+const CACHED_MARKETS_MAX = 10_000
 
 /** Default share of protocol v2 among venue a's markets. */
 export const V2_SHARE = 0.5
+
+/** The outlines of the events of `eventsAt`, `createdBetween` and `eventNumbered`, in the same order. */
+interface Outlines {
+  at(atMs: TimeMs): readonly EventOutline[]
+  between(fromMs: TimeMs, toMs: TimeMs): readonly EventOutline[]
+  numbered(venue: SimVenue, number: number): EventOutline | null
+}
 
 interface Announcement {
   readonly createdMs: number
@@ -36,9 +51,12 @@ export class Calendar {
   #announcements: readonly Announcement[] = []
   #indexedFromMs = 0
   #indexedToMs = 0
+  /** Plans of a large world, least recently used first, by the first event number of their cycles. */
+  readonly #plans = new Map<number, PlannedEvent[]>()
+  #cachedMarkets = 0
 
   /**
-   * `marketsPerVenue`: 20 to 100,000; each venue has exactly this many at any moment. `v2Share`: share of venue a's
+   * `marketsPerVenue`: 20 to 250,000; each venue has exactly this many at any moment. `v2Share`: share of venue a's
    * markets under protocol v2. It changes only their ids.
    */
   constructor(options: { seed: number; marketsPerVenue: number; v2Share?: number }) {
@@ -46,10 +64,59 @@ export class Calendar {
     const last = this.#slots[this.#slots.length - 1]
     this.#numbering = {
       seed: options.seed,
+      isLarge: isLarge(options),
       slotCount: this.#slots.length,
       marketCounts: { a: last?.marketsEnd.a ?? 0, b: last?.marketsEnd.b ?? 0 },
       v2Share: options.v2Share ?? V2_SHARE,
     }
+  }
+
+  get #isLarge(): boolean {
+    return this.#numbering.isLarge
+  }
+
+  /** The outlines of the events of a large world. Null: the world is small. */
+  get outlines(): Outlines | null {
+    if (!this.#isLarge) return null
+    return {
+      at: (atMs) => this.#outlinesAt(atMs),
+      between: (fromMs, toMs) => this.#outlinesBetween(fromMs, toMs),
+      numbered: (venue, number) => this.#outlineNumbered(venue, number),
+    }
+  }
+
+  #outlinesAt(atMs: TimeMs): readonly EventOutline[] {
+    const outlines: EventOutline[] = []
+    const numbering = this.#numbering
+    for (const slot of this.#slots) {
+      for (const venue of slot.venues) {
+        const first = presentFrom(slot, venue, atMs)
+        for (let cycle = first; cycle < first + slot.variant.copies; cycle += 1) {
+          outlineCycle({ numbering, slot, cycle }, venue, outlines)
+        }
+      }
+    }
+    return outlines.sort(byCreation)
+  }
+
+  #outlineNumbered(venue: SimVenue, number: number): EventOutline | null {
+    const numbering = this.#numbering
+    const { ordinal, cycle } = slotOfNumber(numbering, number)
+    const slot = this.#slots[ordinal]
+    const outlines: EventOutline[] = []
+    if (slot?.venues.includes(venue) === true) {
+      outlineCycle({ numbering, slot, cycle }, venue, outlines)
+    }
+    return outlines.find((outline) => outline.number === number) ?? null
+  }
+
+  #outlinesBetween(fromMs: TimeMs, toMs: TimeMs): readonly EventOutline[] {
+    const outlines: EventOutline[] = []
+    const numbering = this.#numbering
+    for (const { slot, venue, cycle } of this.#announced(fromMs, toMs)) {
+      outlineCycle({ numbering, slot, cycle }, venue, outlines)
+    }
+    return outlines.sort(byCreation)
   }
 
   /** Events of both venues that are announced now, without those resolved more than two days ago. In creation order. */
@@ -66,19 +133,25 @@ export class Calendar {
         planCycle(this.#numbering, slot, cycle, isPresent, events)
       }
     }
-    return inCreationOrder(events)
+    return events.sort((left, right) => byCreation(left.event, right.event))
   }
 
   /** Events announced in (fromMs, toMs], in creation order. */
   createdBetween(fromMs: TimeMs, toMs: TimeMs): readonly PlannedEvent[] {
-    if (fromMs < this.#indexedFromMs || toMs > this.#indexedToMs) this.#index(fromMs, toMs)
     const events: PlannedEvent[] = []
+    for (const { slot, venue, cycle } of this.#announced(fromMs, toMs)) {
+      planCycle(this.#numbering, slot, cycle, (wanted) => wanted === venue, events)
+    }
+    return events.sort((left, right) => byCreation(left.event, right.event))
+  }
+
+  *#announced(fromMs: TimeMs, toMs: TimeMs): Generator<Announcement> {
+    if (fromMs < this.#indexedFromMs || toMs > this.#indexedToMs) this.#index(fromMs, toMs)
     for (let at = this.#firstAfter(fromMs); at < this.#announcements.length; at += 1) {
       const next = this.#announcements[at]
-      if (next === undefined || next.createdMs > toMs) break
-      planCycle(this.#numbering, next.slot, next.cycle, (venue) => venue === next.venue, events)
+      if (next === undefined || next.createdMs > toMs) return
+      yield next
     }
-    return inCreationOrder(events)
   }
 
   /** The venue's event with this number, whether past, present or future. Null: no event has this number. */
@@ -86,9 +159,27 @@ export class Calendar {
     const { ordinal, cycle } = slotOfNumber(this.#numbering, number)
     const slot = this.#slots[ordinal]
     if (slot === undefined) return null
-    const events: PlannedEvent[] = []
-    planCycle(this.#numbering, slot, cycle, (wanted) => wanted === venue, events)
-    return events.find(({ event }) => event.number === number) ?? null
+    const events = this.#isLarge ? this.#cachedPlans(number, slot, cycle) : []
+    if (!this.#isLarge) planCycle(this.#numbering, slot, cycle, (each) => each === venue, events)
+    return events.find(({ event }) => event.venue === venue && event.number === number) ?? null
+  }
+
+  /** The cycle's events at both venues. */
+  #cachedPlans(number: number, slot: Slot, cycle: number): PlannedEvent[] {
+    const [key = number] = cycleNumbers(number)
+    const cached = this.#plans.get(key)
+    const events = cached ?? []
+    if (cached === undefined) planCycle(this.#numbering, slot, cycle, () => true, events)
+    else this.#plans.delete(key)
+    this.#plans.set(key, events)
+    if (cached !== undefined) return events
+    this.#cachedMarkets += marketCount(events)
+    for (const [oldest, plans] of this.#plans) {
+      if (this.#cachedMarkets <= CACHED_MARKETS_MAX || oldest === key) break
+      this.#plans.delete(oldest)
+      this.#cachedMarkets -= marketCount(plans)
+    }
+    return events
   }
 
   teams(): readonly { league: string; team: SimTeam }[] {
@@ -96,7 +187,8 @@ export class Calendar {
   }
 
   #index(fromMs: number, toMs: number): void {
-    const endMs = Math.max(toMs, fromMs + HORIZON_MS)
+    const horizonMs = this.#isLarge ? HORIZON_LARGE_MS : HORIZON_MS
+    const endMs = Math.max(toMs, fromMs + horizonMs)
     const found: Announcement[] = []
     for (const slot of this.#slots) {
       for (const venue of SIM_VENUES) {
@@ -126,4 +218,8 @@ export class Calendar {
     }
     return low
   }
+}
+
+function marketCount(events: readonly PlannedEvent[]): number {
+  return events.reduce((sum, { markets }) => sum + markets.length, 0)
 }

@@ -4,6 +4,7 @@
 import { systemClock } from '../../clock.ts'
 import { openLog } from '../../process/log.ts'
 import { parseChildOptions, type ReadyMessage } from './child-options.ts'
+import { limitGarbage } from './garbage-limit.ts'
 import { startSimulator } from './simulator.ts'
 
 /** If the servers do not close within this time, the process exits anyway. */
@@ -18,6 +19,7 @@ process.once('disconnect', () => end())
 process.once('SIGTERM', () => end())
 process.once('SIGINT', () => end())
 
+limitGarbage(options)
 try {
   const simulator = await startSimulator({
     ...{ ...options, hasPast: true, clock: systemClock, log },

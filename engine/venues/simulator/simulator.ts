@@ -30,7 +30,7 @@ const SIM_KEY_ID = 'sim'
 export interface SimulatorOptions {
   /** Integer from 0 to 2^32 − 1. */
   readonly seed: number
-  /** 20 to 100,000. */
+  /** 20 to 250,000. */
   readonly marketsPerVenue: number
   /** Share of venue a's markets under protocol v2, 0 to 1. Default: one half. */
   readonly v2Share?: number

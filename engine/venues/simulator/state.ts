@@ -1,9 +1,10 @@
 // The world's actual state as JSON, so that tests can compare a client's state with it. The Gamma port serves it at
 // GET /sim/state, which no real venue has. Prices and sizes are in micros.
-// ?view=summary: markets by venue and status, trade counts, pairs and traps
+// ?view=summary: markets by venue and status, trade counts, pairs and traps (in a large world only of markets that were
+// read)
 // ?view=books&venue=a|b: open markets whose book was created: {nativeId: {bids, asks, tick}}
 // ?view=trades&venue=a|b&from_index=N: trades from the run's N-th on, at most 10,000 rows
-// ?view=pairs: every question listed on both venues
+// ?view=pairs: every question listed on both venues (in a large world only those that were read)
 // ?view=gaps: the planned gaps that opened: kind, markets, opening and closing times
 // ?view=wallets: every wallet that has traded: addresses and number of events
 // ?view=wallet&address=A&from_index=N: one wallet: cash, balances, at most 10,000 events from its N-th on
@@ -77,7 +78,7 @@ const BAD_INDEX = { error: 'from_index accepts integers from 0' }
 
 function summary(world: SimulatedWorld): unknown {
   const pairKinds: Record<string, number> = {}
-  for (const { listing } of world.markets('a')) {
+  for (const { listing } of world.plannedMarkets('a')) {
     if (listing.pair !== null) {
       pairKinds[listing.pair.kind] = (pairKinds[listing.pair.kind] ?? 0) + 1
     }
@@ -151,7 +152,7 @@ function tradeRow(trade: SimTrade): unknown {
 
 function pairs(world: SimulatedWorld): unknown {
   const pairs: unknown[] = []
-  for (const { listing } of world.markets('a')) {
+  for (const { listing } of world.plannedMarkets('a')) {
     if (listing.pair === null) continue
     pairs.push({
       a: listing.nativeId,

@@ -46,7 +46,7 @@ import {
   workTitle,
 } from './names.ts'
 import { pathAt, type Wave } from './path.ts'
-import type { Family } from './question.ts'
+import { type Family, isLarge } from './question.ts'
 import { everyDays, everyMonths, everyPeriod } from './schedule.ts'
 
 const APPROVAL_WAVES: readonly Wave[] = [
@@ -349,15 +349,17 @@ const POLITICS_KINDS: readonly Kind[] = [
 
 const BY_DATE: Kind = {
   name: 'by date',
-  questionAt(ordinal) {
+  questionAt(ordinal, size) {
     const subject = person(10_000 + ordinal)
     const deed = pickAt(LISTS.deeds, ordinal + Math.floor(ordinal / LISTS.deeds.length))
     const dayPhase = numberOf(80, subject.code, 'phase')
     const minuteOfDay = 9 * 60 + ((ordinal * 115) % 840)
+    // In a large world each question has several dates at once. Otherwise there would be a series for each market.
+    const days = isLarge(size) ? 2 + ((ordinal * 7) % 5) : 20 + ((ordinal * 7) % 60)
     return {
       key: `deed/${subject.code}`,
-      schedule: everyDays({ days: 20 + ((ordinal * 7) % 60), dayPhase, minuteOfDay }),
-      otherDateMs: 11 * DAY_MS,
+      schedule: everyDays({ days, dayPhase, minuteOfDay }),
+      otherDateMs: isLarge(size) ? days * DAY_MS : 11 * DAY_MS,
       interest: 0.7,
       values: { ...personValues(subject), ...deedValues(deed) },
       draw: (view) => drawDeed(view, 'After'),
@@ -367,14 +369,15 @@ const BY_DATE: Kind = {
 
 const RELEASE: Kind = {
   name: 'release',
-  questionAt(ordinal) {
+  questionAt(ordinal, size) {
     const artist = person(30_000 + ordinal)
     const dayPhase = numberOf(68, artist.code, 'phase')
     const minuteOfDay = 10 * 60 + ((ordinal * 145) % 780)
+    const days = isLarge(size) ? 2 + ((ordinal * 11) % 5) : 18 + ((ordinal * 11) % 50)
     return {
       key: `release/${artist.code}`,
-      schedule: everyDays({ days: 18 + ((ordinal * 11) % 50), dayPhase, minuteOfDay }),
-      otherDateMs: 9 * DAY_MS,
+      schedule: everyDays({ days, dayPhase, minuteOfDay }),
+      otherDateMs: isLarge(size) ? days * DAY_MS : 9 * DAY_MS,
       interest: 0.6,
       values: { ...personValues(artist), ...deedValues(pickAt(LISTS.releases, ordinal)) },
       draw: (view) => drawDeed(view, 'Not before'),

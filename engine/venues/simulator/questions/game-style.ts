@@ -15,7 +15,7 @@ import {
 } from './eastern.ts'
 import type { League } from './lists.ts'
 import { slugOf } from './polymarket-style.ts'
-import type { EventDraft, MarketDraft } from './question.ts'
+import type { EventDraft, MarketDraft, SharedTexts } from './question.ts'
 import { fill } from './question-templates.ts'
 import { kalshiLocation } from './teams.ts'
 
@@ -107,8 +107,7 @@ export function polymarketGame(game: SimGame, league: League, result: GameResult
     title,
     subtitle: '',
     description: winner.rules,
-    category: 'Sports',
-    tags: ['Sports', 'Games', league.title, league.tag],
+    ...polymarketTexts(league),
     isMutuallyExclusive: false,
     game,
     markets: [winner, ...lines],
@@ -147,20 +146,15 @@ export function kalshiGame(
   const title = text('title')
   const tie = text(result.trap === 'other_rules' ? 'otherTie' : 'tie')
   const rulesSecondary = text('remarks', { tie })
-  const event = (
-    scope: keyof typeof SCOPES | '',
-    drafts: (series: string) => readonly MarketDraft[],
-  ): EventDraft => {
-    const series = scope === '' ? league.series : league.series.replace(/GAME|MATCH/, scope)
+  const event = (scope: Scope, drafts: (series: string) => readonly MarketDraft[]): EventDraft => {
+    const shared = kalshiTexts(league, scope)
+    const { series } = shared
     return {
       nativeId: `${series}${suffix}`,
-      series,
-      seriesTitle: `${league.competition} ${scope === '' ? 'Game' : SCOPES[scope]}`,
+      ...shared,
       title: scope === '' ? title : `${title}: ${SCOPES[scope]}`,
       subtitle: text('subtitle'),
       description: '',
-      category: 'Sports',
-      tags: [league.tag],
       isMutuallyExclusive: scope === '',
       game,
       markets: drafts(series).map((market) => ({ ...market, rulesSecondary })),
@@ -205,6 +199,28 @@ export function kalshiGame(
 }
 
 const SCOPES = { SPREAD: 'Spread', TOTAL: 'Total Points' }
+type Scope = keyof typeof SCOPES | ''
+/** The scopes of a game's events at venue b, in their order. */
+const KALSHI_EVENTS: readonly Scope[] = ['', 'SPREAD', 'TOTAL']
+
+/** Texts that all games of a league share. */
+export function sharedGameTexts(league: League, venue: SimVenue, eventIndex: number): SharedTexts {
+  if (venue === 'a') return polymarketTexts(league)
+  return kalshiTexts(league, KALSHI_EVENTS[eventIndex] ?? '')
+}
+
+const polymarketTexts = (league: League) => {
+  return { category: 'Sports', tags: ['Sports', 'Games', league.title, league.tag] }
+}
+
+function kalshiTexts(league: League, scope: Scope) {
+  return {
+    series: scope === '' ? league.series : league.series.replace(/GAME|MATCH/, scope),
+    seriesTitle: `${league.competition} ${scope === '' ? 'Game' : SCOPES[scope]}`,
+    category: 'Sports',
+    tags: [league.tag],
+  }
+}
 
 const sidesOf = ({ isAwayFavourite }: GameResult) =>
   isAwayFavourite ? (['away', 'home'] as const) : (['home', 'away'] as const)

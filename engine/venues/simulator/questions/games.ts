@@ -5,7 +5,13 @@ import { DAY_MS } from '../../../units.ts'
 import type { SimGame, SimTeam } from '../model.ts'
 import { clampChance, isVoid, logistic, numberOf } from './answer-chances.ts'
 import { easternMs, easternTime, isoDate } from './eastern.ts'
-import { type GameResult, kalshiGame, type Line, polymarketGame } from './game-style.ts'
+import {
+  type GameResult,
+  kalshiGame,
+  type Line,
+  polymarketGame,
+  sharedGameTexts,
+} from './game-style.ts'
 import type { League } from './lists.ts'
 import { chanceOf } from './path.ts'
 import {
@@ -55,6 +61,8 @@ function gameVariant(league: League, ordinal: number, size: WorldSize): Variant 
         : ['other_date', 'other_rules'],
     otherDateMs: DAY_MS,
     interest: league.league === 'nfl' ? 4 : league.league === 'nba' ? 2 : 1.2,
+    eventSizes: { a: [questions], b: lineCount === 0 ? [2] : [2, lineCount, lineCount] },
+    sharedTexts: (venue, eventIndex) => sharedGameTexts(league, venue, eventIndex),
     draftEvents(view) {
       const game = gameOf(view, { league, meeting, startMinute })
       const result = resultOf(view, game, league, lineCount)

@@ -13,18 +13,39 @@ export interface ChainIds {
 interface V2Grouping {
   /** The key from which the id's hash is computed: that of the group, or of the market if it has no group. */
   readonly baseKey: string
+  /** As for `chainIds`. */
+  readonly eventNumber: number | null
   readonly group: { readonly size: number; readonly index: number } | null
 }
 
 /** Condition id of a key: 0x and 64 hex digits. */
 export const conditionIdOf = (key: string): string => `0x${hash('sha256', key)}`
 
-export function chainIds(key: string): ChainIds {
+/** Ids under protocol v1. `eventNumber`: the ids contain this number. Null: they do not. */
+export function chainIds(key: string, eventNumber: number | null): ChainIds {
   const hex = hash('sha512', key)
+  const token = (digits: string): string => tokenId(numbered(digits, eventNumber))
   return {
-    conditionId: conditionIdOf(key),
-    tokens: [tokenId(hex.slice(0, 64)), tokenId(hex.slice(64))],
+    conditionId: numbered(conditionIdOf(key), eventNumber),
+    tokens: [token(hex.slice(0, 64)), token(hex.slice(64))],
   }
+}
+
+/** Hex digits of an id that contain the number of an event. */
+const NUMBER_DIGITS = 12
+
+function numbered(hex: string, eventNumber: number | null): string {
+  if (eventNumber === null) return hex
+  return hex.slice(0, -NUMBER_DIGITS) + eventNumber.toString(16).padStart(NUMBER_DIGITS, '0')
+}
+
+/** Numbers that an id or token of a large world may contain: one if it has protocol v1, one if it has protocol v2. */
+export function eventNumbersIn(id: string): readonly number[] {
+  const hex = /^\d{75,78}$/.test(id) ? BigInt(id).toString(16).padStart(64, '0') : id.slice(2)
+  if (!/^[0-9a-f]{62,64}$/.test(hex)) return []
+  return [hex.slice(64 - NUMBER_DIGITS), hex.slice(34 - NUMBER_DIGITS, 34)].map((digits) =>
+    Number.parseInt(digits, 16),
+  )
 }
 
 /**
@@ -32,10 +53,10 @@ export function chainIds(key: string): ChainIds {
  * position id: the module, 16 bytes of a hash, the group's size, 8 reserved bytes, the chain, the index in the group,
  * the outcome. A condition id has no outcome.
  */
-export function positionIds({ baseKey, group }: V2Grouping): ChainIds {
+export function positionIds({ baseKey, eventNumber, group }: V2Grouping): ChainIds {
   const digits = (value: number, count: number) => value.toString(16).padStart(count, '0')
   const [module, size, index] = group === null ? [1, 0, 0] : [2, group.size, group.index]
-  const hashed = hash('sha256', `v2|${baseKey}`).slice(0, 32)
+  const hashed = numbered(hash('sha256', `v2|${baseKey}`).slice(0, 32), eventNumber)
   const condition = `0x${digits(module, 2)}${hashed}${digits(size, 4)}${digits(0, 20)}${digits(index, 4)}`
   const position = (outcome: string) => BigInt(condition + outcome).toString()
   return { conditionId: `${condition}00`, tokens: [position('00'), position('01')] }

@@ -1,6 +1,7 @@
 // Kinds of questions, which are converted to families.
 
 import { MINUTE_MS } from '../../../units.ts'
+import type { SimVenue } from '../model.ts'
 import {
   clockLower,
   clockUpper,
@@ -24,6 +25,7 @@ import {
   type Family,
   gridSize,
   type QuestionSet,
+  type SharedTexts,
   type View,
   type WorldSize,
 } from './question.ts'
@@ -73,11 +75,20 @@ export function familyOf({ name, questionAt }: Kind): Family {
       if (recurring === null) return null
       const { key, schedule, interest, otherDateMs = schedule.periodMs } = recurring
       const count = recurring.grid === undefined ? 1 : gridSize(size, recurring.grid)
+      const counts = { a: count, b: count }
+      const sizes = [count]
+      const shared: { a: SharedTexts | null; b: SharedTexts | null } = { a: null, b: null }
       return {
         ...{ key, schedule, traps, otherDateMs, interest },
         copies: copiesFor(schedule.periodMs, lifeMinutes * MINUTE_MS),
-        counts: { a: count, b: count },
+        counts,
         questions: { a: count, b: count, shared: count },
+        eventSizes: { a: sizes, b: sizes },
+        sharedTexts(venue) {
+          const texts = shared[venue] ?? sharedTextsOf(name, venue, recurring.values)
+          shared[venue] = texts
+          return texts
+        },
         draftEvents(view) {
           const questionSet = questionSetOf(
             name,
@@ -89,6 +100,19 @@ export function familyOf({ name, questionAt }: Kind): Family {
         },
       }
     },
+  }
+}
+
+function sharedTextsOf(kind: string, venue: SimVenue, recurring: Values): SharedTexts {
+  const { series, seriesTitle, category, tags } = templatesOf(kind, venue)
+  // A work is drawn for each cycle.
+  const isShared = !series.includes('{work')
+  return {
+    ...(isShared ? { series: fill(series, recurring) } : {}),
+    seriesTitle: fill(seriesTitle, recurring),
+    category,
+    tags: tags.map((tag) => fill(tag, recurring)),
+    game: null,
   }
 }
 

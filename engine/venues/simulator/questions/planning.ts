@@ -1,6 +1,6 @@
 // Plans the events of one cycle of a slot.
 
-import { timeMs } from '../../../units.ts'
+import { type TimeMs, timeMs } from '../../../units.ts'
 import {
   SIM_VENUES,
   type SimEvent,
@@ -8,6 +8,7 @@ import {
   type SimPairKind,
   type SimVenue,
 } from '../model.ts'
+import { largeWorldActivity } from './activity.ts'
 import { type ChainIds, chainIds, conditionIdOf, positionIds, uuidOf } from './identity.ts'
 import { chanceOf } from './path.ts'
 import { type EventDraft, lifeOf, type MarketDraft, type View } from './question.ts'
@@ -35,8 +36,29 @@ export interface PlannedEvent {
   readonly markets: readonly PlannedMarket[]
 }
 
+/** What is known of an event before its texts, chances and results are drawn. */
+export interface EventOutline {
+  readonly venue: SimVenue
+  /** The event's number, from which `Calendar.eventNumbered` plans it. */
+  readonly number: number
+  readonly slot: Slot
+  /** Index among the slot's events of the cycle at the venue. */
+  readonly eventIndex: number
+  readonly createdMs: TimeMs
+  readonly times: SlotTimes
+  readonly marketCount: number
+  /** Index and number of its first market. The others follow. */
+  readonly marketIndex: number
+  readonly marketNumber: number
+}
+
 export interface Numbering {
   readonly seed: number
+  /**
+   * True: activities do not depend on texts, and ids of venue a contain the event's number. Events can then be listed
+   * before they are planned.
+   */
+  readonly isLarge: boolean
   readonly slotCount: number
   readonly marketCounts: Readonly<Record<SimVenue, number>>
   /** Share of venue a's markets under protocol v2, 0 to 1. */
@@ -78,11 +100,13 @@ export function planCycle(
 
   function nativesOf(venue: SimVenue): ReadonlyMap<string, string> {
     const found = new Map<string, string>()
-    for (const draft of drafts[venue]) {
+    for (const [eventIndex, draft] of drafts[venue].entries()) {
       for (const market of draft.markets) {
         if (!market.isPairable) continue
         const id =
-          venue === 'a' ? idsOf({ numbering, slot, cycle }, draft, market).conditionId : null
+          venue === 'a'
+            ? idsOf({ numbering, slot, cycle }, { draft, market, eventIndex }).conditionId
+            : null
         found.set(market.questionKey, id ?? market.slug)
       }
     }
@@ -102,10 +126,56 @@ export function slotOfNumber(
   }
 }
 
+/** The numbers that the events of one cycle have, at both venues. */
+export function cycleNumbers(number: number): readonly number[] {
+  const first = number - (number % EVENTS_PER_CYCLE)
+  return Array.from({ length: EVENTS_PER_CYCLE }, (_, index) => first + index)
+}
+
+/** Appends the outlines of the cycle's events at a venue. */
+export function outlineCycle(
+  { numbering, slot, cycle }: Cycle,
+  venue: SimVenue,
+  into: EventOutline[],
+): void {
+  const times = timesOf(slot, venue, cycle)
+  let position = 0
+  slot.variant.eventSizes[venue].forEach((marketCount, eventIndex) => {
+    into.push({
+      venue,
+      number: eventNumber({ numbering, slot, cycle }, eventIndex),
+      slot,
+      eventIndex,
+      createdMs: times.createdMs,
+      times,
+      marketCount,
+      marketIndex: firstIndex(slot, venue, cycle) + position,
+      marketNumber: firstNumber({ numbering, slot, cycle }, venue) + position,
+    })
+    position += marketCount
+  })
+}
+
 interface Cycle {
   readonly numbering: Numbering
   readonly slot: Slot
   readonly cycle: number
+}
+
+function eventNumber({ numbering, slot, cycle }: Cycle, eventIndex: number): number {
+  const eventCount = numbering.slotCount * EVENTS_PER_CYCLE
+  return (cycle + CYCLES_BEFORE) * eventCount + slot.ordinal * EVENTS_PER_CYCLE + eventIndex
+}
+
+/** Index of the cycle's first market among the markets of the venue. */
+function firstIndex(slot: Slot, venue: SimVenue, cycle: number): number {
+  const { copies, counts } = slot.variant
+  const ring = ((cycle % copies) + copies) % copies
+  return slot.marketsStart[venue] + ring * counts[venue]
+}
+
+function firstNumber({ numbering, slot, cycle }: Cycle, venue: SimVenue): number {
+  return (cycle + CYCLES_BEFORE) * numbering.marketCounts[venue] + slot.marketsStart[venue]
 }
 
 interface VenueCycle extends Cycle {
@@ -119,20 +189,19 @@ function planEvents(
   drafts: readonly EventDraft[],
   into: PlannedEvent[],
 ): void {
-  const { numbering, slot, venue, cycle } = venueCycle
+  const { slot, venue, cycle } = venueCycle
   const times = timesOf(slot, venue, cycle)
-  const eventCount = numbering.slotCount * EVENTS_PER_CYCLE
   let position = 0
   drafts.forEach((draft, eventIndex) => {
     const markets = draft.markets.map((market, index) =>
-      planMarket(venueCycle, { draft, market }, times, position + index),
+      planMarket(venueCycle, { draft, market, eventIndex }, times, position + index),
     )
     position += markets.length
     const { markets: _, ...texts } = draft
     into.push({
       event: {
         venue,
-        number: (cycle + CYCLES_BEFORE) * eventCount + slot.ordinal * EVENTS_PER_CYCLE + eventIndex,
+        number: eventNumber(venueCycle, eventIndex),
         ...texts,
         topic: slot.family.topic,
         createdMs: times.createdMs,
@@ -143,31 +212,38 @@ function planEvents(
   })
 }
 
+interface Drafted {
+  readonly draft: EventDraft
+  readonly market: MarketDraft
+  readonly eventIndex: number
+}
+
 function planMarket(
   venueCycle: VenueCycle,
-  { draft, market }: { readonly draft: EventDraft; readonly market: MarketDraft },
+  drafted: Drafted,
   times: SlotTimes,
   position: number,
 ): PlannedMarket {
   const { numbering, slot, venue, cycle, others } = venueCycle
-  const { copies, counts } = slot.variant
+  const { market, eventIndex } = drafted
   const key = marketKey(numbering.seed, slot, cycle, market)
-  const chain = venue === 'a' ? idsOf(venueCycle, draft, market) : null
+  const number = firstNumber(venueCycle, venue) + position
+  const chain = venue === 'a' ? idsOf(venueCycle, drafted) : null
   const nativeId = chain?.conditionId ?? market.slug
   const other = market.isPairable ? (others?.get(market.questionKey) ?? null) : null
   const cycleKey = `${slot.variant.key}:${cycle}`
-  const ring = ((cycle % copies) + copies) % copies
   return {
     listing: {
       venue,
-      index: slot.marketsStart[venue] + ring * counts[venue] + position,
-      number:
-        (cycle + CYCLES_BEFORE) * numbering.marketCounts[venue] +
-        slot.marketsStart[venue] +
-        position,
+      index: firstIndex(slot, venue, cycle) + position,
+      number,
       nativeId,
       isV2: chain?.isV2 ?? false,
-      chanceKey: venue === 'a' ? conditionIdOf(key) : nativeId,
+      chanceKey: numbering.isLarge
+        ? largeWorldKey(venue, number)
+        : venue === 'a'
+          ? conditionIdOf(key)
+          : nativeId,
       uuid: uuidOf(key),
       slug: venue === 'a' ? market.slug : market.slug.toLowerCase(),
       tokens: chain?.tokens ?? [`${nativeId}:yes`, `${nativeId}:no`],
@@ -184,7 +260,12 @@ function planMarket(
       payout: market.payout,
       questionKey: `${cycleKey}:${market.questionKey}`,
       pair: other === null ? null : { otherNativeId: other, kind: slot.trap },
-      activity: activityOf(slot, market, cycleKey),
+      activity: numbering.isLarge
+        ? largeWorldActivity(numbering.seed, {
+            ...{ venue, number },
+            eventNumber: eventNumber(venueCycle, eventIndex),
+          })
+        : activityOf(slot, market, cycleKey),
     },
     prior: market.chance,
     lifeMs: lifeOf(slot.variant),
@@ -218,17 +299,21 @@ function marketKey(seed: number, slot: Slot, cycle: number, market: MarketDraft)
 
 function idsOf(
   { numbering, slot, cycle }: Cycle,
-  draft: EventDraft,
-  market: MarketDraft,
+  { draft, market, eventIndex }: Drafted,
 ): ChainIds & { readonly isV2: boolean } {
   const key = marketKey(numbering.seed, slot, cycle, market)
-  if (chanceOf('protocol', key) >= numbering.v2Share) return { ...chainIds(key), isV2: false }
+  const number = numbering.isLarge ? eventNumber({ numbering, slot, cycle }, eventIndex) : null
+  if (chanceOf('protocol', key) >= numbering.v2Share)
+    return { ...chainIds(key, number), isV2: false }
   if (!draft.isMutuallyExclusive)
-    return { ...positionIds({ baseKey: key, group: null }), isV2: true }
+    return { ...positionIds({ baseKey: key, eventNumber: number, group: null }), isV2: true }
   const group = { size: draft.markets.length, index: draft.markets.indexOf(market) }
   const baseKey = `${numbering.seed}|${slot.variant.key}|${cycle}|${draft.nativeId}`
-  return { ...positionIds({ baseKey, group }), isV2: true }
+  return { ...positionIds({ baseKey, eventNumber: number, group }), isV2: true }
 }
+
+/** `chanceKey` of a market of a large world. */
+export const largeWorldKey = (venue: SimVenue, number: number): string => `${venue}${number}`
 
 /** Pareto distribution with a mean of about 1. One percent of the markets have about a third of the activity. */
 function activityOf(slot: Slot, market: MarketDraft, cycleKey: string): number {
@@ -237,12 +322,13 @@ function activityOf(slot: Slot, market: MarketDraft, cycleKey: string): number {
   return 0.25 * shared ** -0.75 * own * market.weight * slot.variant.interest
 }
 
+type Created = Pick<SimEvent, 'venue' | 'number' | 'createdMs'>
+
 /** Creation order: by time, then venue, then number. */
-export function inCreationOrder(events: PlannedEvent[]): PlannedEvent[] {
-  return events.sort(
-    (left, right) =>
-      left.event.createdMs - right.event.createdMs ||
-      SIM_VENUES.indexOf(left.event.venue) - SIM_VENUES.indexOf(right.event.venue) ||
-      left.event.number - right.event.number,
+export function byCreation(left: Created, right: Created): number {
+  return (
+    left.createdMs - right.createdMs ||
+    SIM_VENUES.indexOf(left.venue) - SIM_VENUES.indexOf(right.venue) ||
+    left.number - right.number
   )
 }

@@ -20,6 +20,12 @@ export interface WorldSize {
   readonly marketsPerVenue: number
 }
 
+const SMALL_WORLD_MAX = 20_000
+
+/** Whether a world is so large that its events are planned only when they are read. */
+export const isLarge = ({ marketsPerVenue }: WorldSize): boolean =>
+  marketsPerVenue > SMALL_WORLD_MAX
+
 export interface Variant {
   readonly key: string
   readonly schedule: Schedule
@@ -36,9 +42,17 @@ export interface Variant {
   readonly otherDateMs: number
   /** Activity relative to the average of 1. */
   readonly interest: number
+  /** Number of markets of each event of one cycle. They sum to `counts`. */
+  readonly eventSizes: Readonly<Record<SimVenue, readonly number[]>>
+  /** Texts that all cycles of an event share. Absent: they differ by cycle. */
+  sharedTexts(venue: SimVenue, eventIndex: number): SharedTexts
   /** One venue's listing of one cycle: one event, or several (for a game: winner, spread and total). */
   draftEvents(view: View): readonly EventDraft[]
 }
+
+export type SharedTexts = Partial<
+  Pick<SimEvent, 'series' | 'seriesTitle' | 'category' | 'tags' | 'game'>
+>
 
 /** The cycle and the venue for which a listing is drafted. */
 export interface View {

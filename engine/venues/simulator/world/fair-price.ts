@@ -47,10 +47,19 @@ const JUMPS: readonly {
 const CERTAIN = 6
 const PRICE_MIN = 1_000
 
-/** The fair prices of an event's markets, in the order of the markets. */
-export function fairPricesOf(seed: number, { event, markets }: PlannedEvent): readonly FairPrice[] {
+type EndTimes = Pick<SimListing, 'closeMs' | 'determineMs'>
+
+/**
+ * The fair prices of an event's markets, in the order of the markets. They refer to `times`. Default: the times of the
+ * planned listings.
+ */
+export function fairPricesOf(
+  seed: number,
+  { event, markets }: PlannedEvent,
+  times?: EndTimes,
+): readonly FairPrice[] {
   const group = event.isMutuallyExclusive && markets.length > 1 ? new ExclusiveGroup() : null
-  const prices = markets.map((planned) => new FairPrice({ seed, planned, group }))
+  const prices = markets.map((planned) => new FairPrice({ seed, planned, group, times }))
   group?.fill(prices)
   return prices
 }
@@ -59,31 +68,39 @@ export class FairPrice {
   readonly #openingOdds: number
   readonly #sign: 1 | -1
   readonly #moverKey: number
-  readonly #planned: PlannedMarket
+  readonly #times: EndTimes
+  readonly #lifeMs: number
+  readonly #payout: PriceMicros
   readonly #group: ExclusiveGroup | null
 
-  constructor(options: { seed: number; planned: PlannedMarket; group?: ExclusiveGroup | null }) {
+  constructor(options: {
+    seed: number
+    planned: PlannedMarket
+    group?: ExclusiveGroup | null
+    times?: EndTimes | undefined
+  }) {
     const { planned, seed } = options
     const prior = Math.min(Math.max(planned.prior, 0.002), 0.998)
     this.#openingOdds = Math.log(prior / (1 - prior))
     this.#sign = planned.isInverted ? -1 : 1
     this.#moverKey = hash32('mover', seed, planned.moverKey)
-    this.#planned = planned
+    this.#times = options.times ?? planned.listing
+    this.#lifeMs = planned.lifeMs
+    this.#payout = planned.listing.payout
     this.#group = options.group ?? null
   }
 
   /** Between 0.001 and 0.999 until the result is known. Then the payout. */
   at(atMs: TimeMs): PriceMicros {
-    const { listing } = this.#planned
-    if (atMs >= listing.determineMs) return listing.payout
+    if (atMs >= this.#times.determineMs) return this.#payout
     return priceMicros(this.#group?.priceOf(this, atMs) ?? this.alone(atMs))
   }
 
   /** The price before it is normalized with the other outcomes of its event. */
   alone(atMs: number): number {
     const free = this.#openingOdds + this.#sign * moverOdds(this.#moverKey, atMs)
-    const pull = closingPull(this.#planned, atMs)
-    const odds = pull === 0 ? free : (1 - pull) * free + pull * payoutOdds(this.#planned.listing)
+    const pull = closingPull(this.#times.closeMs - atMs, this.#lifeMs)
+    const odds = pull === 0 ? free : (1 - pull) * free + pull * payoutOdds(this.#payout)
     return clamp(MICROS / (1 + Math.exp(-odds)))
   }
 }
@@ -167,13 +184,13 @@ function valueNoise(key: number, position: number): number {
 }
 
 /** 0 until the last part of the market's life. Then it rises to 1 at the close. */
-function closingPull({ listing, lifeMs }: PlannedMarket, atMs: number): number {
+function closingPull(leftMs: number, lifeMs: number): number {
   const windowMs = Math.min(Math.max(lifeMs * 0.15, 2 * MINUTE_MS), 12 * HOUR_MS)
-  const part = 1 - (listing.closeMs - atMs) / windowMs
+  const part = 1 - leftMs / windowMs
   if (part <= 0) return 0
   return part >= 1 ? 1 : part * part
 }
 
-function payoutOdds(listing: SimListing): number {
-  return listing.payout === MICROS ? CERTAIN : listing.payout === 0 ? -CERTAIN : 0
+function payoutOdds(payout: PriceMicros): number {
+  return payout === MICROS ? CERTAIN : payout === 0 ? -CERTAIN : 0
 }

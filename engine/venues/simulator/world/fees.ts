@@ -27,5 +27,6 @@ const GEOPOLITICS_EVERY = 8
 /** The fee schedule of a market of venue a. Null: the market has no fee. */
 export function feeScheduleOf({ event, listing }: SimMarket): FeeSchedule | null {
   if (event.topic === 'politics' && event.number % GEOPOLITICS_EVERY === 0) return null
-  return listing.sportsMarketType === 'totals' ? ZERO : SCHEDULES[event.topic]
+  const isTotal = event.topic === 'sports' && listing.sportsMarketType === 'totals'
+  return isTotal ? ZERO : SCHEDULES[event.topic]
 }

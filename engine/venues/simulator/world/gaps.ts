@@ -38,6 +38,8 @@ export interface SimGap {
 const FIRST_AFTER_MS = 2_000
 /** Maximum number of gaps in the list. */
 const GAPS_MAX = 2_000
+/** Maximum number of pairs or events that are checked for a gap. */
+const CHECKED_MAX = 5_000
 /** A real gap lasts longer than others, so that users see it. */
 const REAL_MS = { least: 20_000, most: 60_000 }
 const OTHER_MS = { least: 5_000, most: 15_000 }
@@ -123,7 +125,9 @@ export class Gaps {
     }
     const isTrap = (pair: SimPairKind): boolean => pair !== 'same' && pair !== 'opposite_side'
     const suits = kind === 'trap' ? isTrap : (pair: SimPairKind): boolean => pair === 'same'
-    const pairs = this.#options.pairs(suits).filter((pair) => this.#isFree(pair, kind, nowMs))
+    const pairs = someOf(this.#options.pairs(suits), chance(0)).filter((pair) =>
+      this.#isFree(pair, kind, nowMs),
+    )
     const pair = pairs[Math.floor(chance(0) * pairs.length)]
     if (pair === undefined) return
     const sign = chance(2) < 0.5 ? -1 : 1
@@ -153,8 +157,7 @@ export class Gaps {
     const { nowMs } = plan
     const fair = (market: LiveMarket): number => market.fairPrice(nowMs)
     const isFree = (market: LiveMarket): boolean => isQuiet(market, nowMs)
-    const events = this.#options
-      .events()
+    const events = someOf(this.#options.events(), plan.chance)
       .filter((markets) => markets.every(isFree))
       .map((markets) => {
         const sorted = markets.toSorted((one, other) => fair(other) - fair(one))
@@ -214,6 +217,12 @@ export class Gaps {
       )
     })
   }
+}
+
+/** At most CHECKED_MAX neighbouring items. `chance` selects them. */
+function someOf<Item>(items: readonly Item[], chance: number): readonly Item[] {
+  const start = Math.floor(chance * Math.max(0, items.length - CHECKED_MAX))
+  return items.slice(start, start + CHECKED_MAX)
 }
 
 /** Whether a market has no gap and no lifecycle change within QUIET_MS. */

@@ -15,7 +15,6 @@ import {
   type UsdMicros,
   usdMicros,
 } from '../../../units.ts'
-import type { PlannedMarket } from '../calendar.ts'
 import type {
   SimBook,
   SimEvent,
@@ -36,12 +35,21 @@ const TENTH_CENT = priceMicros(1_000)
 const CONTRACTS_PER_DAY = 1_500
 const NO_TRADES: readonly SimTrade[] = []
 
-interface RunContext {
+export interface RunContext {
   readonly seed: number
   readonly startedMs: TimeMs
   /** Time of the first start of the world, in any run. */
   readonly bornMs: TimeMs
   nowMs(): TimeMs
+  /** Called after a book was created, so that the number of books without changes can be limited. */
+  bookCreated(market: LiveMarket): void
+}
+
+/** Facts of a market that are drawn together with its texts. */
+export interface MarketFacts {
+  /** Probability of the first outcome at the opening. */
+  readonly prior: number
+  readonly fair: FairPrice
 }
 
 interface MarketGap {
@@ -55,51 +63,78 @@ export class LiveMarket implements SimMarket {
   readonly listing: SimListing
   readonly event: SimEvent
   status: SimStatus
-  tickMicros: PriceMicros
   lastTrade: SimTrade | null = null
   updatedMs: TimeMs
   /** Slot in the activity tree. −1 while the market has no order flow. */
   slot = -1
-  /** Markets whose prices depend on each other, including this one. They share one array (world.ts). */
-  linked: LiveMarket[]
   /** The planned gap that is open in this market (gaps.ts). */
   gap: MarketGap | null = null
-  /** Hash from which the market's spread, depth and share of integer sizes are derived. */
-  readonly traitHash: number
   readonly #context: RunContext
-  readonly #fair: FairPrice
+  readonly #factsOf: (market: LiveMarket) => MarketFacts
+  #traitHash: number | null = null
+  #tick: PriceMicros | null = null
+  #linked: LiveMarket[] | null = null
+  #isTouched = false
   #book: LiveBook | null = null
   #trades: SimTrade[] | null = null
   #traded: TradedVolume | null = null
 
   constructor(options: {
-    planned: PlannedMarket
+    listing: SimListing
     event: SimEvent
-    fair: FairPrice
+    /** Called when the facts are first needed, and later. */
+    factsOf: (market: LiveMarket) => MarketFacts
     context: RunContext
   }) {
-    const { planned, event, context } = options
-    const { listing } = planned
+    const { listing, context } = options
     this.listing = listing
-    this.event = event
+    this.event = options.event
     this.#context = context
-    this.#fair = options.fair
-    this.linked = [this]
-    this.traitHash = hash32('temper', context.seed, listing.chanceKey)
+    this.#factsOf = options.factsOf
     this.status = statusAt(listing, context.nowMs())
     this.updatedMs = lastChangeMs(listing, context.nowMs())
-    // Ticks are fine near 0 and 1, as at Polymarket, and in a fifth of the other markets.
-    const isTail = planned.prior < 0.04 || planned.prior > 0.96
-    this.tickMicros = isTail || this.traitHash % 5 === 0 ? TENTH_CENT : CENT
+  }
+
+  /** Hash from which the market's spread, depth and share of integer sizes are derived. */
+  get traitHash(): number {
+    this.#traitHash ??= hash32('temper', this.#context.seed, this.listing.chanceKey)
+    return this.#traitHash
+  }
+
+  /** Ticks are fine near 0 and 1, as at Polymarket, and in a fifth of the other markets. */
+  get tickMicros(): PriceMicros {
+    return this.#tick ?? this.#firstTick
+  }
+
+  get #firstTick(): PriceMicros {
+    const { prior } = this.#factsOf(this)
+    const isTail = prior < 0.04 || prior > 0.96
+    return isTail || this.traitHash % 5 === 0 ? TENTH_CENT : CENT
+  }
+
+  set tickMicros(tick: PriceMicros) {
+    this.#tick = tick
+  }
+
+  /** Markets whose prices depend on each other, including this one. They share one array (world.ts). */
+  get linked(): LiveMarket[] {
+    // Links are known together with the facts.
+    if (this.#linked === null) this.#factsOf(this)
+    this.#linked ??= [this]
+    return this.#linked
+  }
+
+  set linked(markets: LiveMarket[]) {
+    this.#linked = markets
   }
 
   fairPrice(atMs: TimeMs): PriceMicros {
-    return this.#fair.at(atMs)
+    return this.#factsOf(this).fair.at(atMs)
   }
 
   /** The price around which makers quote: the fair price plus the difference of a planned gap. */
   quotedPrice(atMs: TimeMs): PriceMicros {
-    const fair = this.#fair.at(atMs)
+    const fair = this.fairPrice(atMs)
     if (this.gap === null) return fair
     return priceMicros(Math.min(Math.max(fair + this.gap.skew, TENTH_CENT), MICROS - TENTH_CENT))
   }
@@ -116,7 +151,7 @@ export class LiveMarket implements SimMarket {
 
   /** Whether the book was created by a read or a change. */
   get isTouched(): boolean {
-    return this.#book !== null
+    return this.#isTouched
   }
 
   get book(): SimBook {
@@ -128,21 +163,30 @@ export class LiveMarket implements SimMarket {
     if (this.status !== 'open') return null
     if (this.#book === null) {
       const { seed, startedMs } = this.#context
+      this.#isTouched = true
       this.#book = new LiveBook()
       seedBook({
         book: this.#book,
         fair: this.fairPrice(timeMs(Math.max(startedMs, this.listing.openMs))),
-        tick: this.tickMicros,
+        tick: this.#firstTick,
         spread: this.spread,
         depth: this.depth,
         random: seededRandom('book', seed, startedMs, this.listing.venue, this.listing.chanceKey),
       })
+      this.#book.isChanged = false
+      this.#context.bookCreated(this)
     }
     return this.#book
   }
 
   dropBook(): void {
     this.#book = null
+    this.#isTouched = false
+  }
+
+  /** Frees the memory of a book without changes. The next read creates an equal one. */
+  releaseBook(): void {
+    if (this.#book?.isChanged === false) this.#book = null
   }
 
   get trades(): readonly SimTrade[] {

@@ -5,6 +5,7 @@ import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'
 import type { PriceMicros, TimeMs } from '../../../units.ts'
 import type { SimListing, SimMarket } from '../model.ts'
+import { plainListing } from './lazy-event.ts'
 
 /** Above the numbers of all listed markets. */
 const NUMBERS_FROM = 1_000_000_000
@@ -83,5 +84,10 @@ export function originOf(market: SimMarket): SimMarket | null {
 function listingOf(listing: SimListing, id: NativeMarketId): SimListing {
   const [yes, no] = [positionOf(id, 0), positionOf(id, 1)]
   if (yes === null || no === null) throw new RangeError(`${id} is no market of protocol v2`)
-  return { ...listing, nativeId: id, tokens: [yes, no], number: listing.number + NUMBERS_FROM }
+  return {
+    ...plainListing(listing),
+    nativeId: id,
+    tokens: [yes, no],
+    number: listing.number + NUMBERS_FROM,
+  }
 }

@@ -10,11 +10,11 @@ import type { Trading } from './trading.ts'
 const PAST_MS = 3 * DAY_MS
 /** The last minutes before the start have no trades. Clients that check for missed trades would report them as new. */
 const QUIET_MS = 5 * MINUTE_MS
-const TRADES_PER_VENUE = 6_000
 
 interface Moment {
   readonly atMs: TimeMs
-  readonly market: LiveMarket
+  /** Neighbouring markets that change at the same times, such as those of an event. */
+  readonly markets: readonly LiveMarket[]
   readonly status: SimStatus
 }
 
@@ -24,6 +24,7 @@ export function inventPast(parts: {
   readonly trading: Trading
   readonly random: Random
   readonly nowMs: TimeMs
+  readonly tradesPerVenue: number
   readonly emit: (change: WorldChange) => void
 }): void {
   const { markets, trading, random, nowMs, emit } = parts
@@ -31,34 +32,44 @@ export function inventPast(parts: {
   const open = { a: new ActivityTree<LiveMarket>(), b: new ActivityTree<LiveMarket>() }
   const slots = new Map<LiveMarket, number>()
   const enter = (market: LiveMarket, status: SimStatus): void => {
-    const { venue, activity } = market.listing
+    const { listing } = market
     market.status = status
-    const slot = slots.get(market)
-    if (status === 'open') slots.set(market, open[venue].add(market, activity))
-    else if (slot !== undefined) {
-      open[venue].remove(slot)
+    if (status === 'open') slots.set(market, open[listing.venue].add(market, listing.activity))
+    else {
+      const slot = slots.get(market)
+      if (slot === undefined) return
+      open[listing.venue].remove(slot)
       slots.delete(market)
     }
   }
   const all = SIM_VENUES.flatMap((venue) => markets[venue])
-  const moments: Moment[] = []
+  const unsorted: Moment[] = []
+  let group: LiveMarket[] = []
   for (const market of all) {
     enter(market, statusAt(market.listing, fromMs))
-    moments.push(...momentsOf(market, fromMs, nowMs))
+    if (isSimultaneous(group[0], market)) {
+      group.push(market)
+      continue
+    }
+    group = [market]
+    addMoments(unsorted, group, { fromMs, nowMs })
   }
-  moments.sort((left, right) => left.atMs - right.atMs)
+  const moments = inOrder(unsorted, fromMs)
   let next = 0
   const live = (untilMs: number): void => {
     for (let moment = moments[next]; moment !== undefined; moment = moments[next]) {
       if (moment.atMs > untilMs) return
-      const { atMs, market, status } = moment
-      enter(market, status)
-      const isAwaited = status === 'resolved' && market.trades.length > 0
-      if (isAwaited) emit({ kind: 'resolved', market, atMs })
+      const { atMs, markets: changed, status } = moment
+      for (const market of changed) {
+        enter(market, status)
+        const isAwaited = status === 'resolved' && market.trades.length > 0
+        if (isAwaited) emit({ kind: 'resolved', market, atMs })
+      }
       next += 1
     }
   }
-  for (const { atMs, venue } of tradeTimes(random, fromMs, timeMs(nowMs - QUIET_MS))) {
+  const times = { fromMs, toMs: timeMs(nowMs - QUIET_MS), count: parts.tradesPerVenue }
+  for (const { atMs, venue } of tradeTimes(random, times)) {
     live(atMs)
     const market = open[venue].draw(random)
     if (market !== null) trading.invent({ market, fair: market.fairPrice(atMs), atMs })
@@ -67,26 +78,53 @@ export function inventPast(parts: {
   for (const market of all) market.status = statusAt(market.listing, nowMs)
 }
 
-/** The status changes of a market within (fromMs, toMs]. */
-function momentsOf(market: LiveMarket, fromMs: TimeMs, toMs: TimeMs): readonly Moment[] {
-  const { openMs, closeMs, determineMs, resolveMs } = market.listing
-  const moments: readonly Moment[] = [
-    { atMs: openMs, market, status: 'open' },
-    { atMs: closeMs, market, status: 'closed' },
-    { atMs: determineMs, market, status: 'determined' },
-    { atMs: resolveMs, market, status: 'resolved' },
-  ]
-  return moments.filter(({ atMs }) => atMs > fromMs && atMs <= toMs)
+function isSimultaneous(one: LiveMarket | undefined, other: LiveMarket): boolean {
+  if (one === undefined || one.event !== other.event) return false
+  const [first, second] = [one.listing, other.listing]
+  return (
+    first.openMs === second.openMs &&
+    first.closeMs === second.closeMs &&
+    first.determineMs === second.determineMs &&
+    first.resolveMs === second.resolveMs
+  )
+}
+
+/** Adds the status changes of the markets within (fromMs, nowMs]. */
+function addMoments(
+  moments: Moment[],
+  markets: readonly LiveMarket[],
+  { fromMs, nowMs }: { readonly fromMs: number; readonly nowMs: number },
+): void {
+  const listing = markets[0]?.listing
+  if (listing === undefined) return
+  const add = (atMs: TimeMs, status: SimStatus): void => {
+    if (atMs > fromMs && atMs <= nowMs) moments.push({ atMs, markets, status })
+  }
+  add(listing.openMs, 'open')
+  add(listing.closeMs, 'closed')
+  add(listing.determineMs, 'determined')
+  add(listing.resolveMs, 'resolved')
+}
+
+/** The moments in order of time. Sorting each minute separately is faster than sorting all moments of a large world. */
+function inOrder(moments: readonly Moment[], fromMs: number): readonly Moment[] {
+  const minutes: Moment[][] = []
+  for (const moment of moments) {
+    const minute = Math.floor((moment.atMs - fromMs) / MINUTE_MS)
+    const others = minutes[minute]
+    if (others === undefined) minutes[minute] = [moment]
+    else others.push(moment)
+  }
+  return minutes.flatMap((minute) => minute.sort((left, right) => left.atMs - right.atMs))
 }
 
 function tradeTimes(
   random: Random,
-  fromMs: TimeMs,
-  toMs: TimeMs,
+  { fromMs, toMs, count }: { readonly fromMs: TimeMs; readonly toMs: TimeMs; count: number },
 ): readonly { readonly atMs: TimeMs; readonly venue: SimVenue }[] {
   const times: { atMs: TimeMs; venue: SimVenue }[] = []
   for (const venue of SIM_VENUES) {
-    for (let count = 0; count < TRADES_PER_VENUE; count += 1) {
+    for (let number = 0; number < count; number += 1) {
       times.push({ atMs: timeMs(fromMs + random.below(toMs - fromMs)), venue })
     }
   }

@@ -10,6 +10,8 @@ import { MICROS, type PriceMicros, SIZE_ZERO, type SizeMicros } from '../../../u
 import type { SimBook } from '../model.ts'
 
 export class LiveBook implements SimBook {
+  /** Whether a level was set since the book was seeded. */
+  isChanged = false
   readonly #bids = new Ladder(1)
   readonly #asks = new Ladder(-1)
 
@@ -48,6 +50,7 @@ export class LiveBook implements SimBook {
    * book or its price is 0 or 1, which is a bug of the simulator.
    */
   set(side: BookSide, price: PriceMicros, size: SizeMicros): SizeMicros {
+    this.isChanged = true
     if (size > 0) {
       assert(price > 0 && price < MICROS, 'a quote lies between 0 and 1')
       const opposite = side === 'bid' ? this.bestAsk : this.bestBid

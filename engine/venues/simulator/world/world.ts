@@ -7,7 +7,7 @@ import { nativeMarketId } from '../../../ids.ts'
 import { legacyEnding } from '../../../position-ids.ts'
 import type { Random } from '../../../random.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import type { Calendar, PlannedEvent } from '../calendar.ts'
+import type { Calendar, EventOutline, PlannedEvent } from '../calendar.ts'
 import type { Faults } from '../faults.ts'
 import type {
   SimEvent,
@@ -23,6 +23,8 @@ import { ActivityTree } from './activity-tree.ts'
 import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './book-faults.ts'
 import { fairPricesOf } from './fair-price.ts'
 import { Gaps, type SimGap } from './gaps.ts'
+import { LazyEvent } from './lazy-event.ts'
+import { LazyEvents } from './lazy-events.ts'
 import { endTrading, LIFE, LiveMarket, nextMomentMs } from './live-market.ts'
 import { migratedOf } from './migrated-market.ts'
 import { OrderFlow } from './order-flow.ts'
@@ -38,6 +40,11 @@ const SECOND_MS = 1_000
 const TRADES_MAX = 2_000_000
 /** Time for which an event stays listed after its last market was resolved. */
 const LISTED_AFTER_MS = 2 * 86_400_000
+/** Trades per venue before a new world's start. In a large world each plans events, which delays the start. */
+const PAST_TRADES = 6_000
+const PAST_TRADES_LARGE = 2_000
+/** Maximum number of retained books without changes. The others are created again when they are read. */
+const UNCHANGED_BOOKS_MAX = 10_000
 
 /**
  * Kinds of pairs whose prices depend on each other. The price of the opposite question is one dollar minus the
@@ -46,12 +53,16 @@ const LISTED_AFTER_MS = 2 * 86_400_000
 const SAME_QUESTION_KINDS: ReadonlySet<SimPairKind> = new Set(['same', 'opposite_side'])
 
 type Due =
-  | { readonly kind: 'next'; readonly market: LiveMarket }
+  | { readonly kind: 'change'; readonly event: WorldEvent }
   | { readonly kind: 'restore'; readonly withdrawal: Withdrawal }
-  | { readonly kind: 'drop'; readonly event: SimEvent }
 
-/** The parts of the calendar that the world uses. */
-export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered' | 'teams'>
+/** The parts of the calendar that the world uses. With outlines, events are planned when they are read. */
+export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered' | 'teams'> &
+  Partial<Pick<Calendar, 'outlines'>>
+
+export interface WorldEvent extends SimEvent {
+  readonly markets: LiveMarket[]
+}
 
 /** The world behind both simulated venues. Call `step` every 20 ms or so. */
 export class SimulatedWorld implements World {
@@ -64,6 +75,7 @@ export class SimulatedWorld implements World {
   readonly #clock: Clock
   readonly #random: Random
   readonly #plan: Plan
+  readonly #outlines: Calendar['outlines']
   readonly #messagesPerMs: number
   readonly #trading: Trading
   readonly #flow: OrderFlow
@@ -72,14 +84,18 @@ export class SimulatedWorld implements World {
   readonly #isHalted: (market: SimMarket) => boolean
   readonly #open = new ActivityTree<LiveMarket>()
   readonly #due = new DueList<Due>()
+  readonly #listedEvents = { a: new Set<WorldEvent>(), b: new Set<WorldEvent>() }
+  /** The lists of a large world, whose events are planned when they are read. Null: the world is small. */
+  readonly #lazy: LazyEvents | null
+  /** The listed markets by native id, without those that are not planned yet. */
   readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
-  readonly #events = { a: new Map<string, SimEvent>(), b: new Map<string, SimEvent>() }
+  readonly #events = { a: new Map<string, WorldEvent>(), b: new Map<string, WorldEvent>() }
   readonly #marketsByToken = new Map<string, LiveMarket>()
-  /** Cached arrays of the maps' values. Adding or removing an entry clears them. */
-  readonly #listed: {
-    a: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
-    b: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
-  } = { a: null, b: null }
+  /** Markets whose books were created last, oldest first. */
+  readonly #newBooks = new Set<LiveMarket>()
+  /** Cached arrays of the listed events and markets. Adding or removing an event clears them. */
+  readonly #eventLists: Record<SimVenue, readonly SimEvent[] | null> = { a: null, b: null }
+  readonly #marketLists: Record<SimVenue, readonly SimMarket[] | null> = { a: null, b: null }
   /** Markets that are not listed any more but have retained trades. */
   readonly #unlisted = new Map<string, LiveMarket>()
   readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
@@ -150,8 +166,22 @@ export class SimulatedWorld implements World {
         events: () => this.#exclusiveGroups(),
       },
     })
-    const planned = options.plan.eventsAt(nowMs).toSorted(byCreation)
-    for (const event of planned) this.#admit(event, null)
+    const outlines = options.plan.outlines ?? null
+    this.#outlines = outlines
+    this.#lazy =
+      outlines === null
+        ? null
+        : new LazyEvents({
+            context: this,
+            eventNumbered: (venue, number) => options.plan.eventNumbered(venue, number),
+            onPlanned: (event) => this.#register(event),
+          })
+    if (outlines === null) {
+      const planned = options.plan.eventsAt(nowMs).toSorted(byCreation)
+      for (const event of planned) this.#admit(event, null)
+    } else {
+      for (const outline of outlines.at(nowMs)) this.#admitOutline(outline, null)
+    }
   }
 
   nowMs(): TimeMs {
@@ -163,12 +193,14 @@ export class SimulatedWorld implements World {
    * step.
    */
   emitPast(): void {
-    const markets = { a: [...this.#markets.a.values()], b: [...this.#markets.b.values()] }
+    const ofVenue = (venue: SimVenue) =>
+      [...this.#listedEvents[venue]].flatMap(({ markets }) => markets)
     inventPast({
-      markets,
+      markets: { a: ofVenue('a'), b: ofVenue('b') },
       trading: this.#trading,
       random: this.#random,
       nowMs: this.startedMs,
+      tradesPerVenue: this.#lazy === null ? PAST_TRADES : PAST_TRADES_LARGE,
       emit: (change) => this.#emit(change),
     })
   }
@@ -177,9 +209,15 @@ export class SimulatedWorld implements World {
     if (this.#isPaused) return
     const nowMs = this.#clock.nowMs()
     if (nowMs - this.#plannedToMs >= SECOND_MS) {
-      const created = this.#plan.createdBetween(this.#plannedToMs, nowMs)
+      const fromMs = this.#plannedToMs
       this.#plannedToMs = nowMs
-      for (const event of created) this.#admit(event, nowMs)
+      if (this.#outlines === null) {
+        for (const event of this.#plan.createdBetween(fromMs, nowMs)) this.#admit(event, nowMs)
+      } else {
+        for (const outline of this.#outlines.between(fromMs, nowMs)) {
+          this.#admitOutline(outline, nowMs)
+        }
+      }
     }
     for (let due = this.#due.takeDue(nowMs); due !== null; due = this.#due.takeDue(nowMs)) {
       this.#happen(due, nowMs)
@@ -218,23 +256,44 @@ export class SimulatedWorld implements World {
   }
 
   events(venue: SimVenue): readonly SimEvent[] {
-    return this.#lists(venue).events
+    const events = this.#eventLists[venue] ?? [...this.#listedEvents[venue]]
+    this.#eventLists[venue] = events
+    return events
   }
 
   markets(venue: SimVenue): readonly SimMarket[] {
-    return this.#lists(venue).markets
+    const markets = this.#marketLists[venue] ?? this.events(venue).flatMap((each) => each.markets)
+    this.#marketLists[venue] = markets
+    return markets
   }
 
   market(venue: SimVenue, nativeId: string): SimMarket | null {
-    return this.#markets[venue].get(nativeId) ?? this.#migrated(venue, nativeId)
+    const find = () => this.#markets[venue].get(nativeId)
+    return this.#planned(venue, nativeId, find) ?? this.#migrated(venue, nativeId)
   }
 
   /** Searches all markets, because such ids are requested rarely. */
   #migrated(venue: SimVenue, nativeId: string): SimMarket | null {
     const ending = venue === 'a' ? legacyEnding(nativeMarketId(nativeId)) : null
     if (ending === null) return null
-    const origin = this.markets('a').find(({ listing }) => listing.nativeId.endsWith(ending))
+    const candidates = this.#lazy?.candidates('a', nativeId).flatMap(({ markets }) => markets)
+    const origin = (candidates ?? this.markets('a')).find(({ listing }) =>
+      listing.nativeId.endsWith(ending),
+    )
     return origin === undefined ? null : migratedOf(origin)
+  }
+
+  /** Finds by an id. In a large world, plans the events that may have the id if nothing is found. */
+  #planned<Found>(venue: SimVenue, id: string, find: () => Found | undefined): Found | undefined {
+    const found = find()
+    if (found !== undefined || this.#lazy === null) return found
+    this.#lazy.planCandidates(venue, id)
+    return find()
+  }
+
+  /** The listed markets whose texts have been read. In a small world, all listed markets. */
+  plannedMarkets(venue: SimVenue): IterableIterator<SimMarket> {
+    return this.#markets[venue].values()
   }
 
   /** Markets of the venue with a book, which a read or a change has created. */
@@ -243,13 +302,13 @@ export class SimulatedWorld implements World {
   }
 
   marketOfToken(token: string): { market: SimMarket; outcomeIndex: 0 | 1 } | null {
-    const market = this.#marketsByToken.get(token)
+    const market = this.#planned('a', token, () => this.#marketsByToken.get(token))
     if (market === undefined) return null
     return { market, outcomeIndex: market.listing.tokens[0] === token ? 0 : 1 }
   }
 
   event(venue: SimVenue, nativeId: string): SimEvent | null {
-    return this.#events[venue].get(nativeId) ?? null
+    return this.#planned(venue, nativeId, () => this.#events[venue].get(nativeId)) ?? null
   }
 
   trades(venue: SimVenue): readonly SimTrade[] {
@@ -268,14 +327,32 @@ export class SimulatedWorld implements World {
 
   /** A market of the world. The event of an unlisted market is planned again. Null: the market never existed. */
   marketOf(at: { venue: SimVenue; nativeId: string; eventNumber: number }): LiveMarket | null {
-    const listed = this.#markets[at.venue].get(at.nativeId) ?? this.#unlisted.get(at.nativeId)
+    const { venue, nativeId, eventNumber } = at
+    const lazy = this.#lazy?.numbered(venue, eventNumber) ?? null
+    if (lazy !== null && !lazy.isPlanned) this.#lazy?.prepare(lazy)
+    const listed = this.#markets[venue].get(nativeId) ?? this.#unlisted.get(nativeId)
     if (listed !== undefined) return listed
-    const planned = this.#plan.eventNumbered(at.venue, at.eventNumber)
-    if (planned === null) return null
-    for (const market of this.#marketsOf(planned)) {
-      this.#unlisted.set(market.listing.nativeId, market)
+    const event = this.#unlistedEvent(venue, eventNumber)
+    for (const market of event?.markets ?? []) this.#unlisted.set(market.listing.nativeId, market)
+    return this.#unlisted.get(nativeId) ?? null
+  }
+
+  #unlistedEvent(venue: SimVenue, number: number): WorldEvent | null {
+    if (this.#lazy === null) {
+      const planned = this.#plan.eventNumbered(venue, number)
+      return planned === null ? null : this.#eventOf(planned)
     }
-    return this.#unlisted.get(at.nativeId) ?? null
+    const outline = this.#outlines?.numbered(venue, number) ?? null
+    return outline === null ? null : this.#lazy.addUnlisted(outline)
+  }
+
+  bookCreated(market: LiveMarket): void {
+    this.#newBooks.add(market)
+    if (this.#newBooks.size <= UNCHANGED_BOOKS_MAX) return
+    const [oldest] = this.#newBooks
+    if (oldest === undefined) return
+    this.#newBooks.delete(oldest)
+    oldest.releaseBook()
   }
 
   /**
@@ -331,51 +408,64 @@ export class SimulatedWorld implements World {
     return pairs
   }
 
-  #lists(venue: SimVenue): { markets: readonly SimMarket[]; events: readonly SimEvent[] } {
-    this.#listed[venue] ??= {
-      markets: [...this.#markets[venue].values()],
-      events: [...this.#events[venue].values()],
-    }
-    return this.#listed[venue]
+  #clearLists(venue: SimVenue): void {
+    this.#eventLists[venue] = null
+    this.#marketLists[venue] = null
   }
 
   /** Adds an event. At the start `nowMs` is null, and no changes are emitted. */
   #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
     const { venue, nativeId } = planned.event
     if (this.#events[venue].has(nativeId)) return
-    const markets = this.#marketsOf(planned)
-    const [first] = markets
-    if (first === undefined) return
-    const { event } = first
-    this.#events[venue].set(nativeId, event)
-    this.#listed[venue] = null
-    let resolvedMs = 0
+    const event = this.#eventOf(planned)
+    if (event.markets.length === 0) return
+    this.#register(event)
+    this.#list(event, nowMs)
+  }
+
+  #admitOutline(outline: EventOutline, nowMs: TimeMs | null): void {
+    const event = this.#lazy?.add(outline) ?? null
+    if (event !== null) this.#list(event, nowMs)
+  }
+
+  #eventOf(planned: PlannedEvent): WorldEvent {
+    const markets: LiveMarket[] = []
+    const event: WorldEvent = { ...planned.event, markets }
+    const fairs = fairPricesOf(this.seed, planned)
+    planned.markets.forEach(({ listing, prior }, index) => {
+      const fair = fairs[index]
+      if (fair === undefined) return
+      const facts = { prior, fair }
+      markets.push(new LiveMarket({ listing, event, factsOf: () => facts, context: this }))
+    })
+    return event
+  }
+
+  /** Makes an event and its markets known by their ids, and links markets with the same question. */
+  #register(event: WorldEvent): void {
+    const { venue, markets } = event
+    if (event.isMutuallyExclusive) for (const market of markets) market.linked = markets
+    if (event instanceof LazyEvent && !event.isListed) return
+    this.#events[venue].set(event.nativeId, event)
     for (const market of markets) {
       const { listing } = market
-      if (nowMs !== null) market.status = 'unopened'
       this.#markets[venue].set(listing.nativeId, market)
       if (venue === 'a') for (const token of listing.tokens) this.#marketsByToken.set(token, market)
       this.#link(market)
-      if (market.status === 'open') this.#join(market)
-      this.#await(market)
-      resolvedMs = Math.max(resolvedMs, listing.resolveMs)
     }
-    this.#due.add(resolvedMs + LISTED_AFTER_MS, { kind: 'drop', event })
-    if (nowMs === null) return
-    for (const market of markets) this.#emit({ kind: 'created', market, atMs: nowMs })
   }
 
-  #marketsOf(planned: PlannedEvent): readonly LiveMarket[] {
-    const markets: LiveMarket[] = []
-    const event: SimEvent = { ...planned.event, markets }
-    const fairs = fairPricesOf(this.seed, planned)
-    planned.markets.forEach((plan, index) => {
-      const fair = fairs[index]
-      if (fair === undefined) return
-      markets.push(new LiveMarket({ planned: plan, event, fair, context: this }))
-    })
-    if (event.isMutuallyExclusive) for (const market of markets) market.linked = markets
-    return markets
+  #list(event: WorldEvent, nowMs: TimeMs | null): void {
+    const { venue, markets } = event
+    this.#listedEvents[venue].add(event)
+    this.#clearLists(venue)
+    for (const market of markets) {
+      if (nowMs !== null) market.status = 'unopened'
+      if (market.status === 'open') this.#join(market)
+    }
+    this.#await({ kind: 'change', event })
+    if (nowMs === null) return
+    for (const market of markets) this.#emit({ kind: 'created', market, atMs: nowMs })
   }
 
   /** Links a market to the other markets of its question, because their prices depend on each other. */
@@ -389,10 +479,14 @@ export class SimulatedWorld implements World {
   }
 
   #happen(due: Due, nowMs: TimeMs): void {
-    if (due.kind === 'next') {
-      this.#moveOn(due.market, nowMs)
-    } else if (due.kind === 'drop') {
-      this.#drop(due.event)
+    if (due.kind === 'change') {
+      const { event } = due
+      const momentMs = nextChangeMs(event)
+      if (momentMs === null) return this.#drop(event)
+      for (const market of event.markets) {
+        if (nextMomentMs(market) === momentMs) this.#moveOn(market, nowMs)
+      }
+      this.#await(due)
     } else {
       const { market } = due.withdrawal
       this.#faults.restore(due.withdrawal, nowMs)
@@ -416,12 +510,13 @@ export class SimulatedWorld implements World {
       this.#join(market)
       this.#settle(market, nowMs)
     }
-    this.#await(market)
   }
 
-  #await(market: LiveMarket): void {
-    const momentMs = nextMomentMs(market)
-    if (momentMs !== null) this.#due.add(momentMs, { kind: 'next', market })
+  /** Waits for the next status change of the event's markets. After the last one, waits for the end of the listing. */
+  #await(due: Extract<Due, { kind: 'change' }>): void {
+    const { event } = due
+    const endMs = () => Math.max(...event.markets.map(({ listing }) => listing.resolveMs))
+    this.#due.add(nextChangeMs(event) ?? endMs() + LISTED_AFTER_MS, due)
   }
 
   #join(market: LiveMarket): void {
@@ -433,9 +528,14 @@ export class SimulatedWorld implements World {
     market.slot = -1
   }
 
-  #drop(event: SimEvent): void {
+  #drop(event: WorldEvent): void {
     const { venue } = event
-    this.#listed[venue] = null
+    this.#clearLists(venue)
+    this.#listedEvents[venue].delete(event)
+    if (event instanceof LazyEvent) {
+      this.#lazy?.drop(event)
+      if (!event.isPlanned) return
+    }
     this.#events[venue].delete(event.nativeId)
     for (const { listing } of event.markets) {
       this.#markets[venue].delete(listing.nativeId)
@@ -487,6 +587,16 @@ export class SimulatedWorld implements World {
     if (change.kind === 'trade') this.#tapes[change.market.listing.venue].add(change.trade)
     for (const listener of this.#listeners) listener(change)
   }
+}
+
+/** Time of the next status change of one of the event's markets. Null: all statuses are final. */
+function nextChangeMs({ markets }: WorldEvent): TimeMs | null {
+  let nextMs: TimeMs | null = null
+  for (const market of markets) {
+    const momentMs = nextMomentMs(market)
+    if (momentMs !== null && (nextMs === null || momentMs < nextMs)) nextMs = momentMs
+  }
+  return nextMs
 }
 
 function byCreation(left: PlannedEvent, right: PlannedEvent): number {

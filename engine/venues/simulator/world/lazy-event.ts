@@ -1,0 +1,250 @@
+// An event of a large world. Its texts, chances and results are planned when they are first read. After that, ids and
+// fair prices are retained. Texts are planned again when they are read.
+
+import type { EventOutline, PlannedEvent } from '../calendar.ts'
+import type { SimEvent, SimListing } from '../model.ts'
+import { largeWorldActivity } from '../questions/activity.ts'
+import { largeWorldKey } from '../questions/planning.ts'
+import type { SharedTexts } from '../questions/question.ts'
+import type { LiveMarket, MarketFacts } from './live-market.ts'
+
+/** What is retained of an event that was planned. */
+export interface RetainedEvent
+  extends Pick<SimEvent, 'nativeId' | 'series' | 'isMutuallyExclusive'> {
+  readonly markets: readonly RetainedMarket[]
+}
+
+export interface RetainedMarket
+  extends MarketFacts,
+    Pick<SimListing, 'nativeId' | 'isV2' | 'pair'> {
+  /** Null at venue b, where the id determines them. */
+  readonly tokens: SimListing['tokens'] | null
+}
+
+export interface EventSource {
+  readonly seed: number
+  /** The plan of an event, from a cache or planned again. */
+  planned(event: LazyEvent): PlannedEvent
+  /** Called once, before the first use of the plan. Must call `retain`. */
+  prepare(event: LazyEvent): void
+}
+
+export class LazyEvent implements SimEvent {
+  readonly outline: EventOutline
+  readonly markets: LiveMarket[]
+  /** False: the event is no longer listed. */
+  isListed = true
+  readonly #source: EventSource
+  #retained: RetainedEvent | null = null
+
+  constructor(
+    outline: EventOutline,
+    source: EventSource,
+    create: (event: LazyEvent, listing: LazyListing) => LiveMarket,
+  ) {
+    this.outline = outline
+    this.#source = source
+    // An array of exact size, because most events have one or two markets.
+    this.markets = Array.from({ length: outline.marketCount }, (_, position) =>
+      create(this, new LazyListing(this, position)),
+    )
+  }
+
+  get isPlanned(): boolean {
+    return this.#retained !== null
+  }
+
+  get retained(): RetainedEvent {
+    if (this.#retained === null) this.#source.prepare(this)
+    if (this.#retained === null) throw new Error('prepare did not retain the event')
+    return this.#retained
+  }
+
+  retain(event: RetainedEvent): void {
+    this.#retained = event
+  }
+
+  retainedAt(position: number): RetainedMarket {
+    const market = this.retained.markets[position]
+    if (market === undefined) throw new RangeError(`no market ${position}`)
+    return market
+  }
+
+  listingAt(position: number): SimListing {
+    const market = this.#plan.markets[position]
+    if (market === undefined) throw new RangeError(`no market ${position}`)
+    return market.listing
+  }
+
+  activityOf(marketNumber: number): number {
+    const { venue, number: eventNumber } = this.outline
+    return largeWorldActivity(this.#source.seed, { venue, number: marketNumber, eventNumber })
+  }
+
+  get #plan(): PlannedEvent {
+    // The ids of the event become known before its texts.
+    if (this.#retained === null) this.#source.prepare(this)
+    return this.#source.planned(this)
+  }
+
+  get #shared(): SharedTexts {
+    const { slot, venue, eventIndex } = this.outline
+    return slot.variant.sharedTexts(venue, eventIndex)
+  }
+
+  /** The series if all cycles share it, otherwise null. */
+  get sharedSeries(): string | null {
+    return this.#shared.series ?? null
+  }
+  get venue() {
+    return this.outline.venue
+  }
+  get number() {
+    return this.outline.number
+  }
+  get topic() {
+    return this.outline.slot.family.topic
+  }
+  get createdMs() {
+    return this.outline.times.createdMs
+  }
+  get endMs() {
+    return this.outline.times.closeMs
+  }
+  get nativeId() {
+    return this.retained.nativeId
+  }
+  get isMutuallyExclusive() {
+    return this.retained.isMutuallyExclusive
+  }
+  get series() {
+    return this.#shared.series ?? this.retained.series
+  }
+  get seriesTitle() {
+    return this.#shared.seriesTitle ?? this.#plan.event.seriesTitle
+  }
+  get category() {
+    return this.#shared.category ?? this.#plan.event.category
+  }
+  get tags() {
+    return this.#shared.tags ?? this.#plan.event.tags
+  }
+  get game() {
+    return this.#shared.game === null ? null : this.#plan.event.game
+  }
+  get title() {
+    return this.#plan.event.title
+  }
+  get subtitle() {
+    return this.#plan.event.subtitle
+  }
+  get description() {
+    return this.#plan.event.description
+  }
+}
+
+export class LazyListing implements SimListing {
+  readonly #event: LazyEvent
+  /** Index among the markets of the event. */
+  readonly position: number
+
+  constructor(event: LazyEvent, position: number) {
+    this.#event = event
+    this.position = position
+  }
+
+  get facts(): MarketFacts {
+    return this.#event.retainedAt(this.position)
+  }
+
+  get plain(): SimListing {
+    return this.#event.listingAt(this.position)
+  }
+
+  get venue() {
+    return this.#event.venue
+  }
+  get index() {
+    return this.#event.outline.marketIndex + this.position
+  }
+  get number() {
+    return this.#event.outline.marketNumber + this.position
+  }
+  get chanceKey() {
+    return largeWorldKey(this.venue, this.number)
+  }
+  get activity() {
+    return this.#event.activityOf(this.number)
+  }
+  get createdMs() {
+    return this.#event.outline.times.createdMs
+  }
+  get openMs() {
+    return this.#event.outline.times.openMs
+  }
+  get closeMs() {
+    return this.#event.outline.times.closeMs
+  }
+  get determineMs() {
+    return this.#event.outline.times.determineMs
+  }
+  get resolveMs() {
+    return this.#event.outline.times.resolveMs
+  }
+  get nativeId() {
+    return this.#event.retainedAt(this.position).nativeId
+  }
+  get isV2() {
+    return this.#event.retainedAt(this.position).isV2
+  }
+  get tokens() {
+    return this.#event.retainedAt(this.position).tokens ?? this.plain.tokens
+  }
+  get uuid() {
+    return this.plain.uuid
+  }
+  get slug() {
+    return this.plain.slug
+  }
+  get outcomes() {
+    return this.plain.outcomes
+  }
+  get question() {
+    return this.plain.question
+  }
+  get shortTitle() {
+    return this.plain.shortTitle
+  }
+  get noShortTitle() {
+    return this.plain.noShortTitle
+  }
+  get rules() {
+    return this.plain.rules
+  }
+  get rulesSecondary() {
+    return this.plain.rulesSecondary
+  }
+  get strike() {
+    return this.plain.strike
+  }
+  get sportsMarketType() {
+    return this.plain.sportsMarketType
+  }
+  get line() {
+    return this.plain.line
+  }
+  get payout() {
+    return this.plain.payout
+  }
+  get questionKey() {
+    return this.plain.questionKey
+  }
+  get pair() {
+    return this.#event.retainedAt(this.position).pair
+  }
+}
+
+/** A listing as an object with its own fields. */
+export function plainListing(listing: SimListing): SimListing {
+  return listing instanceof LazyListing ? listing.plain : listing
+}

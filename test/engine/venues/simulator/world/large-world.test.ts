@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type NativeMarketId, nativeMarketId } from '../../../../../engine/ids.ts'
+import { migratedMarket } from '../../../../../engine/position-ids.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { Calendar, type PlannedMarket } from '../../../../../engine/venues/simulator/calendar.ts'
+import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
+import type { SimVenue } from '../../../../../engine/venues/simulator/model.ts'
+import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { NOON } from '../../../../support/worlds/sim-plan.ts'
+
+const SEED = 5
+const MARKETS = 20_100
+const VENUES: readonly SimVenue[] = ['a', 'b']
+/** 24-hour volumes of the recorded rows: Gamma's of November 2025, Kalshi's of August 2026. */
+const RECORDED = { a: { tradedShare: 0.87, sigma: 3.2 }, b: { tradedShare: 0.54, sigma: 2.7 } }
+const calendar = new Calendar({ seed: SEED, marketsPerVenue: MARKETS })
+const outlines = calendar.outlines?.at(NOON) ?? []
+
+function makeWorld(messagesPerSecond = 1) {
+  const clock = new ManualClock(NOON)
+  let plannedCount = 0
+  const world = new SimulatedWorld({
+    ...{ seed: SEED, messagesPerSecond, clock },
+    plan: {
+      eventsAt: () => assert.fail('all events are planned'),
+      createdBetween: () => assert.fail('new events are planned'),
+      eventNumbered(venue, number) {
+        plannedCount += 1
+        return calendar.eventNumbered(venue, number)
+      },
+      teams: () => calendar.teams(),
+      outlines: calendar.outlines,
+    },
+    faults: new Faults([], seededRandom('faults', SEED)),
+    random: seededRandom('world', SEED),
+  })
+  return { clock, world, plannedCount: () => plannedCount }
+}
+
+/** The markets of every 200th event of a venue, planned by the calendar. */
+function sample(venue: SimVenue): readonly PlannedMarket[] {
+  const some = outlines.filter((each, index) => each.venue === venue && index % 200 === 0)
+  assert.ok(some.length > 20)
+  return some.flatMap(({ number }) => calendar.eventNumbered(venue, number)?.markets ?? [])
+}
+
+test('lists the requested number of markets, with status, times and volume, without planning an event', () => {
+  const { world, plannedCount } = makeWorld()
+  for (const venue of VENUES) {
+    const markets = world.markets(venue)
+    assert.equal(new Set(markets.map(({ listing }) => listing.index)).size, MARKETS)
+    assert.equal(new Set(markets.map(({ listing }) => listing.number)).size, MARKETS)
+    assert.ok(markets.filter(({ status }) => status === 'open').length > MARKETS / 4)
+    assert.ok(markets.some(({ volume24h }) => volume24h > 0))
+  }
+  assert.equal(plannedCount(), 0)
+})
+
+test('gives a listing the same fields before and after its event is planned', () => {
+  const { world } = makeWorld()
+  for (const venue of VENUES) {
+    const byNumber = new Map(world.markets(venue).map((market) => [market.listing.number, market]))
+    for (const { listing: planned } of sample(venue)) {
+      const market = byNumber.get(planned.number)
+      assert.ok(market !== undefined)
+      const { listing, event } = market
+      const { index, chanceKey, activity, createdMs, openMs, closeMs, resolveMs } = listing
+      assert.deepEqual(
+        { index, chanceKey, activity, createdMs, openMs, closeMs, resolveMs },
+        {
+          ...{ index: planned.index, chanceKey: planned.chanceKey, activity: planned.activity },
+          ...{ createdMs: planned.createdMs, openMs: planned.openMs },
+          ...{ closeMs: planned.closeMs, resolveMs: planned.resolveMs },
+        },
+      )
+      const { nativeId, tokens, question, rules, payout, pair, isV2 } = listing
+      assert.deepEqual(
+        { nativeId, tokens, question, rules, payout, pair, isV2 },
+        {
+          ...{ nativeId: planned.nativeId, tokens: planned.tokens, question: planned.question },
+          ...{ rules: planned.rules, payout: planned.payout, pair: planned.pair },
+          isV2: planned.isV2,
+        },
+      )
+      const text = calendar.eventNumbered(venue, event.number)?.event
+      assert.deepEqual(
+        [event.series, event.seriesTitle, event.category, event.tags, event.game, event.topic],
+        [text?.series, text?.seriesTitle, text?.category, text?.tags, text?.game, text?.topic],
+      )
+    }
+  }
+})
+
+test('finds a market by condition id, token or ticker that no earlier request has listed', () => {
+  const { world, plannedCount } = makeWorld()
+  for (const { listing } of sample('a')) {
+    assert.equal(world.market('a', listing.nativeId)?.listing.number, listing.number)
+    for (const [index, token] of listing.tokens.entries()) {
+      const found = world.marketOfToken(token)
+      assert.deepEqual([found?.market.listing.number, found?.outcomeIndex], [listing.number, index])
+    }
+  }
+  const before = plannedCount()
+  assert.ok(before < outlines.length / 20, `${before} of ${outlines.length} events`)
+  for (const { listing } of sample('b')) {
+    const market = world.market('b', listing.nativeId)
+    assert.equal(market?.listing.number, listing.number)
+    assert.equal(world.event('b', market?.event.nativeId ?? ''), market?.event)
+  }
+  for (const id of [`0x${'7'.repeat(64)}`, `0x${'7'.repeat(62)}`, '7'.repeat(77), 'x']) {
+    assert.equal(world.market('a', id), null)
+    assert.equal(world.marketOfToken(id), null)
+  }
+  for (const id of ['KXNFLGAME-26NOV22XXXYYY-XXX', 'KXNONE-1', '']) {
+    assert.equal(world.market('b', id), null)
+  }
+})
+
+test('finds the market to which the tokens of a market migrate', () => {
+  const { world } = makeWorld()
+  const targets = sample('a')
+    .filter(({ listing }) => !listing.isV2)
+    .map(({ listing }): NativeMarketId => migratedMarket(nativeMarketId(listing.nativeId)))
+  const found = targets.filter((id) => world.market('a', id)?.listing.nativeId === id)
+  assert.ok(found.length > 5, `${found.length} of ${targets.length}`)
+})
+
+test('plans both venues’ events of a question together, so that their prices stay equal', () => {
+  const { world } = makeWorld()
+  let compared = 0
+  for (const { listing } of sample('a')) {
+    if (listing.pair?.kind !== 'same') continue
+    const [a, b] = [
+      world.market('a', listing.nativeId),
+      world.market('b', listing.pair.otherNativeId),
+    ]
+    if (a === null || b === null) continue
+    assert.equal(a.fairPrice(NOON), b.fairPrice(NOON))
+    compared += 1
+  }
+  assert.ok(compared > 10)
+})
+
+test('moves markets through their life and announces new ones', () => {
+  const { world, clock } = makeWorld(200)
+  const counts = new Map<string, number>()
+  world.onChange(({ kind, market }) => {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    if (kind === 'created') assert.equal(market.status, 'unopened')
+    if (kind === 'levels')
+      assert.equal(market.status === 'open' || market.book.bids.length === 0, true)
+  })
+  for (let step = 0; step < 600; step += 1) {
+    clock.advance(step < 300 ? 20 : 6_000)
+    world.step()
+  }
+  for (const kind of ['levels', 'trade', 'created', 'opened', 'closed', 'determined', 'resolved']) {
+    assert.ok((counts.get(kind) ?? 0) > 0, kind)
+  }
+  for (const venue of VENUES) assert.equal(world.markets(venue).length, MARKETS)
+})
+
+test('creates an equal book after the memory of a book without changes is released', () => {
+  const { world } = makeWorld()
+  const market = sample('a')
+    .map(({ listing }) => world.market('a', listing.nativeId))
+    .find((each) => each?.status === 'open')
+  assert.ok(market !== undefined && market !== null)
+  const { bids, asks } = market.book
+  const before = market.book
+  let others = 0
+  for (const venue of VENUES) {
+    for (const other of world.markets(venue))
+      if (other !== market && other.book.bestBid !== null) others += 1
+  }
+  assert.ok(others > 10_000, `${others} books`)
+  assert.notEqual(market.book, before)
+  assert.deepEqual([market.book.bids, market.book.asks], [bids, asks])
+})
+
+test('draws activities with the recorded share of untraded markets and a log-normal rest', () => {
+  const { world } = makeWorld()
+  for (const venue of VENUES) {
+    const activities = world.markets(venue).map(({ listing }) => listing.activity)
+    const logs = activities.filter((each) => each > 0).map(Math.log)
+    const mean = logs.reduce((sum, each) => sum + each, 0) / logs.length
+    const variance = logs.reduce((sum, each) => sum + (each - mean) ** 2, 0) / logs.length
+    const { tradedShare, sigma } = RECORDED[venue]
+    assert.ok(Math.abs(logs.length / MARKETS - tradedShare) < 0.02)
+    assert.ok(Math.abs(Math.sqrt(variance) - sigma) < 0.1, `sigma ${Math.sqrt(variance)}`)
+  }
+})
