@@ -9,6 +9,7 @@ import { coverageRequestedMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Watcher } from '../../engine/publisher.ts'
 import { BookWaits } from '../book-waits.ts'
+import { DemandOwners } from '../demand-owners.ts'
 import type { BookDemand, EngineView, MarketView } from '../views.ts'
 
 /** Interval of reports. One report is under way at a time. */
@@ -68,7 +69,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   readonly #waits: BookWaits
   /** By market and owner. Includes markets that the engine's policy covers anyway. */
   readonly #demands = new Map<string, Demand>()
-  readonly #countOfOwner = new Map<string, number>()
+  readonly #owners = new DemandOwners()
   /** Keys of the demands that the next reports contain. */
   readonly #due = new Set<string>()
   readonly #stopTimers: readonly StopTimer[]
@@ -116,7 +117,8 @@ export class MirrorBookDemand implements BookDemand, Watcher {
 
   release(market: MarketNumber, owner: string): void {
     const demand = this.#demands.get(keyOf({ market, owner }))
-    if (demand === undefined) return
+    // A displaced hold is unknown.
+    if (demand === undefined || demand.holds === 0) return
     demand.holds -= 1
     this.#removeExpired(demand)
   }
@@ -133,30 +135,42 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     if (this.#isLive(update.market.number)) this.#waits.end(update.market.number)
   }
 
-  /** Null: the owner, or all owners together, demand too much. */
+  /** Null: the owner demands too much, or all places are taken and no owner demands more. */
   #open(market: MarketNumber, owner: string): Demand | null {
     const key = keyOf({ market, owner })
     const existing = this.#demands.get(key)
     if (existing !== undefined) return existing
-    const ofOwner = this.#countOfOwner.get(owner) ?? 0
-    if (ofOwner >= DEMANDS_OF_OWNER_MAX || this.#demands.size >= DEMANDS_MAX) return null
+    if (this.#owners.countOf(owner) >= DEMANDS_OF_OWNER_MAX) return null
+    if (this.#demands.size >= DEMANDS_MAX) this.#displaceFor(owner)
+    if (this.#demands.size >= DEMANDS_MAX) return null
     const reportedAtMs = Number.NEGATIVE_INFINITY
     const openedAtMs = this.#clock.monotonicMs()
     const demand = { market, owner, openedAtMs, holds: 0, requestedUntilMs: 0, reportedAtMs }
     this.#demands.set(key, demand)
-    this.#countOfOwner.set(owner, ofOwner + 1)
+    this.#owners.add(owner, market)
     return demand
   }
 
+  /** Removes a demand of the largest owner. */
+  #displaceFor(owner: string): void {
+    const largest = this.#owners.largestBeside(owner)
+    if (largest === null) return
+    for (const market of this.#owners.takeMarkets(largest, 1)) {
+      const demand = this.#demands.get(keyOf({ market, owner: largest }))
+      if (demand !== undefined) this.#remove(demand)
+    }
+  }
+
   #removeExpired(demand: Demand): void {
-    const { owner, holds, requestedUntilMs } = demand
-    if (holds > 0 || requestedUntilMs > this.#clock.monotonicMs()) return
+    const { holds, requestedUntilMs } = demand
+    if (holds <= 0 && requestedUntilMs <= this.#clock.monotonicMs()) this.#remove(demand)
+  }
+
+  #remove(demand: Demand): void {
     const key = keyOf(demand)
     if (!this.#demands.delete(key)) return
     this.#due.delete(key)
-    const ofOwner = (this.#countOfOwner.get(owner) ?? 0) - 1
-    if (ofOwner > 0) this.#countOfOwner.set(owner, ofOwner)
-    else this.#countOfOwner.delete(owner)
+    this.#owners.remove(demand.owner, demand.market)
   }
 
   #sweep(): void {

@@ -93,7 +93,7 @@ test('repeats a report until the engine answers', async () => {
   assert.deepEqual(taken(), [[1, 'ann']])
 })
 
-test('limits the markets of an owner and of all owners, and frees them when they are released or expire', async () => {
+test('limits the markets of an owner and of all owners, shares them fairly, and frees them when they are released or expire', async () => {
   const { gateway, pass } = open()
   const accepted = (owner: string, count: number) => {
     let sum = 0
@@ -105,7 +105,7 @@ test('limits the markets of an owner and of all owners, and frees them when they
   assert.equal(accepted('ann', 10_100), 10_000)
   assert.equal(gateway.hold(20_000, 'ann'), false)
   for (let owner = 0; owner < 9; owner += 1) assert.equal(accepted(`o${owner}`, 10_000), 10_000)
-  assert.equal(accepted('last', 1), 0)
+  assert.equal(accepted('last', 10_000), 9_090, 'an owner with fewer demands displaces others')
   await pass(11 * MINUTE_MS, MINUTE_MS)
   assert.equal(accepted('last', 10_100), 10_000)
 })
