@@ -10,6 +10,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Watcher } from '../../engine/publisher.ts'
 import { BookWaits } from '../book-waits.ts'
 import { DemandOwners } from '../demand-owners.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { BookDemand, EngineView, MarketView } from '../views.ts'
 
 /** Interval of reports. One report is under way at a time. */
@@ -43,16 +44,19 @@ interface Demand extends Row {
   reportedAtMs: number
 }
 
-/** Engine side: covers the markets of a report. Throws for an invalid report. */
+/** Engine side: covers the markets of a report, in time slices. Throws for an invalid report. */
 export function answerBookDemand(engine: {
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'ref'> | null }
   readonly coverage: EngineView['coverage']
+  readonly clock: Clock
 }) {
   return async (body: Uint8Array): Promise<Uint8Array> => {
     const rows = reportMessage.decode(body)
     if (rows === null) throw new Error('the report cannot be read')
     if (rows.length > ROWS_MAX) throw new Error('the report has too many markets')
+    const yielder = new EventLoopYielder(engine.clock)
     for (const { market, owner } of rows) {
+      await yielder.yieldIfDue()
       const ref = engine.catalog.byNumber(market)?.ref
       if (ref !== undefined) engine.coverage(ref.venue)?.request(market, owner)
     }

@@ -278,7 +278,8 @@ export class Leader {
       answerBatches((id) => writer.batch(id)),
     )
     this.#answer('bars', answerBars({ clock, catalog: engine.view.catalog }))
-    this.#answer('coverage', answerBookDemand(engine.view))
+    const { catalog, coverage } = engine.view
+    this.#answer('coverage', answerBookDemand({ clock, catalog, coverage }))
     this.#answer('quota', new QuotaServer(engine.accounts, clock).answer)
     const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
     log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')

@@ -15,8 +15,15 @@ function open(marketCount = 3) {
   const engineDemand = new FakeDemand(clock)
   engine.coverage = () => engineDemand
   const markets = Array.from({ length: marketCount }, (_, index) => engine.add(`m${index}`))
-  const answer = answerBookDemand(engine)
-  const state = { isCut: false, reports: 0 }
+  const answer = answerBookDemand({
+    clock,
+    catalog: engine.catalog,
+    coverage: (venue) => {
+      clock.stall(state.stallMs)
+      return engine.coverage(venue)
+    },
+  })
+  const state = { stallMs: 0, isCut: false, reports: 0 }
   const gateway = new MirrorBookDemand({
     clock,
     isLive: (number) => engine.catalog.byNumber(number)?.levels(0).isStale === false,
@@ -35,7 +42,7 @@ function open(marketCount = 3) {
     }
   }
   const taken = () => engineDemand.requests.splice(0)
-  return { clock, engine, gateway, markets, pass, taken, state }
+  return { answer, clock, engine, gateway, markets, pass, taken, state }
 }
 
 test('reports requested and held markets to the engine in one message', async () => {
@@ -120,6 +127,16 @@ test('sends at most 1,000 markets in a report', async () => {
   assert.equal(state.reports, 2)
 })
 
+test('covers the markets of a report in time slices', async () => {
+  const { gateway, clock, taken, state } = open(50)
+  for (let market = 1; market <= 50; market += 1) gateway.request(market, 'ann')
+  state.stallMs = 1
+  clock.advance(100)
+  assert.ok(taken().length < 10)
+  for (let turn = 0; turn < 50; turn += 1) await new Promise<void>((done) => setImmediate(done))
+  assert.ok(taken().length > 40)
+})
+
 test('ends a wait when the mirrored book is live', async () => {
   const { gateway, markets, clock } = open()
   const [market] = markets
@@ -148,7 +165,6 @@ test('waits for a book only in the first two seconds after it was demanded', asy
 })
 
 test('refuses reports that cannot be read or have too many markets', async () => {
-  const { engine } = open()
-  const answer = answerBookDemand(engine)
+  const { answer } = open()
   await assert.rejects(answer(Buffer.from('nothing')))
 })

@@ -153,7 +153,7 @@ export class RecordedEngine {
       answerBatches((id) => this.batches.get(id) ?? null),
     )
     log.answer('quota', new QuotaServer(engine.accounts, this.#clock).answer)
-    log.answer('coverage', answerBookDemand(engine.view))
+    log.answer('coverage', answerBookDemand({ ...engine.view, clock: this.#clock }))
     log.answer('bars', answerBars({ clock: this.#clock, catalog: engine.catalog }))
     await this.flush()
   }
