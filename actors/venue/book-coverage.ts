@@ -277,7 +277,7 @@ export class BookCoverage implements CoverageView {
       yield
     }
     yield* this.#endDemands()
-    this.#endLeaving()
+    yield* this.#endLeaving()
     if (!mustReplace || rules !== this.#rules) return
     if (rules.isAll) {
       this.#allSinceMs = this.#parts.clock.nowMs()
@@ -354,10 +354,7 @@ export class BookCoverage implements CoverageView {
       for (const market of this.#leaving.keys()) ended.push(market)
       this.#leaving.clear()
     }
-    for (let from = 0; from < ended.length; from += BATCH) {
-      this.#uncover(ended.slice(from, from + BATCH))
-      yield
-    }
+    yield* this.#uncoverAll(ended)
   }
 
   #leave(market: MarketNumber): void {
@@ -370,7 +367,7 @@ export class BookCoverage implements CoverageView {
     this.#uncover([first])
   }
 
-  #endLeaving(): void {
+  *#endLeaving(): SlicedWork<void> {
     const nowMs = this.#parts.clock.monotonicMs()
     const ended: MarketNumber[] = []
     for (const [market, leftAtMs] of this.#leaving) {
@@ -378,7 +375,7 @@ export class BookCoverage implements CoverageView {
       this.#leaving.delete(market)
       ended.push(market)
     }
-    this.#uncover(ended)
+    yield* this.#uncoverAll(ended)
   }
 
   *#endDemands(): SlicedWork<void> {
@@ -390,8 +387,12 @@ export class BookCoverage implements CoverageView {
       this.#set(market, BY_DEMAND, false)
       if (!this.#leaving.has(market)) ended.push(market)
     }
-    for (let from = 0; from < ended.length; from += BATCH) {
-      this.#uncover(ended.slice(from, from + BATCH))
+    yield* this.#uncoverAll(ended)
+  }
+
+  *#uncoverAll(numbers: readonly MarketNumber[]): SlicedWork<void> {
+    for (let from = 0; from < numbers.length; from += BATCH) {
+      this.#uncover(numbers.slice(from, from + BATCH))
       yield
     }
   }

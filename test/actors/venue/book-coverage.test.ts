@@ -49,13 +49,17 @@ function openCoverage(policy: string, listed: readonly Listed[]) {
   })
   const matched: string[] = []
   const calls: string[] = []
+  const uncoverSizes: number[] = []
   const marketOf = (name: string) =>
     catalog.entryOfNative('a', nativeMarketId(name)) ?? assert.fail(name)
   const coverage = new BookCoverage({
     ...{ venue: 'a', clock, catalog, policy: policyOf(policy) },
     feed: {
       cover: (ids) => calls.push(...ids.map((id) => `+${id}`)),
-      uncover: (ids) => calls.push(...ids.map((id) => `-${id}`)),
+      uncover: (ids) => {
+        uncoverSizes.push(ids.length)
+        calls.push(...ids.map((id) => `-${id}`))
+      },
     },
     priorityMarkets: () => matched.map(marketOf),
     onCovered: () => undefined,
@@ -76,7 +80,7 @@ function openCoverage(policy: string, listed: readonly Listed[]) {
     }
   }
   const taken = () => calls.splice(0)
-  return { coverage, clock, list, matched, numberOf, seconds, taken }
+  return { coverage, uncoverSizes, clock, list, matched, numberOf, seconds, taken }
 }
 
 const EVERY_S = coverageEveryMs / 1_000
@@ -145,6 +149,18 @@ test('uncovers a market ten minutes after it left the most traded ones, and not 
   assert.deepEqual(taken(), [], 'both left for less than ten minutes')
   seconds(coverageLeavingMs / 2_000 + EVERY_S)
   assert.deepEqual(taken(), ['-x'])
+})
+
+test('uncovers many markets in several calls of the feed', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `m${index}`)
+  const { list, seconds, uncoverSizes } = openCoverage(
+    'min_volume:5',
+    names.map((name) => [name, 9]),
+  )
+  seconds(1)
+  list(names.map((name) => [name, 1]))
+  seconds(coverageLeavingMs / 1_000 + 2 * EVERY_S)
+  assert.deepEqual(uncoverSizes, [250, 50])
 })
 
 test('replaces the covered markets at once when the policy is replaced', async () => {
