@@ -69,6 +69,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   readonly name = 'book demand'
   readonly #clock: Clock
   readonly #isLive: (market: MarketNumber) => boolean
+  readonly #coversAll: () => boolean
   readonly #send: (body: Uint8Array) => Promise<unknown>
   readonly #waits: BookWaits
   /** By market and owner. Includes markets that the engine's policy covers anyway. */
@@ -80,15 +81,20 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   #isReporting = false
   #retryAtMs = Number.NEGATIVE_INFINITY
 
-  /** `send`: sends a report to {@link answerBookDemand}. */
+  /**
+   * `coversAll`: whether the engine covers all markets whatever is demanded. `send`: sends a report to
+   * {@link answerBookDemand}.
+   */
   constructor(parts: {
     readonly clock: Clock
     readonly isLive: (market: MarketNumber) => boolean
+    readonly coversAll: () => boolean
     readonly send: (body: Uint8Array) => Promise<unknown>
   }) {
     const { clock } = parts
     this.#clock = clock
     this.#isLive = parts.isLive
+    this.#coversAll = parts.coversAll
     this.#send = parts.send
     this.#waits = new BookWaits(clock)
     this.#stopTimers = [
@@ -102,7 +108,9 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     this.#waits.stop()
   }
 
+  /** Holds are recorded although all markets are covered, because the policy may change while they last. */
   request(market: MarketNumber, owner: string): boolean {
+    if (this.#coversAll()) return true
     const demand = this.#open(market, owner)
     if (demand === null) return false
     const nowMs = this.#clock.monotonicMs()

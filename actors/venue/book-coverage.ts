@@ -209,7 +209,7 @@ export class BookCoverage implements CoverageView {
   #noteDemand(market: MarketNumber): void {
     this.#set(market, BY_DEMAND, true)
     if (this.isCovered(market)) return
-    this.#awaited.set(market, this.#parts.clock.monotonicMs())
+    if (!this.isAll) this.#awaited.set(market, this.#parts.clock.monotonicMs())
     this.#cover([market])
   }
 

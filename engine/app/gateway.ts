@@ -14,7 +14,7 @@ import { Mirror, type MirrorFault } from '../../actors/mirror/mirror.ts'
 import { QuotaShares } from '../../actors/mirror/quota-shares.ts'
 import { SharedConnectionSlots } from '../../actors/mirror/shared-connection-slots.ts'
 import { ticketMessage } from '../../actors/mirror/tickets.ts'
-import type { ClusterView, EngineView } from '../../actors/views.ts'
+import type { ClusterView, EngineView, StatsView } from '../../actors/views.ts'
 import type { Forward } from '../../http/request/forwarding.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { Tickets } from '../../http/ws/session/tickets.ts'
@@ -290,6 +290,7 @@ export class Gateway {
     const demand = new MirrorBookDemand({
       clock,
       isLive: (number) => mirror.catalog.mirrorOf(number)?.hasFreshBook === true,
+      coversAll: () => coversAll(mirror.figures),
       send: (body) => cluster.request('coverage', body),
     })
     mirror.publisher.watch(demand)
@@ -412,6 +413,11 @@ export class Gateway {
       }),
     }
   }
+}
+
+function coversAll({ books }: StatsView): boolean {
+  const policies = Object.values(books)
+  return policies.length > 0 && policies.every(({ policy }) => policy === 'all')
 }
 
 /** Runs a gateway: connects to the log, follows it, serves, and stops in order. */

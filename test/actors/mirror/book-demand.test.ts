@@ -23,10 +23,11 @@ function open(marketCount = 3) {
       return engine.coverage(venue)
     },
   })
-  const state = { stallMs: 0, isCut: false, reports: 0 }
+  const state = { stallMs: 0, coversAll: false, isCut: false, reports: 0 }
   const gateway = new MirrorBookDemand({
     clock,
     isLive: (number) => engine.catalog.byNumber(number)?.levels(0).isStale === false,
+    coversAll: () => state.coversAll,
     send: async (body) => {
       state.reports += 1
       if (state.isCut) throw new Error('no engine')
@@ -125,6 +126,20 @@ test('sends at most 1,000 markets in a report', async () => {
   await pass(100, 100)
   assert.equal(taken().length, 500)
   assert.equal(state.reports, 2)
+})
+
+test('reports only held markets while the policy covers all, and waits for no book', async () => {
+  const { gateway, pass, taken, state } = open()
+  state.coversAll = true
+  assert.equal(gateway.request(1, 'ann'), true)
+  await gateway.live(1, 2_000, 'ann')
+  gateway.hold(2, 'ann')
+  await pass(1_000, 100)
+  assert.deepEqual(taken(), [[2, 'ann']])
+  state.coversAll = false
+  gateway.request(1, 'ann')
+  await pass(1_000, 100)
+  assert.deepEqual(taken(), [[1, 'ann']])
 })
 
 test('covers the markets of a report in time slices', async () => {
