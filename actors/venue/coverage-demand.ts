@@ -20,8 +20,10 @@ interface Demand {
   readonly holds: Map<HoldReason, Map<string, number>>
 }
 
-/** Markets of the largest owner that are checked for one that no smaller owner demands too. */
+/** Markets of the largest owner of which the one with the fewest demands is displaced. */
 const DISPLACED_FROM = 16
+/** A market with more demands is never displaced. */
+const DISPLACED_OWNERS_MAX = 16
 
 export class CoverageDemand {
   readonly #markets = new Map<MarketNumber, Demand>()
@@ -160,13 +162,18 @@ export class CoverageDemand {
     if (largest === null) return
     const isLarger = (other: string) =>
       this.#owners.countOf(other) >= this.#owners.countOf(owner) + 2
+    let displaced: MarketNumber | null = null
+    let fewest = DISPLACED_OWNERS_MAX + 1
     for (const market of this.#owners.takeMarkets(largest, DISPLACED_FROM)) {
       const demand = this.#markets.get(market)
-      if (demand === undefined || !ownersOf(demand).every(isLarger)) continue
-      this.remove(market)
-      this.#onDisplaced(market)
-      return
+      const count = demand === undefined ? fewest : demandsOf(demand)
+      if (demand === undefined || count >= fewest || !ownersOf(demand).every(isLarger)) continue
+      displaced = market
+      fewest = count
     }
+    if (displaced === null) return
+    this.remove(displaced)
+    this.#onDisplaced(displaced)
   }
 
   #dropRequest(market: MarketNumber, demand: Demand): void {
@@ -175,6 +182,12 @@ export class CoverageDemand {
     this.#counts.request -= 1
     demand.request = null
   }
+}
+
+function demandsOf({ request, holds }: Demand): number {
+  let count = request === null ? 0 : 1
+  for (const owners of holds.values()) count += owners.size
+  return count
 }
 
 function ownersOf({ request, holds }: Demand): readonly string[] {

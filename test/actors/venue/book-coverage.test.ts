@@ -278,6 +278,24 @@ test('gives places to an owner with fewer demands when others have taken all of 
   assert.equal(accepted('o1', 90_000, 1, 'request'), 0, 'a large owner displaces nobody')
 })
 
+test('displaces the market that the fewest owners demand', () => {
+  const displaced: number[] = []
+  const demand = new CoverageDemand((market) => displaced.push(market))
+  const share = demandedMarketsOfOwnerMax - 1
+  const owners = demandedMarketsMax / demandedMarketsOfOwnerMax
+  for (let market = 1; market <= owners * share; market += 1) {
+    demand.hold(market, `o${Math.floor((market - 1) / share)}`, 'webhook')
+  }
+  demand.hold(1, 'o1', 'webhook')
+  for (let market = 90_000; demand.size < demandedMarketsMax; market += 1) {
+    demand.request(market, 'small', 1)
+  }
+  for (let market = 50_000; market < 50_100; market += 1) demand.request(market, 'new', 1)
+  assert.equal(displaced.length, 100)
+  assert.ok(displaced.includes(2))
+  assert.ok(!displaced.includes(1), 'two owners demand it')
+})
+
 test('drops a resolved market with its demands', () => {
   const { coverage, numberOf, seconds, taken } = openCoverage('top:1', [
     ['x', 5],
