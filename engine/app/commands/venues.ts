@@ -29,6 +29,7 @@ async function main(): Promise<void> {
   const key = loadKalshiKey(config.dataDir)
   const progress = openProgress()
   progress.show(`making ${config.sim.marketsPerVenue} markets a venue and their past`)
+  limitGarbage(config.sim)
   const simulator = await startSimulator({
     ...config.sim,
     faults: parseFaults(config.sim.faults),
@@ -42,7 +43,6 @@ async function main(): Promise<void> {
     worldFolder: join(config.dataDir, `venues-world-${config.sim.port}`),
   })
   progress.end()
-  limitGarbage(config.sim)
   const { urls } = simulator
   const { activityEndsS } = config.sim
   const lines = [

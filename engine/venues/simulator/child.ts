@@ -19,12 +19,12 @@ process.once('disconnect', () => end())
 process.once('SIGTERM', () => end())
 process.once('SIGINT', () => end())
 
+limitGarbage(options)
 try {
   const simulator = await startSimulator({
     ...{ ...options, hasPast: true, clock: systemClock, log },
     ...{ basePort: 0, kalshiPublicKeyPem: null },
   })
-  limitGarbage(options)
   end = () => {
     systemClock.after(STOP_MS_MAX, () => process.exit(0))
     simulator.stop().then(
