@@ -13,6 +13,8 @@ export const leaseLostMs = 5_000
 const POLL_MS_MIN = 25
 /** If the holder's process paused for this long, another engine may have taken the lease. */
 const ASLEEP_MS = leaseLostMs - leaseRenewMs
+/** Delay before a failed read of the lease is repeated after a pause. */
+const READ_AGAIN_MS = 100
 /**
  * Maximum time counted between two polls. During a longer gap the holder may have been paused too. The count is not
  * restarted, because then a busy machine might never take over.
@@ -127,21 +129,34 @@ export class Lease {
 
   /**
    * Returns null while this process has run without a pause above `ASLEEP_MS`. After such a pause, returns a promise
-   * that resolves to whether the lease is still held; true while the log is unreachable. After a loss or release it
-   * resolves to false.
+   * that resolves to whether the lease is still held; true if the log stays unreachable for `leaseLostMs`. After a loss
+   * or release it resolves to false.
    */
   confirm(): Promise<boolean> | null {
     if (this.#isOver) return OVER
     const pausedMs = this.#parts.clock.monotonicMs() - this.#awakeAtMs
     if (pausedMs > ASLEEP_MS) {
       this.#awakeAtMs += pausedMs
-      this.#confirming = this.isHeld()
-        .catch(() => true)
-        .finally(() => {
-          this.#confirming = null
-        })
+      this.#confirming = this.#isHeldAfterPause().finally(() => {
+        this.#confirming = null
+      })
     }
     return this.#confirming
+  }
+
+  /** Repeats a failed read, because the connection to the log may also have been lost in the pause. */
+  async #isHeldAfterPause(): Promise<boolean> {
+    const { clock } = this.#parts
+    const untilMs = clock.monotonicMs() + leaseLostMs
+    for (;;) {
+      try {
+        return await this.isHeld()
+      } catch {
+        if (this.#isOver) return false
+        if (clock.monotonicMs() >= untilMs) return true
+        await pause(clock, READ_AGAIN_MS)
+      }
+    }
   }
 
   /** Whether the record states that this engine holds the lease. Rejects with LogError `down`. */

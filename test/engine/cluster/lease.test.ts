@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pack } from 'msgpackr'
-import type { Bucket } from '../../../engine/cluster/cluster-log.ts'
+import { type Bucket, LogError } from '../../../engine/cluster/cluster-log.ts'
 import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import type { FaultyLog } from '../../support/fakes/faulty-log.ts'
@@ -201,6 +201,35 @@ test('reports the lease as lost if another engine took it during a pause', async
   assert.equal(await confirming, false)
   assert.deepEqual(rig.deposed, ['one'])
   assert.equal(await lease.confirm(), false)
+})
+
+test('reads the lease again after a pause until the log answers', async () => {
+  const rig = new Rig()
+  const inner = await rig.server.connect().bucket('lease')
+  let failureCount = 0
+  const bucket: Bucket = {
+    get: (key) => {
+      if (failureCount === 0) return inner.get(key)
+      failureCount -= 1
+      return Promise.reject(new LogError('down', 'connection lost'))
+    },
+    put: (key, value) => inner.put(key, value),
+    replace: (key, value, revision) => inner.replace(key, value, revision),
+    remove: (key) => inner.remove(key),
+    watch: (watcher) => inner.watch(watcher),
+  }
+  const parts = { bucket, holder: 'one', clock: rig.clock, log: silentLog }
+  const taking = takeLease(parts, new AbortController().signal)
+  await rig.pass(100)
+  const lease = await taking
+  assert.ok(lease !== null)
+  lease.startRenewing(() => rig.deposed.push('one'))
+  await inner.put('leader', pack(['two', lease.term + 1]))
+  failureCount = 3
+  rig.clock.stall(6_000)
+  const confirming = lease.confirm()
+  await rig.pass(2_000)
+  assert.equal(await confirming, false)
 })
 
 test('stays leader when answers to its reads of the lease arrive after later renewals', async () => {
