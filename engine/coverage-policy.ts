@@ -18,7 +18,7 @@ export interface CoveragePolicy {
 }
 
 /** Demands that last until they are released. */
-export const HOLD_REASONS = ['subscription', 'watchlist', 'alert', 'webhook'] as const
+const HOLD_REASONS = ['subscription', 'webhook'] as const
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
 /** Why a market is covered: the policy, a match or open opportunity, a recent request, or a hold. */

@@ -1,5 +1,5 @@
 // The markets of one venue that clients need covered beyond the policy: recently requested ones, and ones that
-// subscriptions, watchlists, alerts or webhooks hold. Each owner (an account, or an anonymous address) has a share.
+// subscriptions or webhooks hold. Each owner (an account, or an anonymous address) has a share.
 
 import type { CoverageReason, HoldReason } from '../../engine/coverage-policy.ts'
 import {
@@ -33,8 +33,6 @@ export class CoverageDemand {
   readonly #counts: Record<DemandReason, number> = {
     request: 0,
     subscription: 0,
-    watchlist: 0,
-    alert: 0,
     webhook: 0,
   }
   #holdCount = 0

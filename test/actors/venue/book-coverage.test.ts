@@ -231,10 +231,10 @@ test('refuses further demands of an owner at its limit, and none of another owne
   assert.ok(first !== undefined)
   for (const number of others) assert.equal(coverage.request(number, 'me'), true)
   assert.equal(coverage.request(first, 'me'), false)
-  assert.equal(coverage.hold(first, 'me', 'watchlist'), false)
+  assert.equal(coverage.hold(first, 'me', 'webhook'), false)
   assert.equal(coverage.request(first, 'another'), true)
   seconds(coverageRequestedMs / 1_000 + EVERY_S)
-  assert.equal(coverage.hold(first, 'me', 'watchlist'), true, 'its requests have ended')
+  assert.equal(coverage.hold(first, 'me', 'webhook'), true, 'its requests have ended')
 })
 
 test('covers matched markets beyond the policy, and ten minutes longer', () => {
@@ -302,12 +302,12 @@ test('drops a resolved market with its demands', () => {
     ['y', 3],
   ])
   seconds(1)
-  coverage.hold(numberOf('y'), 'me', 'alert')
+  coverage.hold(numberOf('y'), 'me', 'webhook')
   coverage.remove(numberOf('y'))
-  coverage.release(numberOf('y'), 'me', 'alert')
+  coverage.release(numberOf('y'), 'me', 'webhook')
   assert.equal(coverage.isCovered(numberOf('y')), false)
   assert.deepEqual(taken(), ['+x', '+y'], 'the feed uncovers it when it is unwatched')
-  assert.equal(coverage.counts.byReason.alert, 0)
+  assert.equal(coverage.counts.byReason.webhook, 0)
   assert.equal(coverage.counts.covered, 1)
 })
 
