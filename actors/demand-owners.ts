@@ -1,5 +1,5 @@
 // The markets that each owner demands, and the owner that demands most. If all places are taken, an owner with fewer
-// demands displaces one of the largest owner, so that nobody can take all places with many accounts or addresses.
+// demands displaces one of the largest owner. A client with many accounts or addresses therefore cannot exclude others.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 

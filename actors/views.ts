@@ -323,8 +323,8 @@ export interface CoverageView {
   release(market: MarketNumber, owner: string, reason: HoldReason): void
   /**
    * Resolves when the first snapshot of a book arrives that was covered on demand, or `waitMs` after it was covered, so
-   * that a venue that sends no books delays only the first answers. Resolves at once for other books. At most 1,000 callers wait, and at most 50 of one owner. For
-   * further callers it resolves at once.
+   * that a venue that sends no books delays only the first answers. Resolves at once for other books. At most 1,000
+   * callers wait, and at most 50 of one owner. For further callers it resolves at once.
    */
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void>
   readonly counts: CoverageCounts

@@ -275,7 +275,7 @@ test('gives places to an owner with fewer demands when others have taken all of 
   assert.equal(demand.size, demandedMarketsMax)
   assert.equal(displaced.length, got)
   assert.ok(!displaced.includes(1), 'a smaller owner needs it too')
-  assert.equal(accepted('o1', 90_000, 1, 'request'), 0, 'a large owner displaces nobody')
+  assert.equal(accepted('o1', 90_000, 1, 'request'), 0, 'a large owner displaces no market')
 })
 
 test('displaces the market that the fewest owners demand', () => {
