@@ -108,7 +108,6 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     this.#waits.stop()
   }
 
-  /** Holds are recorded although all markets are covered, because the policy may change while they last. */
   request(market: MarketNumber, owner: string): boolean {
     if (this.#coversAll()) return true
     const demand = this.#open(market, owner)
@@ -119,6 +118,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     return true
   }
 
+  /** Recorded even if all markets are covered, because the policy may change before the release. */
   hold(market: MarketNumber, owner: string): boolean {
     const demand = this.#open(market, owner)
     if (demand === null) return false
@@ -196,6 +196,8 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   async #report(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     if (this.#isReporting || this.#due.size === 0 || nowMs < this.#retryAtMs) return
+    // The engine records no demand for markets that its policy covers.
+    if (this.#coversAll()) return
     const rows: Demand[] = []
     for (const key of this.#due) {
       if (rows.length === ROWS_MAX) break

@@ -128,18 +128,21 @@ test('sends at most 1,000 markets in a report', async () => {
   assert.equal(state.reports, 2)
 })
 
-test('reports only held markets while the policy covers all, and waits for no book', async () => {
+test('reports held markets when the policy no longer covers all, and until then waits for no book', async () => {
   const { gateway, pass, taken, state } = open()
   state.coversAll = true
   assert.equal(gateway.request(1, 'ann'), true)
   await gateway.live(1, 2_000, 'ann')
   gateway.hold(2, 'ann')
   await pass(1_000, 100)
-  assert.deepEqual(taken(), [[2, 'ann']])
+  assert.equal(state.reports, 0)
   state.coversAll = false
   gateway.request(1, 'ann')
   await pass(1_000, 100)
-  assert.deepEqual(taken(), [[1, 'ann']])
+  assert.deepEqual(taken(), [
+    [2, 'ann'],
+    [1, 'ann'],
+  ])
 })
 
 test('covers the markets of a report in time slices', async () => {
