@@ -132,7 +132,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     // A displaced hold is unknown.
     if (demand === undefined || demand.holds === 0) return
     demand.holds -= 1
-    this.#removeExpired(demand)
+    this.#removeExpired(demand, this.#clock.monotonicMs())
   }
 
   async live(market: MarketNumber, waitMs: number, owner: string): Promise<void> {
@@ -173,9 +173,8 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     }
   }
 
-  #removeExpired(demand: Demand): void {
-    const { holds, requestedUntilMs } = demand
-    if (holds <= 0 && requestedUntilMs <= this.#clock.monotonicMs()) this.#remove(demand)
+  #removeExpired(demand: Demand, nowMs: number): void {
+    if (demand.holds === 0 && demand.requestedUntilMs <= nowMs) this.#remove(demand)
   }
 
   #remove(demand: Demand): void {
@@ -188,7 +187,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   #sweep(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [key, demand] of this.#demands) {
-      this.#removeExpired(demand)
+      this.#removeExpired(demand, nowMs)
       if (demand.holds > 0 && nowMs - demand.reportedAtMs >= RENEW_MS) this.#due.add(key)
     }
   }
