@@ -303,12 +303,8 @@ export interface VenueView extends FeedStatus {
   readonly drift: readonly DriftEntry[]
 }
 
-/** Which markets of one venue have live books. */
-export interface CoverageView {
-  /** Text of the coverage policy, such as `all` or `top:20000`. */
-  readonly policy: string
-  /** Whether the market's book is subscribed or polled. It may still be stale. */
-  isCovered(market: MarketNumber): boolean
+/** The demand of users for live books of a venue. At a gateway it is passed on to the engine. */
+export interface BookDemand {
   /**
    * Covers a market for ten minutes from now, or longer if it is called again. `owner`: an account id, or the address of
    * an anonymous caller. Returns false if the market is not open or a limit of demanded markets is reached.
@@ -327,11 +323,7 @@ export interface CoverageView {
    * callers wait, and at most 50 of one owner. For further callers it resolves at once.
    */
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void>
-  readonly counts: CoverageCounts
 }
-
-/** The demand of users for live books of a venue. At a gateway it is passed on to the engine. */
-export type BookDemand = Pick<CoverageView, 'request' | 'hold' | 'release' | 'live'>
 
 export interface CoverageCounts {
   /** Open markets. */

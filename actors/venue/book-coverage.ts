@@ -24,7 +24,7 @@ import type { VenueFeed } from '../../engine/venues/venue.ts'
 import { BookWaits } from '../book-waits.ts'
 import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
 import type { VolumeRange } from '../catalog/market-columns.ts'
-import type { CoverageCounts, CoverageView, MarketView } from '../views.ts'
+import type { BookDemand, CoverageCounts, MarketView } from '../views.ts'
 import { CoverageDemand } from './coverage-demand.ts'
 
 interface BookCoverageParts {
@@ -58,7 +58,7 @@ const FEW = 1_000
 const CHECKED_PER_STEP = 64
 const FLAGS_PER_STEP = 8_192
 
-export class BookCoverage implements CoverageView {
+export class BookCoverage implements BookDemand {
   readonly #parts: BookCoverageParts
   #policy: CoveragePolicy
   #rules: RuleTest
@@ -94,6 +94,7 @@ export class BookCoverage implements CoverageView {
     this.#allSinceMs = this.#rules.isAll ? parts.clock.nowMs() : null
   }
 
+  /** Text of the coverage policy, such as `all` or `top:20000`. */
   get policy(): string {
     return this.#policy.text
   }
@@ -108,6 +109,7 @@ export class BookCoverage implements CoverageView {
     return this.compute()
   }
 
+  /** Whether the market's book is subscribed or polled. It may still be stale. */
   isCovered(market: MarketNumber): boolean {
     return (this.#flagsOf(market) & COVERED) !== 0
   }
