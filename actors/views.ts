@@ -29,6 +29,7 @@ import type {
   VenueTrade,
   WhaleRow,
 } from '../storage/contract/storage.ts'
+import type { BookFigures } from '../storage/records/log-items.ts'
 import type { ArbitrageView } from './arbitrage/views.ts'
 import type { MarketView, PricePoint } from './market/views.ts'
 import type { MatchListView } from './matches/views.ts'
@@ -407,10 +408,6 @@ export interface StatsView {
   >
   /** Coverage of each venue's books. A gateway without figures of the engine has none. */
   readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
-}
-
-export interface BookFigures extends Pick<CoverageCounts, 'covered' | 'open'> {
-  readonly policy: string
 }
 
 /** Cluster state of this process. */

@@ -22,7 +22,6 @@ import { EventRoutes, type OpenVenue } from '../../actors/venue/event-routes.ts'
 import { type Learn, TeamReader } from '../../actors/venue/team-reader.ts'
 import { VenueActor } from '../../actors/venue/venue.ts'
 import type {
-  BookFigures,
   ClusterView,
   EngineView,
   MarketView,
@@ -41,7 +40,7 @@ import type {
   Storage,
   WebhookTable,
 } from '../../storage/contract/storage.ts'
-import type { EngineFigures } from '../../storage/records/log-items.ts'
+import type { BookFigures, EngineFigures } from '../../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { VenueEvent, WalletFillEvent } from '../events.ts'

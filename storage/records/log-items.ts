@@ -183,12 +183,14 @@ export interface EngineFigures {
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
-  /** Coverage of each venue's books. */
-  readonly books: Readonly<
-    Partial<
-      Record<VenueKey, { readonly covered: number; readonly open: number; readonly policy: string }>
-    >
-  >
+  readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
+}
+
+/** Coverage of the books of one venue: the number of covered and of open markets, and the text of the policy. */
+export interface BookFigures {
+  readonly covered: number
+  readonly open: number
+  readonly policy: string
 }
 
 /** Identifies a delivery by the webhook's id and the event's `webhook-id`, because each engine assigns its own numbers. */
@@ -419,12 +421,7 @@ const coverage = mapped<readonly Covered[], EngineFigures['coverage']>(
     ),
 )
 
-type VenueBooks = {
-  readonly venue: VenueKey
-  readonly covered: number
-  readonly open: number
-  readonly policy: string
-}
+type VenueBooks = BookFigures & { readonly venue: VenueKey }
 
 const books = mapped<readonly VenueBooks[], EngineFigures['books']>(
   list(nested(record<VenueBooks>({ venue, covered: number, open: number, policy: text }))),
