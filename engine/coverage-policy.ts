@@ -17,6 +17,8 @@ export interface CoveragePolicy {
   readonly rules: readonly CoverageRule[]
 }
 
+export const ALL_MARKETS: CoveragePolicy = { text: 'all', rules: [{ kind: 'all' }] }
+
 /** Demands that last until they are released. */
 const HOLD_REASONS = ['subscription', 'webhook'] as const
 export type HoldReason = (typeof HOLD_REASONS)[number]
@@ -42,9 +44,7 @@ export function readCoveragePolicy(text: string): CoveragePolicy | { readonly pr
   }
   const items = text.split(',').map((item) => item.trim())
   if (items.length > RULES_MAX) return refused(`a coverage policy has at most ${RULES_MAX} rules`)
-  if (items.length === 1 && items[0]?.toLowerCase() === 'all') {
-    return { text: 'all', rules: [{ kind: 'all' }] }
-  }
+  if (items.length === 1 && items[0]?.toLowerCase() === ALL_MARKETS.text) return ALL_MARKETS
   const rules: CoverageRule[] = []
   for (const item of items) {
     const rule = readRule(item)

@@ -6,7 +6,7 @@ import type { OpenVenue } from '../../actors/venue/event-routes.ts'
 import { readText, writeDurably } from '../../storage/lmdb/durable-file.ts'
 import type { AdminHandlers } from '../admin/admin-socket.ts'
 import { type Config, ConfigError } from '../config.ts'
-import { type CoveragePolicy, readCoveragePolicy } from '../coverage-policy.ts'
+import { ALL_MARKETS, type CoveragePolicy, readCoveragePolicy } from '../coverage-policy.ts'
 import { EngineError } from '../errors.ts'
 import type { Venue } from '../venues/venue.ts'
 
@@ -16,10 +16,7 @@ export interface CoverageChoice {
   readonly because: string
 }
 
-export const COVER_ALL: CoverageChoice = {
-  policy: { text: 'all', rules: [{ kind: 'all' }] },
-  because: 'default',
-}
+export const COVER_ALL: CoverageChoice = { policy: ALL_MARKETS, because: 'default' }
 
 type CoverageConfig = Pick<Config, 'coverage' | 'dataDir' | 'venues'>
 

@@ -26,6 +26,7 @@ import { gatewayRequestMessage, gatewayResponseMessage } from '../cluster/gatewa
 import { Loopback } from '../cluster/loopback.ts'
 import { Members } from '../cluster/members.ts'
 import { type Config, ConfigError } from '../config.ts'
+import { ALL_MARKETS } from '../coverage-policy.ts'
 import { EngineError } from '../errors.ts'
 import { bookAgeMsMax } from '../limits.ts'
 import type { Log } from '../process/log.ts'
@@ -417,7 +418,7 @@ export class Gateway {
 
 function coversAll({ books }: StatsView): boolean {
   const policies = Object.values(books)
-  return policies.length > 0 && policies.every(({ policy }) => policy === 'all')
+  return policies.length > 0 && policies.every(({ policy }) => policy === ALL_MARKETS.text)
 }
 
 /** Runs a gateway: connects to the log, follows it, serves, and stops in order. */
