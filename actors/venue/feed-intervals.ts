@@ -1,6 +1,6 @@
-// Records the intervals in which a venue's feed was live and all its markets were covered. Within an interval, a missing
-// tick means that the price did not change. An interval ends when the last data arrived, not when the loss was
-// detected. While only some markets are covered, the current interval is not stored: it says nothing about the others.
+// Records the intervals in which a venue's feed was live and all its markets were covered. Within an interval, a
+// missing tick means that the price did not change. An interval ends when the last data arrived, not when the loss was
+// detected. While only some markets are covered, the current interval is not stored, because the others may lack ticks.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'

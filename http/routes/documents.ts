@@ -1,5 +1,5 @@
 // The specification documents of REST and of the stream, and the page built from both. They need no key and count
-// against the byte quota. All texts are built once, in the service before it listens.
+// against the byte quota. All texts are built once: before the service listens, or at the first request.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'

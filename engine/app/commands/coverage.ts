@@ -34,7 +34,7 @@ async function main({ positionals: [policy] }: Arguments): Promise<void> {
 }
 
 function linesOf(row: unknown): readonly string[] {
-  if (!isRecord(row) || !isRecord(row.by_reason)) throw new Error('the answer is no coverage')
+  if (!isRecord(row) || !isRecord(row.by_reason)) throw new Error('the engine sent an invalid row')
   const { venue, policy, because, open, wanted, covered, live } = row
   const reasons = Object.entries(row.by_reason).filter(([, count]) => count !== 0)
   return [

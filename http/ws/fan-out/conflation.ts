@@ -118,7 +118,7 @@ export class Conflation<Change> {
     const { clock } = this.#scheduler
     const nowMs = clock.monotonicMs()
     this.#burstCount = 0
-    // First changes go first: each market has one at most, but its windows end again and again.
+    // Changes in `#due` go first: a market has at most one of them, whereas its windows end repeatedly.
     for (const windows of [this.#due, this.#windows]) {
       for (const [number, window] of windows) {
         if (window.endsAtMs > nowMs) break
