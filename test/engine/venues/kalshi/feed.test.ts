@@ -259,7 +259,7 @@ describe('Kalshi feed with a key', () => {
 
   it('requests snapshots on resync and ignores unwatched books', async () => {
     const bench = await startKeyed(['A', 'B'])
-    bench.venue.feed.resync([outcomeId('A'), outcomeId('elsewhere')])
+    bench.venue.feed.resync([outcomeId('A'), outcomeId('unwatched')])
     await until(bench, () => count(bench, 'bookSnapshot') === 3)
     assert.ok(books(bench)?.commands.includes('get_snapshot A'))
     bench.venue.feed.unwatch([nativeMarketId('A')])
@@ -276,7 +276,7 @@ describe('Kalshi feed with a key', () => {
     feed.watch(['A', 'B'].map(watched))
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
     assert.equal(feed.health().connectionsWanted, 1, 'no connection for books')
-    feed.cover([nativeMarketId('B'), nativeMarketId('elsewhere')])
+    feed.cover([nativeMarketId('B'), nativeMarketId('unwatched')])
     await until(bench, () => count(bench, 'bookSnapshot') === 1)
     assert.deepEqual(books(bench)?.commands, ['subscribe B'])
     trades(bench)?.trade('t1', bench.clock.nowMs())

@@ -47,7 +47,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(feed.health().connectionsWanted, 1, 'no book is polled')
     const polled = () =>
       new Set(bench.events.flatMap((event) => (event.kind === 'bookSnapshot' ? event.outcome : [])))
-    feed.cover(['B', 'C', 'elsewhere'].map(nativeMarketId))
+    feed.cover(['B', 'C', 'unwatched'].map(nativeMarketId))
     await until(bench, () => count(bench, 'bookSnapshot') >= 4)
     assert.deepEqual([...polled()].toSorted(), ['B', 'C'])
     feed.uncover([nativeMarketId('B')])

@@ -290,7 +290,7 @@ describe('Kalshi subscriptions', () => {
 
   it('marks a snapshot as a check unless the book is requested for another reason', () => {
     openWith(names(3))
-    subscriptions.check(['M0', 'M1', 'M2', 'elsewhere'])
+    subscriptions.check(['M0', 'M1', 'M2', 'unknown'])
     subscriptions.want(['M1'])
     subscriptions.flush()
     assert.deepEqual(take()[0]?.tickers, names(3))
@@ -331,7 +331,7 @@ describe('Kalshi subscriptions', () => {
 
   it('repeats the request for a missing snapshot up to five times', () => {
     openWith(names(2))
-    subscriptions.want(['M0', 'elsewhere'])
+    subscriptions.want(['M0', 'unknown'])
     for (nowMs = 0; nowMs < 60_000; nowMs += 500) {
       subscriptions.flush()
       assert.ok(subscriptions.checkReplies())
