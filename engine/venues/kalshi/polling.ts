@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
+import { takeFirst } from '../../take-first.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { listIn, SuspectAnswerError } from '../answer-checks.ts'
 import { Poller } from '../poller.ts'
@@ -289,10 +290,9 @@ export class PollingFeed implements VenueFeed {
   /** Returns at most `countMax` markets, the urgent ones first. */
   #nextBatch(countMax: number): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
-    const batch = new Set<string>()
-    moveSome(this.#urgent, batch, countMax)
+    const batch = new Set(takeFirst(this.#urgent, countMax))
     const count = Math.max(batch.size, countMax - RESERVED_BOOKS)
-    moveSome(this.#resyncs, batch, count)
+    for (const ticker of takeFirst(this.#resyncs, count - batch.size)) batch.add(ticker)
     const hotCountMax = batch.size + Math.floor((count - batch.size) * HOT_SHARE)
     for (const [ticker, hot] of this.#hot) {
       if (nowMs - hot.tradedAtMs > HOT_FOR_MS) this.#hot.delete(ticker)
@@ -360,14 +360,5 @@ export class PollingFeed implements VenueFeed {
     const connection = stream === 'trades' ? 0 : 1
     const outcomes = stream === 'trades' ? [] : this.#ring.map(outcomeId)
     feedReporter(this.#parts, { venue: 'b', stream, connection })(kind, reason, sinceMs, outcomes)
-  }
-}
-
-/** Moves the first tickers of `from` to `to` until that has `count` tickers. */
-function moveSome(from: Set<string>, to: Set<string>, count: number): void {
-  for (const ticker of from) {
-    if (to.size >= count) return
-    from.delete(ticker)
-    to.add(ticker)
   }
 }

@@ -2,6 +2,7 @@
 // suspect. The server may merge several subscriptions into one sid and reply `ok` instead of `subscribed`.
 
 import { addTo } from '../../../grouping.ts'
+import { takeFirst } from '../../../take-first.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
 import { codeName } from '../stream.ts'
@@ -477,16 +478,6 @@ export class Subscriptions {
     this.#pending.set(id, { command, atMs: this.#hooks.nowMs() })
     return true
   }
-}
-
-function takeFirst(tickers: Set<string>, count: number): string[] {
-  const first: string[] = []
-  for (const ticker of tickers) {
-    if (first.length === count) break
-    first.push(ticker)
-    tickers.delete(ticker)
-  }
-  return first
 }
 
 const ACTIONS = { add: 'add_markets', delete: 'delete_markets', snapshot: 'get_snapshot' } as const

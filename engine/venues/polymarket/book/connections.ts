@@ -3,6 +3,7 @@
 import type { VenueEvent } from '../../../events.ts'
 import { addTo } from '../../../grouping.ts'
 import { isRecord } from '../../../json-record.ts'
+import { takeFirst } from '../../../take-first.ts'
 import type { TimeMs } from '../../../units.ts'
 import { ConnectQueue } from '../../connect-queue.ts'
 import type { DriftNotes } from '../../drift/row-checks.ts'
@@ -360,7 +361,7 @@ export class BookConnections {
     if (queue.size > 0) {
       const capacity = MARKETS_PER_COMMAND - awaited.size
       if (capacity < Math.min(queue.size, MARKETS_PER_COMMAND / 2)) return
-      const batch = take(queue, capacity)
+      const batch = takeFirst(queue, capacity)
       this.#unsubscribe(connection, batch)
       this.#subscribe(connection, batch)
     }
@@ -520,15 +521,4 @@ export class BookConnections {
     if (version === undefined || version === 'v1' || version === 'v2') return
     drift.note('ws.book_version', version, token)
   }
-}
-
-/** Removes the first tracks of the queue. */
-function take(queue: Set<MarketTrack>, count: number): MarketTrack[] {
-  const taken: MarketTrack[] = []
-  for (const track of queue) {
-    if (taken.length === count) break
-    queue.delete(track)
-    taken.push(track)
-  }
-  return taken
 }
