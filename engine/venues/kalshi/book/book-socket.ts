@@ -26,7 +26,7 @@ interface BookSocketOptions {
   readonly connection: number
   readonly connectQueue: ConnectQueue
   readonly pace: SnapshotPace
-  /** Monotonic time before which the connection is not wanted until it delivers. */
+  /** Before this monotonic time the connection counts as wanted only while it delivers. */
   readonly wantedAtMs: number
   readonly onOverflow: (tickers: readonly string[]) => void
   readonly onGivenUp: (tickers: readonly string[]) => void

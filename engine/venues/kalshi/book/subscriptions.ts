@@ -220,7 +220,10 @@ export class Subscriptions {
     this.#suspect([...(this.#groups.get(sid) ?? [])], reason)
   }
 
-  /** A pending snapshot is complete if it arrives. If it was the missing message, its request times out. */
+  /**
+   * Requests no second snapshot of a market while one is pending, because that one has all changes. If it was the missing
+   * message, its request times out.
+   */
   #suspect(tickers: readonly string[], reason: string): void {
     if (tickers.length === 0) return
     this.#hooks.onSuspect(tickers, reason)

@@ -67,7 +67,10 @@ export interface BookConnection {
   requestedAtMs: number | null
   /** Whether a command was sent since the socket opened. */
   isBegun: boolean
-  /** Monotonic time before which the connection is not wanted until it delivers, because it was only added to others. */
+  /**
+   * Before this monotonic time the connection does not count as wanted, because it was added while all others delivered.
+   * Its first data ends this period.
+   */
   wantedAtMs: number
   /** Monotonic time before which the connection is not replaced again for being unresponsive. */
   replaceAllowedAtMs: number
@@ -248,8 +251,8 @@ export class BookConnections {
   }
 
   /**
-   * If the socket has delivered, a market that never had a book proves nothing. Otherwise it is replaced at most once a
-   * minute, because all its markets may lack a book.
+   * A socket that has delivered is replaced only if a market that had a book before awaits one. Each socket is replaced at
+   * most once a minute, because all its markets may lack a book.
    */
   #mayReplace({ replaceAllowedAtMs, socket, awaited }: BookConnection, nowMs: number): boolean {
     if (replaceAllowedAtMs > nowMs) return false

@@ -350,7 +350,7 @@ class NewestFirst {
       const orderMs = atMs(event)
       newestMs = Math.max(newestMs, latestMs(event) ?? Number.POSITIVE_INFINITY)
       if (orderMs === null) {
-        // Events without a time may only precede all others. Elsewhere they mean that the list is unordered.
+        // Events without a time may only precede all others. After an event with a time, they show an unordered list.
         this.isOrdered &&= this.#lastMs === Number.POSITIVE_INFINITY
         continue
       }
