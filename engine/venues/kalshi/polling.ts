@@ -291,6 +291,7 @@ export class PollingFeed implements VenueFeed {
   #nextBatch(countMax: number): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
     const batch = new Set(takeFirst(this.#urgent, countMax))
+    for (const ticker of batch) this.#resyncs.delete(ticker)
     const count = Math.max(batch.size, countMax - RESERVED_BOOKS)
     for (const ticker of takeFirst(this.#resyncs, count - batch.size)) batch.add(ticker)
     const hotCountMax = batch.size + Math.floor((count - batch.size) * HOT_SHARE)

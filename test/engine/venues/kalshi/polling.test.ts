@@ -3,6 +3,7 @@ import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
 import {
+  type Bench,
   closeAll,
   count,
   feedEvents,
@@ -13,6 +14,15 @@ import {
   watched,
 } from '../../../support/fakes/kalshi-peer.ts'
 import { watchBooks } from '../../../support/fakes/watch-books.ts'
+
+/** The requests for this market's book. */
+function pollsOfBook(bench: Bench, ticker: string): readonly string[] {
+  return bench.requests.filter((path) => {
+    const [endpoint = '', query] = path.split('?')
+    const tickers = new URLSearchParams(query).getAll('tickers')
+    return endpoint.endsWith('/orderbooks') && tickers.includes(ticker)
+  })
+}
 
 describe('Kalshi feed without a key', () => {
   afterEach(closeAll)
@@ -68,16 +78,33 @@ describe('Kalshi feed without a key', () => {
     await until(bench, () => count(bench, 'bookSnapshot') >= 20)
     feed.watch(['A', 'B'].map(watched))
     feed.cover(['A', 'B'].map(nativeMarketId))
-    const pollsOf = (ticker: string) =>
-      bench.requests.filter((path) =>
-        new URLSearchParams(path.split('?')[1]).getAll('tickers').includes(ticker),
-      )
+    const pollsOf = (ticker: string) => pollsOfBook(bench, ticker)
     const before = count(bench, 'bookSnapshot')
     await until(bench, () => pollsOf('A').length === 1 && pollsOf('B').length === 1)
     assert.ok(count(bench, 'bookSnapshot') <= before + 10)
     bench.trades = [row('t1', bench.clock.nowMs())]
     await until(bench, () => pollsOf('A').length === 4)
     assert.equal(pollsOf('B').length, 1)
+  })
+
+  it('polls the book of each covered market that is not open once', async () => {
+    const bench = await open(false)
+    const { feed } = bench.venue
+    const namesOf = (prefix: string, length: number) =>
+      Array.from({ length }, (_, index) => `${prefix}${index}`)
+    watchBooks(feed, namesOf('M', 150).map(watched))
+    feed.start()
+    await until(bench, () => count(bench, 'bookSnapshot') >= 20)
+    const closed = namesOf('C', 20)
+    watchBooks(
+      feed,
+      closed.map((ticker) => ({ ...watched(ticker), status: 'closed' as const })),
+    )
+    const polls = () => closed.map((ticker) => pollsOfBook(bench, ticker).length)
+    await until(bench, () => polls().every((times) => times > 0))
+    const before = count(bench, 'bookSnapshot')
+    await until(bench, () => count(bench, 'bookSnapshot') >= before + 30)
+    assert.deepEqual(new Set(polls()), new Set([1]))
   })
 
   it('emits each trade once, oldest first, when pages repeat trades', async () => {
