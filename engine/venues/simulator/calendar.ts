@@ -1,6 +1,7 @@
 // Calendar of the simulated world. Its events at any time follow from the seed, the number of markets and the wall
 // clock, so a restart continues the same world.
 
+import { LRUCache } from 'lru-cache'
 import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../units.ts'
 import { SIM_VENUES, type SimTeam, type SimVenue } from './model.ts'
 import {
@@ -51,9 +52,11 @@ export class Calendar {
   #announcements: readonly Announcement[] = []
   #indexedFromMs = 0
   #indexedToMs = 0
-  /** Plans of a large world, least recently used first, by the first event number of their cycles. */
-  readonly #plans = new Map<number, PlannedEvent[]>()
-  #cachedMarkets = 0
+  /** Plans of a large world, by the first event number of their cycles. */
+  readonly #plans = new LRUCache<number, PlannedEvent[]>({
+    maxSize: CACHED_MARKETS_MAX,
+    sizeCalculation: (events) => events.reduce((sum, { markets }) => sum + markets.length, 0),
+  })
 
   /**
    * `marketsPerVenue`: 20 to 250,000; each venue has exactly this many at any moment. `v2Share`: share of venue a's
@@ -168,17 +171,10 @@ export class Calendar {
   #cachedPlans(number: number, slot: Slot, cycle: number): PlannedEvent[] {
     const [key = number] = cycleNumbers(number)
     const cached = this.#plans.get(key)
-    const events = cached ?? []
-    if (cached === undefined) planCycle(this.#numbering, slot, cycle, () => true, events)
-    else this.#plans.delete(key)
+    if (cached !== undefined) return cached
+    const events: PlannedEvent[] = []
+    planCycle(this.#numbering, slot, cycle, () => true, events)
     this.#plans.set(key, events)
-    if (cached !== undefined) return events
-    this.#cachedMarkets += marketCount(events)
-    for (const [oldest, plans] of this.#plans) {
-      if (this.#cachedMarkets <= CACHED_MARKETS_MAX || oldest === key) break
-      this.#plans.delete(oldest)
-      this.#cachedMarkets -= marketCount(plans)
-    }
     return events
   }
 
@@ -218,8 +214,4 @@ export class Calendar {
     }
     return low
   }
-}
-
-function marketCount(events: readonly PlannedEvent[]): number {
-  return events.reduce((sum, { markets }) => sum + markets.length, 0)
 }
