@@ -23,6 +23,24 @@ interface FrameReader {
   onRead?(): void
 }
 
+/** Maximum number of concurrent handshakes. More would overflow the queue of a listening socket. */
+const UNDER_WAY_MAX = 200
+
+/** Opens a connection for each client, a limited number at a time. Resolves when all are open. */
+export async function openEach<Client>(
+  clients: readonly Client[],
+  open: (client: Client) => Promise<void>,
+): Promise<void> {
+  let next = 0
+  const work = async (): Promise<void> => {
+    for (let client = clients[next]; client !== undefined; client = clients[next]) {
+      next += 1
+      await open(client)
+    }
+  }
+  await Promise.all(Array.from({ length: UNDER_WAY_MAX }, work))
+}
+
 /** Opens a connection to a loopback port. `buffer` is the read buffer. All sockets of a process may share it. */
 export function openFrames(
   { port, path, buffer }: { readonly port: number; readonly path: string; readonly buffer: Buffer },

@@ -9,7 +9,7 @@ import { FollowedBook } from '../test/support/clients/stream-follower.ts'
 import { frameIndex, type SendPlan } from './end-to-end/frames.ts'
 import { fail, processorMicros, serve } from './in-child.ts'
 import { newTimes, record, sharedMs } from './latency-recorder.ts'
-import { openFrames, subscribe } from './raw-frames.ts'
+import { openEach, openFrames, subscribe } from './raw-frames.ts'
 
 const READ_BYTES = 262_144
 /** If no message arrives for this long, none is in transit. */
@@ -38,8 +38,6 @@ interface Target {
   readonly marketIds?: readonly string[]
 }
 
-/** Maximum number of concurrent handshakes. More would overflow the queue of a listening socket. */
-const UNDER_WAY_MAX = 200
 /** Each message is timed at one of so many subscribers, or of all subscribers if they are fewer. */
 const TIMED_EVERY_MAX = 11
 const SEQ_MARK = Buffer.from('"seq":')
@@ -198,10 +196,7 @@ export const api = serve({
     subscriberCount = target.subscriberCount
     const buffer = Buffer.alloc(READ_BYTES)
     const numbers = Array.from({ length: subscriberCount }, (_, number) => number)
-    for (let first = 0; first < subscriberCount; first += UNDER_WAY_MAX) {
-      const some = numbers.slice(first, first + UNDER_WAY_MAX)
-      await Promise.all(some.map((number) => open(number, target, buffer)))
-    }
+    await openEach(numbers, (number) => open(number, target, buffer))
   },
   /** Begins a run, whose deliveries are counted and timed. */
   expect(sent: SendPlan): void {

@@ -9,13 +9,11 @@ import { systemClock } from '../../engine/clock.ts'
 import { fail, serve } from '../in-child.ts'
 import { newTimes, record } from '../latency-recorder.ts'
 import type { EngineAddress } from '../quiet-engine.ts'
-import { openFrames, subscribe } from '../raw-frames.ts'
+import { openEach, openFrames, subscribe } from '../raw-frames.ts'
 import { Received, type StreamMessage } from '../received.ts'
 import type { Published } from './server.ts'
 
 const CHANNELS = ['orderbook', 'trades'] as const
-/** Maximum number of concurrent handshakes. More would overflow the queue of a listening socket. */
-const UNDER_WAY_MAX = 200
 const MARKETS_PER_CLIENT = 4
 /** Delay between connection attempts while no server listens. */
 const TRY_AGAIN_MS = 100
@@ -129,22 +127,14 @@ class Client {
 let clients: readonly Client[] = []
 let marketIds: readonly string[] = []
 
-/**
- * Connects all clients, a limited number at a time. Returns the time that each took, as a compressed histogram in
- * Base64.
- */
+/** Connects all clients. Returns the time that each took, as a compressed histogram in Base64. */
 async function openAll(): Promise<string> {
   const times = newTimes()
-  let next = 0
-  const work = async (): Promise<void> => {
-    for (let client = clients[next]; client !== undefined; client = clients[next]) {
-      next += 1
-      const startedMs = systemClock.monotonicMs()
-      await client.open()
-      record(times, systemClock.monotonicMs() - startedMs)
-    }
-  }
-  await Promise.all(Array.from({ length: UNDER_WAY_MAX }, work))
+  await openEach(clients, async (client) => {
+    const startedMs = systemClock.monotonicMs()
+    await client.open()
+    record(times, systemClock.monotonicMs() - startedMs)
+  })
   return encodeIntoCompressedBase64(times)
 }
 
