@@ -56,7 +56,7 @@ const LARGE: Size = {
 export const bench: Bench = {
   name: 'peak',
   question:
-    'Are 1,000 subscribers served in time at 20,000 venue messages a second, and at which rate does one core end?',
+    'Are 1,000 subscribers served in time at 20,000 venue messages a second, and which rate uses one core fully?',
   excludes: 'networks beyond loopback, the connectors’ requests, the subscribers’ own work',
   run(setting) {
     const size = setting.isSmall ? SMALL : { ...LARGE, seconds: setting.seconds ?? LARGE.seconds }
@@ -186,7 +186,7 @@ function rowsOf(size: Size, peak: Run, done: readonly Run[]): readonly Row[] {
     aimedRow(`${title}: stale at the end`, peak.staleCount, { atMost: 0 }, 'books'),
     figureRow(`${title}: resident memory of the engine, at most`, `${mib} MiB`),
     figureRow(
-      'the rate at which one core ends',
+      'the rate that uses one core fully',
       `${possible}/s by the engine's processor time at ${perSecond}/s; last rate within the limits ${last}, first rate beyond them ${first}`,
     ),
   ]

@@ -38,7 +38,10 @@ interface Target {
   readonly marketIds?: readonly string[]
 }
 
-/** Each message is timed at one of so many subscribers, or of all subscribers if they are fewer. */
+/**
+ * Each subscriber times one of this many messages, or one of the number of subscribers if that is smaller. It has no
+ * common divisor with 100 markets, so the subscribers of one market time different messages.
+ */
 const TIMED_EVERY_MAX = 11
 const SEQ_MARK = Buffer.from('"seq":')
 const [DIGIT_ZERO, DIGIT_NINE] = [0x30, 0x39]
@@ -48,7 +51,7 @@ let plan: SendPlan | null = null
 let times: Histogram = newTimes()
 let deliveryCount = 0
 let resyncCount = 0
-/** Numbers that subscribers of one market did not get. */
+/** Number of messages that subscribers of one market did not get. */
 let lostCount = 0
 let lastMs = 0
 let microsBefore = 0
@@ -121,7 +124,7 @@ function open(number: number, target: Target, buffer: Buffer): Promise<void> {
   })
 }
 
-/** Counts the numbers between the last and this message of a subscriber's only market as lost. */
+/** Counts the messages that are missing before this one, by the `seq` of a subscriber's only market. */
 function noteSeq(last: { trade: number; book: number }, type: string, message: Buffer): void {
   let seq = 0
   for (let at = message.indexOf(SEQ_MARK) + SEQ_MARK.length; ; at += 1) {

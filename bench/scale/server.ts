@@ -48,7 +48,10 @@ async function open(dataDir: string) {
   return { port: engine.port, apiKey, startMs, marketCount, some }
 }
 
-/** Sends books of 20 levels per side for the first markets, which must be open. Returns the number of markets that then have levels. */
+/**
+ * Sends books of 20 levels per side for the first markets, which must be open. Returns the number of markets that then
+ * have levels.
+ */
 async function fillBooks(count: number): Promise<number> {
   if (quiet === null) throw new Error('the engine is not open')
   const { engine, emit } = quiet

@@ -82,7 +82,7 @@ export class LiveMarket implements SimMarket {
   constructor(options: {
     listing: SimListing
     event: SimEvent
-    /** Called when the facts are first needed, and later. */
+    /** Called each time the facts are needed. */
     factsOf: (market: LiveMarket) => MarketFacts
     context: RunContext
   }) {
