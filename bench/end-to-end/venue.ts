@@ -2,6 +2,7 @@
 // at their planned times or later. It treats all servers equally.
 
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { SimMarket } from '../../engine/venues/simulator/model.ts'
 import { serve } from '../in-child.ts'
 import { type IngestLoad, ingestLoad } from '../ingest/load.ts'
 import { sharedMs } from '../latency-recorder.ts'
@@ -13,6 +14,8 @@ const MARKET = /"market":"(0x\w+)"|"market_ticker":"([^"]+)"/
 const sockets = new Map<string, WebSocket>()
 let load: IngestLoad | null = null
 let texts: readonly string[] = []
+
+const idOf = ({ listing: { venue, nativeId } }: SimMarket) => `venue_${venue}_${nativeId}`
 
 function socketOf(side: string): WebSocket {
   const socket = sockets.get(`/${side}`)
@@ -56,20 +59,18 @@ export const api = serve({
   /** The open markets with most frames, by unified id. */
   busiest(count: number): readonly string[] {
     const frames = new Map<string, number>()
-    for (const { listing } of load?.world.markets ?? []) frames.set(listing.nativeId, 0)
     for (const text of texts) {
       const [, a, b] = MARKET.exec(text) ?? []
       const id = a ?? b ?? ''
-      const known = frames.get(id)
-      if (known !== undefined) frames.set(id, known + 1)
+      frames.set(id, (frames.get(id) ?? 0) + 1)
     }
-    const sorted = [...frames].sort(([, one], [, other]) => other - one).slice(0, count)
-    return sorted.map(([id]) => `venue_${id.startsWith('0x') ? 'a' : 'b'}_${id}`)
+    const countOf = ({ listing }: SimMarket) => frames.get(listing.nativeId) ?? 0
+    const markets = load?.world.markets ?? []
+    const sorted = markets.toSorted((one, other) => countOf(other) - countOf(one))
+    return sorted.slice(0, count).map(idOf)
   },
   /** All books after the last frame, one line each, by unified id. */
   truth(): readonly string[] {
-    return (load?.world.markets ?? []).map(({ listing: { venue, nativeId }, book }) =>
-      bookLine(`venue_${venue}_${nativeId}`, book),
-    )
+    return (load?.world.markets ?? []).map((market) => bookLine(idOf(market), market.book))
   },
 })
