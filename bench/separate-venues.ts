@@ -4,7 +4,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../engine/clock.ts'
+import type { Simulator } from '../engine/venues/simulator/simulator.ts'
 import { spawnSimulator } from '../engine/venues/simulator/spawn.ts'
+import { venueSettings } from '../test/support/rigs/full-service.ts'
 import { openDelayProxy } from './freshness/delay-proxy.ts'
 
 export type SeparateVenues = Awaited<ReturnType<typeof startVenues>>
@@ -34,13 +36,7 @@ export async function startVenues(options: {
     /** Environment variables of a service that connects to these venues. */
     env: {
       VENUES: 'live',
-      POLYMARKET_GAMMA_URL: urls.gamma,
-      POLYMARKET_CLOB_URL: urls.clob,
-      POLYMARKET_DATA_URL: urls.data,
-      POLYMARKET_MARKET_WS_URL: urls.marketWs,
-      POLYMARKET_RTDS_WS_URL: urls.rtdsWs,
-      KALSHI_REST_URL: urls.kalshiRest,
-      KALSHI_WS_URL: urls.kalshiWs,
+      ...venueSettings(urls),
       KALSHI_KEY_ID: simulator.kalshiKeyId,
       KALSHI_PRIVATE_KEY_FILE: keyFile,
     },
@@ -51,7 +47,7 @@ export async function startVenues(options: {
   }
 }
 
-type Urls = Awaited<ReturnType<typeof spawnSimulator>>['urls']
+type Urls = Simulator['urls']
 const NAMES = ['gamma', 'clob', 'data', 'marketWs', 'rtdsWs', 'kalshiRest', 'kalshiWs'] as const
 
 /** Replaces each port by that of a proxy. */

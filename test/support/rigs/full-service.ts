@@ -30,6 +30,17 @@ interface Truth {
   readonly asks: Levels
 }
 
+/** Environment variables by which an engine connects to these addresses. */
+export const venueSettings = (urls: Simulator['urls']) => ({
+  POLYMARKET_GAMMA_URL: urls.gamma,
+  POLYMARKET_CLOB_URL: urls.clob,
+  POLYMARKET_DATA_URL: urls.data,
+  POLYMARKET_MARKET_WS_URL: urls.marketWs,
+  POLYMARKET_RTDS_WS_URL: urls.rtdsWs,
+  KALSHI_REST_URL: urls.kalshiRest,
+  KALSHI_WS_URL: urls.kalshiWs,
+})
+
 /** Simulated venues that keep running, and engines that start and stop on one data folder. */
 export class Rig {
   readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-rig-'))
@@ -101,15 +112,7 @@ export class Rig {
   ) {
     const at = { ...urls, ...others }
     writeFileSync(join(this.#folder, 'sim-kalshi.pem'), kalshiPrivateKeyPem)
-    return this.startEngine({
-      POLYMARKET_GAMMA_URL: at.gamma,
-      POLYMARKET_CLOB_URL: at.clob,
-      POLYMARKET_DATA_URL: at.data,
-      POLYMARKET_MARKET_WS_URL: at.marketWs,
-      POLYMARKET_RTDS_WS_URL: at.rtdsWs,
-      KALSHI_REST_URL: at.kalshiRest,
-      KALSHI_WS_URL: at.kalshiWs,
-    })
+    return this.startEngine(venueSettings(at))
   }
 
   /** Pauses or resumes the simulated world. Comparisons are exact only while it is paused. */
