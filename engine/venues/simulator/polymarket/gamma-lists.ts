@@ -32,10 +32,10 @@ const ROWS_DEFAULT = 20
 export function addGammaLists(server: RestServer, world: World): void {
   addList<SimMarket>(server, {
     key: 'markets',
-    // Targets of migrations are found only by their ids.
+    // Targets of migrations are found only by their ids. Gamma omits the last two digits of an id of protocol v2.
     rows: (query) => {
-      const valuesOf = (key: string) => query.getAll(key).flatMap((text) => text.split(','))
-      const [ids, tokens] = [valuesOf('condition_ids'), valuesOf('clob_token_ids')]
+      const ids = valuesOf(query, 'condition_ids')
+      const tokens = valuesOf(query, 'clob_token_ids')
       if (ids.length + tokens.length === 0) return world.markets('a')
       const found = [
         ...ids.flatMap((id) => [world.market('a', id), world.market('a', `${id}00`)]),
@@ -113,6 +113,11 @@ function addList<Row>(server: RestServer, definition: Omit<List<Row>, 'byNumber'
   })
 }
 
+/** The values of a parameter that is repeated or separated by commas. */
+function valuesOf(query: URLSearchParams, key: string): readonly string[] {
+  return query.getAll(key).flatMap((text) => text.split(','))
+}
+
 /** Position of a row in the sort order. Rows with equal values are sorted by number. */
 interface Position {
   readonly value: number
@@ -136,7 +141,7 @@ function selected<Row>(
     tests.push((row) => flag(row) === (text === 'true'))
   }
   for (const [key, idsOf] of Object.entries(list.ids)) {
-    const wanted = new Set(query.getAll(key).flatMap((text) => text.split(',')))
+    const wanted = new Set(valuesOf(query, key))
     if (wanted.size > 0) tests.push((row) => idsOf(row).some((id) => wanted.has(id)))
   }
   const order = (query.get('order') ?? '').toLowerCase().replaceAll('_', '')
