@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-export interface DelayProxy {
+interface DelayProxy {
   readonly port: number
   stop(): void
 }

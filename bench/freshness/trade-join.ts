@@ -16,7 +16,7 @@ export interface SeenTrade {
   readonly timeMs: number
 }
 
-export type TradeSource = 'venue' | 'ours'
+type TradeSource = 'venue' | 'ours'
 
 interface Sighting {
   readonly atMs: number

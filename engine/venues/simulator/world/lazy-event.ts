@@ -9,14 +9,11 @@ import type { SharedTexts } from '../questions/question.ts'
 import type { LiveMarket, MarketFacts } from './live-market.ts'
 
 /** What is retained of an event that was planned. */
-export interface RetainedEvent
-  extends Pick<SimEvent, 'nativeId' | 'series' | 'isMutuallyExclusive'> {
+interface RetainedEvent extends Pick<SimEvent, 'nativeId' | 'series' | 'isMutuallyExclusive'> {
   readonly markets: readonly RetainedMarket[]
 }
 
-export interface RetainedMarket
-  extends MarketFacts,
-    Pick<SimListing, 'nativeId' | 'isV2' | 'pair'> {
+interface RetainedMarket extends MarketFacts, Pick<SimListing, 'nativeId' | 'isV2' | 'pair'> {
   /** Null at venue b, where the id determines them. */
   readonly tokens: SimListing['tokens'] | null
 }
@@ -146,29 +143,29 @@ export class LazyEvent implements SimEvent {
 export class LazyListing implements SimListing {
   readonly #event: LazyEvent
   /** Index among the markets of the event. */
-  readonly position: number
+  readonly #position: number
 
   constructor(event: LazyEvent, position: number) {
     this.#event = event
-    this.position = position
+    this.#position = position
   }
 
-  get facts(): MarketFacts {
-    return this.#event.retainedAt(this.position)
+  get retained(): RetainedMarket {
+    return this.#event.retainedAt(this.#position)
   }
 
   get plain(): SimListing {
-    return this.#event.listingAt(this.position)
+    return this.#event.listingAt(this.#position)
   }
 
   get venue() {
     return this.#event.venue
   }
   get index() {
-    return this.#event.outline.marketIndex + this.position
+    return this.#event.outline.marketIndex + this.#position
   }
   get number() {
-    return this.#event.outline.marketNumber + this.position
+    return this.#event.outline.marketNumber + this.#position
   }
   get chanceKey() {
     return largeWorldKey(this.venue, this.number)
@@ -192,13 +189,13 @@ export class LazyListing implements SimListing {
     return this.#event.outline.times.resolveMs
   }
   get nativeId() {
-    return this.#event.retainedAt(this.position).nativeId
+    return this.retained.nativeId
   }
   get isV2() {
-    return this.#event.retainedAt(this.position).isV2
+    return this.retained.isV2
   }
   get tokens() {
-    return this.#event.retainedAt(this.position).tokens ?? this.plain.tokens
+    return this.retained.tokens ?? this.plain.tokens
   }
   get uuid() {
     return this.plain.uuid
@@ -240,7 +237,7 @@ export class LazyListing implements SimListing {
     return this.plain.questionKey
   }
   get pair() {
-    return this.#event.retainedAt(this.position).pair
+    return this.retained.pair
   }
 }
 

@@ -124,6 +124,6 @@ function addBySeries(index: Map<string, LazyEvent[]>, event: LazyEvent): void {
 }
 
 function factsOf({ listing }: LiveMarket): MarketFacts {
-  if (listing instanceof LazyListing) return listing.facts
+  if (listing instanceof LazyListing) return listing.retained
   throw new TypeError('no market of a large world')
 }

@@ -60,7 +60,7 @@ type Due =
 export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered' | 'teams'> &
   Partial<Pick<Calendar, 'outlines'>>
 
-export interface WorldEvent extends SimEvent {
+interface WorldEvent extends SimEvent {
   readonly markets: LiveMarket[]
 }
 
