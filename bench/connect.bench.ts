@@ -25,6 +25,7 @@ import {
   type Row,
   timesRow,
 } from './harness.ts'
+import { sum } from './latency-recorder.ts'
 
 const CLIENTS = 10_000
 const LOADS = 2
@@ -183,5 +184,3 @@ function together(answers: readonly { readonly times: string }[]) {
   for (const answer of answers) times.add(decodeFromCompressedBase64(answer.times))
   return times
 }
-
-const sum = (figures: readonly number[]): number => figures.reduce((total, one) => total + one, 0)

@@ -44,9 +44,8 @@ export const bench: Bench = {
   excludes: 'the network between venue and service, the internet between service and user',
   run: (setting) =>
     inFolder(async (folder) => {
-      const size = setting.isSmall
-        ? { marketsPerVenue: 20, messagesPerSecond: RATE }
-        : { marketsPerVenue: MARKETS, messagesPerSecond: RATE }
+      const marketsPerVenue = setting.isSmall ? 20 : MARKETS
+      const size = { marketsPerVenue, messagesPerSecond: RATE }
       const venues = await startVenues({ folder, ...size, delayMs: DELAY_MS })
       try {
         const dataDir = join(folder, 'data')

@@ -38,6 +38,10 @@ export function median(figures: readonly number[]): number {
   return [...figures].sort((one, other) => one - other)[figures.length >> 1] ?? Number.NaN
 }
 
+export function sum(figures: readonly number[]): number {
+  return figures.reduce((total, one) => total + one, 0)
+}
+
 /** Milliseconds of a clock that all processes of a machine share. */
 export function sharedMs(): number {
   return Number(process.hrtime.bigint()) / 1e6

@@ -25,6 +25,7 @@ import {
   type Row,
   timesRow,
 } from './harness.ts'
+import { sum } from './latency-recorder.ts'
 
 const CHANNELS = ['orderbook', 'trades']
 const P99_MS_MAX = 50
@@ -139,8 +140,6 @@ async function endState(venue: Venue, server: FedServer, subscribers: Subscriber
       : `no book was compared, because ${staleCount} are stale`
   return { hash: hashOf(books), checked, isRepeatable: false }
 }
-
-const sum = (figures: readonly number[]): number => figures.reduce((total, one) => total + one, 0)
 
 function deliveryOf({ deliveries: [delivery] }: Run) {
   if (delivery === undefined) throw new Error('there are subscribers')

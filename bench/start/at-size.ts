@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { aimedRow, type BenchSetting, figureRow, inFolder, type Row } from '../harness.ts'
+import { sum } from '../latency-recorder.ts'
 import { LiveService } from '../live-service.ts'
 import { startVenues } from '../separate-venues.ts'
 
@@ -71,7 +72,7 @@ async function measure(service: LiveService, what: string, { isSmall, logLine }:
   const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
   const metrics = await service.metrics()
   const counts = metrics.matchAll(/^venue_socket_losses_total\{[^}]*\} (\d+)$/gm)
-  const lost = Array.from(counts, ([, count]) => Number(count)).reduce((sum, one) => sum + one, 0)
+  const lost = sum(Array.from(counts, ([, count]) => Number(count)))
   const times = `serving after ${text(servingAtMs)}, books of the ${first} most traded markets live ${text(mostTradedAtMs)}, all covered ${text(coveredAtMs)}, catalogues loaded ${text(loadedAtMs)}`
   const memory = `resident ${mib(resident)} (${mib(files)} of it pages of files), peak ${mib(peak)}; processor ${service.processorSeconds().toFixed(1)} s`
   logLine(`${what}: ${times}; ${lost} sockets lost; ${memory}`)
