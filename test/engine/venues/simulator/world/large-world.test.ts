@@ -5,14 +5,13 @@ import { migratedMarket } from '../../../../../engine/position-ids.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { Calendar, type PlannedMarket } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
-import type { SimVenue } from '../../../../../engine/venues/simulator/model.ts'
+import { SIM_VENUES, type SimVenue } from '../../../../../engine/venues/simulator/model.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON } from '../../../../support/worlds/sim-plan.ts'
 
 const SEED = 5
 const MARKETS = 20_100
-const VENUES: readonly SimVenue[] = ['a', 'b']
 /** 24-hour volumes of the recorded rows: Gamma's of November 2025, Kalshi's of August 2026. */
 const RECORDED = { a: { tradedShare: 0.87, sigma: 3.2 }, b: { tradedShare: 0.54, sigma: 2.7 } }
 const calendar = new Calendar({ seed: SEED, marketsPerVenue: MARKETS })
@@ -48,7 +47,7 @@ function sample(venue: SimVenue): readonly PlannedMarket[] {
 
 test('lists the requested number of markets, with status, times and volume, without planning an event', () => {
   const { world, plannedCount } = makeWorld()
-  for (const venue of VENUES) {
+  for (const venue of SIM_VENUES) {
     const markets = world.markets(venue)
     assert.equal(new Set(markets.map(({ listing }) => listing.index)).size, MARKETS)
     assert.equal(new Set(markets.map(({ listing }) => listing.number)).size, MARKETS)
@@ -60,7 +59,7 @@ test('lists the requested number of markets, with status, times and volume, with
 
 test('gives a listing the same fields before and after its event is planned', () => {
   const { world } = makeWorld()
-  for (const venue of VENUES) {
+  for (const venue of SIM_VENUES) {
     const byNumber = new Map(world.markets(venue).map((market) => [market.listing.number, market]))
     for (const { listing: planned } of sample(venue)) {
       const market = byNumber.get(planned.number)
@@ -149,8 +148,7 @@ test('moves markets through their life and announces new ones', () => {
   world.onChange(({ kind, market }) => {
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
     if (kind === 'created') assert.equal(market.status, 'unopened')
-    if (kind === 'levels')
-      assert.equal(market.status === 'open' || market.book.bids.length === 0, true)
+    if (kind === 'levels') assert.ok(market.status === 'open' || market.book.bids.length === 0)
   })
   for (let step = 0; step < 600; step += 1) {
     clock.advance(step < 300 ? 20 : 6_000)
@@ -159,7 +157,7 @@ test('moves markets through their life and announces new ones', () => {
   for (const kind of ['levels', 'trade', 'created', 'opened', 'closed', 'determined', 'resolved']) {
     assert.ok((counts.get(kind) ?? 0) > 0, kind)
   }
-  for (const venue of VENUES) assert.equal(world.markets(venue).length, MARKETS)
+  for (const venue of SIM_VENUES) assert.equal(world.markets(venue).length, MARKETS)
 })
 
 test('creates an equal book after the memory of a book without changes is released', () => {
@@ -171,7 +169,7 @@ test('creates an equal book after the memory of a book without changes is releas
   const { bids, asks } = market.book
   const before = market.book
   let others = 0
-  for (const venue of VENUES) {
+  for (const venue of SIM_VENUES) {
     for (const other of world.markets(venue))
       if (other !== market && other.book.bestBid !== null) others += 1
   }
@@ -182,7 +180,7 @@ test('creates an equal book after the memory of a book without changes is releas
 
 test('draws activities with the recorded share of untraded markets and a log-normal rest', () => {
   const { world } = makeWorld()
-  for (const venue of VENUES) {
+  for (const venue of SIM_VENUES) {
     const activities = world.markets(venue).map(({ listing }) => listing.activity)
     const logs = activities.filter((each) => each > 0).map(Math.log)
     const mean = logs.reduce((sum, each) => sum + each, 0) / logs.length
