@@ -15,8 +15,8 @@ export class LazyEvents implements EventSource {
   readonly #eventNumbered: Calendar['eventNumbered']
   readonly #onPlanned: (event: LazyEvent) => void
   readonly #listed = { a: new Map<number, LazyEvent>(), b: new Map<number, LazyEvent>() }
-  /** Events of venue b by series. Events whose series is not known yet have the key ''. */
-  #bySeries: Map<string, LazyEvent[]> | null = null
+  /** Listed events of venue b by series. Events whose series is not known yet have the key ''. */
+  #bySeries: Map<string, Set<LazyEvent>> | null = null
 
   constructor(options: {
     context: RunContext
@@ -50,6 +50,7 @@ export class LazyEvents implements EventSource {
   drop(event: LazyEvent): void {
     event.isListed = false
     this.#listed[event.venue].delete(event.number)
+    this.#bySeries?.get(seriesKey(event))?.delete(event)
   }
 
   /** The listed event with a number. */
@@ -109,19 +110,21 @@ export class LazyEvents implements EventSource {
     })
   }
 
-  #seriesIndex(): Map<string, LazyEvent[]> {
-    const index = new Map<string, LazyEvent[]>()
+  #seriesIndex(): Map<string, Set<LazyEvent>> {
+    const index = new Map<string, Set<LazyEvent>>()
     for (const event of this.#listed.b.values()) if (!event.isPlanned) addBySeries(index, event)
     return index
   }
 }
 
-function addBySeries(index: Map<string, LazyEvent[]>, event: LazyEvent): void {
-  const series = event.sharedSeries ?? ''
+function addBySeries(index: Map<string, Set<LazyEvent>>, event: LazyEvent): void {
+  const series = seriesKey(event)
   const events = index.get(series)
-  if (events === undefined) index.set(series, [event])
-  else events.push(event)
+  if (events === undefined) index.set(series, new Set([event]))
+  else events.add(event)
 }
+
+const seriesKey = ({ sharedSeries }: LazyEvent): string => sharedSeries ?? ''
 
 function factsOf({ listing }: LiveMarket): MarketFacts {
   if (listing instanceof LazyListing) return listing.retained
