@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { BookWaits } from '../../actors/book-waits.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
-/** Names of the waits that have ended. */
 function open() {
   const clock = new ManualClock()
   const waits = new BookWaits(clock)
@@ -14,7 +13,7 @@ function open() {
   return { clock, waits, ended, wait, settle }
 }
 
-test('ends the waits of one market when its book is live, and others after their time', async () => {
+test('ends the waits of a market when its book is live, and all waits after their time limit', async () => {
   const { clock, waits, ended, wait, settle } = open()
   void wait('one', 1, 'ann')
   void wait('two', 1, 'bob')
@@ -31,7 +30,7 @@ test('ends the waits of one market when its book is live, and others after their
   assert.equal(clock.timerCount, 0)
 })
 
-test('lets at most 50 callers of an owner and 1,000 in total wait', async () => {
+test('lets at most 50 callers of an owner and 1,000 callers in total wait', async () => {
   const { clock, waits, ended, wait, settle } = open()
   for (let count = 0; count < 60; count += 1) void wait('ann', count, 'ann')
   await settle()

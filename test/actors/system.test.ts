@@ -110,7 +110,7 @@ test('fills mailboxes while held, reports overflow to the actor, and resumes on 
   assert.equal(actor.seen.length, mailboxMessagesMax)
 })
 
-test('alternates a busy actor with other actors', async () => {
+test('alternates between a busy actor and its siblings', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const order: string[] = []
@@ -130,7 +130,7 @@ test('alternates a busy actor with other actors', async () => {
   while (hot.seen.length < 1_000) await nextTick()
 })
 
-test('gives more time to the handling of queued messages than to the reading of new ones', async () => {
+test('gives more time to queued messages than to reading new messages', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -148,7 +148,7 @@ test('gives more time to the handling of queued messages than to the reading of 
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
 })
 
-test('measures how long messages wait, and calls onLate of an actor with a late message, even if no handler runs', () => {
+test('measures how long messages wait, and calls onLate of an actor with a late message even if no handler runs', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const [late, quiet] = [new Recorder(), new Recorder()]

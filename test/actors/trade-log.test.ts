@@ -68,7 +68,7 @@ test('reads trades by run and offset, including trades of the current tick', () 
   )
 })
 
-test('reads only the selected markets’ trades, but the offsets of all trades', () => {
+test('returns only the selected markets’ trades, but the end offset of all trades', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 3, written: 3 })
   const run = log.present.number

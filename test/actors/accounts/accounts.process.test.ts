@@ -31,7 +31,7 @@ test('delays log-in by 1 s after the fifth wrong password, doubling up to 15 min
   assert.deepEqual(waits, [0, 0, 1_000, 2_000, 4_000, 900_000, 900_000])
 })
 
-test('identifies the same account at sign-up, at log-in and by token, and refuses a second sign-up with its e-mail', async () => {
+test('identifies the same account at sign-up, at log-in and by token', async () => {
   const { accounts } = openQuickAccounts()
   const session = await accounts.signUp(ann)
   assert.equal(session.caller.email, 'ann@example.com')
@@ -55,7 +55,7 @@ test('creates one account when two sign-ups with one e-mail run concurrently', a
 test('returns the existing account when a sign-up with the same password is repeated within ten minutes', async () => {
   const { accounts, reopen, clock } = openQuickAccounts()
   const first = await accounts.signUp(ann)
-  // This process stands for a new leader, which did not answer the first request.
+  // A new process opens the data folder after a crash before the answer.
   const next = reopen()
   const again = await next.signUp(ann)
   assert.equal(again.caller.accountId, first.caller.accountId)
@@ -106,7 +106,7 @@ test('limits an account to twenty keys, even if they are created concurrently', 
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 20)
 })
 
-test('admits exactly the allowed number of sockets, and frees a slot once when it is released twice', async () => {
+test('admits as many sockets as the limit allows, and frees a slot once when it is released twice', async () => {
   const { accounts } = openQuickAccounts()
   const { caller } = await accounts.signUp(ann)
   const [first, second] = [accounts.openSocket(caller), accounts.openSocket(caller)]

@@ -14,7 +14,6 @@ const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-/** Records all calls of a watcher in order. */
 function listen(accounts: Accounts): string[] {
   const received: string[] = []
   accounts.watch({
@@ -40,7 +39,7 @@ async function openAnn() {
   return { ...opened, ...made, id, directory, record, token: session.accessToken }
 }
 
-test('applies and stores a new tier and own limits, effective from the next request', async () => {
+test('applies and stores a new tier and new limits, effective from the next request', async () => {
   const { accounts, reopen, directory, record, key, id } = await openAnn()
   const received = listen(accounts)
   const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
@@ -110,7 +109,7 @@ test('removes the keys of a deleted account and frees its e-mail', async () => {
   assert.equal(accounts.callerOfToken(token), null, 'a token of the deleted account')
 })
 
-/** An account table whose writes resolve when the test calls `commit`. */
+/** Resolves writes when the test calls `commit`. */
 function heldTable(table: AccountTable) {
   let waiting: (() => void)[] = []
   const held = (done: Promise<void>) =>
@@ -137,7 +136,7 @@ function heldTable(table: AccountTable) {
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('notifies a gateway’s watchers when a record of the log has a new password or is disabled', async () => {
+test('notifies a gateway’s watchers when a logged account record has a new password or is disabled', async () => {
   const owner = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
   const made = await owner.add({ email: 'ann@example.com', passwordHash: 'x', tier: 'free' })
   const gateway = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
@@ -165,7 +164,7 @@ test('notifies a gateway’s watchers when a record of the log has a new passwor
   }
 })
 
-test('resolves a change once it is on disk, applies a restriction at once, and commits all records together', async () => {
+test('resolves a change after its commit, applies a restriction at once, and commits all records together', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())
   const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -194,7 +193,7 @@ test('resolves a change once it is on disk, applies a restriction at once, and c
   }
 })
 
-test('merges two concurrent changes, and refuses a key that is created while its account is deleted', async () => {
+test('merges two concurrent changes, and refuses to create a key while its account is being deleted', async () => {
   const memory = openMemoryStorage()
   const { table, commit } = heldTable(memory.accounts)
   const directory = new AccountDirectory(table, new ManualClock())
@@ -221,7 +220,7 @@ test('merges two concurrent changes, and refuses a key that is created while its
   assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
 })
 
-test('accepts the documented arguments of account commands, and names the accepted values when it refuses others', async () => {
+test('accepts the documented arguments of account commands and names the accepted values in refusals', async () => {
   const { accounts, directory, key } = await openAnn()
   const handlers = accountHandlers(directory)
   const ask = async (command: string, request: Record<string, unknown>) =>

@@ -1,5 +1,3 @@
-// Log-out, password change, account deletion, and throttling of password guesses.
-
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
@@ -31,7 +29,7 @@ function goodCaller(caller: Caller | null): Caller {
   return caller
 }
 
-test('refuses a logged-out token until it expires, also after a restart, and accepts other tokens', async () => {
+test('refuses a logged-out token until it expires, also after a restart', async () => {
   const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
@@ -63,7 +61,7 @@ test('ends all tokens of an account when more tokens are logged out than are sto
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
-test('ends all tokens but no keys when the password changes, and changes nothing when the old password is wrong', async () => {
+test('ends all tokens but no keys when the password changes, and none when the old password is wrong', async () => {
   const { accounts, reopen, caller, token, received } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'laptop')
@@ -139,7 +137,6 @@ test('deletes all data of an account when the password is correct, and nothing w
   await accounts.logOut((await accounts.logIn(ann)).caller)
   await assert.rejects(accounts.deleteAccount(caller, 'wrong'), hasCode('UNAUTHORIZED'))
   assert.equal(accounts.callerOfKey(key)?.accountId, caller.accountId)
-  // Writes of one event-loop tick are one transaction, so a crash leaves all of them or none.
   let tick = 0
   const ticks = new Set<number>()
   const table = storage.accounts
@@ -226,7 +223,7 @@ test('lets a user log in from a known address while other clients guess the pass
     accounts.logIn({ email, password, address })
   await logIn(ann.email, ann.password, ann.address)
   clock.advance(60_000)
-  // Guesses other e-mails from the user's address, and the user's e-mail from other addresses.
+  // The attacker tries other e-mails from the user's address, and the user's e-mail from other addresses.
   for (let count = 0; count < 40; count += 1) {
     await assert.rejects(logIn(`e${count}@example.com`, 'x', ann.address), EngineError)
     await assert.rejects(logIn(ann.email, 'x', `10.3.0.${count}`), EngineError)
@@ -234,7 +231,7 @@ test('lets a user log in from a known address while other clients guess the pass
   await assert.rejects(logIn('new@example.com', 'x', ann.address), hasCode('RATE_LIMITED'))
   await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
   assert.equal((await logIn(ann.email, ann.password, ann.address)).caller.email, ann.email)
-  // A log-in from the known address does not shorten the wait of other addresses.
+  // Other addresses must still wait after a log-in from the known address.
   await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
   let passed = 1
   for (let count = 0; count < 40; count += 1) {
@@ -267,14 +264,13 @@ test('answers slow sign-ups and log-ins with a retry time, and changes nothing a
     assert.ok(one.status === 'rejected' && hasCode('UNAVAILABLE')(one.reason))
     assert.ok(one.reason.retryAfterSeconds >= 1)
   }
-  // The first sign-up may still create the account, so the answer is not that the account exists.
+  // The first sign-up may still create the account, so a repetition must not answer that the account exists.
   await assert.rejects(accounts.signUp(bob), hasCode('UNAVAILABLE'))
   open()
   await settle()
   assert.equal([...storage.accounts.accounts()].length, 1)
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
   assert.equal((await accounts.signUp(bob)).caller.email, bob.email)
-  // A time-out of the disk or of the thread is reported with the same error.
   passwords.refusal = new EngineError('TIMED_OUT', 'the work took too long')
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
 })

@@ -1,5 +1,3 @@
-// Measures how many password guesses the throttle admits, and how it affects other callers.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Accounts } from '../../../actors/accounts/accounts.ts'
@@ -24,8 +22,8 @@ async function openAnnAndBob() {
 }
 
 /**
- * Guesses the password of one e-mail every `everyMs`, from `addresses` addresses in turn. Returns the number of guesses
- * that were verified.
+ * Guesses the password of one e-mail every `everyMs` from each of `addresses` in turn. Returns the number of verified
+ * guesses.
  */
 async function guess(
   opened: Awaited<ReturnType<typeof openAnnAndBob>>,
@@ -49,7 +47,7 @@ async function guess(
   return refusals.UNAUTHORIZED
 }
 
-// Guess n is made at n × everyMs. The fifth failure begins the first wait: 1 s, 2 s, 4 s … 15 min.
+// The throttle makes the fifth failure wait 1 s, and doubles each further wait up to 15 min.
 function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean): number {
   let [failures, freeAtMs] = [0, 0]
   for (let count = 0; count < GUESSES; count += 1) {
@@ -66,13 +64,12 @@ test('verifies only the guesses that the waits allow, from one address and from 
     for (const addresses of [1, 100]) {
       const opened = await openAnnAndBob()
       const checked = await guess(opened, addresses, everyMs)
-      // An address has 20 attempts a minute. A hundred addresses together make fewer guesses per address.
+      // An address may try 20 times a minute.
       const perMinute = everyMs === 0 ? Number.POSITIVE_INFINITY : 60_000 / everyMs
       const isAllowed = (count: number) => addresses > 1 || count % perMinute < 20
       const expected = expectedGuesses(everyMs, isAllowed)
       assert.equal(checked, expected, `${addresses} addresses, one every ${everyMs} ms`)
       t.diagnostic(`${addresses} addresses, one every ${everyMs} ms: ${checked} of ${GUESSES}`)
-      // Other e-mails need not wait, and the correct password is accepted after the wait.
       const forwarded = { ...ann, address: '10.9.9.9' }
       await opened.accounts.logIn({ ...forwarded, email: 'bob@example.com' })
       opened.clock.advance(900_000)
@@ -100,7 +97,6 @@ test('refuses the correct password for exactly the stated wait, then accepts it'
 test('verifies no more concurrent guesses than sequential ones: five, then one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
-  // The first log-in creates the decoy hash.
   await accounts.logIn(ann)
   let open: () => void = () => undefined
   const burst = async () => {
@@ -112,7 +108,6 @@ test('verifies no more concurrent guesses than sequential ones: five, then one a
       accounts.logIn({ email: ann.email, password: 'wrong', address: `10.1.0.${count % 100}` }),
     )
     const settled = Promise.allSettled(tries)
-    // All attempts are admitted or refused before the first outcome.
     for (let tick = 0; tick < 10; tick += 1) await new Promise((done) => setImmediate(done))
     const checked = passwords.verified
     open()
@@ -130,12 +125,11 @@ test('verifies no more concurrent guesses than sequential ones: five, then one a
     accounts.logIn(ann),
   ])
   assert.equal(logins.length, 2)
-  // Without an earlier failure, five concurrent log-ins with the correct password all succeed.
   const five = await Promise.all(Array.from({ length: 5 }, () => accounts.logIn(ann)))
   assert.equal(five.length, 5)
 })
 
-test('does not count attempts whose password was not verified, and admits attempts after the queue was full', async () => {
+test('does not count attempts whose password was not verified', async () => {
   const { accounts, passwords } = openQuickAccounts()
   passwords.refusal = new EngineError('UNAVAILABLE', 'too many wait')
   for (let round = 0; round < 10; round += 1) {
@@ -165,7 +159,7 @@ test('shares twenty attempts a minute between sign-up and log-in from one addres
   await accounts.signUp(ann)
 })
 
-test('keeps throttling an e-mail while many other e-mails of any length are tried', () => {
+test('still throttles an e-mail after guesses of many other e-mails of any length', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const fail = (email: string) => {

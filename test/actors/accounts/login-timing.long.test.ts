@@ -1,5 +1,5 @@
-// Measures that log-in times do not reveal which e-mails exist, with the real hash thread. Medians are compared,
-// because the load of the machine makes single times unreliable.
+// Log-in times must not reveal which e-mails exist. Medians are compared because single times depend on the machine's
+// load.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -19,7 +19,7 @@ function openAccounts() {
   const storage = openMemoryStorage().accounts
   const accounts = new Accounts({ storage, clock, passwords, jwtSecret: QUICK_SECRET })
   let logins = 0
-  /** Logs in with a new address and e-mail, so that nothing is throttled. */
+  /** Each call uses a new address and a new e-mail, so that no log-in is throttled. */
   const logIn = async (email: string, password: string): Promise<number> => {
     logins += 1
     const address = `10.${logins >> 16}.${(logins >> 8) & 255}.${logins & 255}`
@@ -41,7 +41,7 @@ test('takes equally long for a wrong password whether the e-mail is known or unk
   const existing: number[] = []
   const unknown: number[] = []
   await logIn('warm@example.com', 'up')
-  // In random order. In strict alternation garbage collections could always affect the same kind.
+  // A strict alternation could put garbage collections on the same kind each time.
   const random = seededRandom('timing')
   while (existing.length < samples || unknown.length < samples) {
     clock.advance(900_000)
@@ -54,7 +54,6 @@ test('takes equally long for a wrong password whether the e-mail is known or unk
   await close()
   const [one, two] = [median(existing), median(unknown)]
   t.diagnostic(`${samples} each: known ${one.toFixed(1)} ms, unknown ${two.toFixed(1)} ms`)
-  // Both take about as long as one hash. Only the long form compares the medians.
   assert.ok(Math.min(one, two) > 5, 'a hash was computed for both')
   const ratio = Math.max(one, two) / Math.min(one, two)
   if (isLong) assert.ok(ratio < 1.05, `${ratio}`)
@@ -79,7 +78,6 @@ test('does not block the event loop while fifty concurrent log-ins are hashed', 
         tookMs = performance.now() - startedAtMs
       }),
     )
-    // Measured again directly afterwards, so that other load on the machine affects both measurements.
     startedAtMs = performance.now()
     quiet.push(await loopDelayMs(() => new Promise((done) => setTimeout(done, tookMs))))
   }
@@ -88,11 +86,11 @@ test('does not block the event loop while fifty concurrent log-ins are hashed', 
   t.diagnostic(
     `event-loop delay p99, median of ${busy.length}: ${without.toFixed(1)} ms without, ${during.toFixed(1)} ms during log-ins`,
   )
-  // A single hash on this thread would block the event loop for at least 65 ms.
+  // A hash takes at least 65 ms.
   if (isLong) assert.ok(during < without + 20, `${during} ms beside ${without} ms`)
 })
 
-/** The 99th percentile of the event-loop delay during `work`, in milliseconds. */
+/** Returns the 99th percentile of the event-loop delay during `work`, in milliseconds. */
 async function loopDelayMs(during: () => Promise<unknown>): Promise<number> {
   const resolution = 10
   const histogram = monitorEventLoopDelay({ resolution })

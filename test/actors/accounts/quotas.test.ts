@@ -1,5 +1,3 @@
-// Compares quotas with a log of all admitted requests.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Quotas } from '../../../actors/accounts/quotas.ts'
@@ -9,7 +7,6 @@ import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 
 const RUNS = process.env.TEST_LONG === '1' ? 10_000 : 200
 
-/** The current window of the log: its first request, and the number of its requests at `nowMs`. */
 function windowOf(log: readonly number[], nowMs: number): { startMs: number; used: number } {
   let [startMs, used] = [Number.NEGATIVE_INFINITY, 0]
   for (const atMs of log) {
@@ -19,7 +16,7 @@ function windowOf(log: readonly number[], nowMs: number): { startMs: number; use
   return nowMs - startMs >= 60_000 ? { startMs: nowMs, used: 0 } : { startMs, used }
 }
 
-test('decides like a log of all admitted requests in seeded runs, with the same figures', () => {
+test('decides and counts like a log of all admitted requests in seeded runs', () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seededRandom('quotas', seed)
     const clock = new ManualClock(Date.UTC(2026, 10, 20, 12) + random.below(5_000))
@@ -29,7 +26,7 @@ test('decides like a log of all admitted requests in seeded runs, with the same 
     for (let step = 0; step < 60; step += 1) {
       const longest = [200, 5_000, 30_000, 59_999][random.below(4)] ?? 0
       clock.advance(random.below(longest + 1))
-      // The system time jumps, but windows use monotonic time.
+      // Quota windows use monotonic time, so jumps of the calendar have no effect.
       if (random.below(20) === 0) clock.jumpCalendar(random.below(7_200_000) - 3_600_000)
       const key = random.below(3)
       const log = logs.get(key) ?? []

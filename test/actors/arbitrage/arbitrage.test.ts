@@ -164,7 +164,7 @@ describe('opportunities', () => {
     return page.opportunities
   }
 
-  test('buys Yes where it is cheaper and No on the other venue, whichever venue is cheaper', () => {
+  test('buys Yes on the cheaper venue and No on the other venue', () => {
     const { b } = pair(0.45)
     const [found] = list()
     assert.deepEqual(
@@ -376,7 +376,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices'])
   })
 
-  test('opens an opportunity that exceeded the limit as soon as another one closes', () => {
+  test('opens an opportunity that exceeded the limit as soon as another opportunity closes', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
@@ -611,7 +611,7 @@ describe('opportunities', () => {
     })
   }
 
-  test('quotes the cost and profit of a basket, even at a loss, or states why no basket is possible', () => {
+  test('quotes the cost and profit of a basket, even at a loss, or the reason why no basket is possible', () => {
     const { a, b } = pair(0.45)
     const legs = [
       { market: b, outcome: 1 },
@@ -647,7 +647,7 @@ describe('opportunities', () => {
     }).closeLastRun()
   }
 
-  test('publishes and stores the end of each opportunity that a killed run left open, once', () => {
+  test('publishes and stores the end of each opportunity that a killed run left open once', () => {
     const { b } = pair(0.45)
     clock.advance(12_000)
     b.change({ side: 'bid', ...level(0.46, 50) })
@@ -671,7 +671,7 @@ describe('opportunities', () => {
     assert.equal(rows().length, 1)
   })
 
-  test('publishes the end again in the next run after an orderly stop, without a second history row', () => {
+  test('publishes the end of an opportunity again after an orderly stop, without a second history row', () => {
     pair(0.45)
     clock.advance(1_000)
     arbitrage.stop()
@@ -684,7 +684,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('publishes no second end in the next run when an opportunity had already ended', () => {
+  test('publishes no second end after a restart when the opportunity had already ended', () => {
     const { b } = pair(0.45)
     put(b, [level(0.3, 50)], [level(0.43, 20)])
     clock.advance(1)
@@ -784,7 +784,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.find(found.id), null)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
   })
-  test('returns current book ages and close times, and figures that pass a filter by the same value', () => {
+  test('returns current book ages and close times, and filters by the figures it returns', () => {
     const { a, b } = pair(0.45)
     clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)

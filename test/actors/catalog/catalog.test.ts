@@ -45,7 +45,7 @@ const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {
 
 const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
 
-test('finds a market by slug and by id, ignoring case, when one platform name is a prefix of the other', () => {
+test('finds a market by slug and by id when one platform’s name is a prefix of the other’s', () => {
   const names = venueTable({ a: 'venue', b: 'venue_b' })
   const { catalog } = openCatalog(
     [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
@@ -90,7 +90,7 @@ test('publishes “opened” for an open market that appears after the catalogue
   assert.deepEqual(published(), [['new', 'opened']])
 })
 
-test('combines filters and lists unopened markets only when filtering by status closed', () => {
+test('combines filters and lists unopened markets only for the status closed', () => {
   const rows = [
     listing('one', { tags: ['Sports', 'NFL'], volume24h: usdMicros(5_000_000) }),
     listing('two', { tags: ['sports'], category: 'Culture', createdAtMs: timeMs(NOON - 1_000) }),
@@ -124,7 +124,7 @@ test('filters markets by resolution status, whether open or not', () => {
   assert.deepEqual(found({ resolution: 'proposed' }), [])
 })
 
-test('filters by phase, which distinguishes more states than status, including unopened', () => {
+test('filters by phase, which has more values than status, such as unopened', () => {
   const { catalog } = openCatalog([
     listing('new', { status: 'closed', isUnopened: true }),
     listing('live'),
@@ -227,7 +227,7 @@ const over = (name: string, set: Partial<MarketListing> = {}) =>
 const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
   catalog.removeOld(nowMs, DAYS, countMax)
 
-test('removes a market only when the retention days since both its resolution and its end have passed', () => {
+test('removes a market after the retention days since its resolution and its end', () => {
   const { catalog } = openCatalog([
     over('closed-long-ago'),
     over('closed-lately', { closeAtMs: daysAgo(DAYS) }),
@@ -256,7 +256,7 @@ test('removes a market only when the retention days since both its resolution an
   assert.equal(catalog.marketCount, 2)
 })
 
-test('retains a market settled within the retention days even if it closed long before', () => {
+test('retains a market that settled within the retention days even if it closed long before', () => {
   const { catalog } = openCatalog([over('x', { settledAtMs: daysAgo(1) })])
   assert.equal(forget(catalog), 0)
   catalog.take({ markets: [over('y', { settledAtMs: daysAgo(2) })], events: [] })
@@ -335,7 +335,7 @@ test('deletes every lookup key and all stored data of an expired market', () => 
   assert.deepEqual(updates, [])
 })
 
-test('finds a market by its new slug and outcomes after a change, and by none of its keys after removal', () => {
+test('finds a changed market by its new slug and outcomes, and a removed market by none of its keys', () => {
   const outcomes = [
     { label: 'Yes', id: outcomeId('new-yes') },
     { label: 'No', id: outcomeId('new-no') },
@@ -512,7 +512,7 @@ test('retains the event’s fields when a listing names no event', () => {
   assert.deepEqual({ question, tags, category }, rich)
 })
 
-test('retains the fees when a listing states none, and drops them when the statement is unreadable', () => {
+test('retains the fees when a listing has none, and drops them when a listing’s fees are unreadable', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   const stated = (now: Partial<FeeModel>) => ({
     now: { ...MODEL_UNKNOWN, source: 'an answer', ...now },
@@ -555,7 +555,7 @@ test('stores new details of an event and finds its markets by its new title', ()
   assert.deepEqual([...index.texts.values()], ['Why? Otters'])
 })
 
-test('notifies watchers of an event only when its summary changed, and passes all its markets', () => {
+test('notifies watchers of an event with all its markets, and only when its summary changed', () => {
   const { catalog } = openCatalog([])
   const received: string[][] = []
   catalog.watch({
@@ -719,7 +719,7 @@ test('restores a market’s volume after a kill, including trades after the last
   }
 })
 
-test('retains newer figures when an older listing arrives, and never lowers the total volume', () => {
+test('retains the newer figures and the higher total volume when an older listing arrives', () => {
   const total = (contracts: number, set: Partial<MarketListing> = {}) =>
     listing('KX', { venue: 'b', volumeTotal: usdMicros(contracts * 1e6), ...set })
   const { catalog } = openCatalog([total(100, { openInterest: sizeMicros(5) })])

@@ -55,7 +55,7 @@ test('lists the same markets as the reference implementation for any filters and
   }
 })
 
-test('filters and sorts the markets found by a search like a list', async () => {
+test('filters and sorts the result of a search like a list', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('searches', seed)
     const world = new RandomCatalog(random, 60)
@@ -82,7 +82,7 @@ test('filters and sorts the markets found by a search like a list', async () => 
   }
 })
 
-test('selects the same markets with many candidates as with few', () => {
+test('selects the same markets whether few or many markets match', () => {
   const { catalog } = emptyCatalog()
   const random = seededRandom('candidates')
   const volume24h = () => usdMicros(random.below(50) * 1_000_000)

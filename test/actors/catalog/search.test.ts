@@ -62,7 +62,7 @@ test('includes every change queued before the search, however many are queued', 
   assert.deepEqual((await second).slice(-2), [1_000, 1_001])
 })
 
-test('sends nothing to the thread before the release, and all texts after it', async () => {
+test('sends nothing to the search thread before `release`, and all texts afterwards', async () => {
   const { search, found, port } = bench(openSearch(Number.POSITIVE_INFINITY))
   const all = Array.from({ length: 300 }, (_, position) => position + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
@@ -263,7 +263,7 @@ function losingPort() {
   return port
 }
 
-test('alternates between the searches of two clients when one of them sends too many, and rejects only that client’s', async () => {
+test('alternates between the searches of two clients and rejects only searches of the client that sends too many', async () => {
   const slow = slowPort()
   const { search, port } = bench(slow)
   const flood = Array.from({ length: 100 }, (_, index) =>

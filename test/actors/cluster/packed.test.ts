@@ -8,7 +8,7 @@ import { countTicks } from '../../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 
-/** Encodes and decodes the items like a checkpoint. */
+/** Encodes and decodes items like a checkpoint. */
 const raw = (items: Iterable<LogItem>) =>
   [...items].flatMap((item) =>
     (unpackAll(encoded((to) => writeItem(to, item))) ?? []).filter(isItem),
@@ -79,7 +79,6 @@ test('yields to the event loop while it builds the blocks of a long checkpoint',
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
   const loop = countTicks()
-  // Each item advances the clock by one millisecond.
   await takeBlocks(items, clock, () => clock.advance(1))
   loop.stop()
   assert.ok(loop.count() >= items.length - 1, `${loop.count()} turns`)

@@ -1,4 +1,4 @@
-// Compares the disk of a standby with the leader's tables. The log between them has seeded faults.
+// Compares the tables of a standby with the leader's tables after faults of the log between them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,7 +32,6 @@ async function stand({ server, clock, settle }: RecordedWorld) {
 const idsOf = (storage: Storage) =>
   new Map([...storage.markets.all()].map(({ number, summary }) => [number, summary.nativeId]))
 
-/** Trades of all venues by native id, with their stamps. */
 function tradesOf(storage: Storage) {
   const ids = idsOf(storage)
   const rows = NAMES.keys.flatMap((venue) => storage.trades.rangeOfVenue({ venue, ...ALL }))
@@ -44,7 +43,6 @@ function tradesOf(storage: Storage) {
   )
 }
 
-/** All minute bars, by the market's native id. */
 function barsOf(storage: Storage) {
   const requested = { size: 'minute', ...ALL } as const
   const bars = [...idsOf(storage)].map(([market, id]) => [
@@ -55,7 +53,7 @@ function barsOf(storage: Storage) {
 }
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`stores every trade and bar despite a faulty log, ignores a deposed leader, and stores losses for missing data (seed ${seed})`, async (t) => {
+  test(`stores the leader’s trades and bars despite a faulty log, and a loss for missing data (seed ${seed})`, async (t) => {
     const world = await openRecordedWorld(`standby ${seed}`)
     const { server, settle, play, until, clock, engine, markets } = world
     t.after(() => settle(engine.stop()))
@@ -73,7 +71,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     assert.deepEqual(tradesOf(storage), led)
     assert.deepEqual(barsOf(storage), barsOf(engine.storage))
 
-    // A second engine, with other market numbers, becomes leader. The first engine has not noticed it yet.
+    // Another engine becomes leader while the first engine still writes to the log.
     const next = new RecordedEngine({ clock, markets: markets.toReversed(), epoch: 'e2', term: 2 })
     t.after(() => settle(next.stop()))
     server.faults = NO_FAULTS
@@ -101,7 +99,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     assert.ok(await until(() => count() >= both.size), `${count()} of ${both.size} trades`)
     assert.deepEqual(tradesOf(storage), both)
 
-    // These batches do not arrive.
+    // These batches are lost.
     server.faults = { ...faults, holes: 0.2 }
     await play(60, next)
     server.faults = NO_FAULTS
@@ -120,7 +118,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
       )
       assert.ok(
         isPublished,
-        `trade ${offset} of ${market} at ${timeMs} is missing and no loss says so`,
+        `trade ${offset} of ${market} at ${timeMs} is missing without a stored loss`,
       )
       const markMs = storage.marks.get(`newest_trade_ms_${market[0]}`) ?? 0
       assert.ok(markMs <= timeMs, 'the trade is requested from the venue')
@@ -128,7 +126,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
   })
 }
 
-test('stores a loss when the leader publishes a trade that the standby had stored under its own run', async (t) => {
+test('stores a loss when the leader publishes a trade that the standby stored in its own run as leader', async (t) => {
   const world = await openRecordedWorld('known')
   const { settle, play, until, engine, clock } = world
   t.after(() => settle(engine.stop()))
@@ -150,7 +148,7 @@ test('stores a loss when the leader publishes a trade that the standby had store
   const update = published()
   assert.ok(update !== undefined)
   assert.equal(update.trade.nativeId, 'known')
-  // The standby has this trade already, from the run in which it was leader.
+  // The standby stored this trade in the run in which it was leader.
   const forwarded = { run: own.number + 1_000, offset: 7, seq: 7, receivedAtMs: clock.nowMs() }
   storage.trades.put({ number: first.number, venue }, { ...update.trade, ...forwarded })
   assert.deepEqual(storage.losses.range({ run: own.number, offset: 0 }), [])
@@ -163,7 +161,7 @@ test('stores a loss when the leader publishes a trade that the standby had store
   assert.ok(fromMs <= update.trade.timeMs && update.trade.timeMs <= toMs)
 })
 
-test('stores a loss when trades of its own time as leader did not reach the next leader', async (t) => {
+test('stores a loss when trades of an earlier leader did not reach the next leader', async (t) => {
   const world = await openRecordedWorld('unheard')
   const { settle, play, until, engine, clock, server } = world
   t.after(() => settle(engine.stop()))
@@ -171,7 +169,6 @@ test('stores a loss when trades of its own time as leader did not reach the next
   await settle(engine.checkpoint())
   const log = server.connect()
   const storage: Storage = openMemoryStorage()
-  // This engine was leader before. Its last trade did not reach the log.
   const own = storage.runs.begin('own', clock.nowMs())
   const [first] = [...engine.storage.markets.all()]
   assert.ok(first !== undefined)

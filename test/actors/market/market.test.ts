@@ -66,7 +66,7 @@ test('publishes the first snapshot as a replacement without a seq, and later cha
   assert.equal(actor.book().isStale, false)
 })
 
-test('publishes a snapshot of a live book as its differences, and nothing when the book is unchanged', () => {
+test('publishes a snapshot of a live book as differences, and nothing when the book is unchanged', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
@@ -75,7 +75,7 @@ test('publishes a snapshot of a live book as its differences, and nothing when t
   assert.deepEqual(books(updates)[0]?.changes, [bid(0.39, 0), bid(0.4, 11)])
 })
 
-test('marks the book stale and requests a snapshot after a crossed book, a wrong best level or an impossible difference', () => {
+test('marks the book stale and requests a snapshot after a crossed book or a contradictory change', () => {
   const top = { bid: priceMicros(400_000), ask: priceMicros(410_000) }
   const doubtful = [
     change('m', [bid(0.43, 1)]),
@@ -179,7 +179,7 @@ test('records the only non-taker wallet of a transaction as the maker, and none 
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
 })
 
-test('waits two minutes for a transaction’s wallets, then evicts two waiting transactions for each new one', () => {
+test('waits two minutes for a transaction’s wallets, and evicts two waiting transactions for each new one', () => {
   const { actor, storage } = openMarket()
   const participant = (txHash: string, receivedAtMs: TimeMs) =>
     actor.receive({
@@ -197,7 +197,7 @@ test('waits two minutes for a transaction’s wallets, then evicts two waiting t
   assert.deepEqual(makers, ['0xmaker', null, null, '0xmaker'])
 })
 
-test('completes a transaction’s partial fills from the row with the wallet, also after a restart, and ignores later partial fills', () => {
+test('adds later wallets to a transaction’s partial fills, also after a restart, and ignores later partial fills', () => {
   const storage = openMemoryStorage()
   const part = (tx: string, n: number, contracts: number) =>
     trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
@@ -229,7 +229,7 @@ test('completes a transaction’s partial fills from the row with the wallet, al
   assert.deepEqual(third.ignored, ['trade_of_known_transaction', 'trade_of_known_transaction'])
 })
 
-test('does not store a transaction twice when it arrives both as single fills and as one averaged row, also after a restart', () => {
+test('stores a transaction once when it arrives as single fills and as one averaged row, also after a restart', () => {
   const storage = openMemoryStorage()
   const fillsOf = (tx: string) =>
     [
@@ -342,7 +342,7 @@ test('requests missed trades when a full mailbox drops a trade, but not when it 
   assert.deepEqual(resyncs, ['mailbox_full', 'mailbox_full'])
 })
 
-test('shows the newest stored trade as the price after a restart, excluding block trades and older late trades', () => {
+test('takes the price from the newest stored trade after a restart, ignoring block trades and late trades', () => {
   const { actor, open } = openMarket()
   actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -401,7 +401,7 @@ test('publishes a price change caused by a listing or past trade only while ther
   assert.equal(actor.price().price, 410_000)
 })
 
-test('publishes each maker of a transaction when it becomes known, with the previously known wallets', () => {
+test('publishes each maker of a transaction when it becomes known, with the wallets known before', () => {
   const { actor, publisher } = openMarket()
   const seen: unknown[] = []
   publisher.watch({
@@ -445,7 +445,7 @@ test('changes the status from open to closed to resolved, and never from resolve
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
 })
 
-test('publishes a changed question, close time, outcomes or fees once, and no other listing changes', () => {
+test('publishes a changed question, close time, outcomes or fees once, and no other changes of a listing', () => {
   const { actor, updates } = openMarket()
   const read = (set: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
@@ -670,7 +670,7 @@ test('sends a changed summary or volume to the catalogue in the same tick, befor
   ])
 })
 
-test('increments the version before the catalogue receives a changed tick size, whether or not the book stays valid', () => {
+test('increments the version before the catalogue receives a changed tick size', () => {
   for (const retainsBook of [true, false]) {
     const versions: number[] = []
     const changed = (market: MarketView) => versions.push(market.version)
@@ -728,7 +728,7 @@ test('returns for a past second the latest price before it, from memory and from
   }
 })
 
-test('uses a settlement price from its arrival on when it arrives after the resolution, also after a restart', () => {
+test('uses a settlement price from its arrival on when it follows the resolution, also after a restart', () => {
   const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive({
@@ -798,7 +798,7 @@ test('resolves with the determined result when the settlement message contains n
   }
 })
 
-test('publishes the right result for recorded determination and settlement messages, even if the settlement omits fields', () => {
+test('publishes the recorded result when the settlement message omits fields of the determination', () => {
   const frame = (msg: object) => {
     const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
     assert.ok(message.kind === 'lifecycle')
@@ -827,7 +827,7 @@ test('publishes the right result for recorded determination and settlement messa
   assert.deepEqual(notified(isVoid, settled), ['resolved', 'resolved', null])
 })
 
-test('resolves with the determined result when a restart falls between determination and settlement', () => {
+test('resolves with the determined result after a restart between determination and settlement', () => {
   const storage = openMemoryStorage()
   lifeOf({}, storage).state({ status: 'closed', resolutionStatus: 'proposed' }, 0)
   const [stored] = [...storage.markets.all()]
@@ -837,7 +837,7 @@ test('resolves with the determined result when a restart falls between determina
   assert.deepEqual(reported(), [['resolved', 'resolved', 0]])
 })
 
-test('publishes a resolved market’s payout once when it becomes known after the resolution', () => {
+test('publishes a resolved market’s payout once when the payout becomes known after the resolution', () => {
   const settledBy = {
     message: ({ state }: ReturnType<typeof lifeOf>, price: number) =>
       state({ status: 'resolved', resolutionStatus: 'resolved' }, price),
@@ -889,7 +889,7 @@ test('removes a determined result when it is disputed or trading resumes', () =>
   assert.deepEqual(late.reported().slice(1), [['resolved', 'resolved', 1_000_000]])
 })
 
-test('publishes a change of the resolution status, but not from unknown to none', () => {
+test('publishes a change of the resolution status, except from unknown to none', () => {
   const { read, reported } = lifeOf({ resolutionStatus: null })
   read({ resolutionStatus: 'none' })
   assert.deepEqual(reported(), [])
@@ -902,7 +902,7 @@ test('publishes a change of the resolution status, but not from unknown to none'
   ])
 })
 
-test('marks the book stale on a delayed change, skips changes until a timely snapshot, and still accepts trades', () => {
+test('marks the book stale on a delayed change until a timely snapshot, and still accepts trades', () => {
   const { actor, updates, ignored, resyncs } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   const before = actor.version
@@ -919,7 +919,7 @@ test('marks the book stale on a delayed change, skips changes until a timely sna
   assert.equal(
     actor.book().isStale,
     true,
-    'a snapshot older than the limit does not make the book live',
+    'a snapshot that exceeds the delay limit does not make the book live',
   )
   assert.deepEqual(ignored, [
     'book_change_before_snapshot',
@@ -957,7 +957,7 @@ test('publishes a stale book with its reason, and a confirmation when the next s
   assert.equal(actor.book().isStale, false)
 })
 
-test('marks a book stale only after two REST reads contradict it without a stream message in between', () => {
+test('marks a book stale after two REST reads contradict it with no stream message in between', () => {
   const { actor, updates, resyncs, ignored } = openMarket()
   const read = (afterMs: number, price: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -998,7 +998,7 @@ test('compares a REST snapshot that has the same time as the stream’s last mes
   assert.equal(actor.book().isStale, true)
 })
 
-test('ignores lateness of a book that waits for a snapshot, and reports venue_gap when a late book’s venue also disconnects', () => {
+test('ignores lateness of a book that waits for a snapshot, and reports venue_gap when the venue also disconnects', () => {
   const { actor, updates, resyncs } = openMarket()
   actor.onLate()
   assert.deepEqual([updates.length, resyncs], [0, []])
@@ -1010,7 +1010,7 @@ test('ignores lateness of a book that waits for a snapshot, and reports venue_ga
   assert.equal(last?.kind === 'bookReplaced' && last.reason, 'venue_gap')
 })
 
-/** A market whose book is subscribed while `covered.is` is true. */
+/** The market's book is subscribed while `covered.is` is true. */
 function openUncovered(set: Parameters<typeof listing>[1], storage = openMemoryStorage()) {
   const { publisher, updates } = recordingPublisher()
   const covered = { is: false }
@@ -1050,7 +1050,7 @@ test('takes the price of an uncovered market from the listing, or from a trade t
   assert.deepEqual(priced(), [310_000, 'venue'], 'the listing is newer again')
 })
 
-test('discards the book and publishes it as stale when its subscription ends', () => {
+test('discards an uncovered book and publishes it as stale when its subscription ends', () => {
   const { actor, covered, updates, ignored } = openUncovered(LISTED)
   covered.is = true
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
@@ -1080,7 +1080,7 @@ test('discards the book and publishes it as stale when its subscription ends', (
   assert.deepEqual([actor.book().isStale, actor.price().price], [false, 610_000])
 })
 
-test('publishes that a stale book is no longer covered, so that gateways and subscribers discard it', () => {
+test('publishes that a stale book is no longer covered', () => {
   const { actor, covered, updates } = openUncovered(LISTED)
   covered.is = true
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
@@ -1109,7 +1109,7 @@ test('shows neither the book nor the midpoint of the last run when the market is
   assert.deepEqual([actor.book().bids.length, actor.book().staleReason], [0, 'not_covered'])
 })
 
-test('states why a book is stale until it is live again', () => {
+test('returns the reason why a book is stale until the book is live again', () => {
   const { actor } = openMarket()
   assert.equal(actor.book().staleReason, 'not_covered')
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))

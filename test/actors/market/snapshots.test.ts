@@ -70,7 +70,7 @@ test('stores twenty levels per side with the total size of all levels', () => {
   assert.deepEqual([row?.bidDepth, row?.askDepth], [465_000_000, 1_500_000])
 })
 
-test('stores the state before a book becomes suspect, and not the suspect state', () => {
+test('stores the last state before a book becomes suspect, and not the suspect state', () => {
   const { actor, open, rows, setNow } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -147,7 +147,7 @@ test('retains the last open book of a resolved market', () => {
   )
 })
 
-test('stores only live books, at most one in ten seconds, and misses no due change', () => {
+test('stores live books only, at most one in ten seconds, and every due change', () => {
   for (let seed = 0; seed < 60; seed += 1) {
     const random = seededRandom('snapshots', seed)
     const { actor, rows, setNow } = openMarket()

@@ -80,7 +80,7 @@ test('builds the same candles as a recomputation at six intervals, for any order
   }
 })
 
-test('changes the version of the trades when a maker becomes known, but not when the same wallet arrives again', () => {
+test('increments the version of the trades when a maker becomes known, but not when the maker repeats', () => {
   const storage = openMemoryStorage()
   const actor = openActor(storage)
   actor.receive(trade('m', 't1'))
@@ -120,7 +120,7 @@ test('writes bars in the same tick as their trade and restores them after a rest
   }
 })
 
-test('shows a trade’s taker among the newest trades once the row with the taker arrives', () => {
+test('adds the taker to a stored trade once the row with the taker arrives', () => {
   const actor = openActor(openMemoryStorage())
   const shown = () =>
     actor
@@ -132,7 +132,7 @@ test('shows a trade’s taker among the newest trades once the row with the take
   assert.deepEqual(shown(), ['0xtaker'])
 })
 
-test('counts a trade once in its hour when history returns it again after retention', async () => {
+test('counts a trade once in its hour when the venue’s history returns it again after retention', async () => {
   const storage = openMemoryStorage()
   let nowMs: TimeMs = NOON
   const { publisher } = recordingPublisher()

@@ -147,7 +147,7 @@ async function started(): Promise<Bench> {
 }
 
 describe('matcher', () => {
-  test('matches listed markets, both existing and new ones', async () => {
+  test('matches existing and new listed markets', async () => {
     const bench = await started()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
     assert.equal(bench.matches.count, 1)
@@ -178,7 +178,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('sends nothing to the thread for a market that only traded', async () => {
+  test('sends nothing to the matching thread for a market that only traded', async () => {
     const bench = await started()
     const before = bench.tasks.length
     for (const market of bench.all.values()) bench.matcher.onListed(market)
@@ -187,7 +187,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('notifies both markets when a high-confidence pair begins and ends, and not for other pairs', async () => {
+  test('notifies both markets when a high-confidence pair begins and ends, but not for lower confidence', async () => {
     const bench = await started()
     assert.deepEqual(bench.published, ['matched a1 b1', 'matched b1 a1'])
     const a1 = [...bench.all.values()][0]
@@ -198,7 +198,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('restores pairs with their times after a restart without publishing, and ends pairs that are not found again', async () => {
+  test('restores pairs after a restart without publishing, and ends pairs that are not found again', async () => {
     const bench = await started()
     const foundAtMs = [...bench.matches.all()][0]?.matchedAtMs
     bench.published.length = 0
@@ -295,7 +295,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('rejects a second confirmed match for a market unless the first is removed', async () => {
+  test('rejects a second confirmed match for a market until the first is removed', async () => {
     const bench = await started()
     const [a1, a2, b1, b2] = [...bench.all.values()]
     assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
@@ -365,7 +365,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('returns how many markets match each family of an override, and whether a removed override existed', async () => {
+  test('returns how many markets each family of an override has, and whether a removed override existed', async () => {
     const bench = await started()
     const logLine = async (term: string, one: string, other: string) =>
       JSON.stringify(await bench.commands[`match.${term}`]?.({ one, other }))
@@ -417,7 +417,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('sends known teams to each new thread first, then matches all markets again', async () => {
+  test('sends known teams before the markets to each new thread', async () => {
     const bench = await started()
     const row = (index: number, league: string) =>
       ({
@@ -456,7 +456,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('keeps the current pairs while a new thread receives all markets after the previous thread failed', async () => {
+  test('retains the pairs while a new thread receives all markets after the previous thread failed', async () => {
     const bench = await started()
     bench.finder = new PairFinder(wordScorer)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
@@ -489,7 +489,7 @@ describe('matcher', () => {
   })
 })
 
-test('returns “lost” for a task with a sequence gap, and starts an empty index with task 1', () => {
+test('returns “lost” for a gap in the task numbers, and starts an empty index with task 1', () => {
   const finder = new PairFinder(wordScorer)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')

@@ -88,7 +88,7 @@ test('does not match two markets of the same venue', () => {
   assert.throws(() => new Matches().put(one, other), /different venues/)
 })
 
-test('matches only certain equivalents, counts all pairs, and publishes high-confidence pairs only', () => {
+test('pairs only certain equivalents, and publishes only high-confidence pairs', () => {
   const { a, b } = markets(5)
   const matches = new Matches()
   const judgements = [

@@ -1,5 +1,3 @@
-// Compares the bars of a gateway with the engine's bars of the same trades.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -31,7 +29,6 @@ const MARKETS = 100
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, order: 'asc', limit: 1_000 } as const
 
-/** A market of the engine, with the bars of all its trades. */
 class Traded {
   readonly #bars = { minute: new Map<number, Bar>(), hour: new Map<number, Bar>() }
   #seq = 0
@@ -57,7 +54,7 @@ class Traded {
   }
 }
 
-/** An engine, a gateway that receives the engine's trades late, and seeded trades. */
+/** An engine and a gateway. The gateway receives the engine's seeded trades late. */
 class Rig {
   readonly clock = new ManualClock(NOON)
   readonly engine = Array.from({ length: MARKETS }, () => new Traded())
@@ -67,12 +64,11 @@ class Rig {
     catalog: { byNumber: (number) => this.engine[number] ?? null },
   })
   readonly bars = new MirrorBars({ clock: this.clock, request: (body) => this.#request(body) })
-  /** Trades that the gateway has not received yet. */
   readonly #undelivered: TradeUpdate[] = []
   #offset = 0
   requestCount = 0
   isLeading = true
-  /** Called between the engine's reading of a request and its answer. */
+  /** Runs after the engine reads a request and before it answers. */
   onRequest = (): void => undefined
 
   async #request(body: Uint8Array): Promise<Uint8Array> {
@@ -85,7 +81,7 @@ class Rig {
     return answer
   }
 
-  /** A trade of the last two days, most often of the current minute. */
+  /** The trade is at most two days old, and most often of the current minute. */
   trade(): void {
     const number = this.#random.below(MARKETS)
     const market = this.engine[number]
@@ -96,7 +92,6 @@ class Rig {
     this.#undelivered.push(update)
   }
 
-  /** A trade that is at most this old. */
   #updateOf(number: number, market: Traded, agoMs: number): TradeUpdate {
     this.#offset += 1
     const atMs = this.clock.nowMs() - this.#random.below(agoMs)
@@ -116,7 +111,7 @@ class Rig {
     }
   }
 
-  /** Adds past trades, of which there is no update, to some markets. Returns these markets. */
+  /** Adds past trades without updates to some markets. Returns the numbers of these markets. */
   history(count: number): readonly number[] {
     const numbers = new Set<number>()
     for (let left = count; left > 0; left -= 1) {
@@ -129,7 +124,6 @@ class Rig {
     return [...numbers]
   }
 
-  /** Delivers the oldest undelivered trades to the gateway. */
   hear(count = Number.POSITIVE_INFINITY): void {
     for (const update of this.#undelivered.splice(0, count)) this.bars.note(update)
   }
@@ -146,7 +140,6 @@ class Rig {
     }
   }
 
-  /** Checks that the gateway's bars of the current candle and of the newest candle equal the engine's. */
   assertSame(): void {
     for (const [number, market] of this.engine.entries()) {
       for (const size of SIZES) {
@@ -165,20 +158,20 @@ class Rig {
         assert.equal(
           published.filter(isRecent).length,
           existing.filter(isRecent).length,
-          'none is missing',
+          'all bars are present',
         )
       }
     }
   }
 }
 
-test('returns the engine’s bars for current candles, with trades before and after the request', async () => {
+test('returns the engine’s bars for current candles, including trades before and after the request', async () => {
   const rig = new Rig()
   for (let hour = 0; hour < 60; hour += 1) {
     for (let left = 10; left > 0; left -= 1) rig.trade()
     rig.clock.advance(HOUR_MS)
   }
-  // At the request, the gateway has received all trades but the newest.
+  // The gateway has then received all trades but the newest.
   rig.hear(590)
   rig.onRequest = () => {
     for (let left = 20; left > 0; left -= 1) rig.trade()
@@ -214,7 +207,7 @@ test('returns no bars while the engine does not answer, and requests them again 
   assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
 })
 
-test('requests bars again after the engine reads past trades, and hides bars when that fails', async () => {
+test('requests bars again after the engine reads past trades, and hides bars when the request fails', async () => {
   const rig = new Rig()
   const trades = (count: number) => {
     for (let left = count; left > 0; left -= 1) rig.trade()
@@ -226,10 +219,10 @@ test('requests bars again after the engine reads past trades, and hides bars whe
     }
   }
   trades(400)
-  // No bars were requested before, so none are requested again.
+  // No bars were requested before, so `renew` requests none.
   rig.bars.renew(rig.history(50))
   assert.equal(rig.requestCount, 0)
-  // Trades are published between request and answer. Some of them are delivered later.
+  // Trades are published between request and answer. The gateway receives some of them after the answer.
   let published: readonly number[] = []
   rig.onRequest = () => {
     rig.bars.renew(rig.history(20))

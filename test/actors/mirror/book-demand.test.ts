@@ -8,7 +8,7 @@ import { level } from '../../support/worlds/builders.ts'
 
 const MINUTE_MS = 60_000
 
-/** A gateway whose reports reach the demand of an engine, unless `isCut`. */
+/** The gateway's reports reach the engine unless `isCut` is true. */
 function open(marketCount = 3) {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
@@ -35,7 +35,7 @@ function open(marketCount = 3) {
     },
   })
   engine.publisher.watch(gateway)
-  /** Advances time in steps of a report, so that the answers arrive in between. */
+  /** Reports are sent at an interval of `stepMs`. Each step lets the answers arrive. */
   const pass = async (ms: number, stepMs = 1_000) => {
     for (let passedMs = 0; passedMs < ms; passedMs += stepMs) {
       clock.advance(Math.min(stepMs, ms - passedMs))
@@ -59,7 +59,7 @@ test('reports requested and held markets to the engine in one message', async ()
   assert.equal(state.reports, 1)
 })
 
-test('reports a held market again before ten minutes have passed, until it is released as often as held', async () => {
+test('repeats the report of a held market within ten minutes until each hold is released', async () => {
   const { gateway, pass, taken } = open()
   gateway.hold(1, 'ann')
   gateway.hold(1, 'ann')
@@ -73,7 +73,7 @@ test('reports a held market again before ten minutes have passed, until it is re
   assert.deepEqual(taken(), [])
 })
 
-test('reports a repeated request again after a minute, and never without a request', async () => {
+test('repeats the report of a requested market after a minute only if it was requested again', async () => {
   const { gateway, pass, taken } = open()
   for (let count = 0; count < 50; count += 1) {
     gateway.request(1, 'ann')
@@ -101,7 +101,7 @@ test('repeats a report until the engine answers', async () => {
   assert.deepEqual(taken(), [[1, 'ann']])
 })
 
-test('limits the markets of an owner and of all owners, shares them fairly, and frees them when they are released or expire', async () => {
+test('limits the markets of an owner and of all owners, and frees them on release and on expiry', async () => {
   const { gateway, pass } = open()
   const accepted = (owner: string, count: number) => {
     let sum = 0
@@ -128,7 +128,7 @@ test('sends at most 1,000 markets in a report', async () => {
   assert.equal(state.reports, 2)
 })
 
-test('reports held markets when the policy no longer covers all, and until then waits for no book', async () => {
+test('reports held markets when the policy stops covering all markets, and waits for no book until then', async () => {
   const { gateway, pass, taken, state } = open()
   state.coversAll = true
   assert.equal(gateway.request(1, 'ann'), true)

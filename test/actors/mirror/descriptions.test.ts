@@ -12,7 +12,7 @@ const MARKETS = Array.from({ length: 300 }, (_, number) => ({
   ref: marketRef(`m${number}`, number),
 }))
 
-/** Encodes and decodes the descriptions of all markets like a checkpoint. */
+/** Encodes and decodes descriptions like a checkpoint. */
 async function packedTexts(): Promise<readonly PackedTexts[]> {
   const stored = new CachedBlocks(
     (number) => MARKETS[number] ?? null,
@@ -30,7 +30,7 @@ async function packedTexts(): Promise<readonly PackedTexts[]> {
   return all
 }
 
-test('keeps descriptions of a checkpoint deflated until one is requested, and prefers later texts', async () => {
+test('keeps a checkpoint’s descriptions compressed until one is requested, and prefers later texts', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1
@@ -51,7 +51,7 @@ test('keeps descriptions of a checkpoint deflated until one is requested, and pr
   assert.equal(damagedCount, 0)
 })
 
-test('reports an unreadable block once and still reads the other blocks', async () => {
+test('reports an unreadable block once and reads the remaining blocks', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1

@@ -17,7 +17,7 @@ import {
 } from '../../support/worlds/builders.ts'
 import { tradeUpdate } from '../../support/worlds/webhook-world.ts'
 
-/** A mirrored market `m`, of which the engine has published five trades. */
+/** The engine has published five trades of the market. */
 function open() {
   const { publisher } = recordingPublisher()
   const actor = storedMarket({ publisher, storage: openMemoryStorage() }).open()

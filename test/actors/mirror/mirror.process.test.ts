@@ -1,4 +1,4 @@
-// Compares a mirror with the views of its engine. The log between them has seeded faults.
+// Compares a mirror with its engine after faults of the log between them.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -25,7 +25,6 @@ const NO_INDEX = {
 const world = await openRecordedWorld('mirror')
 after(() => world.settle(world.engine.stop()))
 
-/** Opens a mirror with the newest checkpoint. */
 async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) {
   const bytes = server.objects.get('checkpoint')
   const checkpoint = bytes === undefined ? null : decodeCheckpoint(bytes)
@@ -58,7 +57,6 @@ async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) 
 
 type Following = Awaited<ReturnType<typeof follow>>
 
-/** Advances the time until the mirror has received everything. */
 async function caughtUp(
   { clock, engine }: RecordedWorld,
   { mirror, faults }: Following,
@@ -78,7 +76,6 @@ async function caughtUp(
   }
 }
 
-/** Checks that all views of the mirror equal those of the engine. */
 function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
   const { catalog, publisher } = engine.engine
   assert.equal(mirror.catalog.marketCount, catalog.marketCount)
@@ -86,7 +83,7 @@ function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
     const mirrored = mirror.catalog.find(market.ref.id)
     assert.ok(mirrored !== null, market.ref.id)
     assert.deepEqual(mirrored.ref, market.ref)
-    // Times of unchanged books are excluded, because the engine does not publish a message without a change.
+    // An unchanged book has different times, because the engine publishes no message without a change.
     const [{ receivedAtMs, venueTimeMs: _, ...book }, own] = [mirrored.book(), market.book()]
     assert.deepEqual(book, withoutTimes(own), market.ref.id)
     assert.ok((receivedAtMs ?? 0) <= (own.receivedAtMs ?? 0))
@@ -131,7 +128,7 @@ test('publishes the updates of all shards once, in the engine’s order', async 
   const expected = world.engine.published.slice(before)
   const name = (update: Update) =>
     'offset' in update ? `${update.kind} ${update.offset} ${update.seq}` : update.kind
-  // The order of different channels or venues may differ. The order within a channel may not.
+  // The order is compared within a channel only.
   for (const kind of ['book', 'trade', 'price', 'bookReplaced'] as const) {
     const of = (updates: readonly Update[]) => updates.filter((one) => one.kind === kind).map(name)
     assert.deepEqual(of(following.published), of(expected), kind)
@@ -150,7 +147,7 @@ test('publishes the updates of all shards once, in the engine’s order', async 
   }
 })
 
-test('sends a loss that was announced before the mirror’s start once, to streams that resume from before it', async (t) => {
+test('sends a loss announced before the mirror’s start once to streams that resume from before the loss', async (t) => {
   world.server.faults = NO_FAULTS
   const { publisher, view } = world.engine.engine
   const lose = (fromMs: number) => {
@@ -160,7 +157,7 @@ test('sends a loss that was announced before the mirror’s start once, to strea
   }
   lose(NOON)
   await world.play(20)
-  // The loss is in the checkpoint and in the log after the checkpoint's position.
+  // The loss is in the checkpoint, and again in the log after the checkpoint.
   lose(NOON + 100)
   await world.settle(world.engine.checkpoint())
   const following = await follow(t, world)
@@ -209,7 +206,6 @@ test('fails when a batch does not arrive, and publishes no later batches', async
   await caughtUp(world, following)
   world.server.faults = { ...NO_FAULTS, holes: 0.2 }
   await world.play(30)
-  // The engine no longer retains the batch either.
   world.engine.batches.clear()
   await caughtUp(world, following)
   for (let second = 0; second < 40 && following.faults.length === 0; second += 1) {

@@ -1,5 +1,3 @@
-// Compares the trades that a gateway returns with the engine's. Some of them are not in the gateway's memory.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -28,7 +26,7 @@ function storedTrade(run: number, offset: number): StoredTrade {
   return { ...own, ...position, receivedAtMs: timeMs(NOON + offset), run, offset, seq: offset }
 }
 
-/** The engine no longer has offset 300 of the first run. */
+/** The engine has deleted offset 300 of the first run. */
 const ALL = new Map(
   RUNS.map(({ number }) => [
     number,
@@ -38,7 +36,7 @@ const ALL = new Map(
   ]),
 )
 
-/** An engine and a gateway. While `answers` is false the engine does not answer. */
+/** The engine answers only while `answers` is true. */
 function open() {
   const [first, present] = RUNS
   assert.ok(first !== undefined && present !== undefined)
@@ -71,7 +69,7 @@ function open() {
     const stamps = { offset, seq: offset, receivedAtMs, venueTimeMs: own.timeMs }
     log.push(run, { kind: 'trade', market: MARKET, ...stamps, trade: own })
   }
-  /** Reads the trades page by page like a resuming stream. */
+  /** Reads page by page, like a stream that resumes. */
   const readAll = async (run: number, from: number): Promise<number[]> => {
     const offsets: number[] = []
     for (let offset = from; ; ) {
@@ -95,7 +93,7 @@ function open() {
 const offsetsOf = (run: number, from: number) =>
   (ALL.get(run) ?? []).flatMap(({ offset }) => (offset !== null && offset > from ? offset : []))
 
-test('returns all trades of the engine in order, whichever trades of two runs the gateway has in memory', async () => {
+test('returns all trades of the engine in order, whichever trades the gateway has in memory', async () => {
   const random = seededRandom('older trades')
   for (const share of [0, 0.3, 0.97, 1]) {
     const { hold, readAll } = open()
@@ -114,7 +112,7 @@ test('requests no trades from the engine when the gateway has them without a gap
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(5, 0)) hold(5, offset)
   assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
-  // The newest trade is in memory, so nothing is requested.
+  // Only the newest trade is in memory in some cases.
   assert.ok(state.requestCount <= 1)
 })
 

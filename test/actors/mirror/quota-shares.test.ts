@@ -1,4 +1,4 @@
-// Quotas of four gateways and one engine, with delays, without the engine, and with an isolated gateway.
+// Quotas of four gateways and one engine, with delays and with unreachable engines or gateways.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,10 +15,9 @@ const WINDOW_STEPS = 60_000 / STEP_MS
 const SEEDS = process.env.TEST_LONG === '1' ? [1, 2, 5, 6] : [1]
 const ACCOUNT = accountId('acc_quota')
 
-/** Four gateways and an engine. Counts the admitted requests of each window. */
 class Rig {
   readonly clock = new ManualClock()
-  /** Admitted requests by window of the engine. The last one is the current window. */
+  /** Admitted requests by window of the engine. The last entry is the current window. */
   readonly windows: number[] = [0]
   readonly cut = new Set<number>()
   readonly gateways: readonly QuotaShares[]
@@ -45,7 +44,7 @@ class Rig {
     )
   }
 
-  /** Replaces the engine by a new leader, which has counted nothing. */
+  /** The new leader has counted no requests. */
   replaceEngine(): void {
     this.#engine = this.#openEngine()
   }
@@ -65,7 +64,7 @@ class Rig {
     )
   }
 
-  /** Sends `times` requests to a gateway. Returns the number of admitted ones. */
+  /** Returns the number of admitted requests. */
   take(position: number, times: number): number {
     if (this.clock.monotonicMs() >= this.#endsAtMs) {
       this.windows.push(0)
@@ -99,7 +98,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
       let busy = [true, true, true, true]
       for (let step = 0; step < WINDOW_STEPS * 3.5; step += 1) {
         if (step % 200 === 0) busy = busy.map(() => random() < 0.5)
-        // One client always uses the first gateway, which is never isolated.
+        // The first gateway is never isolated.
         busy[0] = true
         const isRemoved = step > WINDOW_STEPS * 1.1 && step < WINDOW_STEPS * 1.6
         rig.cut.clear()
@@ -138,7 +137,6 @@ test('counts the requests that the previous leader counted', async () => {
     await rig.step()
   }
   assert.ok(passed <= LIMIT * 1.05 && passed >= LIMIT * 0.95, String(passed))
-  // The window of the previous leader ends meanwhile.
   for (let step = 0; step < 1_500; step += 1) {
     passed += rig.take(0, 1)
     await rig.step()
@@ -189,7 +187,7 @@ test('limits an isolated gateway to its share, then to the limit divided by the 
   rig.stop()
 })
 
-test('gives the share of a stopped gateway to others at once', async () => {
+test('gives the share of a stopped gateway to the remaining gateways at once', async () => {
   const rig = new Rig(() => 2)
   for (let step = 0; step < 100; step += 1) {
     for (const position of [0, 1, 2, 3]) rig.take(position, 1)
@@ -236,7 +234,7 @@ test('admits a client that uses a quarter of its quota while no gateway reaches 
     let passed = 0
     for (let step = 0; step < WINDOW_STEPS - 10; step += 1) {
       if (step === 800) for (const position of [0, 1, 2, 3]) rig.cut.add(position)
-      // Seven requests every 1.4 s are a quarter of the limit. They are sent to the gateways in turn.
+      // Seven requests every 1.4 s are a quarter of the limit.
       const position = locations[(step / 70) % locations.length]
       if (position !== undefined) {
         requested += 7
@@ -259,7 +257,6 @@ test('admits a client with few requests at an isolated gateway while other clien
       requested += 10
       passed += rig.take(0, 10)
     }
-    // Clients at another gateway request more than the limit.
     if (step >= 800) rig.take(1, 5)
     await rig.step()
   }

@@ -1,5 +1,3 @@
-// Streams and tickets of accounts over several gateways. Broadcasts arrive late, and a gateway may crash.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -19,13 +17,12 @@ const NAMES = ['g1', 'g2', 'g3', 'g4']
 const MOST = 3
 const ACCOUNTS = ['acc_one', 'acc_two'].map(accountId)
 
-/** Gateways between which broadcasts arrive late. */
+/** Broadcasts between these gateways arrive late. */
 class Rig {
   readonly clock = new ManualClock()
   readonly dead = new Set<string>()
   readonly gateways = new Map<string, SharedConnectionSlots>()
   readonly #due = new Map<string, number>()
-  /** Open slots by gateway and account, oldest first. */
   readonly #open = new Map<string, ConnectionSlot[]>()
 
   constructor(delayMs: () => number, names: readonly string[] = NAMES) {
@@ -37,7 +34,7 @@ class Rig {
     const notify = (body: Uint8Array) => {
       if (this.dead.has(name)) return
       for (const [other, locations] of this.gateways) {
-        // Broadcasts of one gateway arrive in order.
+        // The link delivers broadcasts in order.
         const link = `${name} ${other}`
         const dueMs = Math.max(clock.monotonicMs() + delayMs(), this.#due.get(link) ?? 0)
         this.#due.set(link, dueMs)
@@ -102,14 +99,14 @@ test('limits an account’s streams over all gateways, and frees slots at every 
   assert.equal(rig.open('g4', account), true)
   await rig.pass(10)
   for (const name of NAMES) assert.equal(rig.open(name, account), false, name)
-  // A new gateway receives the counts of the others a moment later.
+  // A new gateway receives the counts of the running gateways a moment later.
   rig.add('g5', () => 2)
   await rig.pass(10)
   assert.equal(rig.open('g5', account), false)
   rig.stop()
 })
 
-test('ends only the streams beyond the limit when gateways admit several at once', async () => {
+test('ends only the streams beyond the limit when several gateways admit streams at once', async () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom('places', seed)
     const rig = new Rig(() => 1 + random.below(40))
@@ -125,7 +122,6 @@ test('ends only the streams beyond the limit when gateways admit several at once
     await rig.pass(300)
     for (const each of ACCOUNTS) {
       assert.ok(rig.total(each) <= MOST, `seed ${seed}: ${rig.total(each)}`)
-      // The refused clients try again.
       for (const name of NAMES) {
         rig.open(name, each)
         await rig.pass(50)
@@ -163,7 +159,7 @@ const CALLER: Caller = {
   scopes: ['read'],
 }
 
-test('accepts a ticket once at any gateway within a minute, and broadcasts the ticket’s hash only', async () => {
+test('accepts a ticket once at any gateway within a minute, and broadcasts only the ticket’s hash', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
   const good: AccountsView = Object.assign(Object.create(accounts), { isValid: () => true })

@@ -250,7 +250,7 @@ test('requests the previous days with one more call when a day has no earlier pr
   )
 })
 
-test('caches that no earlier price exists', async () => {
+test('caches that the venue has no earlier price', async () => {
   const { history, requested } = remembering([])
   const { at, first } = openPast(history)
   assert.equal(await at(NOON - 1_000), null)
@@ -266,7 +266,7 @@ test('caches that no earlier price exists', async () => {
   )
 })
 
-test('searches the last days of a market that ended long before', async () => {
+test('searches the last days before the end of a market that ended long ago', async () => {
   const closeAtMs = timeMs(NOON - 60 * DAY_MS)
   const published = point(closeAtMs - 3_600_000, 0.99)
   const { history, requested } = remembering([published])
@@ -277,7 +277,7 @@ test('searches the last days of a market that ended long before', async () => {
   assert.deepEqual(at(NOON - DAY_MS + 5_000), point(TODAY_MS - DAY_MS, 0.99))
 })
 
-test('requests nothing for a time before the market began and returns no price later than the requested time', async () => {
+test('requests nothing for a time before the market began, and returns no price later than the requested time', async () => {
   const { history, requested } = remembering([point(NOON - 1_000, 0.5)])
   const { at } = openPast(history, { openAtMs: timeMs(NOON - 9 * DAY_MS) })
   assert.equal(at(NOON - 10 * DAY_MS - 1), null)
@@ -292,7 +292,7 @@ test('requests nothing for a time before the market began and returns no price l
   assert.ok(requested.every(({ toMs }) => toMs <= NOON))
 })
 
-test('shares a pending request with an equal second request', async () => {
+test('shares a pending request between equal requests', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -329,7 +329,7 @@ test('runs four requests, queues sixty-four and rejects further ones', async () 
   assert.equal((await ask(100))?.price, micros(0.5), 'new requests are accepted again')
 })
 
-test('reports a failing venue as unavailable, caches nothing and requests again', async () => {
+test('reports a failing venue as unavailable, caches nothing and requests the price again later', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, count } = openPast(history)
   held.answer = () => Promise.reject(new Error('HTML'))
@@ -515,7 +515,7 @@ test('returns no price and sends no request for times in 1970 or before', async 
   assert.ok(requested.length > 0 && requested.every(({ fromMs }) => fromMs >= 0))
 })
 
-test('returns, for random price histories, a price that was current at most a minute before the requested time', async () => {
+test('returns a price that was current at most a minute before the requested time, for random histories', async () => {
   for (let seed = 1; seed <= 40; seed += 1) await checkRandomWorld(seed)
 })
 
@@ -600,7 +600,7 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
   return { ...openPast(history, set), counted: () => calls, reopen: () => openPast(history, set) }
 }
 
-test('returns the current price for past times since it was observed, while it is unchanged', () => {
+test('returns the current price for past times since its first observation', () => {
   const { history, requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, live } = openPast(history)
   live.sinceMs = timeMs(NOON - 30 * MINUTE_MS)
@@ -661,7 +661,7 @@ test('requests a range in windows, newest first, at most once a minute for any n
   assert.equal(requested.length, 7, 'no request for a time before the market existed')
 })
 
-test('retains prices when the venue returns an empty answer, reports the answer, and evicts the oldest range', async () => {
+test('retains prices when the venue returns an empty answer, and evicts the oldest range', async () => {
   const points = [point(NOON - DAY_MS, 0.4)]
   const { history, requested } = remembering(points)
   const { past, first, market, clock } = openPast(history)

@@ -46,7 +46,7 @@ test('retains the values of rows when rows are added, removed and compacted', ()
   assert.throws(() => columns.add(last))
 })
 
-test('gives equal texts one number, ignoring case, and equal sets one number', () => {
+test('gives texts that differ only in case the same number, and equal sets the same number', () => {
   const terms = new Terms()
   const sports = terms.take('Sports')
   assert.equal(terms.take('SPORTS'), sports)

@@ -79,7 +79,7 @@ test('keeps rows sorted like a newly sorted list when rows are added, changed or
   }
 })
 
-test('sorts correctly after more changes than are recorded and after compaction moves rows', () => {
+test('sorts correctly after more changes than the change log holds, and after compaction moves rows', () => {
   const random = seededRandom('many sorted rows')
   const world = new World()
   for (let count = 0; count < 12_000; count += 1) world.add(keyOf(random))

@@ -114,7 +114,7 @@ describe('games of the simulated world', () => {
     { seed: 2, startMs: Date.UTC(2026, 6, 4, 3) },
     ...(isLong ? [{ seed: 3, startMs: Date.UTC(2027, 2, 14, 8) }] : []),
   ]) {
-    test(`groups every game of all eight sports under one key for both venues, and no two games under one key (seed ${seed})`, (t) => {
+    test(`groups each game of all eight sports under one key for both venues, and each key has one game (seed ${seed})`, (t) => {
       const clock = new ManualClock(timeMs(startMs))
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
@@ -181,7 +181,7 @@ describe('games of single listings', () => {
   const show = (bench: Bench, sport: Sport = 'nfl', date = '2025-09-04') =>
     [...bench.games(sport, date)].map(([key, { markets }]) => `${key} ${markets.length}`)
 
-  test('groups the markets of every event of a game under the game’s key, for any order of arrival', () => {
+  test('groups the markets of all events of a game under one key, in any order of arrival', () => {
     const bench = new Bench()
     ofB(bench, 'KXNFLGAME-25SEP04DALPHI', 'Dallas at Philadelphia', ['DAL', 'PHI'])
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])

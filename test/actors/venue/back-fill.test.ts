@@ -54,7 +54,7 @@ test('leaves no listener or timer when a stream breaks repeatedly', async () => 
   const second = requested.slice(before)
   assert.ok(
     second.some(({ toMs }) => toMs >= lastMs - 100),
-    'the last range is read again too',
+    'the previous range is read a second time',
   )
   const covered = requested.filter(({ fromMs }) => fromMs <= firstMs)
   assert.ok(covered.length >= 2, 'the first range was read twice')
@@ -65,7 +65,7 @@ test('leaves no listener or timer when a stream breaks repeatedly', async () => 
   assert.deepEqual(warnings, [])
 })
 
-test('polls each venue once a minute, never two venues at the same time', async () => {
+test('polls each venue once a minute, and never two venues at the same time', async () => {
   const clock = new ManualClock()
   const startedMs = clock.monotonicMs()
   const checks = (['a', 'b'] as const).map((venue) => {
@@ -268,7 +268,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   }
 }
 
-test('repeats a request until the answer reaches back to known data', async () => {
+test('repeats a request until the answer overlaps known data', async () => {
   const { backFill, requested, stated, lost, seconds, suspected, beganMs } = openDoubted(
     (nowMs) => nowMs - 3_600_000,
   )
@@ -277,11 +277,7 @@ test('repeats a request until the answer reaches back to known data', async () =
   assert.ok(backFill.unreadSinceMs !== null)
   await seconds(10)
   assert.equal(requested.length, 4, 'the requests back off')
-  assert.equal(
-    new Set(requested).size,
-    4,
-    'all requests differ, since a cache may repeat an answer',
-  )
+  assert.equal(new Set(requested).size, 4, 'all requests differ, since the venue may cache answers')
   assert.equal(suspected(), 4)
   assert.ok(backFill.unreadSinceMs !== null, 'a suspect answer does not count as read')
   stated.doubt = null
@@ -323,7 +319,7 @@ test('repeats a request when the answer ends minutes before a known trade', asyn
   await backFill.stop()
 })
 
-test('accepts an answer without known data when no older data is known', async () => {
+test('accepts an answer that does not overlap when no older data is known', async () => {
   for (const existing of [() => null, (nowMs: number) => nowMs - 10_000]) {
     const { backFill, requested, seconds, beganMs } = openDoubted(existing)
     backFill.fillFrom(timeMs(beganMs - 30_000))

@@ -32,7 +32,7 @@ function policyOf(text: string): CoveragePolicy {
   return policy
 }
 
-/** Markets of venue a with their 24-hour volumes in dollars. */
+/** `listed` gives each market's 24-hour volume in dollars. */
 function openCoverage(policy: string, listed: readonly Listed[]) {
   const clock = new ManualClock()
   const storage = openMemoryStorage()
@@ -96,7 +96,7 @@ test('covers every market that is not resolved when the policy is `all`', () => 
   assert.deepEqual(coverage.counts.covered, 2, 'only open markets are counted')
 })
 
-test('covers the open markets with the highest volume, the most traded first', () => {
+test('covers the open markets with the highest volume, highest first', () => {
   const { coverage, taken, seconds } = openCoverage('top:2', [
     ['x', 5],
     ['y', 9],
@@ -131,7 +131,7 @@ test('covers markets by volume, category, event and id when a rule names them', 
   assert.deepEqual(covered('market:VENUE_A_x,category:sports'), ['+x', '+y'])
 })
 
-test('uncovers a market ten minutes after it left the most traded ones, and not if it returns before', () => {
+test('uncovers a market ten minutes after it drops out of the ranking, unless it returns before', () => {
   const { list, seconds, taken } = openCoverage('top:1', [
     ['x', 5],
     ['y', 3],
@@ -202,7 +202,7 @@ test('covers a requested market for ten minutes after its last request', () => {
   assert.equal(coverage.counts.byReason.request, 0)
 })
 
-test('covers a held market until each hold was released, and a minute longer', () => {
+test('covers a held market until a minute after the last hold is released', () => {
   const { coverage, numberOf, seconds, taken } = openCoverage('top:0', [['x', 5]])
   const x = numberOf('x')
   for (const reason of ['subscription', 'subscription', 'webhook'] as const)
@@ -221,7 +221,7 @@ test('covers a held market until each hold was released, and a minute longer', (
   assert.deepEqual(taken(), ['-x'])
 })
 
-test('refuses further demands of an owner at its limit, and none of another owner', () => {
+test('refuses further demands of an owner at its limit, and accepts demands of another owner', () => {
   const names = Array.from({ length: demandedMarketsOfOwnerMax + 1 }, (_, index) => `m${index}`)
   const { coverage, numberOf, seconds } = openCoverage(
     'top:0',
@@ -250,7 +250,7 @@ test('covers matched markets beyond the policy, and ten minutes longer', () => {
   assert.deepEqual(taken(), ['-x'])
 })
 
-test('gives places to an owner with fewer demands when others have taken all of them', () => {
+test('takes places from owners with many demands for an owner with few demands', () => {
   const displaced: number[] = []
   const demand = new CoverageDemand((market) => displaced.push(market))
   const accepted = (owner: string, from: number, count: number, kind: 'request' | 'hold') => {
@@ -311,7 +311,7 @@ test('drops a resolved market with its demands', () => {
   assert.equal(coverage.counts.covered, 1)
 })
 
-test('resolves waiting callers when the book is live or their time is over, and at once beyond the share of an owner', async () => {
+test('resolves waiting callers when the book is live or their time is over, and at once beyond an owner’s share', async () => {
   const { coverage, clock, numberOf } = openCoverage('top:0', [
     ['x', 5],
     ['y', 5],
@@ -335,7 +335,7 @@ test('resolves waiting callers when the book is live or their time is over, and 
   assert.equal(ended.length, 4 + coverageWaitingOfOwnerMax)
 })
 
-test('waits only for books that were covered on demand, and only in the first two seconds', async () => {
+test('waits for a book only in the first two seconds after a demand covered it', async () => {
   const { coverage, clock, numberOf, seconds } = openCoverage('top:1', [
     ['x', 5],
     ['y', 3],
@@ -349,7 +349,7 @@ test('waits only for books that were covered on demand, and only in the first tw
   await coverage.live(numberOf('y'), 2_000, 'me')
 })
 
-test('states since when the book of a market is received, for all markets alike while the policy is `all`', async () => {
+test('returns since when a book is received; the same time for all markets while the policy is `all`', async () => {
   const { coverage, clock, numberOf } = openCoverage('all', [
     ['x', 5],
     ['y', 9],

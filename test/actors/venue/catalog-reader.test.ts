@@ -110,7 +110,7 @@ test('repeats a crawl with circular cursors, and requests single markets when fe
   await reader.stop()
 })
 
-test('requests a market missing from a listing again with back-off, then reports it as missing', async () => {
+test('requests a market missing from a listing with back-off, then reports it as missing', async () => {
   const { start, reader, venue, suspected, seconds } = openReader(1)
   start()
   await ticks()
@@ -124,7 +124,7 @@ test('requests a market missing from a listing again with back-off, then reports
   await reader.stop()
 })
 
-test('delivers every market once in time slices, each slice with its events, and events without markets last', () => {
+test('delivers each market once in time slices with its events, and events without markets last', () => {
   const markets = Array.from({ length: 23 }, (_, index) =>
     listing(`m${index}`, { event: nativeEventId(`event-e${index % 4}`) }),
   )

@@ -31,7 +31,7 @@ function openWatch() {
   return { clock, system, seen, read, watch }
 }
 
-test('samples ten times a second and reports the loop delay and the longest wait of the last two seconds', () => {
+test('samples ten times a second, and reports the loop delay and the longest wait of the last two seconds', () => {
   const { clock, system, seen, watch } = openWatch()
   clock.advance(10 * delayCheckMs)
   assert.equal(seen.length, 10)
@@ -128,7 +128,7 @@ function openDelay() {
   }
 }
 
-test('sets isBehind on the first late change while the process is slow, before the next sample', () => {
+test('sets isBehind on the first late change while the process is slow, without waiting for a sample', () => {
   const { delay, check, own } = openDelay()
   const note = (lateMs: number) => {
     const receivedAtMs = timeMs(NOON + own.nowMs)
@@ -179,10 +179,7 @@ test('attributes late messages to this process only if it was slow, otherwise to
   assert.equal(delay.excessMs, 7_980)
   assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 900), false)
   assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
-  assert.ok(
-    (delay.lagMs ?? -1) >= 0,
-    'the delay is not negative when the clock of the venue is ahead',
-  )
+  assert.ok((delay.lagMs ?? -1) >= 0, 'the delay is not negative when the venue’s clock is ahead')
   const other = openDelay()
   other.check({}, 20)
   other.delay.note(snapshot('x', [], [], { venueTimeMs: timeMs(NOON - 3_600_000) }))
@@ -234,7 +231,7 @@ test('reports no delay when the wall clock or a venue’s clock is changed', () 
   assert.equal(theirs.check(slow, 3_020), false)
 })
 
-test('reconnects once to drop data that was unread for long, and not again for a while', () => {
+test('reconnects once to drop data that stayed unread for long, and waits before it reconnects again', () => {
   const { delay, check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }

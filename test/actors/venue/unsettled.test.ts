@@ -19,7 +19,7 @@ test('requests an unsettled market with growing delays, then hourly, and stops a
   assert.equal(unsettled.count, 0)
 })
 
-test('requests markets that the last run left without a payout hourly, a hundred at a time', () => {
+test('requests markets without a payout from the last run hourly, a hundred at a time', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 250; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
@@ -52,7 +52,7 @@ test('stores at most ten thousand markets and evicts the least recently requeste
   assert.equal(fresh, 3_000)
 })
 
-test('requests a market that has just resolved before older ones that are due', () => {
+test('requests a newly resolved market before older markets that are due', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 250; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
@@ -62,7 +62,7 @@ test('requests a market that has just resolved before older ones that are due', 
   assert.equal(first, market(999))
 })
 
-test('evicts a market with an hourly request before one that has just resolved', () => {
+test('evicts a market with an hourly request before a newly resolved market', () => {
   const unsettled = new UnsettledMarkets()
   unsettled.add(market(0), { endedAtMs: 0, nowMs: 0, isFresh: true })
   for (let index = 1; index <= 10_000; index += 1) {

@@ -218,7 +218,7 @@ test('marks only the books affected by a gap as stale and requests them again', 
   assert.equal(catalog.find('venue_a_y')?.book().isStale, false)
 })
 
-test('requests a stale book until it is fresh, and not afterwards', async () => {
+test('requests a stale book repeatedly until it is live', async () => {
   const { requestsMade, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   clock.advance(firstBookMsMax - 1_000)
@@ -231,7 +231,7 @@ test('requests a stale book until it is fresh, and not afterwards', async () => 
   assert.deepEqual(requestsMade.resynced, [])
 })
 
-test('requests missed trades since the disconnect, and again a little later', async () => {
+test('requests the trades missed since a disconnect twice', async () => {
   const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -243,7 +243,7 @@ test('requests missed trades since the disconnect, and again a little later', as
   assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
 })
 
-test('requests the trades of an outage again after a kill until they are read, even when newer live trades arrive', async () => {
+test('requests an outage’s trades again after a kill until they are read, even when newer trades arrive', async () => {
   const { clock, crawled, held, routes, storage } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 100_000)
@@ -269,7 +269,7 @@ test('requests the trades of an outage again after a kill until they are read, e
   assert.equal(mark(), liveMs)
 })
 
-test('does not treat an outage as read when the answer lacks earlier trades that are stored', async () => {
+test('treats an outage as unread when the answer lacks earlier trades that are stored', async () => {
   const { actor, clock, crawled, held, ranges, routes } = openVenue()
   await crawled
   const retentionMs = clock.nowMs()
@@ -334,7 +334,7 @@ test('retries failing REST requests until the trades arrive', async () => {
   )
 })
 
-test('reports in the status the time up to which trades are complete during and after an outage', async () => {
+test('reports in the status until when trades are complete, during and after an outage', async () => {
   const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const published = () =>
@@ -385,7 +385,7 @@ test('publishes a status when the source of trades changes, even if the feed sta
   assert.deepEqual(published(), ['activity', 'last_trade_price', 'activity'])
 })
 
-test('includes a gap’s start and end and, if known, its number of trades', async () => {
+test('includes a gap’s start, its end and, if known, its number of trades', async () => {
   const { clock, crawled, routes, updates } = openVenue([])
   await crawled
   for (const [index, id] of ['t1', 't2', 't3'].entries()) {
@@ -444,7 +444,7 @@ test('stores the newest trade’s time and requests trades since that time in th
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
 })
 
-test('keeps the end time of the last run until the gap is requested, even if trades arrive or the stream breaks first', async () => {
+test('retains the last run’s end time until the gap is requested, even if trades arrive first', async () => {
   const storage = openMemoryStorage()
   const endMs = timeMs(new ManualClock().nowMs() - 60_000)
   storage.marks.put('newest_trade_ms_a', endMs)
@@ -565,7 +565,7 @@ test('reports a stream as lossy when it delivers no trades while REST returns ma
   assert.deepEqual(losses(), ['trades none by stream loss'])
 })
 
-test('requests a trade that waited for its market again after a kill', async () => {
+test('requests a trade again after a kill that interrupted its wait for an unlisted market', async () => {
   const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -604,7 +604,7 @@ test('drops trades of a market that is too old to be listed', async () => {
   )
 })
 
-test('requests an unresolved market long past its close time after the first crawl', async () => {
+test('requests an unresolved market after the first crawl when it closed long ago', async () => {
   const overdue = listing('old', { status: 'closed', closeAtMs: timeMs(NOON - 200_000_000) })
   const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
   await crawled
@@ -613,7 +613,7 @@ test('requests an unresolved market long past its close time after the first cra
   assert.deepEqual(fetched, [['old']])
 })
 
-test('requests a market resolved without a payout until the payout is known, and publishes the payout once', async () => {
+test('requests a resolved market without a payout until the payout is known, and publishes the payout once', async () => {
   const { actor, catalog, catalogRows, clock, crawled, fetched, routes, updates } = openVenue([
     listing('x'),
   ])
@@ -696,7 +696,7 @@ test('counts a gap as one resync, whatever the number of its books', async () =>
   assert.deepEqual([valuesOf('resyncs_total'), valuesOf('resync_books_total')], [[1], [2]])
 })
 
-test('ends a feed interval when the connection is lost, however briefly, but not when a single book has a gap', () => {
+test('ends a feed interval when the connection is lost briefly, but not when a single book has a gap', () => {
   const { actor, clock, feed, routes, storage } = openVenue()
   clock.advance(10_500)
   const fromMs = actor.liveSinceMs
@@ -755,7 +755,7 @@ async function openLateBooks(count: number) {
   }
 }
 
-test('marks books with delayed changes as stale, even without ticks, and requests them gradually once there is capacity', async () => {
+test('marks books with delayed changes as stale without ticks, and requests them gradually', async () => {
   const world = await openLateBooks(50)
   const { requestsMade, clock, names, stale, sendToAll, ticks: held } = world
   held.isHeld = true
@@ -788,7 +788,7 @@ test('marks books with delayed changes as stale, even without ticks, and request
   assert.equal(requestsMade.resynced.length, before)
 })
 
-test('marks the feed as stale while books are late and shortly afterwards, and publishes each state change once with both delays', async () => {
+test('marks the feed as stale during and shortly after late books, and publishes each state change once', async () => {
   const world = await openLateBooks(3)
   const { actor, clock, sendToAll, ticks: held, updates } = world
   const published = () =>
@@ -873,7 +873,7 @@ async function openPartlyCovered() {
   return { ...world, numberOf }
 }
 
-test('neither requests, checks nor counts as stale a book that is not covered', async () => {
+test('never requests, checks or counts a book that is not covered', async () => {
   const { actor, clock, feed, requestsMade, routes, updates } = await openPartlyCovered()
   assert.deepEqual(requestsMade.watched, ['x', 'y'])
   assert.deepEqual(requestsMade.covered, ['x'])
@@ -920,7 +920,7 @@ test('discards the book of a market that is no longer covered without counting i
   assert.equal(actor.coverage.counts.live, 1)
 })
 
-test('uncovers a resolved market with its subscription, and keeps the book of a closed one', async () => {
+test('unsubscribes a resolved market, and keeps the book of a closed market covered', async () => {
   const { actor, numberOf, requestsMade, routes } = await openPartlyCovered()
   const status = (name: string, to: 'closed' | 'resolved') =>
     routes.route({
@@ -935,7 +935,7 @@ test('uncovers a resolved market with its subscription, and keeps the book of a 
   assert.deepEqual(requestsMade.unwatched, ['x'])
 })
 
-test('does not treat a missing tick as an unchanged price when the market is not covered', async () => {
+test('does not treat a missing tick of an uncovered market as an unchanged price', async () => {
   const { actor, clock, numberOf, routes, storage } = await openPartlyCovered()
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
   clock.advance(30_000)

@@ -1,5 +1,4 @@
-// A wallet is complete when syncs contain everything that is shown. Tests live fills that precede the syncs, failed
-// syncs, shortened answers of the venue, and position sizes that differ from the venue's.
+// A wallet is complete when its syncs contain all events that it shows.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,7 +26,7 @@ import {
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
 
-/** Adds a split and a sale to the venue. Returns the sale, the only one of the two that the stream reports. */
+/** Adds a split and a sale to the venue's history. Returns the sale, which the stream also reports. */
 function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   const nowMs = world.clock.nowMs()
   const none = { token: null, price: priceMicros(0), role: null } as const
@@ -37,7 +36,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('waits for another sync when a wallet is requested after a live fill, and returns events of the history that the stream did not send', async () => {
+test('waits for a new sync when a wallet is requested after a live fill', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -46,7 +45,7 @@ test('waits for another sync when a wallet is requested after a live fill, and r
   world.stream(wallet, sale)
   const view = assertComplete(await world.open(wallet))
   assert.equal(world.venue.readFrom.length, 2)
-  // The split acquires the contracts at 0.50, and the sale sells them at 0.70.
+  // The split buys at 0.50, and the sale sells at 0.70.
   assert.deepEqual(
     [view.isComplete, view.totals.realized, view.totals.splits],
     [true, 2_000_000, 1],
@@ -110,7 +109,7 @@ test('syncs a wallet once for all fills of one second, and not at all without a 
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('shows no wallet as complete while syncs fail, and shows it as complete after the next successful sync', async () => {
+test('shows a wallet as incomplete while syncs fail, and as complete after the next successful sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -162,7 +161,7 @@ test('makes a full resync at most once a day when position sizes differ from the
   world.clock.advance(6 * MINUTE_MS)
   const full = await world.openSettled(wallet)
   assert.deepEqual([full.totals.trades, full.isComplete], [4, true])
-  // The venue's sizes stay wrong. They are compared every five minutes, but the next full resync is due after a day.
+  // Sizes are compared every five minutes, but the next full resync is due after a day.
   world.venue.held = [held(7)]
   const resyncedAtMs: number[] = []
   const startMs = world.clock.nowMs()
@@ -187,8 +186,7 @@ test('ignores a size difference that a second comparison does not confirm', asyn
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
   await settled()
-  // In the first case a sale occurs between sync and comparison. In the second case the venue returns one wrong size
-  // once.
+  // The first case is a sale between sync and comparison. The second case is a wrong size that the venue returns once.
   const sold = () => {
     const sale = fillAt(world.clock.nowMs(), { kind: 'sell', size: sizeMicros(5_000_000) })
     world.venue.events.get(wallet)?.push(sale)
@@ -215,7 +213,7 @@ test('ignores a size difference that a second comparison does not confirm', asyn
   await world.wallets.stop()
 })
 
-test('compares no wallet with the venue while a request waits for a sync', async () => {
+test('compares no positions with the venue while a request waits for a sync', async () => {
   const world = new WalletWorld()
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   let count = 0
@@ -236,7 +234,7 @@ test('compares no wallet with the venue while a request waits for a sync', async
   await world.wallets.stop()
 })
 
-test('ranks a wallet by its latest figures, including its last minute, and states whether they are complete', async () => {
+test('ranks a wallet by figures that include its last minute, and states whether they are complete', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
@@ -269,7 +267,7 @@ test('stores a wallet’s owner when the wallet is requested by the owner’s ad
     assert.equal(assertComplete(await world.open(eoa)).profile.eoa, eoa)
     assert.equal(assertComplete(await world.open(wallet)).profile.eoa, eoa)
     await world.restart()
-    // Requests the profile by the wallet's own address. The venue's answer to that address has no owner.
+    // The venue's profile for the wallet's own address has no owner.
     const count = world.venue.profileCount
     await world.open(wallet)
     await settled()
@@ -279,7 +277,7 @@ test('stores a wallet’s owner when the wallet is requested by the owner’s ad
   }
 })
 
-test('keeps the newer record of an evicted wallet when the profile of its earlier load arrives late', async () => {
+test('keeps the newer record of an evicted wallet when the profile of an earlier load arrives late', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(first)
@@ -298,7 +296,7 @@ test('keeps the newer record of an evicted wallet when the profile of its earlie
   await world.wallets.stop()
 })
 
-test('shows no wallet as complete while no stream names wallets, and resyncs some followed wallets a minute, oldest first', async () => {
+test('shows all wallets as incomplete while no stream names wallets, and resyncs the oldest first', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))

@@ -1,5 +1,3 @@
-// A large wallet is stored in LMDB, its PnL state is computed in the worker thread, and a second store reopens it.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWalletThread } from '../../../engine/wallets/wallet-thread.ts'

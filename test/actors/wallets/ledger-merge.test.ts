@@ -13,7 +13,7 @@ import { fillAt } from '../../support/worlds/wallet-venue.ts'
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const WALLET = addressOf(1)
 
-/** Random events. Some share a second, some share a transaction, and some are equal. */
+/** Some events share a second, some share a transaction, and some are equal. */
 function history(random: Random, count: number): WalletEvent[] {
   const events: WalletEvent[] = []
   let second = 1_790_000_000
@@ -30,7 +30,7 @@ function history(random: Random, count: number): WalletEvent[] {
   return events.sort(compareEvents)
 }
 
-/** The fields that are equal in the ledger and in the history. */
+/** The fields that the ledger and the history have in common. */
 const nameOf = ({ txHash, kind, token, size, price }: WalletEvent) =>
   [txHash, kind, token, size, price].join(' ')
 
@@ -40,7 +40,7 @@ function counted(events: readonly WalletEvent[]): Map<string, number> {
   return counts
 }
 
-/** Counts each event as often as it occurs in the list that has more of it. */
+/** Contains each event as often as the list with more copies of it. */
 function union(one: readonly WalletEvent[], other: readonly WalletEvent[]): Map<string, number> {
   const counts = counted(one)
   for (const [name, count] of counted(other)) {
@@ -56,7 +56,7 @@ const part = (random: Random, events: readonly WalletEvent[]): WalletEvent[] => 
   return events.filter((_, at) => (at >= from && at < to) !== isHole && random.next() <= share)
 }
 
-test('merges a ledger and the venue’s history into their union in order, whichever events each of them lacks', async () => {
+test('merges a ledger and the venue’s history into their union when either of them lacks events', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom('merge', String(seed))
     const all = history(random, seed % 5 === 0 ? 4_000 : 1 + random.below(900))
@@ -82,14 +82,13 @@ test('merges a ledger and the venue’s history into their union in order, which
     const { lackingCount, addedCount, changedCount } = merge.difference(timeMs(9e15))
     assert.equal(lackingCount, events.length - published.length, `seed ${seed}`)
     assert.equal(addedCount, events.length - retained.length, `seed ${seed}`)
-    // A venue event without fee and role does not replace the stored fee and role.
     assert.equal(changedCount, 0)
     const fees = events.reduce((sum, { fee }) => sum + fee, 0)
     assert.equal(fees, 7 * retained.length)
   }
 })
 
-test('takes the venue’s time, fee and role for an event that the venue states slightly later than the ledger', async () => {
+test('takes time, fee and role from the venue when its time is slightly later than the ledger’s', async () => {
   const table = new MemoryWallets()
   const ledger = new WalletLedger(table, WALLET, { count: 0, side: 0 })
   const fill = fillAt(1_790_000_000_000, { role: null })

@@ -1,4 +1,4 @@
-// Wallets stored by an older version of this software, which had no hourly fees and no combos.
+// Earlier releases stored no hourly fees and no combos.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import {
 
 const FEE = usdMicros(20_000)
 
-/** A synced wallet as an older version stored it: without the venue's combo, and with an older layout of the PnL state. */
+/** A wallet stored by an earlier release: without the combo, and with an older layout of the PnL state. */
 async function olderWorld() {
   const world = new WalletWorld()
   const fills = hourlyFills(world, 5).map((fill) => ({ ...fill, fee: FEE }))
@@ -37,7 +37,7 @@ async function olderWorld() {
   return { world, wallet }
 }
 
-test('adds the fees and combos of a wallet that an older version stored with one full sync', async () => {
+test('adds fees and combos to a wallet of an earlier release with one full sync', async () => {
   const { world, wallet } = await olderWorld()
   assert.equal(world.wallets.ranking(ALL).wallets[0]?.isComplete, false, 'fees are not known')
   const view = await world.openSettled(wallet)
@@ -53,7 +53,7 @@ test('adds the fees and combos of a wallet that an older version stored with one
   await world.wallets.stop()
 })
 
-test('shows a wallet of an older version as incomplete while the venue does not answer, with the fees of its ledger', async () => {
+test('shows a wallet of an earlier release as incomplete, with fees of its ledger, while the venue does not answer', async () => {
   const { world, wallet } = await olderWorld()
   world.venue.isDown = true
   const view = assertComplete(await world.open(wallet))

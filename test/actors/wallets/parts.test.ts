@@ -14,7 +14,7 @@ import { fillAt, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const NOW = timeMs(NOON_MS)
 
-test('evicts the oldest live fills beyond the limit and those older than ten minutes', () => {
+test('evicts the oldest live fills beyond the limit, and all live fills older than ten minutes', () => {
   const live = new LiveFills(3)
   const fill = (secondsAgo: number) => fillAt(NOON_MS - secondsAgo * 1_000)
   for (const ago of [5, 4, 3]) live.add(addressOf(1), fill(ago), NOW)
@@ -26,7 +26,7 @@ test('evicts the oldest live fills beyond the limit and those older than ten min
   assert.deepEqual(live.of(addressOf(2)), [])
 })
 
-test('marks a wallet as a whale for thirty days after a whale row, also one stored before a restart', async () => {
+test('marks a wallet as a whale for thirty days after a whale row, also after a restart', async () => {
   const { whales: table } = openMemoryStorage()
   const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
   const row = (id: string, atMs: number, wallet: string | null) => {

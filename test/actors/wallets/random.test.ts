@@ -1,6 +1,3 @@
-// Compares wallets that have random histories with the reference implementation, through late events, live fills,
-// failed syncs, restarts and evictions.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WalletView } from '../../../actors/wallets/views.ts'
@@ -13,7 +10,6 @@ import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 200 : 2
 
-/** The figures of a view in the shape of `expectedFigures`. */
 async function viewFigures(view: WalletView, ranges: readonly Range[]) {
   const positions = (await view.positions()).map(
     ({ view: market, facts, price, unrealized, ...own }) => {
@@ -46,7 +42,7 @@ function expectedFigures(
   }
 }
 
-/** Reads the complete ledger in pages of random size and in random order. Returns it oldest first. */
+/** Reads the ledger in pages of random size. Returns it oldest first. */
 function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
   const order = random.below(2) === 0 ? 'asc' : 'desc'
   const all: WalletEvent[] = []
@@ -68,7 +64,7 @@ function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
   return order === 'asc' ? all : all.reverse()
 }
 
-/** Opens the wallet until its completeness is as expected. The venue may fail once. */
+/** Repeats the request until the view's completeness is as expected. */
 async function opened(
   world: WalletWorld,
   wallet: ReturnType<WalletWorld['wallet']>,
@@ -78,7 +74,7 @@ async function opened(
     try {
       const view = await world.open(wallet)
       assert.ok(view !== null)
-      // The first request may return data of some seconds ago and sync the wallet in the background.
+      // The first request may return data that is some seconds old and sync in the background.
       await settled()
       const again = await world.open(wallet)
       const isYoung = again !== null && again.asOfMs > world.clock.nowMs() - 8_000
@@ -94,7 +90,7 @@ async function opened(
   return assert.fail('the wallet was never complete')
 }
 
-/** One wallet with a random history, requested at random moments. */
+/** One wallet with a random history and random requests. */
 class Scenario {
   readonly world: WalletWorld
   readonly #random: Random
@@ -104,7 +100,6 @@ class Scenario {
   readonly #other: ReturnType<WalletWorld['wallet']>
   readonly #name: string
   readonly #stepMs: number
-  /** Events that the stream has delivered, before or after a restart. */
   readonly #streamed = new Set<WalletEvent>()
 
   constructor(seed: number) {
@@ -114,7 +109,7 @@ class Scenario {
     const eventCount = isLarge ? 2_600 : 20 + random.below(700)
     const shape = { isComplete: random.below(2) === 0, eventCount, groupCount: 2 }
     const history = randomHistory(seed, shape)
-    // With an odd seed the wallet trades every few seconds, so that the venue's history always lacks some events.
+    // In odd seeds the wallet trades so often that the venue's history always lacks recent events.
     const haste = seed % 2 === 0 ? 1 : 400
     const beginMs = history.events[0]?.timeMs ?? 0
     const hurried = (atMs: number) =>
@@ -167,7 +162,7 @@ class Scenario {
     await settled()
   }
 
-  /** Past events that the venue does not return yet. */
+  /** Past events that the venue's history does not contain yet. */
   #late(): readonly WalletEvent[] {
     const { venue, clock } = this.world
     const fromMs = clock.nowMs() - venue.lateMs
@@ -195,7 +190,7 @@ class Scenario {
   }
 }
 
-test('computes the figures of the complete history through delays, live fills, failures, restarts and evictions', async () => {
+test('computes the figures of the complete history despite delays, failures, restarts and evictions', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const scenario = new Scenario(seed)
     for (let step = 0; step < 8; step += 1) await scenario.step()

@@ -1,5 +1,3 @@
-// Compares rankings with a sort of all wallets while wallets are added and changed and hours end.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WalletRanking } from '../../../actors/wallets/ranking.ts'
@@ -99,7 +97,6 @@ test('ranks like a sort of all wallets on every page, with figures at most five 
   )
 })
 
-/** A ranking, and a function that adds a wallet. */
 function openRanking() {
   const clock = new ManualClock()
   const table = new MemoryWallets()

@@ -1,6 +1,3 @@
-// Wallets retain their stored events when the venue returns fewer of them. A wallet is then incomplete and is resynced
-// until the venue returns all of them again.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WalletView } from '../../../actors/wallets/views.ts'
@@ -31,7 +28,7 @@ import {
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 9_000 } as const
 
-/** Everything that a user sees, except the times of syncs. */
+/** The view without the times of syncs. */
 async function userView(view: WalletView) {
   const range = { fromMs: timeMs(0), toMs: timeMs(9e15), granularity: 'all' } as const
   const events = view.events({ ...EVER, order: 'asc' })
@@ -45,7 +42,6 @@ async function userView(view: WalletView) {
   }
 }
 
-/** Hourly fills, every third a sale, then a fill and a merge within the last minute. */
 function past(world: WalletWorld, count: number): WalletEvent[] {
   const nowMs = world.clock.nowMs()
   const old = hourlyFills(world, count).map((fill, at): WalletEvent => {
@@ -61,7 +57,7 @@ function past(world: WalletWorld, count: number): WalletEvent[] {
   return [...old, both, merge]
 }
 
-/** Histories of the venue that lack some events. The last two events are those of the last minute. */
+/** The last two events of each history are less than a minute old. */
 const ANSWERS: readonly {
   readonly name: string
   readonly listed: (all: readonly WalletEvent[]) => readonly WalletEvent[]
@@ -98,7 +94,7 @@ for (const { name, listed: published } of ANSWERS) {
       world.list(listing('m'))
       const all = past(world, 30)
       const wallet = world.wallet(1, all)
-      // The venue's positions are empty, as for a wallet without history.
+      // The venue also returns no positions.
       world.venue.held = []
       const before = await userView(assertComplete(await world.open(wallet)))
       const context = `${condition.name}, ${name}`
@@ -110,14 +106,12 @@ for (const { name, listed: published } of ANSWERS) {
         const view = await world.openSettled(wallet)
         assert.deepEqual(await userView(view), before, `${context} after ${pauseMs}`)
       }
-      // A full resync follows the comparison of positions and finds a gap in the middle.
       const view = assertComplete(await world.open(wallet))
       assert.equal(view.isComplete, false, context)
       assert.equal(view.lacking, 32 - published(all).length, context)
       assert.ok(view.issues.includes('venue_lacks_kept'), context)
       await world.restart()
       assert.deepEqual(await userView(assertComplete(await world.open(wallet))), before, context)
-      // The venue returns all events again.
       world.venue.events.set(wallet, [...all])
       world.venue.held = null
       world.clock.advance(DAY_MS)
@@ -130,7 +124,7 @@ for (const { name, listed: published } of ANSWERS) {
   })
 }
 
-test('continues to sync from a venue that lost data, and appends new events to the stored ones', async () => {
+test('appends new events to the stored events when the venue lost older events', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = hourlyFills(world, 1_300)
@@ -148,7 +142,7 @@ test('continues to sync from a venue that lost data, and appends new events to t
     assert.deepEqual([tradesOf(view), view.isComplete], [1_300 + step, false])
     assert.deepEqual([view.lacking, view.issues], [1_300, ['venue_lacks_kept']])
   }
-  // An event that only a later full history contains is inserted at its time.
+  // A past event that appears late in the venue's history.
   const between = fillAt((all[700]?.timeMs ?? 0) + MINUTE_MS)
   world.venue.events.set(wallet, [...all.slice(0, 701), between, ...all.slice(701), ...published])
   world.clock.advance(DAY_MS)
@@ -161,7 +155,7 @@ test('continues to sync from a venue that lost data, and appends new events to t
   await world.wallets.stop()
 })
 
-test('makes a full resync at once when the venue lacks events, and further ones at growing intervals', async () => {
+test('makes a full resync at once when the venue lacks events, and repeats it at growing intervals', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 5))
   await world.open(wallet)
@@ -179,7 +173,7 @@ test('makes a full resync at once when the venue lacks events, and further ones 
   await world.wallets.stop()
 })
 
-test('keeps the readable part of a damaged ledger when the venue has lost the data', async () => {
+test('keeps the readable part of a damaged ledger when the venue lost the events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 1_300))
   await world.open(wallet)
@@ -187,7 +181,6 @@ test('keeps the readable part of a damaged ledger when the venue has lost the da
   world.storage.wallets.putBlock(wallet, 1, new Uint8Array(100))
   world.venue.events.set(wallet, [])
   await world.restart()
-  // The full resync reads the damaged block.
   const view = await world.openSettled(wallet)
   assert.deepEqual([tradesOf(view), view.isComplete, view.lacking], [788, false, 788])
   await world.wallets.stop()
@@ -204,7 +197,6 @@ test('keeps a name, a payout and outcomes when the venue no longer returns them'
   world.wallets.onListed(market)
   const before = assertComplete(await world.open(wallet))
   assert.deepEqual([before.totals.realized, before.profile.handle], [-4_000_000, 'wallet 1'])
-  // The catalogue no longer has the payout, and the profile no longer has a name.
   const none = { eoa: null, handle: null, pseudonym: null, image: null }
   world.venue.profiles.set(wallet, { proxy: wallet, ...none })
   await world.restart()
@@ -217,7 +209,7 @@ test('keeps a name, a payout and outcomes when the venue no longer returns them'
   await world.wallets.stop()
 })
 
-test('shows an operator which stored events the venue lacks and which events the venue added', async () => {
+test('shows an operator which stored events the venue lacks and which events it added', async () => {
   const world = new WalletWorld()
   const all = hourlyFills(world, 4)
   const wallet = world.wallet(1, all)
@@ -271,7 +263,6 @@ test('keeps live fills across a restart when the venue has lost them', async () 
   await world.open(wallet)
   const fills = [1, 2, 3].map((n) => fillAt(world.clock.nowMs(), { txHash: `0x${n}` }))
   for (const fill of fills) world.stream(wallet, fill)
-  // Live fills are stored within half a second, so a crash after that loses none.
   world.clock.advance(500)
   const stored = world.storage.wallets.block(wallet, 2 ** 31)
   assert.ok(stored !== null, 'stored')
@@ -285,7 +276,7 @@ test('keeps live fills across a restart when the venue has lost them', async () 
   await world.wallets.stop()
 })
 
-test('builds a wallet that the venue has no events of from stored trades and whale rows', async () => {
+test('builds a wallet without events at the venue from stored trades and whale rows', async () => {
   for (const isNamed of [false, true]) {
     const world = new WalletWorld()
     const market = world.list(listing('m'))
@@ -315,7 +306,7 @@ test('builds a wallet that the venue has no events of from stored trades and wha
     assert.deepEqual(
       rows.map(({ event }) => [event.kind, event.price, event.txHash, event.usd]),
       [
-        // The log has a sale of Yes at 0.30, which for the token No is a purchase at 0.70.
+        // A sale of Yes at 0.30 is a purchase of No at 0.70.
         ['buy', 700_000, '0x90', 7_000_000],
         ['sell', 300_000, '0x20', 7_000_000],
         ['buy', 700_000, '0x1', 7_000_000],
@@ -332,7 +323,7 @@ test('builds a wallet that the venue has no events of from stored trades and wha
   }
 })
 
-test('includes in a complete answer every event that the venue returned seconds before, also a merge', async () => {
+test('includes every event that the venue returned seconds before in a complete answer', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, hourlyFills(world, 4))

@@ -1,5 +1,3 @@
-// Names and groups of markets that the catalogue removed or never contained.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WalletView } from '../../../actors/wallets/views.ts'
@@ -65,7 +63,6 @@ test('keeps the names of a market that the catalogue removed or never contained'
   await world.wallets.stop()
 })
 
-/** A market as the venue returns it. */
 function listed(market: WalletMarket): MarketListing {
   const { nativeId, tokens, payout, resolvedAtMs, group, labels, takerFee } = market
   const isClosed = resolvedAtMs !== null
@@ -98,14 +95,13 @@ function expectedFigures(events: readonly WalletEvent[], markets: readonly Walle
   return { positions, totals: naive.totals }
 }
 
-/** Opens the wallet and waits until all background work has ended. */
 async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet']>) {
   await world.open(wallet)
   await settled(40)
   return assertComplete(await world.open(wallet))
 }
 
-test('divides a conversion over its complete group, including settled markets, and requests each group once', async () => {
+test('divides a conversion over all markets of its group, including settled markets, with one request a group', async () => {
   let conversions = 0
   let smaller = 0
   for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -125,7 +121,7 @@ test('divides a conversion over its complete group, including settled markets, a
     const expected = expectedFigures(events, markets)
     const converted = new Set(events.flatMap((event) => event.converted))
     conversions += expected.totals.conversions
-    // Without a group from the venue the wallet is incomplete. It requests the group again later.
+    // Without a group the wallet is incomplete and requests the group again later.
     if (random.below(2) === 0) {
       world.venue.returnsGroups = false
       const isLacking = converted.size > 0
@@ -176,7 +172,7 @@ test('requests an unsettled market that the catalogue lacks again after a minute
 
 const GROUP = ['g0', 'g1', 'g2', 'g3'].map(nativeMarketId)
 
-/** Converts ten No of g0, bought at 70 cents each, into ten Yes of each other market of the group. g3 settled long ago. */
+/** Ten No of g0, bought at 0.70, are converted into ten Yes of each remaining market. g3 settled long ago. */
 function conversionWorld() {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
@@ -228,7 +224,7 @@ test('waits for the group of a recent conversion, and requests an unknown group 
   await world.wallets.stop()
 })
 
-test('never takes a group from the catalogue when the venue returns none, even after a restart or without a PnL state', async () => {
+test('never takes a group from the catalogue when the venue returns none', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
   world.venue.returnsGroups = false

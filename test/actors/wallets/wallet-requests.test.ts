@@ -1,5 +1,3 @@
-// Waiting and refused requests, followed wallets, evictions, and comparisons with the venue's positions.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EngineError } from '../../../engine/errors.ts'
@@ -27,7 +25,7 @@ async function refusal(requested: Promise<unknown>): Promise<string> {
   return 'answered'
 }
 
-test('returns data of some seconds ago at once, and waits for a sync when the data is older', async () => {
+test('returns data that is seconds old at once, and waits for a sync when the data is older', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -45,7 +43,7 @@ test('returns data of some seconds ago at once, and waits for a sync when the da
   await world.wallets.stop()
 })
 
-test('returns known data as incomplete when the venue fails or does not answer, and UNAVAILABLE without known data', async () => {
+test('returns known data as incomplete when the venue fails, and UNAVAILABLE without known data', async () => {
   const world = new WalletWorld()
   const [existing, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
   await world.open(existing)
@@ -66,7 +64,7 @@ test('returns known data as incomplete when the venue fails or does not answer, 
   world.clock.advance(3_500)
   assert.equal(assertComplete(await late).isComplete, false)
   assert.equal(await lost, 'UNAVAILABLE')
-  // The sync continues after the requests that wait for it have timed out.
+  // The sync continues after the requests time out.
   open()
   await settled()
   assert.equal(assertComplete(await world.open(existing)).isComplete, true)
@@ -83,7 +81,7 @@ test('runs few first syncs at once, queues some and refuses more', async () => {
   world.venue.gate = closed
   const requested = all.slice(8).map((wallet) => refusal(world.open(wallet)))
   await settled()
-  // Four profile requests run, and 64 more wait.
+  // Four profile requests run, and 64 wait.
   assert.equal(world.venue.profileCount, 8 + 4)
   assert.equal(await refusal(world.open(addressOf(1_000))), 'UNAVAILABLE')
   assert.equal(world.venue.readFrom.length, 0)
@@ -92,7 +90,7 @@ test('runs few first syncs at once, queues some and refuses more', async () => {
   await world.wallets.stop()
 })
 
-test('keeps a wallet incomplete after the venue once withheld a part of its history', async () => {
+test('keeps a wallet incomplete after the venue once omitted a part of its history', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.withholds = true
@@ -188,7 +186,7 @@ test('syncs known wallets at once while one requester queues many unknown wallet
   assert.equal(world.venue.readFrom.length, 2)
   const view = assertComplete(await world.wallets.open(existing, signal, ['other', '10.0.0.2']))
   assert.equal(view.isComplete, true)
-  // Another requester's unknown wallet is synced at once as well.
+  // A third requester's unknown wallet is synced at once as well.
   const fresh = world.wallet(100, fills(world, 1))
   assert.equal(tradesOf(await world.wallets.open(fresh, signal, ['other', '10.0.0.2'])), 1)
   open()
@@ -208,7 +206,7 @@ test('allows 30 lookups of unknown wallets a minute per account and per address'
   assert.equal(
     await request(1, ['account 31', '10.0.0.1']),
     'answered',
-    'known wallets are not counted',
+    'requests of known wallets are not counted',
   )
   assert.equal(await request(32, ['other', '10.0.0.2']), 'answered')
   world.clock.advance(MINUTE_MS)

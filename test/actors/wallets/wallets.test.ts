@@ -79,7 +79,7 @@ test('refuses an address that the venue does not know and requests it again afte
   await world.wallets.stop()
 })
 
-test('resumes an interrupted sync where the sync stopped', async () => {
+test('resumes an interrupted sync at its last stored page', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3_000))
   world.venue.failsAfter = 1_500
@@ -96,14 +96,14 @@ test('resumes an interrupted sync where the sync stopped', async () => {
   await world.wallets.stop()
 })
 
-test('shows the events received before a sync failed once, without those that may still change', async () => {
+test('shows received events after an interrupted sync, except those that may still change', async () => {
   const world = new WalletWorld()
   const first = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
   const wallet = world.wallet(1, [first])
   await world.open(wallet)
   const live = fillAt(world.clock.nowMs(), { name: 'live' })
   world.stream(wallet, live)
-  // The sync fails after 202 of 302 events. The last event received is young, and the next sync does not return it.
+  // The last event received is young, and the next sync does not return it.
   world.clock.advance(200 * SECOND_MS)
   const nowMs = world.clock.nowMs()
   const older = Array.from({ length: 199 }, (_, index) => fillAt(nowMs - 180_000 + index * 50))
@@ -137,7 +137,7 @@ test('shows a fill of the stream at once', async () => {
   await world.wallets.stop()
 })
 
-test('counts a live fill once, with the history’s fields, when the history returns it, and counts equal fills separately', async () => {
+test('counts a live fill once when the history returns it, and counts equal fills separately', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.lateMs = 20 * SECOND_MS
@@ -146,13 +146,12 @@ test('counts a live fill once, with the history’s fields, when the history ret
   const published = { ...fill, fee: usdMicros(777), role: 'taker' as const }
   for (const one of [fill, fill, { ...fill, txHash: '0xother' }]) world.stream(wallet, one)
   assert.equal(tradesOf(await world.open(wallet)), 4, 'equal fills may be one repeated message')
-  // The history returns the first two fills with times two seconds later. It never returns the third one.
+  // The history returns two fills with times two seconds later, and never returns the third.
   const late = { ...published, timeMs: timeMs(published.timeMs + 2_000) }
   world.venue.events.get(wallet)?.push(late, late)
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.totals.fees], [5, 1_554])
-  // A fill that only the stream delivered stays in the wallet.
   for (const minutes of [2, 10]) {
     world.clock.advance(minutes * MINUTE_MS)
     const lacked = assertComplete(await world.open(wallet))
@@ -162,7 +161,7 @@ test('counts a live fill once, with the history’s fields, when the history ret
   await world.wallets.stop()
 })
 
-test('counts a fill that the stream repeats once, and twice only when the history contains it twice', async () => {
+test('counts a fill that the stream repeats once, unless the history contains it twice', async () => {
   for (const count of [1, 2]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 2))
@@ -178,7 +177,7 @@ test('counts a fill that the stream repeats once, and twice only when the histor
       ...close.map((set) => ({ ...fill, ...set })),
     ]
     world.venue.events.get(wallet)?.push(...published)
-    // No request is made. Only a sync that settles this time shows whether the fill occurred twice.
+    // No client requests the wallet. A background sync settles the two fills.
     for (let minute = 1; minute <= 5; minute += 1) {
       world.clock.advance(MINUTE_MS)
       await settled()
@@ -190,7 +189,7 @@ test('counts a fill that the stream repeats once, and twice only when the histor
   }
 })
 
-test('syncs a followed wallet that trades regularly, without a request', async () => {
+test('syncs a followed wallet that trades regularly without a request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -211,7 +210,7 @@ test('syncs a followed wallet that trades regularly, without a request', async (
   assert.equal(
     world.storage.wallets.get(wallet)?.totals.trades,
     3,
-    'the stored totals, which rankings show',
+    'the stored totals that rankings use',
   )
   world.clock.advance(HOUR_MS)
   await settled()
@@ -219,7 +218,7 @@ test('syncs a followed wallet that trades regularly, without a request', async (
   await world.wallets.stop()
 })
 
-test('stores only settled events, accepts the venue’s corrections of its last minute, and keeps shown fills', async () => {
+test('stores only settled events, and accepts the venue’s corrections of the last minute', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -234,7 +233,7 @@ test('stores only settled events, accepts the venue’s corrections of its last 
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.lacking, view.isComplete], [4, 1, false])
-  // A missing event may still arrive, so events after it are not settled before.
+  // A missing event may still arrive, so the events after it are not settled.
   assert.equal(world.storage.wallets.get(wallet)?.events, 2)
   world.venue.events.get(wallet)?.splice(1, 0, fillAt(nowMs - 20 * SECOND_MS))
   world.venue.events.get(wallet)?.sort((one, other) => one.timeMs - other.timeMs)
@@ -245,7 +244,7 @@ test('stores only settled events, accepts the venue’s corrections of its last 
   await world.wallets.stop()
 })
 
-test('rebuilds an unreadable PnL state from the ledger, and syncs a wallet with an unreadable ledger again', async () => {
+test('rebuilds an unreadable PnL state from the ledger, and syncs an unreadable ledger again', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 1_300))
   const before = assertComplete(await world.open(wallet)).totals
@@ -278,7 +277,7 @@ test('rebuilds an unreadable PnL state from the ledger, and syncs a wallet with 
   await world.wallets.stop()
 })
 
-test('resumes a PnL state that ends in the middle of a block, for few and for many new events', async () => {
+test('resumes a PnL state that ends inside a ledger block, with few and with many new events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)
@@ -326,7 +325,7 @@ test('realises losses when a market resolves, without a sync, also after a resta
   await world.restart()
   assert.equal(assertComplete(await world.open(wallet)).totals.realized, -4_000_000)
   await world.wallets.stop()
-  // The market resolves while the engine is stopped.
+  // The market resolves while the process is stopped.
   const later = new WalletWorld()
   const quiet = later.list(listing('m'))
   const other = later.wallet(1, [fillAt(nowMs - HOUR_MS)])
@@ -339,7 +338,7 @@ test('realises losses when a market resolves, without a sync, also after a resta
   await later.wallets.stop()
 })
 
-test('requests markets that the catalogue lacks once and stores them', async () => {
+test('requests each market that the catalogue lacks once and stores it', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
@@ -359,7 +358,7 @@ test('requests markets that the catalogue lacks once and stores them', async () 
   assert.deepEqual(
     lost.map(({ timeMs: atMs }) => atMs),
     [Date.UTC(2026, 10, 20, 11, 30), nowMs - 5 * MINUTE_MS],
-    'the loser at the close, the winner at the redemption',
+    'the loss at the close and the profit at the redemption',
   )
   assert.equal(world.storage.wallets.market(missing.nativeId)?.payout, 1_000_000)
   assert.deepEqual(world.fetched.toSorted(), ['gone', 'unlisted'])

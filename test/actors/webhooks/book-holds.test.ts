@@ -28,12 +28,11 @@ function open() {
     clock.advance(ms)
     for (let count = 0; count < 5; count += 1) await nextTurn()
   }
-  /** Numbers of the held markets. */
   const held = () => [...demand.holds.keys()].map((key) => Number(key.split(' ')[0])).sort()
   return { clock, engine, demand, books, put, pass, held }
 }
 
-test('holds the named markets of a webhook whose events come from books, until it is changed or removed', () => {
+test('holds a webhook’s named markets for events from books until the webhook changes or is removed', () => {
   const { engine, demand, books, put, held } = open()
   engine.add('one')
   engine.add('two', { venue: 'b' })
@@ -53,7 +52,7 @@ test('holds the named markets of a webhook whose events come from books, until i
   assert.deepEqual([...demand.holds.values()], [1])
 })
 
-test('holds nothing for a webhook of all markets', () => {
+test('holds no markets for a webhook without a market filter', () => {
   const { engine, put, held } = open()
   engine.add('one')
   put('x', ['price.changed'], { categories: ['politics'] })
@@ -70,7 +69,7 @@ test('holds the open markets of a named event', () => {
   assert.deepEqual(held(), [1])
 })
 
-test('holds markets that are listed later within a minute, retries refused ones and releases resolved ones', async () => {
+test('holds new markets within a minute, retries refused markets and releases resolved markets', async () => {
   const { clock, engine, demand, books, put, pass, held } = open()
   const one = engine.add('one')
   demand.refused.add(one.ref.number)

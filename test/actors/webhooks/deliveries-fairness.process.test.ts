@@ -40,7 +40,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   return { world, caller, openMax: () => openMax }
 }
 
-test('delays no first attempt of a healthy endpoint by a second while 100 of 1,000 endpoints hang', async () => {
+test('delays a healthy endpoint’s first attempts by less than a second while 100 of 1,000 endpoints hang', async () => {
   const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
   const madeAtMs = new Map<string, number>()
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -64,7 +64,7 @@ test('delays no first attempt of a healthy endpoint by a second while 100 of 1,0
 test('runs attempts of failing endpoints in at most a quarter of the attempt slots, and attempts each of them', async () => {
   const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
   for (let count = 0; count < 3; count += 1) world.trade()
-  // Attempts of the first three trades time out, which marks the hanging endpoints as failing.
+  // The first three trades time out, so that the hanging endpoints count as failing.
   for (let second = 0; second < 40; second += 1) await passASecond(world)
   const isOpen = () => caller.openCount
   assert.ok(isOpen() <= attemptsOfFailingMax, `${isOpen()} open`)
@@ -93,7 +93,7 @@ async function passASecond({ clock }: WebhookWorld): Promise<void> {
   await settle()
 }
 
-/** An outbox with many pending deliveries of one webhook. Counts the rows that are read. */
+/** Counts the rows that are read. */
 class LongOutbox extends MemoryOutbox {
   readonly pendingCount: number
   readonly nowMs: TimeMs
@@ -150,7 +150,7 @@ class LongOutbox extends MemoryOutbox {
   }
 }
 
-test('reads few of 100,000 pending deliveries at the start and with each attempt', async () => {
+test('reads few of a webhook’s 100,000 pending deliveries at startup and at each attempt', async () => {
   const clock = new ManualClock()
   const outbox = new LongOutbox(100_000, clock.nowMs())
   const webhooks = new MemoryWebhooks()
@@ -221,7 +221,7 @@ test('keeps a delivery window in order when deliveries are added before, within 
       assert.deepEqual(head, first ?? null)
       if (head === null) continue
       window.shift()
-      // Entries stay in the table during their attempt, so `read` returns them again.
+      // A row stays in the table during its attempt, so `read` returns it again.
       taken.set(head.number, true)
       if (taken.size < 4) continue
       for (const number of taken.keys()) variant.delete(number)

@@ -1,5 +1,4 @@
-// Compares deliveries with a reference implementation (naive/deliveries.ts) through random events, outcomes, requests
-// of the owner, clock jumps, and crashes that may lose the last writes.
+// Compares deliveries with naive/deliveries.ts through random events, outcomes, clock jumps and crashes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,13 +33,13 @@ class RandomRun {
     caller.post = (request) => {
       const reference = this.#begin(request)
       const posted = post(request)
-      // Runs just before the callback of the deliveries, which is registered later.
+      // This callback runs before the callback of the deliveries, which is registered later.
       posted.then((outcome) => this.#guard(() => reference?.(outcome)))
       return posted
     }
   }
 
-  /** Reports a post to the reference implementation. Returns a function that reports the post's outcome. */
+  /** Reports a post to the reference implementation. The returned function reports the outcome. */
   #begin(request: PostRequest): ((outcome: PostOutcome) => void) | null {
     const { world, twins: references, bodies } = this
     return this.#guard(() => {
@@ -58,7 +57,7 @@ class RandomRun {
     })
   }
 
-  /** Records an error for the end of the test. Inside the deliveries it would count as a failed attempt. */
+  /** Stores an error for the end of the test, because the deliveries would count it as a failed attempt. */
   #guard<Result>(check: () => Result): Result | null {
     try {
       return check()
@@ -172,7 +171,7 @@ class RandomRun {
     }
   }
 
-  /** From now on all receivers answer 200. At the end no delivery is pending, and removed webhooks have no rows. */
+  /** After this call all receivers answer 200. */
   async finish(): Promise<void> {
     const { world } = this
     this.isWell = true
@@ -197,7 +196,7 @@ function withDelay(answer: Answer, afterMs: number): Exclude<Answer, 'hang'> {
   return { ...answer, afterMs }
 }
 
-test(`keeps created = delivered + pending + exhausted + dropped in each step of ${SEEDS} random runs, with rows equal to the reference implementation`, async () => {
+test(`matches the reference implementation’s rows and counts in ${SEEDS} random runs`, async () => {
   let posts = 0
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const run = new RandomRun(seed)

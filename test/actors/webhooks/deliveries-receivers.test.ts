@@ -1,5 +1,3 @@
-// How a delivery ends, by the receiver's answers.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PostOutcome } from '../../../engine/webhooks/post.ts'
@@ -15,7 +13,7 @@ const failed = (reason: 'refused' | 'timeout' | 'network' | 'tls', afterMs = 0):
   return { outcome, afterMs }
 }
 
-/** Name, answers, final status of each delivery, and number of attempts of each. */
+/** Name, answers, final status of each delivery, and number of attempts of each delivery. */
 const RECEIVERS: readonly (readonly [
   name: string,
   answer: (post: Post, nth: number) => Answer,
@@ -53,7 +51,7 @@ for (const [name, answer, ends, attempts] of RECEIVERS) {
         await world.pass(1_000)
       }
       await world.pass(2 * DAY)
-      // After the first 410 the webhook is disabled.
+      // The first 410 disables the webhook.
       const created = name === '410' ? 1 : 3
       const counts = { created, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
       assert.deepEqual(world.counts(view.id), { ...counts, [ends]: created })

@@ -62,7 +62,7 @@ test('commits the events of each tick separately', async () => {
   world.trade()
   await settle()
   world.trade()
-  // Commits the first tick. The commit of the second tick is not requested yet.
+  // The second tick's commit is not requested yet.
   world.commit()
   await settle()
   assert.equal(world.caller.posts.length, 1)
@@ -117,7 +117,7 @@ test('never sends an event that was lost in a crash before its commit', async ()
 
 test('sends the same bytes and id with each attempt, but a new time and signature', async (t) => {
   const world = new WebhookWorld()
-  // The reference library compares with the system time.
+  // The reference library compares signatures with the system time.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
   const { secret } = await world.webhooks.create(ALICE, request())
   const validator = new ReferenceWebhook(secret)
@@ -180,7 +180,7 @@ test('drops a price that is over 15 minutes old at its attempt, except on a manu
   world.caller.answer = () => answered(500)
   for (const price of [400_000, 500_000]) publishPrice(world, price)
   await world.pass(DAY)
-  // Attempts are made at once and after 5 s, 30 s, 2 min and 10 min. The sixth would be made more than an hour later.
+  // Attempts run after 0 s, 5 s, 30 s, 2 min and 10 min. The sixth is due after more than an hour.
   assert.equal(world.caller.posts.length, 5)
   const counts = { created: 1, delivered: 0, exhausted: 0, dropped: 1, pending: 0 }
   assert.deepEqual(world.counts(view.id), counts)
@@ -242,7 +242,6 @@ test('runs one attempt at a time for a failing webhook, alternating new events a
   await settle()
   assert.equal(world.counts(view.id).pending, 20)
   world.caller.answer = () => 'hang'
-  // Twenty retries become due while twenty new events arrive.
   const retried = world.caller.posts.length
   world.clock.advance(6_000)
   await settle()
@@ -274,7 +273,7 @@ test('runs at most 16 attempts of a webhook at once, and at most four while half
   }
   assert.equal(openMax, 16)
   assert.equal(world.caller.posts.length, 40)
-  // 32 webhooks on 32 hanging hosts take half of all slots.
+  // 32 webhooks on 32 hanging hosts use half of all slots.
   const crowd = new WebhookWorld()
   for (let nth = 0; nth < 32; nth += 1) {
     const url = `https://host-${nth}.example.com/`
@@ -382,7 +381,7 @@ test('records a failed attempt with a reason when the webhook’s secret cannot 
   assert.equal(
     rotated?.webhook.previousSecretUntilMs,
     null,
-    'a secret that cannot be opened does not sign',
+    'a webhook with an unreadable secret sends nothing',
   )
   await world.pass(6_001)
   assert.equal(world.counts(view.id).delivered, 1, 'delivered after the rotation')
@@ -473,7 +472,6 @@ test('sends an event when a later commit succeeds, even if no other event arrive
   assert.equal(world.caller.posts.length, 1)
 })
 
-/** An outbox that refuses changes while `isFull`. */
 class FullOutbox extends CrashingOutbox {
   isFull = false
 
@@ -486,7 +484,7 @@ class FullOutbox extends CrashingOutbox {
   }
 }
 
-test('does not count events that the outbox refused, and rejects tests and retries when the outbox refuses them', async () => {
+test('counts no refused events, and rejects tests and retries when the outbox is full', async () => {
   const outbox = new FullOutbox()
   const { world, view } = await oneWebhook(() => answered(500), { outbox })
   world.trade()

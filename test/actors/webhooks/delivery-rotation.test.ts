@@ -10,7 +10,7 @@ import { webhook } from '../../support/worlds/stored-webhooks.ts'
 
 const outbox = new MemoryOutbox()
 
-/** A queue named account, number and host, such as `a1x`. */
+/** The name contains account, number and host: `a1x` is webhook 1 of account `a` at host `x`. */
 function queueOf(name: string): DeliveryQueue {
   const [account = '', number = '', host = ''] = name
   const url = `https://${host}.example.com/${name}`
@@ -36,13 +36,13 @@ const all = (rotation: DeliveryRotation) => {
   return names
 }
 
-test('takes turns over accounts, then an account’s hosts, then its webhooks on a host', () => {
+test('rotates over accounts, then over an account’s hosts, then over its webhooks at a host', () => {
   const rotation = new DeliveryRotation(new FakeCapacity())
   for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) rotation.add(queueOf(name))
   assert.deepEqual(all(rotation), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
-test('skips a host at its attempt limit and gives its next attempts to the accounts in turn', () => {
+test('skips a host at its attempt limit and gives its next attempts to each account in turn', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const host = queueOf('a1x').host
@@ -78,7 +78,7 @@ test('gives a host’s free attempt to another account when the next account is 
   assert.equal(nameOf(rotation.take(true)), 'a1x')
 })
 
-test('does not check accounts again that wait for their limit or for a full host', () => {
+test('checks an account again only when its limit or its host has a free attempt', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const [blocked, fullAccounts] = [1_000, 100]
@@ -115,7 +115,7 @@ test('does not check accounts again that wait for their limit or for a full host
   assert.ok(checkCount <= 50, `${checkCount} checks for 20 calls`)
 })
 
-test('gives a host’s free attempts to waiting accounts before one that adds webhooks again and again', () => {
+test('gives a host’s free attempts to waiting accounts before an account that keeps adding webhooks', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const [busy, others] = [queueOf('a1x'), ['b1x', 'c1x', 'd1x'].map(queueOf)]
@@ -135,7 +135,7 @@ test('gives a host’s free attempts to waiting accounts before one that adds we
   assert.deepEqual(order, ['b1x', 'c1x', 'd1x', 'a1x'])
 })
 
-test('returns a webhook whenever the reference implementation does, with random limits, additions and removals', () => {
+test('returns the same webhooks as the reference implementation for random limits and changes', () => {
   const names = ['a', 'b', 'c'].flatMap((account) =>
     ['1x', '2x', '3y', '4z'].map((rest) => `${account}${rest}`),
   )

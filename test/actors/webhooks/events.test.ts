@@ -1,5 +1,3 @@
-// Which updates create events for which webhooks.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type {
@@ -139,7 +137,7 @@ test('counts trades and whales older than 15 minutes instead of delivering them'
   )
 })
 
-test('compares a price with the last price that the webhook got, and only stores the first price', async () => {
+test('compares a price with the last price sent to the webhook, and only stores the first price', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -166,7 +164,7 @@ test('compares a price with the last price that the webhook got, and only stores
     '40 44',
     '44 45',
   ])
-  // Each market has its own base. An update without a price is ignored.
+  // An update without a price is ignored.
   await notify(90, { market: OTHER })
   await notify(50, { source: 'none' })
   assert.equal(world.counts(usual.id).created, 3)
@@ -174,7 +172,7 @@ test('compares a price with the last price that the webhook got, and only stores
   assert.equal(world.counts(usual.id).created, 4)
 })
 
-test('sends each change when a price changes several times within a millisecond', async () => {
+test('sends each of several price changes within a millisecond', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   for (const price of [40, 50, 40, 50, 40, 50])
@@ -186,7 +184,7 @@ test('sends each change when a price changes several times within a millisecond'
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 5)
 })
 
-test('sends a trade once to each webhook that filters by a wallet of it, also if the wallet becomes known later', async () => {
+test('sends a trade once to each webhook that filters by one of its wallets, also when the wallet is known later', async () => {
   const world = new WebhookWorld()
   const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
     world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
@@ -217,7 +215,7 @@ test('sends a trade once to each webhook that filters by a wallet of it, also if
   assert.deepEqual(published, [1, 1, 1, 0, 0, 1])
 })
 
-test('sends a trade whose taker becomes known later to webhooks that filter by that taker', async () => {
+test('sends a trade to webhooks that filter by its taker when the taker is known later', async () => {
   const world = new WebhookWorld()
   const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
     world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
@@ -241,7 +239,7 @@ test('sends a trade whose taker becomes known later to webhooks that filter by t
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('shares a body between webhooks with the same base price, and drops the base of a removed market', async () => {
+test('shares a body between webhooks with the same base price, and deletes the base of a removed market', async () => {
   const world = new WebhookWorld()
   for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })
   const { watcher } = world.webhooks
@@ -299,7 +297,7 @@ test('delivers whales from 5,000 dollars, or from the webhook’s own minimum', 
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('sends a whale once to each webhook when it reaches the webhook’s minimum, even below the stream’s minimum', async () => {
+test('sends a whale once to each webhook when it reaches the webhook’s minimum, even below the stream’s', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({
@@ -345,7 +343,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and later its
       .join()
   const { watcher } = world.webhooks
   let before: ArbitrageRefresh['previousPeak'] = null
-  /** Publishes the opportunity `ageMs` after its opening with a profit of `dollars`. */
+  /** `profit` is in dollars, and `ageMs` counts from the opening. */
   const notify = (ageMs: number, dollars: number, event: ArbitrageRefresh['event'] | 'lasting') => {
     const profit = usdMicros(dollars * 1_000_000)
     const one = opportunity([M, OTHER], { profit })
@@ -373,7 +371,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and later its
   notify(999, 1, 'closed')
   assert.equal(counts(), 'any 2,first 2,second 2,venue 2,edge 2')
   await settle()
-  // There are two events, each with one id for all webhooks.
+  // Both events have one id for all webhooks.
   const ids = () => new Set(world.caller.posts.map(({ headers }) => headers['webhook-id']))
   assert.equal(world.caller.posts.length, 10)
   assert.equal(ids().size, 2)

@@ -1,5 +1,4 @@
-// Accounts that exceed their share of deliveries (attackers), and another account that must not be delayed (the
-// bystander).
+// Attackers are accounts that exceed their share of deliveries. The bystander is an account that must not be delayed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +21,7 @@ const SECONDS = process.env.TEST_LONG === '1' ? 40 : 20
 const BYSTANDER = 'https://bystander.example.com/'
 const attacker = (nth: number): AccountId => accountId(`acc_attacker_${nth}`)
 
-/** Twelve attackers with 25 webhooks each that match all trades, and a bystander. */
+/** Each of the twelve attackers has 25 webhooks that match all trades. */
 async function attackedWorld(urlOf: (account: number, nth: number) => string) {
   const world = new WebhookWorld()
   for (let account = 0; account < ATTACKERS; account += 1) {
@@ -34,7 +33,6 @@ async function attackedWorld(urlOf: (account: number, nth: number) => string) {
   return { world, bystander }
 }
 
-/** Publishes trades at a constant rate. Returns the time of each trade by id. */
 async function trades(world: WebhookWorld, { perSecond, seconds }: Record<string, number>) {
   const madeAtMs = new Map<string, number>()
   const stepMs = 1_000 / (perSecond ?? 1)
@@ -77,7 +75,7 @@ for (const [name, urlOf] of [
   })
 }
 
-test('leaves attempt slots to another account while each of 300 webhooks has a slow host of its own', async () => {
+test('leaves attempt slots to another account while 300 webhooks use a slow host each', async () => {
   const { world } = await attackedWorld(
     (account, nth) => `https://slow-${account}-${nth}.example.com/`,
   )
@@ -108,7 +106,7 @@ test('leaves attempt slots to another account while each of 300 webhooks has a s
   world.webhooks.stop()
 })
 
-/** Twelve accounts of the tier free, whose webhooks were created before `trade.created` required a filter. */
+/** Twelve accounts of the tier free whose webhooks have no filter, as earlier releases allowed. */
 async function freeWorld() {
   const { world, bystander } = await attackedWorld(
     (account, nth) => `https://victim.example.com/${account}/${nth}`,
@@ -159,7 +157,7 @@ test('limits twelve free accounts at 50 trades a second, and delivers to another
     const { created, throttled, dropped, delivered, pending } = totals(world, attacker(nth))
     assert.equal(created, 25 * 50 * seconds)
     assert.equal(dropped, throttled)
-    // A burst of one minute, then the rate.
+    // The first minute may be a burst.
     assert.ok(created - throttled <= rate * (60 + seconds), `${created - throttled} rows`)
     assert.ok(delivered <= rate * (5 + seconds) + 1, `${delivered} delivered`)
     assert.ok(delivered >= rate * seconds)
@@ -167,7 +165,7 @@ test('limits twelve free accounts at 50 trades a second, and delivers to another
   }
   const victim = world.caller.posts.filter(({ url }) => url !== BYSTANDER)
   assert.ok(victim.length <= ATTACKERS * (rate * (5 + seconds) + 1))
-  // The deliveries still pending are sent within a minute.
+  // The pending deliveries are sent within a minute.
   for (let step = 0; step < 650; step += 1) {
     world.clock.advance(100)
     await settle()
@@ -209,7 +207,7 @@ for (const isLossy of [false, true]) {
   })
 }
 
-test('stores the counts of throttled events within a second, and neither rows nor bodies of them', async () => {
+test('stores only counts of throttled events, within a second', async () => {
   const { world, view } = await oneWebhook()
   world.tiers.set(ALICE, 'free')
   for (let count = 0; count < 400; count += 1) world.trade()
@@ -237,7 +235,7 @@ test('does not throttle a quiet webhook when another webhook of its account exce
   world.webhooks.stop()
 })
 
-test('limits an account’s pending deliveries by count and by bytes, without affecting its healthy webhooks', async () => {
+test('limits an account’s pending deliveries by count and by bytes without delaying a healthy webhook', async () => {
   const bytesOf = (world: WebhookWorld, id: string) =>
     world.outbox.state(world.numberOf(id)).pendingBytes
   for (const [bound, set] of [

@@ -1,5 +1,3 @@
-// Compares the index with a check of all webhooks while webhooks are added, changed and removed at random.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WebhookIndex } from '../../../actors/webhooks/webhook-index.ts'

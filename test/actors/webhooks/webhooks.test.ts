@@ -17,9 +17,8 @@ import {
   WebhookWorld,
 } from '../../support/worlds/webhook-world.ts'
 
-/** Whether the reference library creates the same signature with this secret. */
 function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
-  // `verify` of the library compares with the system time, so a signature for the post's time is compared instead.
+  // The library's `verify` compares with the system time, so the test creates a signature for the post's time.
   const sent = (headers['webhook-signature'] ?? '').split(' ')
   return sent.includes(
     new ReferenceWebhook(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body),
@@ -98,7 +97,7 @@ test('signs with both secrets for 24 hours after a rotation, then with the new s
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('signs with each of the newest eight earlier secrets for 24 hours after repeated rotations', async () => {
+test('signs with the newest eight earlier secrets for 24 hours after repeated rotations', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const secrets = [secret]
@@ -109,7 +108,6 @@ test('signs with each of the newest eight earlier secrets for 24 hours after rep
     secrets.push(rotated.secret)
     return rotated.webhook.previousSecretUntilMs
   }
-  /** For each secret so far, whether it signed the next post. */
   const signing = async () => {
     world.trade()
     await settle()
@@ -124,7 +122,6 @@ test('signs with each of the newest eight earlier secrets for 24 hours after rep
   await rotate()
   assert.equal(await rotate(), world.clock.nowMs() + rotationMs)
   assert.deepEqual(await signing(), [true, true, true])
-  // The first secret ends one second before the second.
   await world.pass(rotationMs - 1_000)
   assert.deepEqual(await signing(), [false, true, true])
   await world.pass(1_000)
@@ -223,7 +220,7 @@ test('makes a waiting delivery due at once on a manual retry, and keeps its last
   assert.equal(world.caller.posts.length, before + 2)
 })
 
-test('sends requested tests and retries also for an inactive webhook', async () => {
+test('sends requested tests and retries of an inactive webhook', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
   const tested = await world.webhooks.test(ALICE, view.id)
@@ -234,7 +231,7 @@ test('sends requested tests and retries also for an inactive webhook', async () 
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('creates no events for an inactive webhook, and holds its pending deliveries until it is active again', async () => {
+test('creates no events for an inactive webhook, and delays its pending deliveries until it is active', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -312,7 +309,7 @@ test('removes a webhook whose account is deleted while the webhook is being stor
   await assert.rejects(making, { code: 'UNAUTHORIZED' })
   assert.deepEqual([...world.table.all()], [])
   assert.deepEqual(world.webhooks.list(ALICE), [])
-  // A webhook created for a disabled account stays, but gets no deliveries.
+  // A webhook of a disabled account is stored but gets no deliveries.
   const other = world.webhooks.create(BOB, request())
   world.inactiveAccounts.add(BOB)
   world.webhooks.onAccountDeactivated(BOB, 'disabled')
@@ -327,7 +324,7 @@ test('removes a webhook whose account is deleted while the webhook is being stor
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('allows trade.created without a filter only from tier pro upwards, and leaves older webhooks unchanged', async () => {
+test('requires a filter for trade.created below tier pro, except for existing webhooks', async () => {
   const world = new WebhookWorld()
   const { webhooks, tiers } = world
   tiers.set(ALICE, 'pro')
@@ -364,7 +361,7 @@ test('allows trade.created without a filter only from tier pro upwards, and leav
   await assert.rejects(webhooks.change(ALICE, before.id, filters({})), refused)
 })
 
-test('sends no event to a host before that host answered a test of the account with a 2xx', async () => {
+test('sends no events to a host before the host answered a test of the account with 2xx', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   world.caller.answer = () => answered(500)
   const types = () => world.caller.posts.map(({ body }) => JSON.parse(body).type)
@@ -388,7 +385,7 @@ test('sends no event to a host before that host answered a test of the account w
   world.trade()
   await settle()
   assert.equal(types().filter((type) => type === 'trade.created').length, 2)
-  // Another account must verify the host again. Another webhook of this account need not.
+  // A second account must verify the host again. A second webhook of the same account need not.
   const [other, third] = [
     await world.create({ url: view.url }, BOB),
     await world.create({ url: view.url }),
@@ -398,7 +395,7 @@ test('sends no event to a host before that host answered a test of the account w
   assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
 })
 
-test('requires a test of a webhook’s new host, and ignores answers of the old host', async () => {
+test('requires a test of a webhook’s new host, and ignores answers of the previous host', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   const view = await world.create({ url: 'https://one.example.com/' })
   await settle()

@@ -61,7 +61,7 @@ test('updates the row on later fills of the transaction without publishing again
   assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
 })
 
-test('stores a fill without a transaction at once as a whale of its own', () => {
+test('stores a fill without a transaction at once as a separate whale', () => {
   const world = openWorld()
   world.deliver({ id: 'a', usd: 5_000 })
   world.deliver({ id: 'b', usd: 999 })
@@ -97,7 +97,7 @@ test('creates rows from historical fills and publishes only when a fill is live'
   assert.deepEqual(publishedAlerts(world), ['1 a $6010'])
 })
 
-test('stores the market, the outcome that the taker paid for, and the stream offset in a row', () => {
+test('stores the market, the taker’s outcome and the stream offset in a row', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000, outcomeIndex: 1, market: 2 })
   world.clock.advance(150)
@@ -113,7 +113,7 @@ test('stores the market, the outcome that the taker paid for, and the stream off
   assert.deepEqual(found, [row])
 })
 
-test('closes and publishes a whale interrupted by a crash, once, at the next start', () => {
+test('closes and publishes a whale once at the next start after a crash', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'earlier', tx: '0x0', usd: 9_000 })
@@ -148,7 +148,7 @@ test('groups fills from the last minute of the previous run in the next run', ()
   assert.deepEqual(publishedAlerts(last), ['1 a $6000'])
 })
 
-test('closes open groups at once after a restart so that a second kill loses none', () => {
+test('closes open groups at once after a restart', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   const second = openWorld({ storage, clock })
@@ -173,7 +173,7 @@ test('adds a fill that arrives after a restart to the earlier row', () => {
   assert.deepEqual(publishedAlerts(second), ['1 x $5000'])
 })
 
-test('defers storing and publishing while messages wait, and loses nothing when the mailbox is full', () => {
+test('delays storing and publishing while messages wait, and loses nothing when the mailbox is full', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.isHeld = true
@@ -341,7 +341,7 @@ function checkResult(storage: Storage, worlds: readonly WhaleWorld[], isLossy: b
   assert.equal(new Set(locations).size, rows.length)
 }
 
-test('builds rows equal to the stored fills and publishes each once, for any order, pauses and kills, in memory', () => {
+test('builds rows equal to the stored fills and publishes each once, in any order, with pauses and kills, in memory', () => {
   fc.assert(
     fc.property(anySteps, fc.constantFrom(2, 1_000), (steps, groupsMax) => {
       const clock = new ManualClock()
@@ -407,7 +407,7 @@ test('builds the same rows on LMDB after close and reopen', async () => {
   )
 })
 
-test('passes an unpublished live whale row to webhooks when it is created and when it grows', () => {
+test('passes an unpublished live whale to webhooks when it is created and when it grows', () => {
   const world = openWorld()
   const unpublished = () =>
     world.unpublished.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
