@@ -1,12 +1,10 @@
-// Checks that links, headings and paths named in the documents exist.
-
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 
 const PLACES = ['engine', 'storage', 'actors', 'http', 'bench', 'test', '.github'] as const
-/** Bench results and documents about other projects' SDKs: the paths in them are not checked. */
+/** Documents whose paths are not checked. */
 const NOT_OURS = new Set(['bench/report/results.md'])
 
 function documentsIn(folder: string): string[] {
@@ -21,7 +19,6 @@ function documentsIn(folder: string): string[] {
 const documents = ['README.md', 'CHANGELOG.md', ...PLACES.flatMap(documentsIn)]
 const texts = new Map(documents.map((path) => [path, readFileSync(path, 'utf8')]))
 
-/** The anchor of a heading. */
 function anchorOf(heading: string): string {
   const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
   return plain.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-')
@@ -32,7 +29,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return new Set([...headings].map((match) => anchorOf(match[1] ?? '')))
 }
 
-/** Text without fenced code blocks, because brackets are code there. */
+/** Removes fenced code blocks, because brackets are code there. */
 const prose = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '')
 
 test('links only to existing files and headings', () => {

@@ -1,5 +1,5 @@
-// Takes pictures of every dashboard page at three widths, light and dark, from a real process with simulated venues:
-// `npm run screenshots [FOLDER]`. The README's picture is written to http/dashboard/screenshot.png.
+// `npm run screenshots [FOLDER]`: pictures of every dashboard page. The README's picture is
+// http/dashboard/screenshot.png.
 
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,6 @@ const HEIGHTS = { 1280: 900, 768: 1_024, 390: 844 } as const
 const README_PICTURE = 'http/dashboard/screenshot.png'
 const README_BYTES_MAX = 300_000
 const PASSWORD = 'correct horse battery staple'
-/** Scrolls to the start of the page. */
 const HEIGHT_MAX = 1_600
 const TAKEN =
   'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
@@ -72,7 +71,6 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
       const alone = one === undefined || base === 'market' ? base : `${base}-one`
       const name = taken.has(alone) ? `${alone}-settled` : alone
       taken.add(name)
-      // Opens everything that is collapsed.
       const opener = page.locator('tr[data-delivery] button.inline').first()
       if (name === 'webhooks-one') await opener.click()
       await take(page, { folder, name, width })
@@ -85,7 +83,6 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
   await tab.close()
 }
 
-/** The API reference, in the same session. */
 async function takeDocs(page: Page, folder: string): Promise<void> {
   await page.goto(new URL('docs', page.url()).href)
   for (const width of WIDTHS) await take(page, { folder, name: 'docs', width })
@@ -99,7 +96,6 @@ async function signUpThroughPage(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Log out' }).waitFor()
 }
 
-/** Creates a webhook through the form, with a test event, and opens its page. */
 async function makeWebhook(page: Page, url: string): Promise<string> {
   await visit(page, '#/webhooks')
   await page.getByLabel('Endpoint URL').fill(url)
@@ -108,7 +104,7 @@ async function makeWebhook(page: Page, url: string): Promise<string> {
   return (await link.getAttribute('href')) ?? ''
 }
 
-/** Creates a key, so that the list of keys has a row. */
+/** The key list then has a row. */
 async function makeKey(page: Page): Promise<void> {
   await visit(page, '#/account')
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -121,7 +117,6 @@ async function visit(page: Page, address: string): Promise<void> {
   await page.locator('.state.waiting').first().waitFor({ state: 'detached' })
 }
 
-/** Waits for an opportunity and opens it with its books and costs. */
 async function takeOpportunity(
   page: Page,
   picture: { folder: string; width: (typeof WIDTHS)[number] },
@@ -131,13 +126,12 @@ async function takeOpportunity(
   await take(page, { ...picture, name: 'opportunities-one' })
 }
 
-/** Takes one picture in each colour scheme. */
 async function take(
   page: Page,
   { folder, name, width }: { folder: string; name: string; width: (typeof WIDTHS)[number] },
 ): Promise<void> {
   await page.setViewportSize({ width, height: HEIGHTS[width] })
-  // Moves the pointer away from all elements.
+  // The pointer must not highlight an element.
   await page.mouse.move(0, 0)
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
@@ -158,7 +152,7 @@ async function forReadme(page: Page, market: string): Promise<void> {
   await page.getByRole('button', { name: '1H', exact: true }).click()
   await page.mouse.move(0, 0)
   await page.locator('.twin-prices').waitFor()
-  // The matched market is the last panel beside the chart. The picture ends below it.
+  // The picture ends below the matched market, the last panel beside the chart.
   const end: number = await page.evaluate(
     'document.querySelector(".twin").getBoundingClientRect().bottom + scrollY',
   )

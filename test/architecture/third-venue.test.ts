@@ -1,4 +1,4 @@
-// Adds a third venue as a folder and a row of the venue table, and runs it beside two silent venues.
+// A third venue is a folder and a row of the venue table.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -24,7 +24,7 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: true, allowsPrivate: true },
 }
 
-/** Starts an engine with two silent venues and the toy venue. The caller gets a key of its local account. */
+/** The caller gets a key of the engine's local account. */
 async function startWithToy(storage = openMemoryStorage()) {
   const clock = new ManualClock(NOON)
   let toy: ToyVenue | null = null
@@ -40,7 +40,6 @@ async function startWithToy(storage = openMemoryStorage()) {
   })
   const key = await engine.accounts.openLocalAccount(null)
   await engine.start()
-  /** Advances the engine's clock until a condition holds. */
   const settled = async <Result>(promise: Promise<Result>): Promise<Result> => {
     let isDone = false
     const note = () => {
@@ -75,7 +74,7 @@ async function startWithToy(storage = openMemoryStorage()) {
   return { engine, key, ask, say: logLine, settled }
 }
 
-/** Yields to the event loop until the condition holds. Fails after a large number of ticks. */
+/** Fails after a large number of event-loop ticks. */
 async function until(isSo: () => boolean, between = () => {}): Promise<void> {
   for (let tick = 0; tick < 1_000_000 && !isSo(); tick += 1) {
     between()
@@ -85,7 +84,7 @@ async function until(isSo: () => boolean, between = () => {}): Promise<void> {
 }
 
 describe('third venue', () => {
-  test('appears in catalogue, search, books, trades, stream and webhooks once it has a row in the venue table', async () => {
+  test('serves catalogue, search, books, trades, stream and webhooks of a venue with a row in the venue table', async () => {
     const { engine, key, ask, say: logLine, settled } = await startWithToy()
     const received: string[] = []
     const socket = new WebSocket(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${key}`)

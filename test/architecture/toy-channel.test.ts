@@ -1,4 +1,4 @@
-// Adds a channel by its descriptor and one table row only. Tests it in both formats and in the served document.
+// Adds a channel by its descriptor and one table row only.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -26,7 +26,6 @@ before(async () => {
 })
 after(() => apiServer.stop())
 
-/** The net dollars of each message of the toy channel. */
 function flowsOf(messages: readonly Message[]): readonly unknown[] {
   return messages
     .filter(({ type }) => type === 'flow')
@@ -42,7 +41,7 @@ function trade(market: FakeMarket, side: 'buy' | 'sell', dollars: number): void 
 }
 
 for (const form of ['json', 'msgpack'] as const) {
-  test(`subscribes to, publishes, lists and unsubscribes from a channel declared only in the table (${form})`, async () => {
+  test(`serves a channel that only its descriptor and table row declare (${form})`, async () => {
     const market = apiServer.engine.add(form)
     const client = await StreamClient.open(apiServer.port, `api_key=ann-key&encoding=${form}`)
     trade(market, 'buy', 10)
@@ -74,7 +73,7 @@ for (const form of ['json', 'msgpack'] as const) {
   })
 }
 
-test('rejects invalid options like any other channel, and reports UNKNOWN_CHANNEL without its table row', async () => {
+test('rejects invalid options of the channel, and reports UNKNOWN_CHANNEL without its table row', async () => {
   const client = await StreamClient.open(apiServer.port)
   const target = { market_ids: ['*'] }
   const wrong = { action: 'subscribe', channel: 'flow', pace_ms: 5, ...target }

@@ -1,5 +1,4 @@
-// A stream channel that the product does not have: net dollars bought in a market since the server started, at once or
-// at most once a second. An example of a channel that is defined by its descriptor alone.
+// An example of a channel that its descriptor alone defines: net dollars bought in a market since startup.
 
 import { Type } from '@sinclair/typebox'
 import type { Stamp, Update } from '../../engine/events.ts'
@@ -22,7 +21,7 @@ const PACES = [0, 1_000] as const
 const { variant: EVERY } = variantOf(NAME, { pace_ms: 0 })
 const { variant: PACED } = variantOf(NAME, { pace_ms: 1_000 })
 
-/** Net dollars, in millionths, and the newest trade in them. */
+/** `micros` is in millionths of a dollar. `stamp` belongs to the newest trade of the sum. */
 interface Flow {
   readonly micros: number
   readonly stamp: Dated
@@ -36,7 +35,6 @@ const FLOW = new MessageKind<Flow>(
 
 const FlowSchema = Type.Object({ net_usd: Type.Number() })
 
-/** The descriptor of the toy channel. */
 export const flow: Channel = {
   name: NAME,
   delivery: 'everyOrConflated',

@@ -1,4 +1,4 @@
-// Adds a webhook event type by its descriptor and one table row only. Tests REST, delivery and the served document.
+// Adds a webhook event type by its descriptor and one table row only.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -28,7 +28,7 @@ import { marketClosed } from './toy-event.ts'
 const TYPES = [...EVENTS, marketClosed]
 const URL = 'https://example.com/hook'
 
-/** An API server over the real webhook registry with these event types. Posts reach no receiver. */
+/** Posts reach no receiver. */
 async function open(types: typeof TYPES) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
@@ -98,7 +98,7 @@ describe('toy event type', () => {
     await world.server.stop()
   })
 
-  test('creates a webhook, filters, posts once and lists deliveries for an event type declared only in the table', async () => {
+  test('creates, filters, posts and lists deliveries of an event type that only its table row declares', async () => {
     const { engine, caller, clock, server } = world
     const [one, other] = [engine.add('one'), engine.add('other')]
     const wanted = { url: URL, event_types: ['closed'], filters: { market_ids: [one.ref.id] } }

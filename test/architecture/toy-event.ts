@@ -1,5 +1,4 @@
-// A webhook event type that the product does not have: a market stopped trading. An example of a type that is defined
-// by its descriptor alone.
+// An example of an event type that its descriptor alone defines: a market stopped trading.
 
 import { Type } from '@sinclair/typebox'
 import {
@@ -11,7 +10,6 @@ import {
 
 const MarketClosedSchema = Type.Object({ market_id: Type.String(), question: Type.String() })
 
-/** The descriptor of the toy event type. */
 export const marketClosed: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'market.closed',

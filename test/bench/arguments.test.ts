@@ -1,5 +1,3 @@
-// Arguments of `npm run bench`.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertKnown, readRequest } from '../../bench/arguments.ts'

@@ -1,5 +1,3 @@
-// The harness, the list of benches, and the storage bench in small mode. bench.long.test.ts runs the other benches.
-
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -44,7 +42,6 @@ test('alternates the contestants over the same operations, and does not time the
   timeInRotation([one, other], { operationCount: 25, batchCount: 10 })
   assert.deepEqual(
     seen,
-    // The contestants are first alternately.
     ['one 0+10', 'other 0+10', 'other 10+10', 'one 10+10', 'one 20+5', 'other 20+5'].flatMap(
       (what) => [`before ${what.split(' ', 1)[0]}`, what],
     ),
@@ -53,7 +50,7 @@ test('alternates the contestants over the same operations, and does not time the
   assert.equal(other.times.totalCount, 2)
 })
 
-test('fails a bench instead of printing numbers when the final state is wrong', () => {
+test('fails a bench without figures when the final state is wrong', () => {
   check(true, 'right')
   assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
 })

@@ -1,5 +1,3 @@
-// Runs `npm run bench` as a process and checks exit codes, stdout and stderr.
-
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
@@ -8,7 +6,7 @@ import { type Ended, runToEnd } from '../support/rigs/run-to-end.ts'
 
 const runBench = (...args: readonly string[]): Promise<Ended> => runToEnd('bench/run.ts', args)
 
-/** Asserts this exit code, an empty stdout, and one matching line on stderr after the progress lines. */
+/** Asserts an exit code, an empty stdout, and one matching line on stderr after the progress lines. */
 function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp): void {
   const lines = stderr.split('\n').filter((one) => one !== '')
   assert.equal(code, expected, stderr)
@@ -73,7 +71,7 @@ describe('bench command', () => {
   })
 })
 
-/** A port on which nothing listens. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

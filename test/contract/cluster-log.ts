@@ -1,4 +1,4 @@
-// Contract of every cluster log. It runs on the in-memory log and on nats-server.
+// Contract of every cluster log.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -10,7 +10,7 @@ import {
   type LogFailure,
 } from '../../engine/cluster/cluster-log.ts'
 
-/** Two connections to an empty log. */
+/** Both connections belong to one empty log. */
 export type OpenLogs = (t: TestContext) => Promise<readonly [ClusterLog, ClusterLog]>
 
 const SHARD = 'books'
@@ -65,7 +65,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     assert.equal(read.at(-1)?.behind, 0)
   })
 
-  test(`${name}: refuses a writer that another writer overtook, and a change to an older version of a record`, async (t) => {
+  test(`${name}: refuses a superseded writer, and a change to an older version of a record`, async (t) => {
     const [one, other] = await open(t)
     await publish(one, 'first', 0)
     await publish(other, 'second', 1)
@@ -92,7 +92,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const isComplete = new Promise<void>((resolve) => {
       onSnapshotEnd = resolve
     })
-    // A bucket stores only the newest value. It may replace a value that the watcher has not received.
+    // A bucket may replace a value before the watcher receives it.
     const hasSeen = async (count: number) => {
       while (seen.length < count) {
         await new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
       if (text(body) === 'bad') throw new Error('refused')
       return bytes(`${text(body)} answered`)
     })
-    // If the server answers a later request of each side, it has processed both subscriptions.
+    // Both subscriptions are processed once the server answers a later request on each connection.
     await engine.head(SHARD)
     assert.equal(text(await gateway.request('http', bytes('this'))), 'this answered')
     await assert.rejects(gateway.request('http', bytes('bad')), failsWith('unanswered'))
@@ -151,7 +151,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const received = new Promise<string>((resolve) => {
       gateway.subscribe('revoked', (body) => resolve(text(body)))
     })
-    // The server delivers announcements only to processed subscriptions, so each side first waits for an answer.
+    // The server delivers announcements only to processed subscriptions, so each side waits for an answer first.
     await gateway.head(SHARD)
     engine.announce('revoked', bytes('key_1'))
     assert.equal(await received, 'key_1')

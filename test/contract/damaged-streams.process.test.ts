@@ -1,6 +1,5 @@
-// Sends invented and recorded book streams through the real parser, mapper and market actor. A transport loses,
-// repeats, swaps, truncates and corrupts frames, including requested snapshots. Nothing may throw, and no live book may
-// be crossed. FollowedMarket compares a subscriber's book with the actor's after every event.
+// Sends book streams with lost, repeated, swapped, truncated and corrupted frames through the parser, the mapper and
+// the market actor. Nothing may throw, and no live book may be crossed.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -24,20 +23,19 @@ import {
 
 const isLong = process.env.TEST_LONG === '1'
 const DAMAGED_MIN = isLong ? 20_000 : 1_000
-/** Only the first frames of each Polymarket capture are replayed. */
 const FRAMES_MAX = isLong ? Number.POSITIVE_INFINITY : 600
-/** The Polymarket captures are replayed until this many best prices are compared. */
+/** Minimum number of best prices to compare. */
 const TOPS_MIN = isLong ? 5_000 : 1_500
-/** The Kalshi stream runs until this many frames were sent over a transport that never changes their content. */
+/** Minimum number of frames over a transport that never changes the content of frames. */
 const LOSSY_MIN = isLong ? 7_500 : 1_500
-/** One frame in this many is not about books. */
+/** One frame in forty carries no book data. */
 const ASIDE_EVERY = 40
 
 type Shape = '2025' | 'today'
 
 interface Counts {
   sent: number
-  /** Number of live books after a frame, and how many of them differ from the venue's books. */
+  /** Number of comparisons of a live book with the venue's book. */
   live: number
   liveUnequal: number
   topsCompared: number
@@ -54,7 +52,6 @@ const newTally = (): Counts => ({
   resyncs: new Map(),
 })
 
-/** Replays a Polymarket capture over the transport. Answers subscriptions like the venue. */
 class PolymarketRun {
   readonly #capture: Capture
   readonly #shape: Shape
@@ -95,7 +92,7 @@ class PolymarketRun {
   #textsOf(frame: CapturedFrame): string[] {
     if (this.#shape === '2025') return [frame.text]
     if (frame.book !== null) return [frame.text]
-    // The current protocol reports both tokens in one message, so the second token's message is skipped.
+    // Protocol v2 reports both tokens in one message, so the second token's message is skipped.
     return frame.isFirst ? [changeV1(frame, this.#capture.tokens, { book: this.#venue })] : []
   }
 
@@ -111,7 +108,7 @@ class PolymarketRun {
     if (this.#shape === 'today' && isChange && isClean) this.#compareTop(text)
   }
 
-  /** Price changes contain the best prices. A live book must have the best prices of the last accepted change. */
+  /** Each price change contains the best prices. A live book must agree with the last accepted change. */
   #compareTop(text: string): void {
     const view = this.#path.market.actor.book()
     this.#counters.topsCompared += 1
@@ -119,7 +116,6 @@ class PolymarketRun {
     assert.equal(view.asks[0]?.price, this.#venue.levels('ask')[0]?.price, text)
   }
 
-  /** Sends the books of both tokens over the same transport when a snapshot was requested for a stale book. */
   #answer(): void {
     if (this.#path.market.actor.isBookLive || this.#random.below(4) > 0) return
     this.#countResyncs()
@@ -137,7 +133,7 @@ class PolymarketRun {
     }
   }
 
-  /** If the transport has no more faults, one snapshot corrects every book. */
+  /** Without further faults one snapshot must correct every book. */
   #heal(): void {
     this.#countResyncs()
     this.#path.resubscribe()
@@ -152,7 +148,7 @@ class PolymarketRun {
     }
   }
 
-  /** Messages of the market channel that are not about books. */
+  /** Messages of the market channel without book data. */
   #aside(): string {
     const { tokens, name } = this.#capture
     const timestamp = String(this.#atMs)
@@ -197,7 +193,6 @@ testOnBoth(
     const random = seededRandom('damaged polymarket')
     const wire = new UnreliableWire(random, { damages: DAMAGES, percent: 60 })
     const counters = newTally()
-    // Each shape is sent at least once.
     for (let pass = 0; pass < 2 || wire.damagedCount < DAMAGED_MIN; pass += 1) {
       for (const capture of polymarketCaptures(path)) {
         new PolymarketRun(capture, pass % 2 === 0 ? '2025' : 'today', {
@@ -228,12 +223,11 @@ testOnBoth(
     t.diagnostic(`${counters.topsCompared} best prices compared; what differs lies below them`)
     assert.ok(
       counters.liveUnequal > 0,
-      'losses below the best prices cannot be seen on this stream',
+      'losses below the best prices cannot be detected on this stream',
     )
   },
 )
 
-/** Replays the frames of a Kalshi stream with new sequence numbers. Answers requests like the venue. */
 class KalshiRun {
   readonly path: KalshiPath
   readonly venue = new KalshiBooks()
@@ -270,7 +264,7 @@ class KalshiRun {
     return this.#seq
   }
 
-  /** `isOfBooks`: whether the frame is a book message. Its sequence number then reveals earlier losses. */
+  /** `isOfBooks`: the frame is a book message, so its sequence number reveals earlier losses. */
   #send(text: string, isOfBooks: boolean): void {
     const arrived = this.#wire.send(text)
     for (const one of arrived) this.path.take(one, this.#atMs)
@@ -282,12 +276,11 @@ class KalshiRun {
       this.#counters.live += 1
       if (market.equals(this.venue.quotedForYes(market.name))) continue
       this.#counters.liveUnequal += 1
-      // A loss is detected only when the next undamaged frame arrives.
+      // A loss is detected when the next undamaged frame arrives.
       assert.ok(!this.#isHonest, `${market.name} is wrong and live after ${text}`)
     }
   }
 
-  /** Requests snapshots for stale books at intervals. */
   #answer(): void {
     if (this.#random.below(10) > 0) return
     for (const [ticker, market] of this.path.markets) {
@@ -299,7 +292,7 @@ class KalshiRun {
     }
   }
 
-  /** Sends undamaged frames until every book is live. Returns how many snapshots this took. */
+  /** Sends undamaged frames until every book is live. Returns the number of snapshots. */
   heal(): number {
     for (const text of this.#wire.flush()) this.path.take(text, this.#atMs)
     let count = 0
@@ -349,7 +342,7 @@ class KalshiRun {
   }
 }
 
-/** After a corrupted seq that is far too high, up to 200 frames count as late. Then the count is reset. */
+/** A corrupted sequence number can be too high. The actor then skips up to 200 frames before it resets the number. */
 const HEAL_MAX = 400
 
 testOnBoth(

@@ -1,5 +1,5 @@
-// Reads every file of venue rows and frames, invented and recorded. Compares the results with fixture-readings.json.
-// Fails if a file is new, missing, or gives other results.
+// Parses every file of venue rows and frames and compares the results with fixture-readings.json. A new file fails the
+// test.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -40,7 +40,7 @@ const FOLDERS: Readonly<Record<Origin, readonly string[]>> = {
   ],
 }
 
-/** The reader of a file and its expected result ('': no row applies). For a file without a reader, the reason. */
+/** The file's reader and the expected result, which is '' if no row applies. A file without a reader has a reason. */
 type Expected = readonly [read: Reader, becomes: string] | string
 type Table = Readonly<Record<string, Expected>>
 
@@ -53,7 +53,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   ...{ kalshiRows, polymarketExamples, polymarketFrames, polymarketOther, polymarketSession },
 }
 
-/** Invented files that do not consist of cases. The expected results of other invented files are stored in them. */
+/** Invented files that do not consist of cases. The remaining invented files contain their expected results. */
 const INVENTED_FILES: Table = {
   ...Object.fromEntries(
     Object.entries(CASE_READERS).map(([path, read]) => {
@@ -68,7 +68,7 @@ const INVENTED_FILES: Table = {
   'kalshi/candles.jsonl': [kalshiRows, ''],
 }
 
-/** Recorded files with the name of their reader. For an answer, also the path that was requested. */
+/** Each recorded file's reader. Files with answers also have the requested path. */
 const RECORDED_FILES: Table = Object.fromEntries(
   Object.entries(RECORDED_READINGS).map(([path, expected]) => {
     if (typeof expected === 'string') return [path, expected]

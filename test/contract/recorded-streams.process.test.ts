@@ -1,6 +1,5 @@
-// Sends invented and recorded book streams of both venues through the real parser, mapper and market actor. Compares
-// the books with the venue's next snapshots and with reference books from the same JSON. Prints the number of
-// differences, and explains them where the stream allows it.
+// Sends invented and recorded book streams through the parser, the mapper and the market actor. The books must equal
+// the venue's next snapshots and reference books built from the same JSON.
 
 import assert from 'node:assert/strict'
 import type { LevelChange } from '../../engine/events.ts'
@@ -25,12 +24,12 @@ import {
   testOnBoth,
 } from '../support/worlds/recordings.ts'
 
-/** These markets were in play, so a pause of this length in a capture is probably a loss. */
+/** These markets were in play, so a pause of 30 s in a recording is probably a loss. */
 const HOLE_MS = 30_000
-/** Each nth Kalshi frame is lost in turn. */
+/** Only each LOST_STEP-th Kalshi frame is lost, in a separate run each. */
 const LOST_STEP = process.env.TEST_LONG === '1' ? 1 : 5
 
-/** What the streams contain. The numbers of the invented stream were counted by hand. */
+/** The numbers of the invented stream were counted by hand. */
 const EXPECTED = {
   invented: {
     books: 12,
@@ -57,7 +56,7 @@ function replaysOf(path: string): readonly CaptureReplay[] {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** Levels of these books that differ without an explanation. */
+/** Number of book levels that differ without an explanation. */
 const riddles = (meetings: readonly Meeting[]): number => totals(meetings).unexplained
 
 testOnBoth(
@@ -129,7 +128,7 @@ testOnBoth(
   'rebuilds the market actor’s book at every step from published updates',
   POLYMARKET_STREAM,
   (t, source) => {
-    // After every event FollowedMarket checks that seq has no gap and that every checksum matches.
+    // FollowedMarket checks after every event that seq has no gap and that every checksum matches.
     for (const { name, path } of replaysOf(source)) {
       const { updateCount, replacedCount, checksumCount } = path.market
       t.diagnostic(
@@ -159,7 +158,7 @@ testOnBoth(
         assert.equal(resyncCount, 1)
         assert.equal(ignoredCount, messageCount - 1)
       }
-      // The first book has one replacement, and each recovery has one.
+      // The first book is one replacement, and each recovery is another one.
       assert.equal(path.market.replacedCount, 1 + crossings.length)
     }
     t.diagnostic(
@@ -171,7 +170,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'builds the same books, mirrored, from the second token alone',
+  'builds the same mirrored books from the second token alone',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -186,7 +185,7 @@ testOnBoth(
         if (frame.book === null) continue
         const reference = firstBooks[count]
         count += 1
-        // The two books of one pair were recorded 2 ms apart, and changed in between.
+        // The two books of one pair were recorded 2 ms apart and changed in between.
         if (reference?.book == null || reference.timeMs !== frame.timeMs) continue
         compared += 1
         const { bids, asks } = reference.book
@@ -202,7 +201,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'builds the same books from today’s price changes as from 2025’s, with one token’s entries or both',
+  'builds the same books from price changes of 2025 and of 2026, with entries of one token or of both',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -237,7 +236,6 @@ testOnBoth(
   },
 )
 
-/** The frame with only the entries of the second token. */
 function asSecond<T extends { changes: readonly LevelChange[] }>(frame: T): T {
   const changes = frame.changes.map((change) => ({
     ...mirrored(change),
@@ -284,7 +282,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'marks every book stale at the next frame when any one Kalshi frame is lost',
+  'marks every book stale at the next frame when any single Kalshi frame is lost',
   KALSHI_STREAM,
   (t, source) => {
     const { tickers, frames } = kalshiRecording(source)

@@ -1,6 +1,5 @@
-// Contract of every implementation of storage/contract/storage.ts, run by
-// test/storage/contract/storage.process.test.ts. `settle` runs between the phases of a test. It may commit, or close
-// and reopen the storage, and must not change what reads return.
+// Contract of storage/contract/storage.ts. `settle` runs between the phases of a test: it may commit, or close and
+// reopen the storage. Reads must return the same before and after.
 
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
@@ -29,13 +28,12 @@ import { walletContract } from './storage/wallets.ts'
 import { webhookContract } from './storage/webhooks.ts'
 import { whaleContract } from './storage/whales.ts'
 
-/** One implementation in one mode of operation. */
 export interface StorageUnderTest {
   readonly name: string
   readonly open: () => Promise<Storage>
-  /** Called between writes and reads. Returns the storage with which the test continues. */
+  /** Runs between writes and reads. The test continues with the returned storage. */
   readonly settle: (storage: Storage) => Promise<Storage>
-  /** Called after each test. Closes the storages that the test opened. */
+  /** Runs after each test. */
   readonly close: () => Promise<void>
 }
 
@@ -235,7 +233,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.accounts.keys()], [key('k1', { scopes: ['read'] }), key('k2')])
   })
 
-  test('disables and removes an account, and leaves its keys to the caller', async () => {
+  test('disables and removes an account, but leaves its keys to the caller', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     await storage.accounts.putAccount(account('two', { isDisabled: true }))
@@ -284,7 +282,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     assert.equal(left.at(-1)?.trade.offset, 419)
     assert.equal(storage.markets.count(), 1)
     assert.equal([...storage.accounts.accounts()].length, 1)
-    // A removed trade may be stored again, which occurs when missed trades are fetched.
+    // Missed trades are fetched again, so a removed trade may return.
     storage.trades.put(traded(1), trade('6-1', { timeMs: timeMs(NOON_MS - 6 * DAY_MS) }))
     assert.equal(storage.trades.get(1, '6-1')?.ordinal, 0)
   })

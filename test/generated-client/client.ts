@@ -1,5 +1,5 @@
-// A client that knows the service only through the types generated from its OpenAPI document. openapi.test.ts generates
-// `specification.d.ts` beside a copy of this file, compiles both strictly, and runs the client against a server.
+// A client that knows only the types generated from the OpenAPI document. openapi.test.ts compiles a copy of this file
+// and runs it.
 
 import type { paths } from './specification.d.ts'
 
@@ -18,13 +18,12 @@ type Success<P extends GetPath> =
     ? Body
     : never
 
-/** Address of the service, and the account's key. */
 export interface Access {
   readonly origin: string
   readonly key: string
 }
 
-/** Sends one GET. Throws when the status is not 200. */
+/** Throws when the status is not 200. */
 export async function get<P extends GetPath>(
   { origin, key }: Access,
   path: P,
@@ -44,7 +43,6 @@ export async function get<P extends GetPath>(
   return body
 }
 
-/** Requests ten endpoints and sums up what they return. */
 export async function callTen(access: Access): Promise<readonly string[]> {
   const id = { market_id: 'venue_a_a0' }
   const health = await get(access, '/health')

@@ -1,6 +1,5 @@
-// Replays ten minutes of both venues. Every REST response, stream message (both formats) and webhook post must equal
-// the recorded bytes. test/fixtures/golden/answers.json has a digest of each group. If one differs, the test writes the
-// group's texts to a folder that the failure names.
+// Replays ten minutes of both venues and compares all output with test/fixtures/golden/answers.json, which has a digest
+// for each group. After a difference, the test writes the group's texts to a folder that the failure names.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +15,7 @@ import { readRecording } from '../support/rigs/replayed-service.ts'
 
 const REQUESTS_MIN = 500
 
-/** Writes the texts of each group to a file. Returns the folder. `GOLDEN_TEXT` sets another folder. */
+/** Returns the folder: `GOLDEN_TEXT` or a temporary one. */
 function writeTexts(records: Records): string {
   const folder = process.env.GOLDEN_TEXT ?? join(tmpdir(), `golden-answers-${process.pid}`)
   mkdirSync(folder, { recursive: true })

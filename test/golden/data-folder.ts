@@ -1,6 +1,5 @@
-// Process entry: writes a data folder with rows of every kind, and checks that a later program version opens it with
-// the same answers. `node --import tsx test/golden/data-folder.ts write FOLDER` with the old code, `… compare FOLDER`
-// with the new code. Opens only a copy of FOLDER/data. Skips requests that the old code did not know.
+// Process entry: `write FOLDER` with the old code, then `compare FOLDER` with the new code. Checks that the new code
+// opens an old data folder with the same answers. Requests that the old code did not know are skipped.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +18,7 @@ async function write(folder: string): Promise<void> {
   await run.openAccount()
   await run.openWebhooks()
   await run.playTo(600)
-  // Wallets and past prices are stored when they are requested.
+  // Wallets and past prices are stored only after a request.
   await run.readAll()
   const keys = { 'read key': run.key('read key'), 'webhooks key': run.key('webhooks key') }
   await run.stop()
@@ -29,7 +28,7 @@ async function write(folder: string): Promise<void> {
   process.stdout.write(`${Object.keys(answers).length} answers in ${folder}/answers.json\n`)
 }
 
-/** Responses by request, from a copy of the folder. */
+/** Opens a copy of the folder, so that the folder stays unchanged. */
 async function answersOf(folder: string): Promise<ReadonlyMap<string, string>> {
   const copy = mkdtempSync(join(tmpdir(), 'golden-folder-'))
   cpSync(join(folder, 'data'), copy, { recursive: true })

@@ -1,5 +1,5 @@
-// Process entry: creates test/fixtures/golden/recording.jsonl.gz, ten minutes of both simulated venues: `node --import
-// tsx test/golden/make-recording.ts`. A new recording changes every digest in answers.json.
+// Process entry: records ten minutes of both simulated venues in test/fixtures/golden/recording.jsonl.gz. A new
+// recording changes every digest in answers.json.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import { goldenFile } from '../support/reference/golden.ts'
 
 const MINUTES = 10
 
-/** Lists a venue's markets in the recording and subscribes to them all. */
+/** Records the venue's list of markets and subscribes to all of them. */
 async function follow(venue: Venue, recorder: Recorder): Promise<void> {
   await venue.catalog.crawl((page) => {
     recorder.addCatalog(venue.key, page)

@@ -1,5 +1,4 @@
-// Compares every name that users, operators, other processes or older data folders depend on with the lists in
-// test/fixtures/golden.
+// Compares every name that users, operators or older data folders depend on with the lists in test/fixtures/golden.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -116,7 +115,7 @@ describe('public names', () => {
 const SUBJECTS = ['http', 'checkpoint', 'quota', 'trades', 'bars', 'batch'] as const
 const ANNOUNCED = ['revoked', 'member', 'places', 'tickets'] as const
 
-/** The names that an engine uses while it exercises the whole cluster log. */
+/** Uses every part of the cluster log and returns the names that reach the server. */
 async function namesOnTheWire(): Promise<readonly string[]> {
   const scribe = await NatsRecorder.open()
   const log = await openNats({
@@ -136,7 +135,7 @@ async function namesOnTheWire(): Promise<readonly string[]> {
     for (const name of ['accounts', 'lease', 'webhooks'] as const) {
       await (await log.bucket(name)).put('key', body)
     }
-    // The server stores nothing, so reading the object back fails.
+    // The server stores nothing, so `putObject` fails when it reads the object back.
     await log.putObject('checkpoint', body).catch(() => undefined)
     for (const subject of SUBJECTS) {
       log.answer(subject, async () => body)

@@ -13,14 +13,13 @@ import { changeRows, openData, testFolder } from '../support/rigs/data-folder.ts
 import { STORED_KINDS, type StoredKind } from '../support/worlds/stored-everything.ts'
 import { OLDER_KINDS } from '../support/worlds/stored-older.ts'
 
-/** Table, key and value, in base64. */
+/** Key and value are base64. */
 type Row = readonly [table: string, key: string, value: string]
 interface Rows {
   readonly format: number
   readonly rows: readonly Row[]
 }
 
-/** Bytes as text, whatever their type. */
 function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('hex')}`
   if (Array.isArray(value)) return value.map(readable)
@@ -43,7 +42,6 @@ async function rowsOf(dataDir: string): Promise<readonly Row[]> {
   return rows
 }
 
-/** A storage with only these rows. */
 async function openOn(dataDir: string, { format, rows }: Rows): Promise<Storage> {
   assert.equal(format, FORMAT_VERSION)
   await (await openData(dataDir)).close()
@@ -64,7 +62,6 @@ function assertKinds(storage: Storage, kinds: readonly Omit<StoredKind, 'put'>[]
   }
 }
 
-/** Stores a record of every kind and returns the rows. */
 async function written(dataDir: string, format: number): Promise<Rows> {
   const storage = await openData(dataDir)
   for (const { put } of STORED_KINDS) await put(storage)
@@ -77,7 +74,7 @@ describe('stored records', () => {
 
   test('reads every kind of record from the golden file with its original values', async () => {
     const file = goldenFile('rows.json')
-    // Rows of unchanged schemas must not be generated again: new rows would not show that older data is readable.
+    // Rows of unchanged schemas must stay as they are, because new rows would not prove that older data is readable.
     if (!existsSync(file)) {
       const { format, rows } = await written(join(folder, 'made'), 8)
       const lines = rows.map((row) => `  ${JSON.stringify(row)}`)

@@ -1,6 +1,5 @@
-// Runs the scripts of test/live/sdk, which use the venues' own SDKs with `npm run venues`. Each script prints a table,
-// and all its rows must be ok. The SDKs are not dependencies of the project. The test requires RUN_LIVE_TESTS=1 and
-// `npm ci` in that folder.
+// Runs the scripts of test/live/sdk, which test the simulated venues with the venues' own SDKs. Requires
+// RUN_LIVE_TESTS=1, and `npm ci` in that folder.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -21,7 +20,7 @@ const skip =
     ? false
     : 'needs RUN_LIVE_TESTS=1 and the SDKs (`npm ci --prefix test/live/sdk`)'
 
-/** Scripts with their number of table rows. The number ensures that no check is skipped. */
+/** The expected number of result rows shows that no check was skipped. */
 const SCRIPTS = [
   { name: 'kalshi', rows: 23 },
   { name: 'polymarket-clob', rows: 25 },
@@ -61,14 +60,14 @@ interface Venues {
   readonly dataDir: string
 }
 
-/** Runs `npm run venues` on free ports with its own data folder until the test ends. */
+/** The venues use free ports and a temporary data folder. */
 async function startVenues(t: TestContext): Promise<Venues> {
   const dataDir = mkdtempSync(join(tmpdir(), 'sdk-venues-'))
   const port = await freePorts(11)
   const venues = startProcess(VENUES, {
     SIM_PORT: String(port),
     DATA_DIR: dataDir,
-    // These settings give each list several pages, and messages within seconds.
+    // The settings give each list several pages, and messages within seconds.
     SIM_MARKETS: '1200',
     SIM_RATE: '400',
     LOG_LEVEL: 'error',

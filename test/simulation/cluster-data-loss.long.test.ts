@@ -1,4 +1,4 @@
-// A cluster whose nats-server loses all data, while the engine runs or while it is killed.
+// nats-server loses all data while the engine runs, or after the engine was killed.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -7,13 +7,12 @@ import { hasNats } from '../../engine/cluster/nats-server.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 5 : 1
-/** A live book without changes for this long counts as frozen, because the venues change books continuously. */
+/** The venues change books continuously, so a live book without changes for 8 s is frozen. */
 const FROZEN_MS = 8_000
-/** Duration of the checks after each loss. */
 const WATCH_MS = 25_000
 const POLL_MS = 250
 
-/** Counts polls in which a gateway served live books that had not changed for {@link FROZEN_MS}. */
+/** Counts polls in which a gateway served a frozen book as live. */
 class FrozenBooks {
   readonly #rig: ClusterRig
   readonly #moved = new Map<number, { readonly seq: number; readonly atMs: number }>()
@@ -71,7 +70,6 @@ test('never serves a frozen book as live when nats-server loses its data, with o
       const startedAtMs = performance.now()
       if (isEngineKilled) await rig.killEngine(0)
       await rig.startNats()
-      // The gateways may not have detected the loss yet.
       await sleep(WATCH_MS)
       await rig.waitUntilLive()
       const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1)

@@ -1,5 +1,4 @@
-// Compares the volumes, open interest and last prices of an engine with those of a fake venue_b on the same clock. The
-// figures must be equal after trades, a price fall, catalogue reads and restarts.
+// Compares volumes, open interest and last prices of an engine with those of a simulated venue_b.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -41,7 +40,7 @@ async function openVenue() {
     ])
   }
   const server = await startStub({ world, clock })
-  /** Adds a trade at a price of Yes to a market and updates the figures as the venue does. */
+  /** `cents` is the price of Yes. The venue updates its figures at once. */
   const trade = (index: number, cents: number, contracts: number) => {
     const market = markets[index] ?? assert.fail()
     market.volumeTotalContracts = sizeMicros(market.volumeTotalContracts + contracts * 1e6)
@@ -54,7 +53,6 @@ async function openVenue() {
 
 type Storage = ReturnType<typeof openMemoryStorage>
 
-/** Creates an engine for the venue without starting it. */
 function openEngine({ clock, server }: Venue, storage: Storage, isKeyed: boolean): Engine {
   const at = `127.0.0.1:${server.port}/trade-api`
   const key = isKeyed ? { keyId: KEY_ID, privateKeyPem } : { keyId: null, privateKeyPem: null }
@@ -68,7 +66,7 @@ function openEngine({ clock, server }: Venue, storage: Storage, isKeyed: boolean
   })
 }
 
-/** Advances time until the condition holds. Also checks in each step that no total decreased. */
+/** Also checks in each step that no total decreased. */
 async function until(venue: Venue, engine: Engine, isSo: () => boolean, stepMs = 10) {
   const before = totals(venue, engine)
   for (let ticks = 1; ticks <= 100_000; ticks += 1) {
@@ -90,7 +88,6 @@ function figuresOf({ markets }: Venue, engine: Engine): (FiguresState | undefine
 const totals = (venue: Venue, engine: Engine) =>
   figuresOf(venue, engine).map((figures) => figures?.volumeTotal ?? 0)
 
-/** The venue's current figures. */
 const truth = ({ markets }: Venue) =>
   markets.map((market) => [
     market.volumeTotalContracts,
@@ -110,7 +107,7 @@ const shown = (venue: Venue, engine: Engine) =>
 const isEqual = (venue: Venue, engine: Engine) => () =>
   JSON.stringify(shown(venue, engine)) === JSON.stringify(truth(venue))
 
-/** Starts an engine. `onLoaded` runs after stored data is loaded and before any request is sent. */
+/** `onLoaded` runs after the engine loaded its stored data and before it sends requests. */
 async function start(venue: Venue, engine: Engine, onLoaded = () => {}): Promise<void> {
   let isStarted = false
   const starting = engine.start().then(() => {
@@ -139,7 +136,7 @@ for (const isKeyed of [true, false]) {
   test(`keeps trading figures equal to the venue’s through trades, a price fall, a catalogue crawl and a restart ${how}`, async (t) => {
     const venue = await openVenue()
     t.after(() => venue.server.stop())
-    // Both engines use this storage, so the first one must not close it.
+    // Both engines use this storage, so the first engine must not close it.
     const storage = { ...openMemoryStorage(), close: async () => undefined }
     venue.trade(0, 50, 10)
     venue.trade(1, 50, 10)

@@ -1,6 +1,5 @@
-// Compares the price gaps that the simulator plans with the opportunities that an engine finds. The engine must find
-// each gap that lasts long enough, and no other opportunity. The simulation covers 30 seconds without faults. With
-// TEST_LONG=1 it covers five minutes with all faults.
+// Compares the price gaps that the simulator plans with the opportunities that an engine finds. With TEST_LONG=1: five
+// minutes with all faults.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,9 +21,9 @@ import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 const isLong = process.env.TEST_LONG === '1'
 const FLOW_MS = isLong ? 300_000 : 30_000
 const FAULTS = isLong ? FAULT_NAMES : []
-/** Minimum duration of a gap that must be found. */
+/** Shorter gaps need not be found. */
 const LASTS_MS = 3_000
-/** Tolerated delay of a message, because the clock runs ten times as fast as real time. */
+/** The clock runs at ten times real time, so a message may be 3 s late. */
 const LATE_MS = 3_000
 const MATCHED_LOOKS = 5
 
@@ -47,7 +46,7 @@ interface Found {
 const isOf = (gap: Gap, { markets }: Found): boolean =>
   markets.length === gap.markets.length && gap.markets.every((id) => markets.includes(id))
 
-/** Whether a gap must be found: it is between the venues, or between the outcomes of an event. */
+/** A gap between the venues, or between the outcomes of an event, must be found. */
 const isReal = ({ kind }: Gap): boolean => kind === 'real' || kind === 'event'
 
 const overlaps = (gap: Gap, { openedMs, closedMs }: Found): boolean =>
@@ -78,8 +77,7 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
   try {
     const { matches, catalog } = engine.view
     const opportunities = new Map<string, Found>()
-    // Time at which each market's match was published. A gap counts from then on, because the matching worker does not
-    // use the simulated clock.
+    // The matching worker does not use the simulated clock, so a gap counts from the publication of the match.
     const pairedMs = new Map<string, number>()
     const course = new Map<string, string[]>()
     engine.publisher.watch({
@@ -111,7 +109,7 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
         }
       },
     })
-    // Waits until the matcher has processed all markets and all books are published.
+    // Waits until the matcher has processed all markets.
     for (let checks = 0, total = -1; checks < MATCHED_LOOKS; checks += 1) {
       await pause(clock, 2_000)
       if (matches.highCount === 0 || matches.total !== total) checks = 0

@@ -1,5 +1,5 @@
-// A client misses more trades than one resume command replays, and the engine is killed during the replay. The missed
-// trades are written to the table directly, because 25,000 real trades would take too long.
+// A client misses more trades than one resume command replays. The test writes these trades to the table, because
+// 25,000 trades would take the simulator too long.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,10 +20,9 @@ import { trade } from '../support/worlds/stored.ts'
 const MISSED = 25_000
 const skip =
   process.env.TEST_LONG === '1' ? false : `${MISSED} trades take two minutes: TEST_LONG=1`
-/** Maximum wait. It is long, because the test machine may be slow. */
 const WITHIN_MS = 300_000
 
-/** Polls until the condition holds, because another process does the work. */
+/** Polls, because another process does the work. */
 async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const startedMs = performance.now()
   while (!(await isTrue())) {
@@ -32,18 +31,16 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
   }
 }
 
-/** The trades that the client received before the kill. */
+/** Trades that the client received before the kill. */
 interface Received {
   readonly position: { readonly epoch: string; readonly offset: number }
-  /** Last received seq by market. */
   readonly seqs: ReadonlyMap<string, number>
-  /** Time of the newest received trade. */
   readonly newestMs: number
 }
 
 /**
- * Writes trades that the killed engine could have published later, with the seqs that follow. Their time is that of the
- * newest received trade, so that the engine still requests the trades of its downtime from the venues.
+ * Writes trades with the next seqs and the time of the newest received trade. A later time would stop the engine from
+ * requesting the trades of its downtime.
  */
 async function writeUnreceived(dataDir: string, receivedItems: Received): Promise<TrueTrade[]> {
   const { position: from, seqs: lastSeqs, newestMs } = receivedItems
@@ -58,7 +55,7 @@ async function writeUnreceived(dataDir: string, receivedItems: Received): Promis
       return [number, { id, seq: lastSeqs.get(id) ?? 0 }]
     }),
   )
-  // These trades were published and stored before the kill, but the client did not receive them.
+  // The trades of this range were stored before the kill, but the client did not receive them.
   for (const row of storage.trades.rangeByOffset({ ...ahead, run: run.number })) {
     const location = seqs.get(row.market)
     if (location !== undefined) location.seq = Math.max(location.seq, row.trade.seq ?? 0)
@@ -80,7 +77,7 @@ async function writeUnreceived(dataDir: string, receivedItems: Received): Promis
   return reported
 }
 
-/** Resumes with single commands. Returns the result of each command and the ids of the replayed trades. */
+/** Returns the result of each resume command, and the ids of the replayed trades. */
 async function partsOf(port: number, key: string, from: Received['position']) {
   const client = await StreamClient.open(port, `api_key=${key}`)
   const parts: { readonly type: unknown; readonly trades: number }[] = []
@@ -107,7 +104,7 @@ function idOf(data: unknown): string {
   return String(Reflect.get(data, 'native_trade_id') ?? Reflect.get(data, 'id'))
 }
 
-/** All expected trades: those of the simulator and those that were written to the table. */
+/** Trades of the simulator and trades that the test wrote. */
 async function expectedTrades(
   locations: ServiceLocations,
   unreceived: readonly TrueTrade[],
@@ -151,7 +148,6 @@ test('delivers 25,000 missed trades once, in parts of 10,000, when the server is
     await until(() => user.state !== 'live', 'the client detects the disconnect')
     const from = user.position('trades') ?? assert.fail()
     const unreceived = await writeUnreceived(rig.dataDir, { position: from, seqs, newestMs })
-    // Kills the server again while it replays the second part.
     const before = ledger.counts.trades
     const killed = new Promise<void>((resolve) => {
       onTrade = () => {

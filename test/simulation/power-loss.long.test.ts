@@ -1,7 +1,5 @@
-// Simulates power loss under load, with a disk that needs up to 200 ms per flush. After a loss the databases contain
-// all flushed data and a random part of the rest. Acknowledged changes must remain, and the outbox must be consistent.
-// At most a second of market data may be lost, which the venues send again. Runs only with TEST_LONG=1. Needs a C
-// compiler, and a user other than root (power-loss.ts).
+// After a power loss the databases contain all flushed data and a random part of the remaining data. Runs only with
+// TEST_LONG=1, a C compiler and a user other than root (power-loss.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -69,7 +67,7 @@ test('loses no acknowledged change, and at most a second of market data, on powe
       `${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} without a response; ${load.trades.size} trades served, ${missing.length} missing`,
     )
     assert.deepEqual(missing.slice(0, 5), [])
-    // On an overloaded machine commits are delayed too, so only most of the losses must be short.
+    // On a busy machine commits are late too, so only most losses must be short.
     const short = rig.lostMs.filter((ms) => ms <= LOST_MS_MAX).length
     assert.ok(short >= rounds * LOST_MS_SHARE, rig.summary)
   } finally {
@@ -126,13 +124,12 @@ interface Running {
   readonly locations: ServiceLocations
 }
 
-/** Runs a service and simulates power losses. */
 class PowerLossRig {
   readonly random: Random = seededRandom(seed)
   readonly #rig: Rig
   readonly #supply: PowerSupply
   #running: Running
-  /** Age in ms of the oldest served trade that was lost, for each power loss. */
+  /** Age in ms of the oldest served trade that each power loss removed. */
   readonly lostMs: number[] = []
   #lostTrades = 0
   /** Receive time of each streamed trade, by native id. */
@@ -171,7 +168,6 @@ class PowerLossRig {
     return `${this.lostMs.length} losses; ${this.#sectors} sectors unflushed, ${this.#survived} of them written; ${this.#lostTrades} streamed trades lost; age of the oldest per loss: median ${middle} ms, maximum ${most} ms`
   }
 
-  /** Records the streamed trades until the service ends. */
   listen(): void {
     const { api, key } = this.locations
     const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
@@ -185,7 +181,6 @@ class PowerLossRig {
     })
   }
 
-  /** Kills the service, simulates the power loss and returns the contents of the disk. */
   async lose(): Promise<DiskImage> {
     assert.equal(await this.#running.engine.end('SIGKILL'), null)
     const lostAtMs = Date.now()

@@ -1,5 +1,4 @@
-// Runs the commands of the README unchanged: first requests, a wallet, opportunities on the stream, and the webhook
-// example with its receiver. Only ports and the folder differ.
+// Runs the commands of the README unchanged, except for ports and the folder.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -11,7 +10,6 @@ import { test } from 'node:test'
 import { beforeAgain, read } from '../support/rigs/full-service.ts'
 import { freePorts, startProcess } from '../support/rigs/processes.ts'
 
-/** The code blocks of the README section with this heading, in order. */
 function blocksBelow(heading: string): readonly string[] {
   const section = readFileSync('README.md', 'utf8').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
   const blocks = section?.matchAll(/^```\w+\n([\s\S]*?)^```$/gm) ?? []
@@ -27,7 +25,7 @@ function hasShellTools(): boolean {
   }
 }
 
-/** Waits until a trade names a wallet, which the next commands need. A human reader would be slower than this test. */
+/** The README's next commands need a trade with a wallet. */
 async function firstTrade(api: string, dataDir: string): Promise<void> {
   const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
   for (;;) {
@@ -38,10 +36,7 @@ async function firstTrade(api: string, dataDir: string): Promise<void> {
   }
 }
 
-/**
- * The first line of the process's output that contains the text. There is no time limit, because the test runner stops
- * hanging tests.
- */
+/** Resolves with the first output line that contains the text. The test runner stops a test that hangs. */
 async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   const [lines, stderr]: [string[], string[]] = [[], []]
   let rest = ''
@@ -62,7 +57,7 @@ async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   return found
 }
 
-test('runs the README’s webhook example as written and verifies a signed whale alert over 10,000 dollars', async (t) => {
+test('runs the README’s webhook example and verifies a signed whale alert over 10,000 dollars', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const [receiver = '', start = '', shell = ''] = blocksBelow('A webhook in a minute')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
@@ -82,7 +77,7 @@ test('runs the README’s webhook example as written and verifies a signed whale
     const script = shell
       .replace('http://127.0.0.1:8080', api)
       .replace('127.0.0.1:4100', `127.0.0.1:${port}`)
-    // A process group of its own, so that the receiver ends with the shell that started it.
+    // The receiver belongs to the shell's process group, so that both can be ended together.
     user = spawn('bash', ['-c', script], { cwd: folder, detached: true })
     const line = await lineWith(user, 'verified')
     const { type, data } = JSON.parse(line.slice('verified '.length))
@@ -99,7 +94,7 @@ test('runs the README’s webhook example as written and verifies a signed whale
   }
 })
 
-test('runs the README’s first requests and wallet example as written, in order', async (t) => {
+test('runs the README’s first requests and wallet example in order', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const shell = [...blocksBelow('First requests'), ...blocksBelow('A wallet in a minute')].join(
     '\n',

@@ -1,6 +1,3 @@
-// Stops and kills the engine while the venues continue. Served data must remain, missed data must be fetched, and no
-// trade may be stored twice.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +21,7 @@ test('recovers every book and trade after the venues stop responding for a while
     const { engine, locations } = await rig.startEngine()
     const sinceMs = Date.now()
     await pause(1_000)
-    // A process that is stopped by SIGSTOP does not respond, but its sockets stay open.
+    // The sockets of a process stopped by SIGSTOP stay open.
     process.kill(venues.pid, 'SIGSTOP')
     await pause(isLong ? 60_000 : 8_000)
     process.kill(venues.pid, 'SIGCONT')
@@ -43,7 +40,7 @@ test('recovers every book and trade after the venues stop responding for a while
   }
 })
 
-test('continues the same simulated world when npm start is stopped and started again', async () => {
+test('continues the same simulated world when `npm start` is stopped and started again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-again-'))
   const settings = {
     PORT: '0',

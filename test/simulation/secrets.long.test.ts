@@ -1,6 +1,5 @@
-// Sends passwords, keys, tokens and webhook secrets in valid and invalid places, with the most verbose log. Then
-// searches both databases, all output and the metrics for each secret. Only the files `local-key` and `secrets` may
-// contain their own.
+// Sends secrets in valid and invalid places with the most verbose log, then searches databases, output and metrics for
+// each secret. Only the files `local-key` and `secrets` may contain secrets.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -16,18 +15,16 @@ const folder = testFolder('secrets')
 
 const ALLOWED = ['local-key', 'secrets']
 
-/** The secrets that were used. */
 class Used {
   readonly secrets = new Map<string, string>()
 
-  /** Records a secret and returns it. */
   add(name: string, secret: unknown): string {
     assert.ok(typeof secret === 'string' && secret.length >= 12, name)
     this.secrets.set(name, secret)
     return secret
   }
 
-  /** Each secret in all encodings in which it could appear. */
+  /** Yields each secret in all encodings in which it could appear. */
   *needles(): Iterable<readonly [name: string, needle: Buffer]> {
     for (const [name, secret] of this.secrets) {
       const bytes = Buffer.from(secret)
@@ -38,7 +35,7 @@ class Used {
         bytes.toString('base64url'),
         bytes.toString('hex'),
       ]
-      // Parts of a secret that are secret themselves: a key without its public prefix, and a token's signature.
+      // A key without its public prefix is secret, and so is a token's signature.
       if (secret.startsWith('pmk_')) forms.push(secret.slice(10))
       if (secret.startsWith('eyJ')) forms.push(secret.split('.')[2] ?? secret)
       if (secret.startsWith('whsec_')) forms.push(secret.slice(6))
@@ -46,7 +43,7 @@ class Used {
     }
   }
 
-  /** Names of the secrets that occur in the bytes. */
+  /** Returns the names of the secrets in the bytes. */
   foundIn(bytes: Buffer): string[] {
     const found = [...this.needles()].filter(([, needle]) => bytes.includes(needle))
     return [...new Set(found.map(([name]) => name))]
@@ -74,7 +71,7 @@ function sender(origin: string): Send {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const init = { method, headers: { ...headers }, ...(body === undefined ? {} : { body: text }) }
     let response = await fetch(origin + path, init)
-    // Repeats the request, because a busy server responds with 503.
+    // A busy server responds with 503.
     while (response.status === 503) {
       await pause(500)
       response = await fetch(origin + path, init)
@@ -87,7 +84,7 @@ function sender(origin: string): Send {
 
 const newPassword = () => `pass ${randomBytes(12).toString('hex')} wörd`
 
-/** Opens and closes a stream. The credentials in the query may be invalid. */
+/** The query may contain invalid credentials. */
 async function stream(origin: string, query: string): Promise<void> {
   const socket = new WebSocket(`${origin.replace('http', 'ws')}/v1/ws?${query}`)
   await new Promise<void>((done) => {
@@ -97,7 +94,7 @@ async function stream(origin: string, query: string): Promise<void> {
   socket.terminate()
 }
 
-/** Uses every kind of secret, also in places where users put it by mistake. */
+/** Also sends secrets in places where users put them by mistake. */
 async function useSecrets(origin: string, used: Used): Promise<{ keyHash: string; email: string }> {
   const send = sender(origin)
   const email = 'ann-of-the-scan@example.com'
@@ -181,7 +178,7 @@ test('writes no password, key, token or webhook secret to databases, logs or met
   } finally {
     assert.equal(await engine.end('SIGTERM'), 0, engine.stderr().slice(-500))
   }
-  // The local key may only appear in its file and in the start banner.
+  // The local key may appear only in its file and in the start banner.
   const secretFiles = ALLOWED.map((name) => readFileSync(join(dataDir, name), 'utf8'))
   const [localKey = '', secrets = '{}'] = secretFiles
   assert.deepEqual(used.foundIn(Buffer.from(engine.stdout())), [])
@@ -195,7 +192,7 @@ test('writes no password, key, token or webhook secret to databases, logs or met
   }
   assert.deepEqual(used.foundIn(Buffer.from(engine.stderr())), [], 'the log')
   assert.deepEqual(used.foundIn(Buffer.from(metrics)), [], 'the metrics')
-  // Checks the search itself: it must find the permitted files and a planted secret in each encoding.
+  // The search must find the permitted files and a planted secret in each encoding.
   const all = Buffer.concat(files.map((path) => readFileSync(path)))
   assert.ok(all.includes(facts.email) && all.includes(facts.keyHash))
   assert.deepEqual(used.foundIn(Buffer.from(localKey)), ['local key'])

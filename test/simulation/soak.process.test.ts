@@ -1,5 +1,4 @@
-// Runs an engine and simulated venues in this process on one clock. Then pauses the simulation and compares each book
-// and trade with the simulator. Books come from REST and from a stream subscriber.
+// Compares each book and trade of an engine with the paused simulator. The books come from REST and from a stream.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +18,7 @@ import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 
 const FLOW_MS = 10_000
 const POLL_EVERY_MS = 3_000
-/** Polls before data counts as wrong: five minutes of simulated time, in which the engine recovers from all faults. */
+/** Five minutes of simulated time, in which the engine recovers from all faults. */
 const POLLS_MAX = 100
 
 interface Soak {
@@ -84,8 +83,8 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
   }
 }
 
-test('keeps books equal to the simulator’s and delivers each trade exactly once with every fault enabled', (t) =>
+test('keeps books equal to the simulator’s and delivers each trade once with every fault enabled', (t) =>
   soak(t, { faults: FAULT_NAMES, hasKalshiKey: true }))
 
-test('gets correct books and every trade from Kalshi’s public REST API without a key', (t) =>
+test('returns correct books and every trade from Kalshi’s public REST API without a key', (t) =>
   soak(t, { faults: [], hasKalshiKey: false }))

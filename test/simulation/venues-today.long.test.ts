@@ -1,7 +1,5 @@
-// Simulates the venues as of November 2026: version 1 of the Data API is retired, half of venue_a's markets use
-// protocol v2, and its activity stream ends during the run. All markets, books, trades and wallets are compared with
-// the simulator, and the drift tables may contain only these changes. With TEST_LONG=1: five minutes at 1,000 messages
-// a second.
+// Simulates the venues of November 2026: version 1 of the Data API is retired, half of venue_a's markets use protocol
+// v2, and its activity stream ends. With TEST_LONG=1: five minutes at 1,000 messages a second.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,7 +25,7 @@ interface Health {
   >
 }
 
-test('serves correct data when v1 is retired, half the markets use protocol v2 and the activity stream ends', async (t) => {
+test('serves correct data with v1 retired, half the markets on protocol v2, and the activity stream ended', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   const world = await startTruthWorld({
@@ -68,7 +66,7 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
       assert.deepEqual(wrong.slice(0, 5), [])
     }
     assert.deepEqual(await unlisted(world, locations), [])
-    // Wallets report `no_live_fills`, because after the end of the stream fills are only polled.
+    // The engine only polls for fills after the stream has ended, so wallets report `no_live_fills`.
     const different = await wallets.compare(ledgers, { isCompleteOnly: false })
     logLine(`${ledgers.length - different.size} of ${ledgers.length} wallets equal their ledgers`)
     assert.deepEqual(firstDifference(different), [])
@@ -89,12 +87,12 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
   }
 })
 
-/** Whether an entry is expected. Only the end of the activity stream changes during the run. */
+/** Only the end of the activity stream is a change during the run. */
 function isSwitchedOn({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
   return kind === 'rtds' && name === 'silent while last_trade_price flows'
 }
 
-/** Markets that trade in the simulation but that the service does not list. */
+/** Markets that trade in the simulation but are not listed by the service. */
 async function unlisted({ simulator }: TruthWorld, locations: ServiceLocations): Promise<string[]> {
   const listed = new Set((await allMarketIds(locations)).map((id) => id.toLowerCase()))
   const due: string[] = []

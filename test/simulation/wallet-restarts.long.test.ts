@@ -1,6 +1,5 @@
-// Wallets before and after restarts: stopped, killed, beside a venue that lost its history or does not respond, and
-// after eviction. Every figure and row must be unchanged, and the answer must state when the venue disagrees. Five
-// wallets and three restarts; with TEST_LONG=1 fifty wallets and five rounds of five restarts.
+// Compares wallets before and after restarts, kills, evictions and data loss at the venue. Five wallets and three
+// restarts; with TEST_LONG=1 fifty wallets and five rounds of five restarts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +29,7 @@ const isLong = process.env.TEST_LONG === '1'
 const WALLETS = Number(process.env.WALLET_RESTARTS_WALLETS ?? (isLong ? 50 : 5))
 const ROUNDS = Number(process.env.WALLET_RESTARTS_ROUNDS ?? (isLong ? 5 : 1))
 const TRIES = 120
-/** A row of a wallet's text that is not a fill, as `activityText` writes it. */
+/** A row that is not a fill, as `activityText` writes it. */
 const ACTIVITY = /^(?:split|merge|redeem|conversion) 0x/
 
 interface Kind {
@@ -46,11 +45,11 @@ const PLAIN: readonly Kind[] = [
 const KINDS: readonly Kind[] = [
   ...(isLong ? PLAIN : []),
   { name: 'killed, and the venue lost the history', signal: 'SIGKILL', memory: 'partial' },
-  { name: 'ended, and the venue answers nothing', signal: 'SIGTERM', memory: 'empty' },
-  { name: 'killed, and the venue has the history', signal: 'SIGKILL', memory: 'complete' },
+  { name: 'ended, and the venue does not answer', signal: 'SIGTERM', memory: 'empty' },
+  { name: 'killed, and the venue has the complete history', signal: 'SIGKILL', memory: 'complete' },
 ]
 
-/** An engine that restarts beside a simulated world that continues. */
+/** The simulated world continues during each restart. */
 class Restarted {
   readonly rig = new Rig()
   readonly venue = new LossyVenue()
@@ -76,7 +75,7 @@ class Restarted {
     this.engine = await this.rig.startEngineBeside(this.world.simulator, this.#urls)
   }
 
-  /** The wallet's text, once it is loaded. */
+  /** Waits until the wallet is loaded. */
   async sheet(address: string, isCompleteOnly: boolean): Promise<Sheet> {
     const outcomeOf = (market: string, token: string): number =>
       this.world.simulator.world.market('a', market)?.listing.tokens.indexOf(token) ?? -1
@@ -89,10 +88,7 @@ class Restarted {
     return assert.fail(`${address}: ${served}`)
   }
 
-  /**
-   * The wallet's text, once it contains the newest activity that is not a fill. No stream reports that; the engine
-   * polls for it.
-   */
+  /** Waits for the newest activity that is not a fill. No stream reports it, so the engine polls for it. */
   async lastSheet(address: string): Promise<Sheet> {
     const { simulator, find } = this.world
     const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
@@ -124,8 +120,7 @@ test('restores wallets after every kind of restart, and reports whether the venu
     await pause(3_000)
     const { gamma } = world.simulator.urls
     assert.equal((await fetch(`${gamma}/sim/state?action=pause`)).status, 200)
-    // Payouts of recently resolved markets are requested until they are known. Afterwards the disk holds what the API
-    // shows.
+    // The engine requests payouts of recently resolved markets until they are known.
     await pause(20_000)
     const before = new Map<string, Sheet>()
     for (const address of addresses) before.set(address, await restarted.lastSheet(address))

@@ -1,5 +1,5 @@
-// Compares wallets of the service with the ledgers of the simulator (known-wallets.ts). Some wallets are followed live,
-// others are loaded later by proxy or owner address. The engine is killed in between. 24 wallets; 500 with TEST_LONG=1.
+// Compares wallets of a service, which is killed in between, with the ledgers of the simulator. 24 wallets; 500 with
+// TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -17,7 +17,7 @@ const WALLETS = number('WALLETSIM_WALLETS', isLong ? 500 : 24)
 const EARLY = number('WALLETSIM_EARLY', isLong ? 100 : 10)
 const FLOW_SECONDS = number('WALLETSIM_SECONDS', isLong ? 60 : 6)
 
-/** The service under test. It knows the simulated world only through the venues. */
+/** The service knows the simulated world only through the venues. */
 class Watched implements CheckedService {
   readonly rig = new Rig()
   readonly world: TruthWorld
@@ -56,7 +56,7 @@ test('shows wallets equal to the simulator’s ledgers', async (t) => {
   const world = await startTruthWorld({
     markets: isLong ? 200 : 60,
     messagesPerSecond: isLong ? 60 : 30,
-    // An hour, because the first 25 minutes may contain no conversion.
+    // The first 25 minutes may contain no conversion.
     pastMinutes: 60,
     closingSeconds: isLong ? 240 : 20,
     time: 'machine',

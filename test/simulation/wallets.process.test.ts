@@ -1,6 +1,5 @@
-// Compares wallets of an engine with the ledgers of the simulator (known-wallets.ts). Both share a clock with a fixed
-// start, so the events are the same in every run. Some wallets are followed live, others are loaded later, and the
-// engine restarts in between.
+// Compares wallets of an engine, which restarts in between, with the ledgers of the simulator. A shared clock with a
+// fixed start makes every run equal.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,3 @@
-// Accounts in the local table and in the bucket of a cluster.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -48,7 +46,7 @@ const opened = async (): Promise<Bucket> =>
   new FaultyLogServer(new ManualClock()).connect().bucket('accounts')
 const failed = (error: unknown) => assert.fail(String(error))
 
-test('completes a change once the local table and the bucket have stored it, and fails if either fails', async () => {
+test('completes a change after the local table and the bucket stored it, and fails if either fails', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -72,7 +70,7 @@ test('completes a change once the local table and the bucket have stored it, and
   await assert.rejects(new ClusterAccounts(table, refusing).putAccount(account('two')), /no room/)
 })
 
-test('replicates every record of the bucket, and adds records that only the local table has', async () => {
+test('replicates every record of the bucket, and adds local records that the bucket lacks', async () => {
   const [table, standby, bucket] = [own(), own(), await opened()]
   await table.putAccount(account('one'))
   await table.putKey(key('one'))
@@ -91,7 +89,7 @@ test('replicates every record of the bucket, and adds records that only the loca
   assert.deepEqual([...standby.accounts()], [account('two')])
 })
 
-test('replaces forged records of known accounts and keys from the local table, and removes forged unknown records', async () => {
+test('replaces forged records of known accounts and keys, and removes forged unknown records', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -109,7 +107,7 @@ test('replaces forged records of known accounts and keys from the local table, a
   assert.equal(await bucket.get('account.acc_two'), null)
 })
 
-test('replaces unusable bucket records with local ones, and adopts no other engine’s records after becoming leader', async () => {
+test('replaces unusable bucket records with local records, and rejects other engines’ records as leader', async () => {
   const [table, bucket] = [own(), await opened()]
   await table.putAccount(account('one'))
   const unusable = { key: 'account.acc_one', value: null, revision: 3 }
@@ -123,7 +121,7 @@ test('replaces unusable bucket records with local ones, and adopts no other engi
   await following.stop()
 })
 
-test('rewrites the leading engine’s record when a client without the cluster key restores an older version or removes it', async () => {
+test('restores the leader’s record when a client without the cluster key replaces or removes it', async () => {
   const [server, clock] = [new FaultyLogServer(new ManualClock()), new ManualClock()]
   const clusterKey = 'of a cluster under test, 32 bytes or more'
   const join = () => {

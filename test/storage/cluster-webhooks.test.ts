@@ -1,5 +1,3 @@
-// Webhooks in the local table and in the bucket of a cluster.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -16,7 +14,7 @@ const failed = (error: unknown) => assert.fail(String(error))
 const withoutNumbers = (table: WebhookTable) =>
   [...table.all()].map(({ number: _, ...rest }) => rest)
 
-test('completes a webhook change once the local table and the bucket have stored it, and fails if either fails', async () => {
+test('completes a change after the local table and the bucket stored it, and fails if either fails', async () => {
   const [table, bucket] = [own(), await opened()]
   const webhooks = new ClusterWebhooks(table, bucket)
   const made = await webhooks.create(webhook('one'))

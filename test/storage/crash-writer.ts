@@ -1,5 +1,5 @@
-// Child process of crash.long.test.ts. It writes accounts, keys and trades, and reports each acknowledged write until
-// it is killed. Arguments: data folder, round.
+// Child process of crash.long.test.ts: reports each acknowledged write until it is killed. Arguments: data folder,
+// round.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { systemClock } from '../../engine/clock.ts'
@@ -22,7 +22,7 @@ async function main(dataDir: string, round: string): Promise<void> {
   const run = storage.runs.begin(`epoch-${round}`, timeMs(NOON_MS))
   let offset = 0
   for (let step = 0; ; step += 1) {
-    // The event-loop tick writes several trades. These and their indexes must be stored completely or not at all.
+    // The trades of one tick and their indexes must be stored completely or not at all.
     const burst = 1 + random.below(60)
     for (let count = 0; count < burst; count += 1) {
       const position = { run: run.number, offset, seq: offset }

@@ -1,5 +1,4 @@
-// Repeatedly kills a process that writes to one data folder. Acknowledged writes must be there afterwards, and removed
-// rows must not. Trades must match their indexes. Runs five rounds, or 100 with TEST_LONG=1.
+// Kills a process that writes to one data folder. Runs five rounds, or 100 with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -61,7 +60,7 @@ test('commits every put on close, including puts of the last event-loop tick', a
   await again.close()
 })
 
-/** Runs a writer until it has reported `messages` writes. Kills it and returns its reports. */
+/** Kills the writer after `messages` reports and returns the reports. */
 async function runAndKill(
   dataDir: string,
   options: { round: number; messages: number },
@@ -97,14 +96,14 @@ function assertAcknowledged(
   const storedKeys = new Set<string>()
   for (const record of storage.accounts.keys()) storedKeys.add(record.id)
   for (const id of published.keys) {
-    // The writer removes every third key. It may be killed before it reports the removal.
+    // The writer removes every third key. A kill may precede the report of the removal.
     const step = Number(id.split('x')[1])
     if (step % 3 !== 0) assert.ok(storedKeys.has(key(id).id), `key ${id}`)
   }
   for (const id of published.removed) assert.ok(!storedKeys.has(key(id).id), `removed key ${id}`)
 }
 
-/** Checks that rows, ids, offsets, ordinals, bars and the count are consistent. Returns the number of trades. */
+/** Checks that rows, ids, offsets, ordinals and bars are consistent. Returns the number of trades. */
 function assertConsistent(storage: Storage): number {
   const byOffset = new Map<string, string>()
   for (const run of storage.runs.all()) {
@@ -144,7 +143,7 @@ function assertConsistent(storage: Storage): number {
   return count
 }
 
-/** Checks that the venue's index contains every trade once, with ordinals without gaps. */
+/** The venue's index must contain every trade once, with consecutive ordinals. */
 function assertVenue(storage: Storage, count: number): void {
   const query = { venue: 'a', fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null } as const
   const rows = storage.trades.rangeOfVenue({ ...query, order: 'asc', limit: 1_000_000 })

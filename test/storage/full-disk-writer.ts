@@ -1,5 +1,5 @@
-// Child process of full-disk.process.test.ts. Its shell limits the size of files. It writes until a write fails and
-// prints its observations as one line of JSON.
+// Child process of full-disk.process.test.ts: writes until a write fails, and prints its observations as one line of
+// JSON.
 
 import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/process/log.ts'

@@ -1,4 +1,4 @@
-// Causes a real write failure in LMDB: `ulimit -f` limits the file size, so that a commit fails in the middle.
+// `ulimit -f` limits the file size, so that LMDB fails in the middle of a commit.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

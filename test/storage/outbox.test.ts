@@ -36,7 +36,7 @@ async function filled(name: string): Promise<string> {
   return dataDir
 }
 
-test('discards a damaged delivery, counts it as dropped, and keeps the other deliveries', async () => {
+test('discards a damaged delivery, counts it as dropped, and keeps the remaining deliveries', async () => {
   const dataDir = await filled('damaged')
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 3))
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 4))

@@ -1,5 +1,3 @@
-// The toy venue's row in the venue table.
-
 import { nativeMarketId } from '../../../engine/ids.ts'
 import type { VenueFacts } from '../../../engine/venue-table.ts'
 

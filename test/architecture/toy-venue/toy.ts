@@ -1,5 +1,5 @@
-// A venue in this process. Its catalogue is a list, and each message is a line of text. `book ID BID ASK` is a book
-// with ten contracts on each side, `trade ID NUMBER PRICE SIZE` a trade with a buying taker.
+// A venue whose messages are lines of text. `book ID BID ASK` has ten contracts a side. In `trade ID NUMBER PRICE SIZE`
+// the taker buys.
 
 import { nativeMarketId, outcomeId, type VenueKey } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
@@ -10,13 +10,12 @@ import { TOY } from './facts.ts'
 
 const MICROS = 1_000_000
 
-/** The opened venue, and the function that sends a line to it. */
 export interface ToyVenue {
   readonly venue: Venue
   readonly say: (line: string) => void
 }
 
-/** Opens the venue, alone or in place of another, with these markets. */
+/** Opens the venue alone or in place of an existing venue. */
 export function openToy(
   parts: VenueParts,
   asks: Readonly<Record<string, string>>,

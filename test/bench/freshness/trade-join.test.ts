@@ -1,5 +1,3 @@
-// Joins of a venue's trades with those of an aggregator.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type SeenTrade, TradeJoin } from '../../../bench/freshness/trade-join.ts'
@@ -15,7 +13,7 @@ function counting(): TradeJoin {
 const lagsOf = ({ times }: TradeJoin): number[] =>
   [0, 100].map((rank) => Math.round(times.getValueAtPercentile(rank) / 1e6))
 
-test('joins equal trades in order of arrival when both lie in one bucket of five seconds', () => {
+test('joins equal trades in order of arrival when both are in the same five-second bucket', () => {
   const join = counting()
   join.take('venue', TRADE, 1_000)
   join.take('venue', TRADE, 1_100)
@@ -34,7 +32,7 @@ test('joins no trades when market, price, size or bucket differs', () => {
   }
 })
 
-test('records no lag when our trade arrives before the venue’s', () => {
+test('records no lag when our trade arrives before the venue’s trade', () => {
   const join = counting()
   join.take('ours', TRADE, 1_000)
   join.take('venue', TRADE, 1_020)
@@ -42,7 +40,7 @@ test('records no lag when our trade arrives before the venue’s', () => {
   assert.deepEqual(lagsOf(join), [0, 0])
 })
 
-test('counts a trade when the venue shows it between begin and end, whenever ours arrives', () => {
+test('counts a trade that the venue shows between begin and end, whenever our trade arrives', () => {
   const join = new TradeJoin()
   join.take('venue', TRADE, 0)
   join.begin(TRADE.timeMs)
@@ -54,7 +52,7 @@ test('counts a trade when the venue shows it between begin and end, whenever our
   assert.deepEqual([join.venueCount, join.matchedCount, join.unknown.length], [1, 1, 0])
 })
 
-test('ignores a trade of ours that is older than begin when the venue never shows it', () => {
+test('ignores our trade from before begin when the venue never shows it', () => {
   const join = new TradeJoin()
   join.begin(TRADE.timeMs + 1)
   join.take('ours', TRADE, 1)

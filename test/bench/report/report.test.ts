@@ -1,5 +1,3 @@
-// Reports of a run of benches, as Markdown and as JSON.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -1,5 +1,3 @@
-// Load on a deployment: latency from the planned time, check of the quota, and detection of lost messages.
-
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import { after, before, describe, it, test } from 'node:test'
@@ -16,9 +14,9 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 const unsubscribed = (): void => undefined
 
 describe('planned requests', () => {
-  it('measures latency from the planned time, so that it includes a stall of the server', async () => {
+  it('measures latency from the planned time, so that the latency includes a stall of the server', async () => {
     const waiting: ServerResponse[] = []
-    // The server responds to all requests when it receives the 20th, which is planned 95 ms after the first.
+    // The server answers nothing until it receives the 20th request, which is planned 95 ms after the first.
     const stalling = await serve((response) => {
       waiting.push(response)
       if (waiting.length === 20) for (const one of waiting) one.end('{}')
@@ -35,7 +33,7 @@ describe('planned requests', () => {
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
 
-  it('counts a response other than 200 as refused, by status, without a latency', async () => {
+  it('counts responses other than 200 as refused, by status, without a latency', async () => {
     let count = 0
     const refusing = await serve((response) => {
       count += 1
@@ -94,9 +92,8 @@ describe('deployment', () => {
     assert.match(away.value, /^[1-9]\d* updates replayed, 0 books restarted$/)
   })
 
-  it('stops the load with an error when the key’s quota runs out', async () => {
+  it('stops the load with an error when the key’s quota is used up', async () => {
     apiServer.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
-    // Five other requests use the same quota.
     const load = loadTarget(requested({ names: ['rest'], apiKey: 'tight-key' }), () => {
       for (let count = 0; count < 5; count += 1) {
         apiServer.engine.accounts.takeAccountRequest(callerId(apiServer, 'tight-key'))

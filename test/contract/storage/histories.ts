@@ -1,4 +1,4 @@
-// Storage contract: bars, book snapshots, past prices, coverage, and their retention. Run by ../storage.ts.
+// Storage contract: bars, book snapshots, past prices, coverage, and their retention.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -193,7 +193,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
 
   const hours = [1, 30, 60, 24 * 6, 24 * 9]
 
-  /** Stores rows of every kind at these ages, in hours before noon. */
+  /** `ages` are hours before noon. */
   function fill(storage: Storage): void {
     for (const age of hours) {
       const startMs = NOON_MS - age * HOUR_MS
@@ -215,7 +215,6 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
 
   const ranges = { ...EVER, order: 'asc', limit: 999 } as const
 
-  /** The remaining rows of each kind, of both markets. */
   function left(storage: Storage) {
     const counts = { trades: 0, minutes: 0, hours: 0, snapshots: 0, ticks: 0, days: 0, coverage: 0 }
     for (const market of [1, 2]) {
@@ -281,7 +280,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(
       [retained.trades, retained.snapshots],
       [10, 20],
-      'only snapshots have an age of their own',
+      'only snapshots have a separate age limit',
     )
     while (storage.prune({ ...limits, sizeBytesMax: 0 })) storage = await settle(storage)
     storage = await settle(storage)
@@ -331,7 +330,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** A day of past prices that was read at noon. */
+/** The prices were read at noon. */
 function pastDay(prices: readonly PriceMicros[]): PastDay {
   const seconds = prices.map((_, index) => index + 1)
   return { readAtMs: timeMs(NOON_MS), completeToMs: timeMs(NOON_MS), seconds, prices }

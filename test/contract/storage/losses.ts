@@ -1,5 +1,3 @@
-// Storage contract: the end of a run, its newest trade, and its losses. Run by ../storage.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lossesOfRunMax } from '../../../engine/limits.ts'

@@ -1,5 +1,3 @@
-// Storage contract: matches and operator overrides.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timeMs } from '../../../engine/units.ts'

@@ -1,5 +1,3 @@
-// Storage contract: ended opportunities. Run by ../storage.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, timeMs } from '../../../engine/units.ts'
@@ -39,7 +37,7 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.opportunities.oldestMs(), NOON + 600)
   })
 
-  test('removes and returns each open opportunity once, in its last version', async () => {
+  test('removes and returns the last version of each open opportunity once', async () => {
     let storage = await open()
     const markets = [marketRef('a', 1), { ...marketRef('b', 2), venue: 'b' }] as const
     const one = opportunity(markets, { id: 'run-1' })

@@ -1,5 +1,3 @@
-// Storage contract: which data remains after markets, events and runs are removed.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { retainedRunsMax } from '../../../engine/limits.ts'

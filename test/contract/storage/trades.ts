@@ -1,5 +1,3 @@
-// Storage contract: ordinals, ids, ranges, paging and resuming of trades.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -29,7 +27,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 1)
   })
 
-  test('restores an id that differs slightly from the fields of its trade', async () => {
+  test('restores an id that differs slightly from its trade’s fields', async () => {
     let storage = await open()
     const fields = trade('', { txHash: '0xhash', taker: '0xtaker' })
     const { side, size, price } = fields
@@ -160,7 +158,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(range(-NOON_MS, NOON_MS, 'desc').length, 10)
   })
 
-  test('continues between two rows, or after all rows of a millisecond', async () => {
+  test('continues between two rows of a millisecond, or after the last of them', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c']) storage.trades.put(traded(1), trade(id))
     storage.trades.put(traded(1), trade('before', { timeMs: timeMs(NOON_MS - 1) }))
@@ -260,7 +258,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
           const page = pageOf(storage, { market, after, order, limit })
           seen.push(...page)
           after = positionOf(page)
-          // New rows have newer times, like live trades. Their number is limited, so that paging ends.
+          // The number of new rows is limited so that paging ends.
           if (seen.length < first.length) put(6 + (arriving[seen.length % arriving.length] ?? 0))
         } while (after !== null)
         const old = seen.filter((row) => row.timeMs <= NOON_MS + 5)

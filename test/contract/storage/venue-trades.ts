@@ -1,5 +1,3 @@
-// Storage contract: all trades of a venue, their order and ordinals. Run by ../storage.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
@@ -75,7 +73,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.oldestMs(3), null)
   })
 
-  test('shows a maker in the venue’s trades when it becomes known', async () => {
+  test('shows a maker in the venue’s trades when the maker becomes known', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1'))
     storage = await settle(storage)
@@ -86,7 +84,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(rows, [{ market: 1, venueOrdinal: 0, trade: expected }])
   })
 
-  test('assigns a trade’s venue ordinal once, counting from 0, even if the trade is late', async () => {
+  test('assigns each trade’s venue ordinal once, counting from 0, even to late trades', async () => {
     const random = seededRandom('venue ordinals')
     let storage = await open()
     const expected: { venue: 'a' | 'b'; nativeId: string; atMs: number; ordinal: number }[] = []
@@ -95,7 +93,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
       for (let count = 0; count < 12; count += 1) {
         const venue = random.below(2) === 0 ? 'a' : 'b'
         const number = random.below(4) * 2 + (venue === 'a' ? 1 : 2)
-        // Most trades arrive near the newest time, like live trades. Some are much older, like trades that were missed.
+        // One trade in five is much older than the newest.
         const atMs = random.below(5) === 0 ? random.below(round + 1) : round + random.below(3)
         const nativeId = `${round}-${count}`
         const ordinal = expected.filter((row) => row.venue === venue && row.atMs === atMs).length
@@ -144,7 +142,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(7_000), ['second 7000 #0', 'late 7000 #1'])
     assert.deepEqual(at(9_999), ['second 9999 #0', 'late 9999 #1'])
     assert.deepEqual(at(5_001), ['second 5001 #0', 'late 5001 #1'])
-    // The first trade is far ahead. The next two arrive later for one earlier millisecond.
+    // The first trade is far ahead. Two later trades share an earlier millisecond.
     for (const [id, atMs] of [
       ['far', 30_000 + 3 * 4_096],
       ['back', 30_000],
@@ -155,7 +153,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(30_000), ['back #0', 'back again #1'])
   })
 
-  test('removes trades from their venue’s list, and keeps the other ordinals', async () => {
+  test('removes trades from their venue’s list, and keeps the ordinals of the remaining trades', async () => {
     let storage = await open()
     const random = seededRandom('venue removals')
     for (let count = 0; count < 300; count += 1) {
@@ -180,7 +178,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assertWhole(storage, all(), before)
     assert.ok(all().length > 100 && all().length < 200, `${all().length} are left`)
     assert.deepEqual(storage.trades.extentOfVenue('a')?.oldestMs, all()[0]?.trade.timeMs)
-    // Removed trades may be stored again, which occurs when missed trades are fetched.
+    // Missed trades are fetched again, so a removed trade may return.
     storage.trades.put(traded(1), trade('again', { timeMs: timeMs(NOON_MS - 8 * DAY_MS) }))
     assert.equal(all()[0]?.trade.nativeId, 'again')
     assert.equal(all()[0]?.venueOrdinal, 0)
@@ -194,7 +192,6 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** Asserts that the venue's rows are the rows of its markets, in order and with their first ordinals. */
 function assertWhole(
   storage: Storage,
   rows: readonly VenueTrade[],

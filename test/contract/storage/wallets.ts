@@ -1,5 +1,3 @@
-// Storage contract: wallet rows, owners, ledgers, PnL states and markets.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -31,7 +29,7 @@ const hourOf = (hour: number, set: Partial<HourFigures>): HourFigures => ({
   ...set,
 })
 
-/** A wallet with every field at an extreme: everything unknown, and numbers of either sign and any size. */
+/** Wallets with null in every optional field, and with extreme numbers of either sign. */
 function rows(): readonly StoredWallet[] {
   const plain = storedWallet(ONE)
   const dollars = usdMicros(4_503_599_627_370_496)
@@ -100,7 +98,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(blocksOf(storage), expected)
     assert.deepEqual(storage.wallets.pnlState(ONE), bytesOf(300_001, 9))
     assert.deepEqual(storage.wallets.pnlState(TWO), bytesOf(0, 9))
-    // The memory is transferred to a worker. A later read must return a new buffer that contains only these bytes.
+    // Transferring the buffer to a worker must not detach the stored bytes.
     const taken = storage.wallets.block(ONE, 2)
     assert.equal(taken?.byteOffset, 0)
     assert.equal(taken?.buffer.byteLength, 140_000)
@@ -119,7 +117,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.wallets.block(TWO, 2), bytesOf(10, 52))
   })
 
-  test('stores all known fields of markets that are not in the catalogue', async () => {
+  test('stores all known fields of markets that the catalogue lacks', async () => {
     let storage = await open()
     const group = ['m1', 'm2', 'm3'].map(nativeMarketId)
     const retained = [

@@ -1,5 +1,4 @@
-// Storage contract: webhooks and the outbox. Random changes are also applied to an array (NaiveBox), and the results
-// compared.
+// Storage contract: webhooks and the outbox. NaiveBox is the reference implementation.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -176,7 +175,6 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     const { answer: retained, ...others } = storage.outbox.get(ONE, 4)?.last ?? {}
     assert.deepEqual(others, last)
     assert.deepEqual({ ...retained, body: Uint8Array.from(retained?.body ?? []) }, answer)
-    // A finished delivery that becomes due again is pending, in the queue of its previous attempts.
     change(storage, 2, { status: 'pending', attempts: 0, dueAtMs: timeMs(NOON_MS) })
     storage = await settle(storage)
     const again = { ...counts, exhausted: 0, pending: 3 }
@@ -254,7 +252,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(
       storage.outbox.create(ONE, newDelivery('e28'))?.number,
       31,
-      'forgotten with its row',
+      'the delivery’s event is removed with its row',
     )
     assert.equal(storage.outbox.prune({ ...limits, webhook: TWO }), false)
   })
@@ -388,7 +386,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** One step of the property test. Random numbers are reduced to the range of existing rows. */
+/** Random numbers are reduced to the range of existing rows. */
 const STEPS = fc.array(
   fc.record({
     kind: fc.constantFrom(
@@ -433,7 +431,7 @@ function assertSame({ outbox }: Storage, naive: NaiveBox): void {
   assert.equal(outbox.oldestPending(ONE)?.number ?? null, oldest)
 }
 
-/** Updates the delivery of webhook ONE with this number, which may not exist. */
+/** Does nothing if webhook ONE has no delivery with this number. */
 function change({ outbox }: Storage, number: number, set: Partial<Delivery>): void {
   const existing = outbox.get(ONE, number) ?? outbox.get(ONE, 1)
   assert.ok(existing !== null)

@@ -1,4 +1,4 @@
-// Storage contract: ids, replacement, ordinals, paging and resuming of whales. Retention never removes a whale.
+// Storage contract: whales, which retention never removes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ function whale(id: string, changes: Partial<StoredWhale> = {}): Omit<StoredWhale
 const idsOf = (rows: readonly WhaleRow[]) => rows.map((row) => row.whale.nativeId)
 
 export function whaleContract({ open, settle }: StorageUnderTest): void {
-  test('finds a whale by market and id, and replaces it without changing its position', async () => {
+  test('finds a whale by market and id, and keeps its position when it is replaced', async () => {
     let storage = await open()
     const put = whale('w1', { txHash: '0xt', maker: '0xm', category: 'Politics' })
     const stored = storage.whales.put(market(1), put)
@@ -53,7 +53,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.whales.rangeByOffset({ run: 2, offset: 6, limit: 9 }), [row])
   })
 
-  test('numbers all whales of a millisecond, and returns ranges of all markets or of one', async () => {
+  test('numbers all whales of a millisecond, and returns ranges of all markets or of one market', async () => {
     let storage = await open()
     const put = (number: number, id: string, offsetMs: number) =>
       storage.whales.put(market(number), whale(id, { timeMs: timeMs(NOON_MS + offsetMs) })).ordinal
@@ -105,7 +105,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     )
   })
 
-  test('returns whales of a run by offset, without unpublished ones', async () => {
+  test('returns published whales of a run by offset', async () => {
     let storage = await open()
     for (let offset = 1; offset <= 9; offset += 1) {
       const position = { run: offset < 7 ? 1 : 2, offset, seq: offset }
@@ -159,8 +159,7 @@ function pagesOf(
     const last = rows.at(-1)
     if (last === undefined) return seen.filter((id) => id.startsWith('w'))
     after = last.whale
-    // These rows precede the read position: they are newer than all others in descending order, and older in ascending
-    // order.
+    // These rows precede the read position in the order of the read.
     const far = 1_000 + storage.whales.count()
     const atMs = timeMs(NOON_MS + (order === 'desc' ? far : -far))
     storage.whales.put(market(1), whale(`${order} ${only} ${seen.length}`, { timeMs: atMs }))

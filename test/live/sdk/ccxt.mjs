@@ -1,5 +1,4 @@
-// Tests ccxt 4.5.84 against both simulated venues: markets, books, trades, prices and candles over REST, and its
-// Polymarket stream. ccxt does not support markets of protocol v2.
+// Tests ccxt 4.5.84 against both simulated venues. ccxt does not support markets of protocol v2.
 
 import assert from 'node:assert/strict'
 import ccxt from 'ccxt'
@@ -18,9 +17,9 @@ import {
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 
 const { kalshi: Kalshi, polymarket: Polymarket } = ccxt.prediction
-// Disables the rate limit of ccxt, which is stricter than that of either venue.
+// The rate limit of ccxt is stricter than that of either venue.
 const polymarket = new Polymarket({ enableRateLimit: false })
-// ccxt requires this call before it opens unencrypted WebSockets, although no proxy is used.
+// ccxt requires this call before it opens unencrypted WebSockets, even without a proxy.
 await polymarket.loadHttpProxyAgent()
 polymarket.urls.api = {
   ...polymarket.urls.api,
@@ -37,14 +36,13 @@ kalshi.urls.api = {
   elections: urls.kalshiRest.replace('/trade-api/v2', '/v1'),
 }
 
-/** List parameters that exclude venue b's combination markets. */
 const WITHOUT_COMBOS = { a: {}, b: { mve_filter: 'exclude' } }
 
 // Array.from converts the sides of a ccxt book, which are a subclass of Array.
 const inMicros = (rows) => Array.from(rows, ([price, size]) => [micros(price), micros(size)])
 const levelsOf = ({ bids, asks }) => ({ bids: inMicros(bids), asks: inMicros(asks) })
 
-/** Ids of a venue's markets, ordered by their number of trades in this run, largest first. */
+/** The market with the most trades of this run is first. */
 async function busiest(venue) {
   const counts = new Map()
   for (const { native_id: id } of await truth.trades(venue)) {
@@ -124,7 +122,6 @@ async function checkVenue(exchange, venue) {
   return { busy, ofId }
 }
 
-/** Checks trades and open interest. */
 async function checkFigures(exchange, { busy, ofId }) {
   await check(`${exchange.id}: fetchTrades, all pages of 1,000`, () =>
     whilePaused(async () => {
@@ -158,7 +155,7 @@ async function checkFigures(exchange, { busy, ofId }) {
 
 await checkFigures(kalshi, await checkVenue(kalshi, 'b'))
 const { busy, ofId } = await checkVenue(polymarket, 'a')
-// This version of ccxt uses version 1 of the Data API, which has been retired.
+// This version of ccxt uses version 1 of the Data API, which the venue has retired.
 await check('polymarket: fetchTrades and fetchOpenInterest: retired', async () => {
   const [{ outcomeId }] = ofId(busy[0]).outcomes
   await assert.rejects(polymarket.fetchTrades(outcomeId), isRetired)

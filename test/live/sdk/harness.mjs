@@ -1,5 +1,4 @@
-// Shared by all SDK scripts: addresses of `npm run venues`, the simulator's state from /sim/state, the table of
-// results, and helpers to wait.
+// Shared by all SDK scripts.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -19,7 +18,7 @@ export const urls = {
   kalshiWs: at('ws', 10, '/trade-api/ws/v2'),
 }
 
-/** Key id and private key for the simulated Kalshi. `npm run venues` writes the key file. */
+/** `npm run venues` writes the key file. */
 export function kalshiKey() {
   const folder = process.env.DATA_DIR ?? new URL('../../../data', import.meta.url).pathname
   return { id: 'sim', pem: readFileSync(join(folder, 'sim-kalshi.pem'), 'utf8') }
@@ -33,14 +32,13 @@ async function state(query) {
   return await answer.json()
 }
 
-/** The simulator's state, with which results of the SDKs are compared. Prices and sizes are in millionths. */
+/** State of the simulator from /sim/state. Prices and sizes are in millionths. */
 export const truth = {
   pause: () => state('action=pause'),
   resume: () => state('action=resume'),
   summary: () => state('view=summary'),
   wallet: (address) => state(`view=wallet&address=${address}`),
   books: async (venue) => (await state(`view=books&venue=${venue}`)).books,
-  /** All trades of a venue in this run. Reads pages of 10,000 trades. */
   async trades(venue) {
     const rows = []
     for (;;) {
@@ -51,7 +49,7 @@ export const truth = {
   },
 }
 
-/** Pauses the simulation while `work` runs, so that several reads see the same state. */
+/** Several reads during `work` see the same state. */
 export async function whilePaused(work) {
   await truth.pause()
   try {
@@ -64,14 +62,14 @@ export async function whilePaused(work) {
 export const micros = (text) => Math.round(Number(text) * 1e6)
 const ONE = 1_000_000
 
-/** The simulator's book from the view of an outcome: [[price, size]] in millionths, best first. */
+/** An outcome's side of the simulator's book: [[price, size]] in millionths, best first. */
 export function bookOf(book, outcomeIndex) {
   if (outcomeIndex === 0) return { bids: book.bids, asks: book.asks }
   const mirror = (rows) => rows.map(([price, size]) => [ONE - price, size])
   return { bids: mirror(book.asks), asks: mirror(book.bids) }
 }
 
-/** Removes Kalshi's trades of combination markets, which are not in the simulator's state. */
+/** Removes Kalshi's trades of combination markets, which the simulator's state lacks. */
 export function withoutCombos(trades, real) {
   const ids = new Set(real.map(({ id }) => id))
   return trades.filter(({ trade_id: id }) => !id.startsWith('c1') || ids.has(id))
@@ -97,7 +95,7 @@ export function transactions(trades) {
 
 const rows = []
 
-/** Runs a check and adds its result to the table. `work` returns the text to show, or throws. */
+/** `work` returns the text of the result row, or throws. */
 export async function check(call, work) {
   try {
     const shown = await work()
@@ -109,10 +107,10 @@ export async function check(call, work) {
   }
 }
 
-/** Whether the error is the answer of the retired version 1 of the Data API. */
+/** Whether the error is a response of the retired version 1 of the Data API. */
 export const isRetired = (error) => /\b410\b|retired/.test(`${error?.status} ${error?.message}`)
 
-/** Prints the table, as a line of JSON with `--json`, and exits. */
+/** Prints the table, or a line of JSON with `--json`, and exits. */
 export function finish(script) {
   if (process.argv.includes('--json')) {
     process.stdout.write(`${JSON.stringify({ script, rows })}\n`, leave)
@@ -125,5 +123,5 @@ export function finish(script) {
   process.stdout.write(`${script}\n${lines.join('\n')}\n`, leave)
 }
 
-// Exits explicitly, because SDKs leave sockets and timers open.
+// SDKs leave sockets and timers open, so the process would not exit by itself.
 const leave = () => process.exit(rows.every(({ ok }) => ok) ? 0 : 1)

@@ -1,5 +1,4 @@
-// Compares responses with the interfaces and enums of kalshi-typescript 3.30.0. The SDK does not validate responses at
-// run time.
+// Compares responses with the types of kalshi-typescript 3.30.0, because the SDK does not validate them.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -29,7 +28,7 @@ for (const name of readdirSync(FOLDER)) {
   }
 }
 
-/** Lists the differences between a value and a declared type, with their paths. An undeclared key is a difference. */
+/** Returns the differences with their paths. An undeclared key is a difference. */
 export function differences(value, kind, path = kind) {
   const choices = kind.split(' | ')
   if (value === null) return choices.includes('null') ? [] : [`${path}: null`]

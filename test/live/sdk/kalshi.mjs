@@ -1,5 +1,4 @@
-// Tests kalshi-typescript 3.30.0 against the simulated Kalshi: all public REST endpoints with signed requests. Compares
-// each response with the declared types and with the simulator's state.
+// Tests kalshi-typescript 3.30.0 against the simulated Kalshi: all public REST endpoints with signed requests.
 
 import assert from 'node:assert/strict'
 import axios from 'axios'
@@ -31,7 +30,7 @@ const [market, events, exchange, milestones, targets, search] = [
   kalshi.SearchApi,
 ].map((Api) => new Api(signed))
 
-/** Awaits a call and checks the type of its response. Pauses afterwards, because the key may send 20 requests a second. */
+/** Checks the type of the response. Pauses afterwards, because the key may send 20 requests a second. */
 async function checkedData(promise, kind) {
   const { data } = await promise
   await sleep(55)
@@ -41,7 +40,6 @@ async function checkedData(promise, kind) {
   return data
 }
 
-/** Reads all pages of a list. */
 async function pages(read, list) {
   const rows = []
   let cursor
@@ -75,7 +73,7 @@ const listMarkets = (status, limit) =>
     'markets',
   )
 
-/** Levels of one side as [[price, size]] in millionths, best first. The venue sends the best level last. */
+/** [[price, size]] in millionths, best first. The venue sends the best level last. */
 const levels = (rows) => (rows ?? []).map(([p, n]) => [micros(p), micros(n)]).reverse()
 const oneLess = (rows) => rows.map(([price, size]) => [1_000_000 - price, size])
 const bookOf = ({ yes_dollars, no_dollars }) => ({
@@ -135,7 +133,7 @@ await check('MarketApi.getMarket', () =>
     busy = rows.toSorted((one, other) => other.volume_24h_fp - one.volume_24h_fp)
     const { ticker } = busy[0]
     const { market: alone } = await checkedData(market.getMarket(ticker), 'GetMarketResponse')
-    // Ignores figures over past days, which change with time even while the simulation is paused.
+    // These figures change with time even while the simulation is paused.
     const moving = /^(?:previous_|volume_|open_interest_)/
     const still = (row) => Object.entries(row).filter(([name]) => !moving.test(name))
     assert.deepEqual(still(alone), still(busy[0]))
@@ -342,7 +340,7 @@ await check('SearchApi.getTagsForSeriesCategories', async () => {
   return `${Object.keys(tags_by_categories).length} categories`
 })
 
-/** Creates a separate axios instance. Otherwise each API of the SDK would add a signing interceptor to the global one. */
+/** Without a separate axios instance each API of the SDK would add a signing interceptor to the global instance. */
 function signedApart() {
   return axios.create()
 }

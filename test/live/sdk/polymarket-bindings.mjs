@@ -1,6 +1,5 @@
-// Tests @polymarket/bindings 0.10.0, the schemas of the venue's newest clients, against the simulated Gamma, CLOB, Data
-// API v2 and market stream. Each response must match its schema and the simulator's state. The script sends the
-// requests itself, because no published client supports protocol v2 or Data API v2.
+// Tests the schemas of @polymarket/bindings 0.10.0 against the simulated Gamma, CLOB, Data API v2 and market stream.
+// The script sends the requests itself, because no published client supports protocol v2 or Data API v2.
 
 import assert from 'node:assert/strict'
 import {
@@ -58,7 +57,7 @@ const post = (schema, url, body) => {
   return fetchParsed(schema, url, {}, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-/** Reads all pages of a Data API list. Each request repeats the filters, because the cursor is bound to them. */
+/** Each request repeats the filters, because the cursor is bound to them. */
 async function pages(schema, path, query) {
   const items = []
   let page
@@ -73,7 +72,6 @@ async function pages(schema, path, query) {
   return { items, count }
 }
 
-/** Reads all pages of a Gamma list. */
 async function gammaPages(schema, path, query) {
   const items = []
   let cursor
@@ -87,7 +85,7 @@ async function gammaPages(schema, path, query) {
 }
 
 let markets = []
-/** Token ids of the outcomes, which depend on the market's protocol version. */
+/** The ids depend on the market's protocol version. */
 const idsOf = ({ version, outcomes: { yes, no } }) =>
   version === 'v2' ? [yes.positionId, no.positionId] : [yes.tokenId, no.tokenId]
 const ofVersion = (version) => markets.filter((market) => market.version === version)

@@ -1,5 +1,4 @@
-// Tests @polymarket/clob-client 5.8.1 and @polymarket/clob-client-v2 1.1.0 against the simulated CLOB: markets of both
-// protocol versions, books, prices, trades and price history.
+// Tests @polymarket/clob-client 5.8.1 and @polymarket/clob-client-v2 1.1.0 against the simulated CLOB.
 
 import assert from 'node:assert/strict'
 import { ClobClient, PriceHistoryInterval, Side } from '@polymarket/clob-client'
@@ -33,12 +32,12 @@ async function checkClient(name, client) {
   async function assertBook(book, real, outcomeIndex) {
     const { bids, asks } = bookOf(real, outcomeIndex)
     assert.deepEqual({ bids: levels(book.bids), asks: levels(book.asks) }, { bids, asks })
-    // Passes a copy, because the SDK changes the book.
+    // The SDK changes its argument.
     const { hash } = book
     assert.equal(await client.getOrderBookHash({ ...book }), hash, 'hash of the book')
   }
 
-  /** Token ids of markets with bids and asks, most traded market first. Both outcomes of a market are adjacent. */
+  /** The most traded market is first. Both outcomes of a market are adjacent. */
   let tokens = []
 
   await check('getOk, getServerTime', async () => {
@@ -209,7 +208,7 @@ async function checkClient(name, client) {
 }
 
 await checkClient('clob-client', new ClobClient(urls.clob, 137))
-/** The first of these markets that charges takers a fee. */
+/** The first market that charges takers a fee. */
 async function paying(rows) {
   for (const row of rows) {
     if ((await newest.getClobMarketInfo(row.condition_id)).fd?.r > 0) return row

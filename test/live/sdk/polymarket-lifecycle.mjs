@@ -1,5 +1,5 @@
-// Tests @polymarket/client 0.2.0 with six simulated hours of the market stream, because announcements, openings,
-// results and tick changes are rare. The script advances the clock of its own simulator, which takes seconds.
+// Tests @polymarket/client 0.2.0 with six simulated hours of the market stream, because openings, results and tick
+// changes are rare.
 
 import assert from 'node:assert/strict'
 import { register } from 'tsx/esm/api'
@@ -37,7 +37,7 @@ const simulator = await startSimulator({
 })
 const { world, urls } = simulator
 const seen = new Map()
-/** Type of the first event of each token. It must be the book. */
+/** The first event of each token must be a book. */
 const firstOf = new Map()
 const soon = new Set()
 
@@ -45,7 +45,7 @@ await check('six hours of the market stream', async () => {
   const markets = world.markets('a').filter(({ status }) => status !== 'resolved')
   const tokenIds = markets.flatMap(({ listing }) => listing.tokens)
   for (const { status, listing } of markets) if (status === 'unopened') soon.add(listing.tokens[0])
-  // Reads all books, because the simulator changes ticks only in books that have been read.
+  // The simulator changes ticks only in books that a client has read.
   for (const { book } of markets) assert.ok(book.bids)
   const handle = await clientOf(urls).subscribe([
     { topic: 'market', tokenIds, customFeatureEnabled: true },

@@ -1,5 +1,4 @@
-// Tests @polymarket/real-time-data-client 1.4.0 against the simulated RTDS. `orders_matched` must have each transaction
-// once, and `trades` one row for each participant. Tests filters and the client's ping too.
+// Tests @polymarket/real-time-data-client 1.4.0 against the simulated RTDS.
 
 import assert from 'node:assert/strict'
 import { RealTimeDataClient } from '@polymarket/real-time-data-client'
@@ -8,12 +7,12 @@ import { check, finish, micros, sleep, transactions, truth, urls } from './harne
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 const ROWS_MIN = 20
 
-// The client reports unreadable messages to the console only.
+// The client reports unreadable messages only to the console.
 const complaints = []
 console.log = (...words) => complaints.push(words)
 console.error = (...words) => complaints.push(words)
 
-/** Connects a client that collects its messages. Sends `subscriptions` once it is connected. */
+/** Sends `subscriptions` once the client is connected. */
 async function connect(subscriptions) {
   const seen = []
   let client

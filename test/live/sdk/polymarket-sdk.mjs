@@ -1,22 +1,21 @@
-// Connects @polymarket/client to simulated venues. Counts each frame before the SDK receives it and validates it with
-// the newest bindings, because the SDK silently drops messages that its schemas reject.
+// Counts and validates each frame before @polymarket/client receives it, because the SDK silently drops messages that
+// its schemas reject.
 
 import { MarketEventSchema } from '@polymarket/bindings/subscriptions'
 import { createPublicClient, forkEnvironmentConfig } from '@polymarket/client'
 import { WebSocket } from 'ws'
 
-/** Number of received messages by event type. */
 export const frames = new Map()
-/** Messages that the newest bindings reject, with the reason. */
+/** Each entry has the reason. */
 export const refused = []
 
-/** Why the newest bindings reject a message of the market channel; null if they accept it. */
+/** Returns null if the newest bindings accept the message. */
 export function refusalOf(message) {
   const [issue] = MarketEventSchema.safeParse(message).error?.issues ?? []
   return issue === undefined ? null : `${issue.path.join('.')} ${issue.message}`
 }
 
-// Wraps the global WebSocket, which the SDK uses, to count frames.
+// The SDK uses the global WebSocket.
 globalThis.WebSocket = class extends WebSocket {
   constructor(...args) {
     super(...args)

@@ -1,6 +1,3 @@
-// The storage contract on LMDB in three ways: without commits, with a commit between the phases of a test, and with the
-// storage closed and opened again between them.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +36,6 @@ function open(): Promise<Storage> {
   return openIn(folder)
 }
 
-/** Closes all storages that a test opened. */
 async function close(): Promise<void> {
   for (const storage of dataDirs.keys()) await storage.close()
   dataDirs.clear()
@@ -66,7 +62,7 @@ storageContract({
   close,
   settle: async (storage) => {
     await storage.committed()
-    // The property test calls `settle` often. Reopening only at every 64th call limits the run time.
+    // Reopening at every 64th call only limits the run time of the property test.
     reopenings += 1
     if (reopenings > 40 && reopenings % REOPENED_EVERY !== 0) return storage
     const dataDir = dataDirs.get(storage) ?? ''

@@ -1,5 +1,3 @@
-// Backups of accounts while accounts change, and both ways of restoring a backup.
-
 import assert from 'node:assert/strict'
 import {
   copyFileSync,
@@ -33,7 +31,6 @@ function counted(metrics: Metrics, result: 'made' | 'failed'): number {
   return metrics.counts('storage_backups').get(JSON.stringify({ result }))?.value ?? 0
 }
 
-/** Adds and removes keys until `isOver`. */
 async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
   for (let count = 0; !isOver(); count += 1) {
     await Promise.all([
@@ -76,7 +73,7 @@ test('backs up all previously acknowledged data while writes continue', async ()
   await (await openData(restored)).close()
 })
 
-test('gives a new webhook no deliveries of another webhook when an older accounts backup was restored', async () => {
+test('assigns no deliveries of another webhook to a new webhook after an older backup was restored', async () => {
   const dataDir = join(folder, 'put back')
   let storage = await openData(dataDir)
   const retained = await storage.webhooks.create(webhook('kept'))
@@ -99,7 +96,7 @@ test('gives a new webhook no deliveries of another webhook when an older account
   await storage.close()
 })
 
-test('retains the newest 24 backups and the one just made, and removes partial backups', async () => {
+test('retains the newest 24 backups and the latest one, and removes partial backups', async () => {
   const dataDir = join(folder, 'many')
   const storage = await openData(dataDir)
   const backups = join(dataDir, 'backups')
@@ -112,7 +109,7 @@ test('retains the newest 24 backups and the one just made, and removes partial b
   await storage.backupAccounts(timeMs(NOON_MS + 31 * HOUR_MS))
   const newest = Array.from({ length: 24 }, (_, index) => nameAt(8 + index))
   assert.deepEqual(readdirSync(backups).sort(), [...newest, 'accounts-by-hand'].sort())
-  // The clock is set back, so names of new backups sort before old ones.
+  // The clock is set back, so names of new backups sort before old names.
   await storage.backupAccounts(NOON)
   const names = readdirSync(backups)
   assert.ok(names.includes(NAME))

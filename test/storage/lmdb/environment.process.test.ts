@@ -1,5 +1,3 @@
-// Tests an environment on a real LMDB database. Commits fail when a test requests it.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -243,7 +241,7 @@ describe('LMDB environment', () => {
     assert.equal(dropped[0]?.value, 11)
   })
 
-  test('accepts a delivery change completely or not at all while the disk is full', async () => {
+  test('stores all or no rows of a delivery change while the disk is full', async () => {
     const bench = openBench('market')
     const [marks, outbox] = [marksOf(bench.environment), new Outbox(bench.environment)]
     const one = webhookNumber(1)
@@ -252,7 +250,7 @@ describe('LMDB environment', () => {
     bench.fault = 'full'
     marks.put('first', 1)
     await assert.rejects(bench.environment.committed())
-    // The first changes have space for all of their rows, later ones only for some, and the last ones for none.
+    // `left` is the number of rows that still fit: all rows of a change, then some, then none.
     for (let left = 20; left >= 0; left -= 1) {
       for (
         let count = bench.environment.outstandingWrites();
@@ -314,7 +312,7 @@ describe('LMDB environment', () => {
     await closing
   })
 
-  test('rejects each waiting write when the storage closes during a commit that hangs', async () => {
+  test('rejects each waiting write when the storage closes during a hanging commit', async () => {
     const bench = openBench('market')
     const { environment, clock } = bench
     const marks = marksOf(environment)

@@ -1,5 +1,3 @@
-// Starts with damaged, foreign or missing files in the data folder.
-
 import assert from 'node:assert/strict'
 import {
   closeSync,
@@ -36,14 +34,12 @@ import {
 } from '../../support/worlds/stored.ts'
 
 const folder = testFolder('lmdb')
-/** Accepts every body. */
 const anyCodec = { newest: 255, encode: () => Buffer.alloc(0), decode: () => 'served' }
 
 const PAGE_BYTES = 4_096
 
 let folders = 0
 
-/** A closed data folder with rows in every table. */
 async function filled(): Promise<string> {
   folders += 1
   const dataDir = join(folder, `filled-${folders}`)
@@ -121,7 +117,7 @@ test('refuses to open an emptied, missing or foreign environment', async () => {
   await storage.close()
 })
 
-test('refuses to open a truncated or zeroed database file after checking the file in a child process', async () => {
+test('refuses to open a truncated or zeroed database file after a child process checked it', async () => {
   const cut = await filled()
   const size = statSync(join(cut, 'market', 'data.mdb')).size
   truncateSync(join(cut, 'market', 'data.mdb'), Math.floor(size / 2))
@@ -201,7 +197,7 @@ test('skips and counts a damaged record, and serves the neighbouring records', a
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const table = openTable(root, TABLES.trades)
-  // Several trades share one LMDB row. The damaged byte is in the id of one of them.
+  // Several trades share one LMDB row. The damaged byte is in the id of trade 500.
   const [block] = [...table.getRange({})].filter(({ value }) => value.includes('t500'))
   assert.ok(block !== undefined)
   const position = block.value.indexOf('t500')

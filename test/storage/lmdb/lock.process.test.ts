@@ -41,7 +41,7 @@ test('takes over a lock whose pid now belongs to another process', async (t) => 
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: 'another-boot 12345' }))
   takeLock(folder)()
-  // The lock has the pid of this process but an earlier start time, as in containers that always assign the same pid.
+  // A container may assign the same pid at each start, so the lock also stores the start time.
   writeFileSync(path, JSON.stringify({ pid: process.pid, born: 'another-boot 12345' }))
   takeLock(folder)()
   writeFileSync(path, 'not a lock')

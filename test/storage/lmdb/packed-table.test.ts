@@ -1,6 +1,3 @@
-// Compares a packed table with a sorted list over seeded puts, replacements and removals, before and after commits and
-// after reopening.
-
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -51,7 +48,7 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
         reference.set(key.toString('hex'), value)
       }
       if (random.below(30) === 0) {
-        // Half of the commits are still in progress when the next rows are put.
+        // Half of the commits are still running when the next rows are put.
         const committed = environment.committed()
         if (random.below(2) === 0) await committed
         else await nextTurn()
@@ -90,7 +87,7 @@ test('commits rows appended to a block in one write, and includes all earlier pu
   for (let step = 0; step < 40; step += 1) {
     table.put(tradeKey(1, step, 0), Buffer.alloc(4, step))
     written.push(tradeKey(1, step, 0).toString('hex'))
-    // The first commit writes the block as it was when the commit began. Rows are appended meanwhile.
+    // Rows are appended during a commit, which writes the block as it was at the commit's begin.
     if (step === 20) await nextTurn()
     if (step === 19) assert.equal(environment.outstandingWrites(), 1)
   }

@@ -1,4 +1,4 @@
-// Searches the bytes of the database files for an account that was deleted.
+// LMDB leaves the bytes of deleted rows in its file until the file is rewritten.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { account, NOON_MS } from '../../support/worlds/stored.ts'
 
 const folder = testFolder('rewrite')
 
-/** Number of occurrences of a text in the database files of the accounts. */
+/** Counts the text in the bytes of the account database. */
 function occurrences(dataDir: string, text: string): number {
   const bytes = readFileSync(join(dataDir, 'accounts', 'data.mdb'))
   let count = 0
@@ -37,7 +37,6 @@ test('overwrites a deleted account in the database file and keeps every other ro
   assert.deepEqual(readdirSync(join(dataDir, 'accounts')).sort(), ['data.mdb', 'lock.mdb'])
   assert.equal(statSync(join(dataDir, 'accounts', 'data.mdb')).mode & 0o777, 0o600)
 
-  // Later writes go to the new file.
   await storage.accounts.putAccount(account('later'))
   await storage.backupAccounts(timeMs(NOON_MS + HOUR_MS))
   await storage.accounts.putAccount(account('last'))

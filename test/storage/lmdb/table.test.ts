@@ -1,6 +1,3 @@
-// Compares a table with a map over seeded puts and removals: small and large values, repeated keys within a commit, and
-// failed commits.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -49,7 +46,7 @@ test('matches a plain map after puts and removals in any order', async () => {
       reference.set(key.toString('hex'), value)
     }
     if (random.below(400) === 0) {
-      // Some commits fail. Half of the others are still in progress when the next rows are put.
+      // Some commits fail. Half of the remaining commits still run when the next rows are put.
       isFull = random.below(3) === 0
       const committed = environment.committed()
       if (isFull) await assert.rejects(committed, /disk is full/)

@@ -1,5 +1,4 @@
-// Bounds memory: a catalogue has hundreds of thousands of listings, so all listings of a kind must share a hidden
-// class.
+// Listings of one kind must share a hidden class, because a catalogue has hundreds of thousands of them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

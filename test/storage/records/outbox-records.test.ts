@@ -7,7 +7,7 @@ const TOTALS = {
   ...{ lastNumber: 101, delivered: 2, exhausted: 3, dropped: 4, pending: 5, prunedCount: 6 },
   ...{ failingSinceMs: timeMs(7), throttled: 8, pendingBytes: 9 },
 }
-/** Nine numbers of eight bytes, each with 2^53 added, in the order of the fields of OutboxTotals. */
+/** Nine numbers of eight bytes in the order of the fields of OutboxTotals. Each number is stored plus 2^53. */
 const BYTES = [101, 2, 3, 4, 5, 6, 7, 8, 9].map((value) => `00200000${hex(value)}`).join('')
 
 function hex(value: number): string {

@@ -76,7 +76,7 @@ test('rejects truncated or overlong snapshot bytes', () => {
   assert.throws(() => unpackSnapshot(zeros), RangeError)
 })
 
-/** Twenty neighbouring levels a side with sizes up to 50,000 contracts, as liquid markets have. */
+/** Twenty adjacent levels a side with sizes up to 50,000 contracts, as liquid markets have. */
 function fullBook({ tick, sizeUnit }: { tick: number; sizeUnit: number }): BookSnapshot {
   const random = seededRandom('full book', String(tick))
   let [bidDepth, askDepth] = [0, 0]

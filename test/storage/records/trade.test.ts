@@ -1,4 +1,4 @@
-// Bounds memory: hundreds of thousands of trades are in memory, so all of them must share one hidden class.
+// Trades must share a hidden class, because hundreds of thousands of them are in memory.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
