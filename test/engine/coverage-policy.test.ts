@@ -32,7 +32,7 @@ for (const [text, rules] of ACCEPTED) {
   })
 }
 
-test('returns the same rules when the text of a policy is read again', () => {
+test('returns the same rules when the text of a policy is parsed again', () => {
   for (const [text] of ACCEPTED) {
     const policy = readCoveragePolicy(text)
     assert.ok(!('problem' in policy))
@@ -54,7 +54,7 @@ const REFUSED = [
   'top:1,'.repeat(300),
 ]
 
-test('states the problem and what is accepted when the text is no coverage policy', () => {
+test('names the problem and the accepted forms when a text is no coverage policy', () => {
   for (const text of REFUSED) {
     const answer = readCoveragePolicy(text)
     assert.ok('problem' in answer, text.slice(0, 80))

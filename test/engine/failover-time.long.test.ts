@@ -1,5 +1,5 @@
-// Measures how soon clients of two gateways receive messages of the standby after the leader was killed or stopped.
-// Prints the times of each step, and asserts that every client continues. Skipped without a nats-server on the PATH.
+// Kills or stops the leader and prints when clients of two gateways receive messages of the standby. Skipped without a
+// nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const CLIENTS = 6
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-/** A client of one gateway. Records when it first received a message of each run of an engine. */
+/** Records when the client first received a message of each run of an engine. */
 class FailoverClient {
   readonly #client: StreamClient
   readonly firstMs = new Map<string, number>()
@@ -39,7 +39,7 @@ class FailoverClient {
   }
 }
 
-/** Time at which a process logged a line, on the time line of `performance.now()`; null: it did not log it. */
+/** Time of a log line on the time line of `performance.now()`; null if the process did not log it. */
 function loggedMs(stderr: string, text: string): number | null {
   const line = stderr.split('\n').find((one) => one.includes(text))
   const time = line === undefined ? null : /"time":"([^"]+)"/.exec(line)?.[1]

@@ -1,5 +1,4 @@
-// Two engines over a log in this process. The second one is the standby and becomes leader when the first one is
-// killed. Checks its stored rows, its webhook deliveries and resumed streams.
+// Two engines over a log in this process. The standby becomes leader when the first engine is killed.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -39,7 +38,7 @@ const WEBHOOK = {
   },
 }
 
-/** An engine of the cluster. It numbers `markets` in the given order, in which its venues list them. */
+/** The venues list `markets` in the given order, which determines the market numbers. */
 class Member {
   readonly storage: Storage = openMemoryStorage()
   readonly link: FaultyLog
@@ -86,7 +85,6 @@ class Member {
     await this.leader.start(this.engine)
   }
 
-  /** The running engine. */
   get open(): Engine {
     assert.ok(this.engine !== null)
     return this.engine
@@ -96,7 +94,7 @@ class Member {
     for (let left = count; left > 0; left -= 1) this.#emit(events.next(systemClock.nowMs()))
   }
 
-  /** Stops the engine as if killed: nothing more reaches the log, and the lease is not released. */
+  /** Stops the engine without writing to the log and without releasing the lease, as if killed. */
   async kill(): Promise<void> {
     this.link.setLink('down')
     await this.stop()
@@ -110,7 +108,6 @@ class Member {
   }
 }
 
-/** Every stored trade of a venue in order of native id, with its stamps. */
 function tradesOf(storage: Storage, venue: 'a' | 'b') {
   const all = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
   const rows = storage.trades.rangeOfVenue({ venue, ...all })
@@ -123,7 +120,7 @@ const secret = newSecret()
 const receiver = await EventReceiver.open('accept', [secret])
 const one = new Member(server, 'first', MARKETS)
 await one.leading
-// Its venues list the markets in another order, so it numbers them differently.
+// The standby's venues list the markets in another order, so it numbers them differently.
 const two = new Member(server, 'second', MARKETS.toReversed())
 after(async () => {
   await Promise.all([two.stop(), receiver.close()])
@@ -143,7 +140,7 @@ const counts = (storage: Storage) => {
 await until(() => counts(one.storage).pending === 0, 'the first events are delivered')
 const delivered = new Set(receiver.events.keys())
 assert.ok(delivered.size > 10)
-// The receiver hangs from now on, so the deliveries stay pending.
+// The deliveries must stay pending.
 receiver.manner = 'hang'
 one.play(events, 300)
 const reported = one.open.publisher.offset('trades')
@@ -172,7 +169,7 @@ test('stores the previous leader’s trades and webhooks on disk, under differen
   )
 })
 
-test('posts unacknowledged events with the same id and body, and repeats no others', async () => {
+test('posts unacknowledged events with the same id and body, and does not repeat acknowledged events', async () => {
   await until(() => counts(two.storage).pending === 0, 'the second engine delivers the rest')
   assert.equal(receiver.events.size, delivered.size + pending)
   assert.deepEqual(receiver.faults, [])

@@ -148,7 +148,7 @@ describe('HttpClient', () => {
     )
   })
 
-  it('delays the current call and all others by Retry-After, up to 30 s', async () => {
+  it('delays all calls to a host by its Retry-After, up to 30 s', async () => {
     const { client, clock, requests } = await open([status(429, { 'retry-after': '7' }), ok])
     const first = client.getJson('/a')
     while (requests.length === 0) await nextTurn()
@@ -269,7 +269,7 @@ describe('HttpClient', () => {
     assert.equal(takenCount, 2)
   })
 
-  it('reports an unexpected answer to the watcher with the venue’s own text', async () => {
+  it('reports an unexpected answer to the watcher with the venue’s error text', async () => {
     const seen: string[] = []
     const expectedOnes: boolean[] = []
     const watch = {

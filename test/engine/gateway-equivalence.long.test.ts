@@ -1,5 +1,4 @@
-// Sends every read request, with every filter, to an engine and to a gateway over a log in this process, and compares
-// the answers. The gateway answers from its mirror or forwards the request to the engine.
+// Sends every read request, with every filter, to an engine and to a gateway, and compares the answers.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -29,7 +28,7 @@ import { VenueEvents } from '../support/worlds/venue-events.ts'
 
 const VENUES = ['a', 'b'] as const
 const TODAY = easternDate(systemClock.nowMs())
-/** A game of today in the notation of each venue. */
+/** The ids of one game of today at both venues. */
 const [YEAR = '', MONTH = '', DAY = ''] = TODAY.split('-')
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const GAMES = [
@@ -40,7 +39,7 @@ const GAMES = [
     'Dallas at Philadelphia',
     ['-DAL', '-PHI'],
   ],
-  // This ticker can be split into two teams only with the venue's list of teams.
+  // Only the venue's list of teams tells where this ticker's two team codes meet.
   [
     'b',
     `KXNCAAFSPREAD-${YEAR.slice(2)}${MONTHS[Number(MONTH) - 1]}${DAY}XSTTMIZ`,
@@ -55,10 +54,7 @@ const TEAMS = [
   ...{ venue: 'b', league: 'cfb', code, name, location: '', nickname: '' },
 })) satisfies TeamListing[]
 
-/**
- * Markets of both venues that differ in all fields by which lists filter and sort. Some share an event, and some belong
- * to a game.
- */
+/** The markets differ in all fields by which lists filter and sort. Some share an event, and some belong to a game. */
 function listings() {
   const random = seededRandom('twin')
   const markets: MarketListing[] = []
@@ -168,13 +164,13 @@ function withoutVarying({ text }: Answered): unknown {
   return JSON.parse(text, (name, value: unknown) => (VARYING_FIELDS.has(name) ? undefined : value))
 }
 
-/** Headers that must be equal. Connection, date, quota and the name of the process may differ. */
+/** Headers that must be equal. */
 const HEADERS = [
   ...['content-type', 'cache-control', 'vary', 'x-data-start', 'x-data-complete', 'x-data-as-of'],
   ...['x-ratelimit-limit', 'retry-after', 'access-control-allow-origin', 'x-content-type-options'],
 ]
 
-/** Requests of a route: a plain one, and one for each of several valid and invalid values of each query parameter. */
+/** Returns one plain request, and one request for each of several valid and invalid values of each query parameter. */
 function requestsOf(route: Route): readonly string[] {
   const seed = seedOf(route).query ?? {}
   const parameters = Object.entries(route.querySchema.properties).map(([name, schema]) => {
@@ -201,16 +197,13 @@ function requestsOf(route: Route): readonly string[] {
 }
 
 const PATHS: Readonly<Record<string, string>> = { slug: 'event-a0', sport: 'nfl' }
-/** Paths that no parameter produces. */
+/** Paths that `requestsOf` does not produce. */
 const MORE = [
   ...['/v1/sports/cfb', '/v1/matching-markets/sports/cfb', '/v1/sports/chess'],
   ...['/v1/markets/venue_a_none', '/v1/events/none', '/v1/events/event-b3', '/v1/none'],
 ]
 
-/**
- * Sends a request to both until the answers are equal, at most a hundred times, because the gateway receives changes
- * later.
- */
+/** The gateway receives changes later, so unequal answers are requested again up to a hundred times. */
 async function equalAnswers(path: string): Promise<readonly [Answered, Answered]> {
   const { engine, one } = cluster
   let pair = [await get(engine.engine.port, path), await get(one.port, path)] as const
@@ -225,7 +218,7 @@ async function equalAnswers(path: string): Promise<readonly [Answered, Answered]
   return pair
 }
 
-test('answers every read with the engine’s status, body and headers, and its own name', async () => {
+test('answers every read with the engine’s status, body and headers, except for its name', async () => {
   const { engine, one } = cluster
   const { publisher } = engine.engine
   const parts = { clock: systemClock, metrics: new Metrics(), isMetricsPublic: false }

@@ -51,7 +51,7 @@ test('requires venues in letter order with unique letters and names, and wallets
   assert.equal(venueTable().platform('z'), 'venue_z', 'a venue that has left the table')
 })
 
-test('gives every refusal code a status and a meaning, both carried by the error', () => {
+test('gives every refusal code a status and a meaning, which the error carries', () => {
   for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
     assert.ok([400, 401, 403, 404, 405, 413, 422, 426, 429, 500, 503].includes(status), code)
     assert.ok(means.length > 0)

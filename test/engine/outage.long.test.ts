@@ -1,6 +1,5 @@
-// Kills nats-server under load for some seconds, or for a minute (TEST_LONG). Engine and gateways must continue,
-// gateways must mark all data as stale, and every loss must be announced. The simulator's list of trades and its books
-// are the reference. Skipped without a nats-server on the PATH.
+// Kills nats-server under load for some seconds, or for a minute with TEST_LONG=1. Skipped without a nats-server on the
+// PATH.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

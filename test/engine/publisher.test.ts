@@ -50,7 +50,7 @@ test('calls watchers synchronously in order of registration', () => {
   assert.deepEqual(received, ['first', 'second'])
 })
 
-test('isolates other watchers from a watcher that throws', () => {
+test('calls the remaining watchers when one watcher throws', () => {
   const publisher = open()
   let count = 0
   publisher.watch({

@@ -1,4 +1,4 @@
-// Compares the verification of log-in tokens with that of the library jose.
+// The library jose is the reference implementation.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -20,11 +20,9 @@ const key = new TextEncoder().encode(secret)
 const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 400
 const startMs = timeMs(1_780_000_000_000)
 
-/** The account of a token as `claimsOf` verifies it; null if it is invalid. */
 const subjectIn = (tokens: AccessTokens, token: string): string | null =>
   tokens.claimsOf(token)?.subject ?? null
 
-/** The account of a token as jose verifies it; null if it is invalid. */
 async function joseSubject(token: string, nowMs: number): Promise<string | null> {
   try {
     const { payload } = await jwtVerify(token, key, {
@@ -49,7 +47,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
   const now = startMs / 1_000
   const seen = { taken: 0, refused: 0 }
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Most parts are valid, so that tokens with a single error are frequent.
+    // Most fields are valid, so that tokens with a single error are frequent.
     const odd = (right: unknown, ...wrong: readonly unknown[]) =>
       random.below(16) === 0 ? wrong[random.below(wrong.length)] : right
     const claims = {
@@ -69,7 +67,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
     let token = await new CompactSign(body).setProtectedHeader(header).sign(key)
     if (random.below(6) === 0) token = damaged(token, random.below)
     const [ours, theirs] = [subjectIn(tokens, token), await joseSubject(token, startMs)]
-    // The last base64url character has unused bits. jose accepts any value of them, `claimsOf` only zeros.
+    // The last base64url character has unused bits. jose accepts any value of the bits, and `claimsOf` only zeros.
     const isCanonical =
       Buffer.from(token.split('.')[2] ?? '', 'base64url').toString('base64url') ===
       token.split('.')[2]
@@ -80,7 +78,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
   assert.ok(seen.taken > ROUNDS / 10 && seen.refused > ROUNDS / 10)
 })
 
-/** The text with a character changed, removed or repeated. */
+/** Changes, removes or repeats a character. */
 function damaged(token: string, below: (count: number) => number): string {
   const at = below(token.length)
   const change = ['', 'A', '.', token.charAt(at).repeat(2)][below(4)] ?? ''
@@ -128,7 +126,7 @@ test('ignores keys and references to keys in a token’s header', async () => {
   }
 })
 
-test('accepts tokens signed with the previous secret until they expire, but signs no new ones with it', async () => {
+test('accepts tokens signed with the previous secret until they expire, but signs none with that secret', async () => {
   const clock = new ManualClock(startMs)
   const next = 'the secret that replaces it, thirty-two bytes'
   const before = new AccessTokens({ secret, clock })

@@ -1,5 +1,3 @@
-// Tests the admin socket with its client and with invalid bytes.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, linkSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
@@ -52,7 +50,7 @@ async function client(dataDir: string) {
   return opened
 }
 
-/** Sends text and returns everything that the server sends until it closes the connection. */
+/** Resolves with the server's output when the server closes the connection. */
 async function exchange(dataDir: string, text: string): Promise<string> {
   const socket = connect(join(dataDir, 'engine.sock'))
   socket.on('error', () => undefined)
@@ -91,11 +89,11 @@ test('returns results and refusals of several commands over one connection, and 
   await socket.stop()
 })
 
-test('allows only its user to open the socket, replaces a socket left by a crash, and removes the socket on stop', async () => {
+test('lets only the engine’s user open the socket, replaces a crashed engine’s socket, and removes it on stop', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
-  // Creates a socket file without a process: the server is closed and its file restored.
+  // Leaves a socket file without a process.
   const left = createServer().listen(`${path}.left`)
   await once(left, 'listening')
   linkSync(`${path}.left`, path)
@@ -165,7 +163,7 @@ test('reads the same lines however their bytes are split into chunks', async () 
   await socket.stop()
 })
 
-test('answers although a command hangs, closes a connection without requests, and stops without waiting for either', async () => {
+test('answers while another command hangs, closes idle connections, and stops without waiting for either', async () => {
   const dataDir = newFolder()
   const clock = new ManualClock()
   const socket = await open(dataDir, clock)
@@ -190,7 +188,7 @@ test('answers although a command hangs, closes a connection without requests, an
   await until(() => clock.timerCount === 0)
 })
 
-test('refuses more than sixteen connections, and accepts one again when another was closed', async () => {
+test('refuses more than sixteen connections, and accepts a connection after another one closed', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
@@ -209,7 +207,7 @@ test('refuses more than sixteen connections, and accepts one again when another 
   await socket.stop()
 })
 
-test('serves a folder whose path exceeds the limit of sockets on Linux, and reports an error on other systems', async () => {
+test('serves a folder whose path exceeds Linux’s socket limit, and reports an error on other systems', async () => {
   const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(40)))
   const dataDir = newFolder(deep)
   assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)
@@ -232,7 +230,6 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Advances the manual clock until the condition is true. */
 async function pass(clock: ManualClock, stepMs: number, happening: Promise<unknown>) {
   let isOver = false
   happening.finally(() => {

@@ -20,7 +20,7 @@ function policyOf(text: string) {
   return policy
 }
 
-test('covers all simulated and replayed markets, and as many real ones as fit the venue’s limits, by default', () => {
+test('covers all simulated and replayed markets by default, and as many real markets as the venue allows', () => {
   assert.equal(settingsOf('new').choiceOf(LIMITED).policy.text, 'all')
   assert.equal(settingsOf('new', { VENUES: 'replay:x' }).choiceOf(LIMITED).policy.text, 'all')
   const live = settingsOf('new', { VENUES: 'live' })

@@ -1,5 +1,4 @@
-// Two engines as processes, and a nats-server. The leader is suspended until the other engine leads, then resumed.
-// Skipped without a nats-server on the PATH.
+// Suspends the leader until another engine leads, then resumes it. Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -45,7 +44,6 @@ test('writes nothing after the engine lost the lease during a pause, logs one li
     // The simulator of a killed engine may still write its world.
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
-  // Either of the two engines may be the leader.
   await Promise.race([
     reported(one, 'gateways are answered'),
     reported(two, 'gateways are answered'),
@@ -90,7 +88,7 @@ test('writes nothing after the engine lost the lease during a pause, logs one li
   assert.ok(both > 0, 'both engines wrote')
   await cluster.close()
 
-  // The deposed engine must not store what it reads after the pause, because no stream would contain those trades.
+  // The deposed engine must not store trades that it reads after the pause, because no stream would contain them.
   const storage = await openData(join(folder, isFirst ? 'one' : 'two'))
   const run = storage.runs.all().find(({ epoch }) => epoch === deposedEpoch)
   assert.ok(run !== undefined)

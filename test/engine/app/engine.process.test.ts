@@ -1,5 +1,3 @@
-// An engine with storage in memory and venues that stream nothing.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../../engine/app/engine.ts'
@@ -30,14 +28,13 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
 
-/** A venue that lists the same markets in each crawl and streams nothing. */
 function venueOf(key: 'a' | 'b', clock: Clock, markets: readonly MarketListing[]): Venue {
   const page = { markets, events: markets.map(({ nativeId }) => eventListing(nativeId)) }
   const quiet = quietVenue(key, clock)
   return { ...quiet, catalog: { ...quiet.catalog, crawl: async (onPage) => onPage(page) } }
 }
 
-test('removes all expired markets at its start, and does not add them again', async () => {
+test('removes all expired markets at startup, and does not add them again', async () => {
   const clock = new ManualClock(NOON)
   const storage = openMemoryStorage()
   const resolved = (name: string, days: number) =>
@@ -60,7 +57,7 @@ test('removes all expired markets at its start, and does not add them again', as
     assert.equal(
       storage.markets.count(),
       242,
-      'one slice was deleted before the first page, which added two',
+      'one batch was deleted before the first page, which added two',
     )
     clock.advance(1_000)
     assert.equal(storage.markets.count(), 2, 'the other expired markets are deleted soon after')

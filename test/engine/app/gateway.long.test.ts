@@ -1,5 +1,4 @@
-// Compares gateways with an engine in the same process. The log between them loses batches, becomes unreachable, or
-// gets another engine.
+// The log between engine and gateways loses batches, becomes unreachable, or gets another engine.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -21,7 +20,6 @@ import { manyMarkets, VenueEvents } from '../../support/worlds/venue-events.ts'
 
 const MARKETS = manyMarkets(4)
 
-/** An engine that writes to a log in this process, and the key of its local account. */
 async function openCluster() {
   const server = new FaultyLogServer(systemClock, 'gateway')
   const log = server.connect()
@@ -76,7 +74,7 @@ async function get(port: number, path: string, key = cluster.key) {
   return { status, headers, body: await response.text() }
 }
 
-/** Resolves when a gateway has received everything that the engine published. */
+/** Resolves when the gateway has received all messages that the engine published. */
 async function caughtUp({ gateway }: { readonly gateway: Gateway }): Promise<void> {
   const { publisher } = cluster.engine.engine
   await until(() => {
@@ -120,7 +118,7 @@ const COLD = [
   '/v1/webhooks',
 ]
 
-test('answers like the engine, from the mirror or forwarded, with its own name', async () => {
+test('answers like the engine, from the mirror or by forwarding, except for its name', async () => {
   await cluster.play(200)
   await Promise.all([caughtUp(one), caughtUp(two)])
   for (const path of [...HOT, ...COLD]) {
@@ -129,7 +127,7 @@ test('answers like the engine, from the mirror or forwarded, with its own name',
         await get(cluster.engine.engine.port, path),
         await get(gateway.port, path),
       ]
-      // On a busy machine one of the two processes may mark its books as stale.
+      // On a busy machine either process may mark its books as stale.
       while (isStale(own.body) !== isStale(answer.body)) {
         await beforeAgain()
         own = await get(cluster.engine.engine.port, path)
@@ -225,12 +223,11 @@ test('resumes a stream at another gateway with every trade once, and with books 
   second.socket.close()
 })
 
-test('starts candle streams with the newest bar of each market, then continues like the engine', async () => {
+test('starts candle streams with the newest bar of each market, then sends the engine’s bars', async () => {
   const ports = [one.gateway.port, cluster.engine.engine.port]
   const clients = await Promise.all(
     ports.map((port) => StreamClient.open(port, `api_key=${cluster.key}`)),
   )
-  /** The newest bar of each market that the client received. */
   const bars = ({ messages }: StreamClient) =>
     new Map(
       messages.flatMap(({ type, market_id: id, data }) =>
@@ -298,7 +295,7 @@ test('requests a batch that the log lacks from the engine, without ending stream
   client.close()
 })
 
-test('rebuilds the mirror after a batch that cannot be recovered, and closes streams so that clients reconnect', async () => {
+test('rebuilds the mirror after an unrecoverable batch, and closes streams so that clients reconnect', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -327,7 +324,7 @@ test('rebuilds the mirror after a batch that cannot be recovered, and closes str
   again.socket.close()
 })
 
-test('marks data as stale and refuses forwarded requests while the log is down, keeps sockets, and recovers', async () => {
+test('marks data as stale while the log is down, keeps sockets open, and recovers', async () => {
   const client = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] })
   await client.next(({ type }) => type === 'synced')

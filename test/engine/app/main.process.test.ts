@@ -1,5 +1,3 @@
-// Output and exit code of the process when its start fails or is interrupted.
-
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -52,7 +50,6 @@ test('completes the shutdown despite a second signal, which npm sends when Ctrl-
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
 })
 
-/** Command lines of the child processes of a process. */
 function commandsBeside(pid: number): readonly string[] {
   return readdirSync('/proc').flatMap((name) => {
     try {

@@ -1,5 +1,5 @@
-// Checks OPERATING.md and the files of engine/app/operating/ against the code. Uses promtool, systemd-analyze and nginx
-// if they are installed.
+// Checks OPERATING.md and engine/app/operating/ against the code. Uses promtool, systemd-analyze and nginx if
+// installed.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,10 +12,10 @@ import { shutdownMsMax } from '../../../engine/limits.ts'
 const FOLDER = 'engine/app/operating'
 const RULES = `${FOLDER}/twinbook.rules.yml`
 const PAGE = readFileSync('engine/app/OPERATING.md', 'utf8')
-/** Words of PromQL expressions that are not metrics of this code. */
+/** Words in PromQL expressions that are not metrics of this code. */
 const NOT_OURS = new Set(['and', 'or', 'unless', 'on', 'by', 'without', 'ignoring', 'offset', 'up'])
 
-/** Runs an installed tool in the folder of the files. Skips the test if the tool is missing. */
+/** Skips the test if the tool is missing. */
 function runTool(t: TestContext, tool: string, args: readonly string[], debianPackage: string) {
   const { error, status, stdout, stderr } = spawnSync(tool, [...args], {
     cwd: FOLDER,
@@ -29,7 +29,6 @@ function runTool(t: TestContext, tool: string, args: readonly string[], debianPa
   assert.equal(stderr, '')
 }
 
-/** The metrics that a query names. */
 function metricsOf(query: string): readonly string[] {
   const bare = query
     .replace(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ')
@@ -38,7 +37,6 @@ function metricsOf(query: string): readonly string[] {
   return terms.map(([term]) => term).filter((term) => !NOT_OURS.has(term))
 }
 
-/** The `expr` lines of the alert rules. */
 function ruleQueries(): readonly string[] {
   const text = readFileSync(RULES, 'utf8')
   return [...text.matchAll(/expr:\s*(?:>-\n)?([\s\S]*?)\n {8}(?:for|labels):/g)].map((match) =>
@@ -46,7 +44,6 @@ function ruleQueries(): readonly string[] {
   )
 }
 
-/** The `expr` values of a dashboard. */
 function queriesIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(queriesIn)
   if (typeof value !== 'object' || value === null) return []
@@ -55,7 +52,7 @@ function queriesIn(value: unknown): readonly string[] {
   )
 }
 
-/** Patterns of the metric names in the code, which may contain a venue's key or the name of an environment. */
+/** Patterns, because a metric's name may contain a venue's key. */
 function metricsOfCode(): readonly RegExp[] {
   const files = ['engine', 'storage', 'actors', 'http'].flatMap((capacity) =>
     readdirSync(capacity, { recursive: true, encoding: 'utf8' })
@@ -75,7 +72,7 @@ function metricsOfCode(): readonly RegExp[] {
 
 const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
 
-test('has alerts that Prometheus loads and whose tests pass', (t) => {
+test('has alert rules that Prometheus loads and whose own tests pass', (t) => {
   runTool(t, 'promtool', ['check', 'rules', 'twinbook.rules.yml'], 'prometheus')
   runTool(t, 'promtool', ['test', 'rules', 'twinbook.rules.test.yml'], 'prometheus')
   runTool(t, 'promtool', ['check', 'config', 'prometheus.yml'], 'prometheus')
@@ -90,7 +87,7 @@ test('has a systemd unit that systemd accepts, with enough time to stop', (t) =>
   const allocator = /^Environment=(MALLOC.*)$/m.exec(unit)?.[1]
   const started = `${allocator} exec node ${start}`
   assert.equal(started, scripts.start, 'the unit starts what `npm start` starts')
-  // The tool requires that the program exists, but Node may be installed elsewhere on this machine.
+  // systemd-analyze requires the program, but Node may be installed elsewhere on this machine.
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-unit-'))
   const copy = join(folder, 'twinbook.service')
   writeFileSync(copy, unit.replace('/usr/bin/node', process.execPath))

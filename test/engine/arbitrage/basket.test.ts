@@ -189,7 +189,7 @@ function randomAsks(random: Random, from: number): Level[] {
   return asks
 }
 
-test('equals a reference implementation that buys every hundredth of a contract separately', (t) => {
+test('equals a reference implementation that buys each hundredth of a contract separately', (t) => {
   const random = seededRandom(19)
   let found = 0
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-// Runs the contract tests of logs on the fault-injecting log of tests, and checks that it injects faults.
+// Checks the fault-injecting log that other tests use.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { clusterLogContract } from '../../contract/cluster-log.ts'
 import { FaultyLogServer, NO_FAULTS } from '../../support/fakes/faulty-log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-/** A clock that runs timers without a delay at once, so that tests need not advance it. */
+/** A clock that runs each timer at once, so that tests need not advance it. */
 class PromptClock extends ManualClock {
   override after(delayMs: number, action: () => void): () => void {
     if (delayMs > 0) return super.after(delayMs, action)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gated, waitingEventsMax } from '../../../engine/cluster/event-gate.ts'
 
-/** A gate whose lease check the test completes. */
+/** The test completes the lease check of the gate. */
 class Rig {
   readonly taken: number[] = []
   confirming: Promise<boolean> | null = null
@@ -33,7 +33,7 @@ test('passes events on at once while the lease is certain', () => {
   assert.deepEqual(rig.taken, [1])
 })
 
-test('passes events that waited for a lease check on in order when the lease is still held', async () => {
+test('passes waiting events on in order when a check confirms the lease', async () => {
   const rig = new Rig()
   rig.emit(1)
   rig.pause()
@@ -55,7 +55,7 @@ test('discards waiting and later events when the lease is lost', async () => {
   assert.deepEqual(rig.taken, [1])
 })
 
-test('passes waiting events on when more arrive than can wait', () => {
+test('passes waiting events on when more events arrive than may wait', () => {
   const rig = new Rig()
   rig.pause()
   for (let event = 0; event <= waitingEventsMax; event += 1) rig.emit(event)

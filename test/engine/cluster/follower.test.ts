@@ -12,7 +12,6 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const TERM = 1_000
 
-/** A batch with the single item `[1, value]`. */
 function batchOf(set: { epoch: string; term: number; batch: number; value: number }): Uint8Array {
   const { value, ...header } = set
   const writer = new MsgpackWriter()
@@ -78,7 +77,7 @@ class Rig {
   }
 }
 
-test('delivers batches of the run although the log lost its data and its sequences begin again', async () => {
+test('delivers batches of the run when the log lost its data and its sequences restart at 1', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) {
     await rig.write({ batch, value: batch })
@@ -131,7 +130,7 @@ test('ends with new_epoch when the log lost its data and another run writes', as
   await follower.stop()
 })
 
-test('ends when all batches that arrive must be discarded', async () => {
+test('ends when it must discard all arriving batches', async () => {
   const rig = new Rig()
   const follower = await rig.follow(0)
   await rig.write({ batch: 1, value: 1 })

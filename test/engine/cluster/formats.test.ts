@@ -52,7 +52,7 @@ const CHECKPOINT: CheckpointHeader = {
   ],
 }
 
-/** The bytes with each single byte changed, truncated to each length, and random bytes. */
+/** Yields the bytes with each byte changed and with each shorter length, and random bytes. */
 function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   const random = seededRandom('damaged batches')
   for (let at = 0; at < bytes.length; at += 1) {

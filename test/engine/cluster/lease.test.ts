@@ -45,7 +45,7 @@ class Rig {
   }
 }
 
-test('grants the lease to one engine, and to the next one after five seconds or a release, with a higher term', async () => {
+test('grants the lease to one engine, and after five seconds or a release to the next engine with a higher term', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -70,11 +70,11 @@ test('grants the lease to one engine, and to the next one after five seconds or 
   assert.deepEqual(
     terms,
     [...new Set(terms)].sort((one, other) => one - other),
-    'each term is higher than the one before',
+    'each term is higher than the previous term',
   )
 })
 
-test('never uses a term again, even if the log has lost the record of the lease', async () => {
+test('never uses a term twice, even if the log lost the record of the lease', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const before = rig.leases.get('one')?.term ?? 0
@@ -87,7 +87,7 @@ test('never uses a term again, even if the log has lost the record of the lease'
   assert.ok((rig.leases.get('two')?.term ?? 0) > before)
 })
 
-test('keeps the leader when the log loses its data, because it writes the record again', async () => {
+test('keeps the leader when the log loses its data, because the leader writes the record again', async () => {
   const rig = new Rig()
   await rig.stand('one')
   await rig.stand('two')
@@ -114,7 +114,7 @@ test('grants the lease to a standby when the log has lost its data and the leade
   assert.ok((second?.term ?? 0) > (first?.term ?? 0))
 })
 
-test('deposes a holder once when another holder appears, but not because of its own unanswered renewal', async () => {
+test('deposes a holder once when a rival appears, but not after an unanswered renewal of its own', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -140,7 +140,7 @@ test('keeps the holder while the log is unreachable', async () => {
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
   await rig.pass(60_000)
-  // The standby may reach the log first. The lease was not renewed for a minute.
+  // The lease was not renewed for a minute, and the standby may reach the log first.
   two.setLink('up')
   await rig.pass(3_000)
   one.setLink('up')
@@ -169,7 +169,7 @@ test('waits longer for an expired lease on a busy machine, and never takes a ren
   assert.deepEqual(rig.leaders, ['one', 'two'])
 })
 
-test('checks the lease only after a pause in which another engine could have taken it', async () => {
+test('checks the lease only after a pause in which a rival could have taken it', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -187,7 +187,7 @@ test('checks the lease only after a pause in which another engine could have tak
   assert.equal(lease.confirm(), null)
 })
 
-test('reports the lease as lost if another engine took it during a pause', async () => {
+test('reports the lease as lost if a rival took it during a pause', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -203,7 +203,7 @@ test('reports the lease as lost if another engine took it during a pause', async
   assert.equal(await lease.confirm(), false)
 })
 
-test('reads the lease again after a pause until the log answers', async () => {
+test('reads the lease after a pause until the log answers', async () => {
   const rig = new Rig()
   const inner = await rig.server.connect().bucket('lease')
   let failureCount = 0
@@ -232,11 +232,11 @@ test('reads the lease again after a pause until the log answers', async () => {
   assert.equal(await confirming, false)
 })
 
-test('stays leader when answers to its reads of the lease arrive after later renewals', async () => {
+test('stays leader when its reads of the lease are answered after later renewals', async () => {
   const rig = new Rig()
   const inner = await rig.server.connect().bucket('lease')
   let isLate = false
-  // A sealed bucket returns no value for a record that is older than one that it has written.
+  // A sealed bucket returns no value for a record that is older than its last written record.
   const late = async (key: string) => ({ key, value: null, revision: 1 })
   const bucket: Bucket = {
     get: (key) => (isLate ? late(key) : inner.get(key)),

@@ -1,4 +1,4 @@
-// The server of these tests checks ids of batches and expected sequences like JetStream.
+// Checks ids of batches and expected sequences like JetStream.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const EXPECTED = ['Expected-Last-Sequence', 'Expected-Last-Msg-Id']
 const WRONG_LAST_SEQUENCE = 10_071
 type Callback = Parameters<Connection['subscribe']>[1]['callback']
 
-/** Holds its acknowledgements until the test releases them. */
+/** Holds acknowledgements until the test releases them. */
 class StreamServer implements Connection {
   readonly ids = new Map<string, number>()
   last = 0
@@ -83,7 +83,7 @@ function rig() {
   return { server, publisher, published, publish, pass }
 }
 
-test('requests acknowledgements for the first and the newest batch of a burst only, and knows all sequences', async () => {
+test('requests acknowledgements only for the first and the newest batch of a burst', async () => {
   const { server, published, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
@@ -96,13 +96,13 @@ test('requests acknowledgements for the first and the newest batch of a burst on
     Array.from({ length: 100 }, (_, id) => id + 1),
   )
   assert.equal(server.last, 100, 'the batch that was sent twice is stored once')
-  // Batches with long pauses between them request one acknowledgement each.
+  // Pauses separate these batches, so each of them requests an acknowledgement.
   for (let id = 100; id < 103; id += 1) {
     publish(id, id)
     await pass(ackEveryMs * 3)
   }
   assert.deepEqual([server.asked, published.slice(100)], [5, [101, 102, 103]])
-  // Of a steady flow, one batch every few milliseconds requests an acknowledgement.
+  // In a steady flow a batch requests an acknowledgement only every few milliseconds.
   for (let id = 103; id < 303; id += 1) {
     publish(id, id)
     await pass(0.5)
@@ -115,34 +115,33 @@ test('requests acknowledgements for the first and the newest batch of a burst on
   )
 })
 
-test('rejects every publish that a negative acknowledgement covers, and no other', async () => {
+test('rejects every publish that a negative acknowledgement covers', async () => {
   const { server, published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   await pass(ackEveryMs)
-  // Another writer's batch has the sequence that the first batch expected.
+  // Another writer's batch takes the sequence that the first batch expects.
   server.last += 1
   server.lastId = 'of another'
   for (let id = 2; id < 6; id += 1) publish(id, id)
   await pass(0)
   await pass(ackEveryMs * 2)
   assert.deepEqual(published, [1, 2, 'fenced', 'fenced', 'fenced', 'fenced'])
-  // All batches are sent again from the log's position, each with its own acknowledgement. The server recognises stored
-  // batches by their ids.
+  // All batches are sent again from the log's position. The server recognises stored batches by their ids.
   for (let id = 0; id < 6; id += 1) publish(id, id + 1, true)
   await pass(0)
   assert.deepEqual(published, [1, 2, 4, 5, 6, 7])
   assert.equal(server.last, 7)
 })
 
-test('requests a separate acknowledgement for a batch that does not follow the previous one directly', async () => {
+test('requests a separate acknowledgement for a batch whose sequence does not follow the previous batch', async () => {
   const { server, publisher, published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   publish(2, 7)
   await pass(ackEveryMs)
   assert.deepEqual([published[0], published[1], published[2]], [1, 2, 'fenced'])
-  // A batch at another sequence does not confirm earlier batches.
+  // An acknowledgement at another sequence does not confirm earlier batches.
   publish(3, 2)
   await pass(ackEveryMs * 2)
   server.ids.set('5', 1)

@@ -1,5 +1,5 @@
-// Checks what clients of a real nats-server can read, write and forge: a client without a password, and a NATS client
-// with the gateway's password. Skipped without a nats-server on the PATH.
+// Checks which messages and records a client without a password, or with the gateway's password, can read, write and
+// forge. Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { loadConfig } from '../../../engine/config.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 
-// Keeps the process alive, which clock timers do not.
+// Keeps the process alive, because clock timers do not.
 const anchor = new MessageChannel()
 anchor.port1.ref()
 
@@ -43,7 +43,7 @@ function filesIn(path: string): readonly string[] {
   })
 }
 
-/** Subjects that the server denied to a connection. */
+/** Subjects that the server denied to the connection. */
 function refusals(connection: NatsConnection): Set<string> {
   const refused = new Set<string>()
   void (async () => {
@@ -130,7 +130,7 @@ if (!hasNats()) {
       }
     })
 
-    test('denies the gateway’s user writing, creating and deleting stored data, and revoking keys', async () => {
+    test('denies the gateway’s user changes of stored data and revocations of keys', async () => {
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))
       const received: Uint8Array[] = []

@@ -1,4 +1,4 @@
-// Runs the contract tests of logs on a real nats-server. Skipped without one on the PATH.
+// Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ import {
 import { type Log, silentLog } from '../../../engine/process/log.ts'
 import { clusterLogContract } from '../../contract/cluster-log.ts'
 
-// Keeps the process alive, which clock timers do not.
+// Keeps the process alive, because clock timers do not.
 const anchor = new MessageChannel()
 anchor.port1.ref()
 test.after(() => anchor.port1.close())
@@ -38,7 +38,6 @@ const connect = async (
   t: TestContext,
   { url, secrets }: RunningNats,
   processLog: Log = silentLog,
-  // A long time limit, because the machine may be busy.
   timeoutMs = 60_000,
 ): Promise<ClusterLog> => {
   const parts = {

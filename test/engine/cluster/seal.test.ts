@@ -17,7 +17,7 @@ function damaged(bytes: Uint8Array): readonly Uint8Array[] {
   return [...flipped, ...cut, Buffer.concat([bytes, Buffer.of(0)])]
 }
 
-test('opens a message of another process with its number and stamp, but only in the same context', () => {
+test('decrypts a message of another process only in the same context', () => {
   const [one, other] = [new ClusterSeal(KEY), new ClusterSeal(KEY)]
   const first = one.seal('ask.http', 1_795_000_000_000, BODY)
   const second = one.seal('ask.http', 7, BODY)
@@ -52,7 +52,7 @@ test('encrypts with AES-256-GCM and a key derived by HKDF-SHA-256', () => {
   assert.deepEqual(Buffer.concat([decipher.update(text), decipher.final()]), BODY)
 })
 
-test('accepts bytes only with the authentication code of their key and context, computed in one or several parts', async () => {
+test('accepts an authentication code only with its key and context, whether computed in one part or several', async () => {
   const [one, other] = [new ClusterSeal(KEY), new ClusterSeal(KEY)]
   const signed = one.signed('batch.books', BODY)
   const key = hkdfSync('sha256', KEY, new Uint8Array(), 'twinbook code', 32)

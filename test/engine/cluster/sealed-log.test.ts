@@ -56,7 +56,7 @@ class Rig {
     }
   }
 
-  /** The result of a promise while the clock advances. */
+  /** Advances the clock until the promise settles. */
   async done<Value>(promise: Promise<Value>): Promise<Value> {
     let isOver = false
     const over = () => {
@@ -194,7 +194,7 @@ test('rejects records that a client without the key forged, moved, replayed or r
   assert.equal(await rig.refused('record', 'old'), 3)
 })
 
-test('accepts a change by an engine whose clock is behind the previous writer’s', async () => {
+test('accepts a change by an engine whose clock is behind the previous writer’s clock', async () => {
   const rig = new Rig()
   rig.clock.advance(60_000)
   const one = await rig.done(rig.join().bucket('accounts'))
@@ -232,7 +232,7 @@ test('keeps the leader when a client without the key writes the record of the le
   assert.deepEqual([leaders, deposed], [['one'], []])
 })
 
-test('answers only recent requests of the same cluster, each once', async () => {
+test('answers each recent request of the same cluster once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   await rig.pass(1_000)
@@ -290,7 +290,7 @@ test('answers a gateway while an attacker and another gateway send too many requ
   const short = await rig.done(Promise.all(send(bystander, answersMax / 2, 'short')))
   assert.deepEqual(new Set(short), new Set(['done']))
   assert.match((await rig.done(Promise.all(forged)))[0] ?? '', /CLUSTER_KEY/)
-  // The first gateway gets half of the answers until the other one has sent nothing for a second.
+  // The first gateway gets half of the answers while the second gateway sends requests.
   for (const end of finish.splice(0)) end()
   await rig.done(Promise.all(own))
   const retried = send(busy, answersMax, 'long')
@@ -303,7 +303,7 @@ test('answers a gateway while an attacker and another gateway send too many requ
   assert.deepEqual(new Set(await rig.done(Promise.all(alone))), new Set(['done']))
 })
 
-test('rejects the answer to another request', async () => {
+test('rejects an answer that belongs to another request', async () => {
   const rig = new Rig()
   const [gateway, engine] = [rig.join(), rig.join()]
   let answer: Uint8Array = bytes('forged')
@@ -324,7 +324,7 @@ test('rejects the answer to another request', async () => {
   assert.equal(await rig.refused('answer', 'forged'), 2)
 })
 
-test('receives only announcements of the same cluster, each once', async () => {
+test('receives each announcement of the same cluster once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   const received: string[] = []

@@ -1,5 +1,3 @@
-// Batches per event-loop tick, faults of the log, and two writers that both assume that they lead.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -56,7 +54,7 @@ class Rig {
     }
   }
 
-  /** The result of a promise while the clock advances. */
+  /** Advances the clock until the promise settles. */
   async waited<Value>(promise: Promise<Value>): Promise<Value> {
     let isDone = false
     const done = promise.finally(() => {
@@ -101,7 +99,7 @@ test('writes one batch of at most 512 KiB per shard and tick, and combines ticks
       { batch: 2, count: 1, offsets: [] },
     ],
   )
-  // The first batch is sent at once. The items of the next four ticks, within a millisecond, share a batch.
+  // The first batch is sent at once. The next four ticks, within a millisecond, share a batch.
   const ticks = rig.writer(rig.server.connect(), { epoch: 'turns' })
   for (const number of upTo(5)) {
     ticks.put('hooks', [0, number])
@@ -197,7 +195,7 @@ test('stores each batch once and in order despite lost batches and acknowledgeme
   assert.equal(rig.deposed, 0)
 })
 
-test('drops waiting batches beyond its window, announces their numbers in the next batch, and continues', async () => {
+test('drops waiting batches beyond its window, and announces their numbers in the next batch', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log, { windowBytes: 1_000 })
@@ -220,7 +218,7 @@ test('drops waiting batches beyond its window, announces their numbers in the ne
   assert.ok(rig.numbers.length < 100)
 })
 
-test('writes nothing after it was deposed, and reports that once', async () => {
+test('writes nothing after it was deposed, and reports the loss of leadership once', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, delayMsMax: 20 }
   const [one, other] = [rig.server.connect(), rig.server.connect()]
@@ -235,7 +233,7 @@ test('writes nothing after it was deposed, and reports that once', async () => {
   const writer = rig.writer(one, { isLeading: () => first.isHeld() })
   writer.put(SHARD, [0, 1])
   await rig.pass(1_000)
-  // The process is suspended: no code runs, and the lease is not renewed.
+  // The suspended process runs no code, so the lease is not renewed.
   one.setLink('down')
   const second = await lead(other, 'other')
   assert.ok(second.term > first.term)
@@ -252,7 +250,7 @@ test('writes nothing after it was deposed, and reports that once', async () => {
   assert.equal(rig.deposed, 1)
 })
 
-test('continues as leader after the log has lost its newest batches', async () => {
+test('continues as leader after the log lost its newest batches', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(10)) {
@@ -268,7 +266,7 @@ test('continues as leader after the log has lost its newest batches', async () =
   assert.deepEqual(
     rig.batches.map(({ batch }) => batch),
     [1, 2, 3, 4, 5, 6, 11, 12],
-    'a reader sees by the number what it never got',
+    'the gap in the numbers shows a reader the lost batches',
   )
   assert.equal(rig.deposed, 0)
 })

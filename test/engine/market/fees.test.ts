@@ -69,7 +69,7 @@ test('matches the worked examples in both venues’ documentation', () => {
   assert.equal(feeOf(model(CENTS, curve('0.07')), 'maker', fill('0.37', '100')), 0)
 })
 
-test('sums an order’s fees before rounding, and adds a step when the cash amount is a fraction of a step', () => {
+test('sums an order’s fees before rounding, and adds a step when the cash amount is not a multiple', () => {
   const fees = model(CENTS, curve('0.07'))
   assert.equal(feeOfOrder(fees, 'taker', [fill('0.37', '1'), fill('0.37', '1')]), micros('0.04'))
   assert.equal(feeOf(fees, 'taker', fill('0.375', '1')), micros('0.0265'))

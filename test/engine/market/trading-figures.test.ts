@@ -63,7 +63,7 @@ test('does not count a trade again when the venue’s volume already includes it
   assert.deepEqual(shown(figures), [1_051, 151])
 })
 
-test('counts a trade from the same second as the venue’s volume when it arrives later', () => {
+test('counts a trade of the same second as the venue’s volume when the trade arrives later', () => {
   const figures = figuresOf(1_000, 'usd_traded')
   figures.take(read(4_655, total(1_000)))
   figures.count(trade(4_000, 40), timeMs(START + 4_600))
@@ -73,7 +73,7 @@ test('counts a trade from the same second as the venue’s volume when it arrive
   assert.deepEqual(shown(figures), [1_010, 110])
 })
 
-test('ignores a venue total below an earlier one, and applies the next higher one', () => {
+test('ignores a venue total below an earlier total, and applies the next higher total', () => {
   const figures = figuresOf()
   figures.count(trade(5, 40), timeMs(START))
   assert.ok(figures.take(read(50, total(1_010))), 'made before the last trade')

@@ -63,7 +63,7 @@ test('uses a valid decoy hash of equal cost that no password matches', async () 
     assert.match(pool.decoyHash, shape)
     assert.match(await pool.hash('correct horse', STRANGER), shape)
     assert.equal(await pool.verify('correct horse', pool.decoyHash, STRANGER), false)
-    // The reference implementation rejects a malformed hash, and returns false for a valid one that differs.
+    // The reference implementation rejects a malformed hash, and returns false for a different valid hash.
     assert.equal(await argon2Verify({ password: 'x', hash: pool.decoyHash }), false)
     await assert.rejects(argon2Verify({ password: 'x', hash: pool.decoyHash.slice(0, 40) }))
   } finally {
@@ -95,7 +95,7 @@ test('refuses tasks beyond the queue limit and completes the accepted tasks', as
   }
 })
 
-/** A pool whose tasks end when the test calls `endOne`. `begun` has the passwords of started tasks. */
+/** A task ends when the test calls `endOne`. `begun` contains the passwords of started tasks. */
 function openHeldPool() {
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -116,7 +116,7 @@ function openHeldPool() {
   return { pool, begun, endOne, endAll }
 }
 
-test('checks a bystander’s password after at most one password of each other network', async () => {
+test('checks a client’s password after at most one password of each other network', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const attacker: HashRequester = { network: '2001:db8:0::/48', class: 'logIn' }
   const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))
@@ -130,7 +130,7 @@ test('checks a bystander’s password after at most one password of each other n
   assert.ok(refused.length >= 299 - passwordQueueMax)
 })
 
-test('checks the password of a known requester next when strangers occupy the thread', async () => {
+test('checks a known requester’s password next when unknown requesters fill the queue', async () => {
   for (const earlierCount of [1, 2]) {
     const { pool, begun, endAll, endOne } = openHeldPool()
     const flood = Array.from({ length: 8 }, (_, n) =>
@@ -144,7 +144,7 @@ test('checks the password of a known requester next when strangers occupy the th
   }
 })
 
-test('checks all log-ins of strangers when clients of 50 networks sign up repeatedly', async () => {
+test('checks log-ins of unknown requesters while clients of 50 networks sign up repeatedly', async () => {
   const { pool, begun, endAll, endOne } = openHeldPool()
   const attacks: Promise<unknown>[] = []
   const signUpFromAllNetworks = () => {

@@ -44,7 +44,7 @@ export function fail(): never {
   'actors/actor.ts': 'export {}\n',
 }
 
-/** A small source tree with the one project file that built programs need. */
+/** The tree contains the only project file that built programs need. */
 function newTree(): string {
   const root = mkdtempSync(join(folder, 'tree-'))
   for (const [path, text] of Object.entries(SOURCES)) write(root, path, text)
@@ -64,7 +64,6 @@ async function builtOf(root: string): Promise<string> {
   return built
 }
 
-/** Runs the build in another process, as a start does. */
 async function startsBuild(root: string): Promise<string> {
   const module = JSON.stringify(pathToFileURL('engine/process/build.mjs').href)
   const program = `import { builtFolder } from ${module}
@@ -100,7 +99,7 @@ test('builds identical sources once for concurrent starts, and rebuilds changed 
   const built = await builtOf(root)
   assert.equal(built, first)
   assert.deepEqual(buildsIn(root), [basename(built)], 'no unfinished build is left')
-  // An existing build is not repeated: files removed from it stay missing.
+  // A second build would restore the changed file.
   writeFileSync(join(built, 'engine/app/main.mjs'), 'kept')
   assert.equal(await builtFolder(root), built)
   assert.equal(readFileSync(join(built, 'engine/app/main.mjs'), 'utf8'), 'kept')
@@ -113,14 +112,14 @@ test('builds identical sources once for concurrent starts, and rebuilds changed 
   assert.equal(buildsIn(root).length, 2, 'a failed build leaves no folder')
 })
 
-test('retains the two other most recently used builds and removes older and unfinished builds', async () => {
+test('retains the two most recently used other builds, and removes older and unfinished builds', async () => {
   const root = newTree()
   const built = await builtOf(root)
   const cache = dirname(built)
   const names = ['aaaa', 'bbbb', 'cccc', 'dddd.0123', 'eeee.4567']
   for (const [index, name] of names.entries()) {
     mkdirSync(join(cache, name))
-    // Modification times in seconds. Only the last one is recent.
+    // Only `eeee.4567` has a recent modification time.
     if (name !== 'eeee.4567') utimesSync(join(cache, name), 1_000 + index, 1_000 + index)
   }
   await builtOf(root)
@@ -137,7 +136,7 @@ test('starts through tsx when the installation is read-only, otherwise from its 
     if (name === '.cache') continue
     symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
   }
-  // A file takes the place of the build folder, so that no user can write there, not even root.
+  // A file in place of the build folder prevents writing, even as root.
   writeFileSync(join(root, 'node_modules/.cache'), '')
   assert.equal(await builtFolder(root), null)
   const unbuilt = await run(process.execPath, ['engine/app/start.mjs', '--help'], { cwd: root })

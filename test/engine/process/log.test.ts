@@ -1,5 +1,3 @@
-// Log lines about an unreachable host, from a real client and a real socket that use closed ports.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -14,7 +12,6 @@ import { seededRandom } from '../../../engine/random.ts'
 import { SocketFeed } from '../../../engine/venues/socket-feed.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-/** A local port that no process listens on. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -39,7 +39,7 @@ function keys(...clues: readonly GameClue[]) {
 }
 
 describe('leagues', () => {
-  test('finds the league of a venue b series by its longest matching stem, and none for combined markets', () => {
+  test('finds the league of a venue b series by its longest matching stem, and none for combination markets', () => {
     assert.equal(leagueOfSeries('KXNFLGAME')?.league.name, 'nfl')
     assert.equal(leagueOfSeries('KXNCAAFSPREAD')?.league.name, 'cfb')
     assert.equal(leagueOfSeries('KXNCAAWBGAME')?.league.sport, 'cbb')
@@ -50,7 +50,7 @@ describe('leagues', () => {
   })
 })
 
-describe('clues', () => {
+describe('game clues', () => {
   test('parses league, codes and date of a slug, and gives further events of a game the same anchor', () => {
     const game = slug('nfl-dal-phi-2025-09-04', 'Cowboys vs. Eagles')
     assert.deepEqual(codes(game), ['dal', 'phi'])
@@ -81,7 +81,7 @@ describe('clues', () => {
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', listed).startMs, null)
   })
 
-  test('splits codes without a separator by table, subtitle, suffix or names', () => {
+  test('splits team codes without a separator by table, subtitle, suffix or names', () => {
     assert.deepEqual(codes(ticker('KXNFLGAME-25NOV02DENHOU', 'Denver at Houston')), ['den', 'hou'])
     assert.deepEqual(codes(ticker('KXNHLGAME-25OCT15CGYUTA', 'Calgary vs Utah')), ['cgy', 'uta'])
     assert.deepEqual(
@@ -135,7 +135,7 @@ describe('clues', () => {
     assert.equal(ticker('KXWTAMATCH-25SEP10MARMAR2', 'Maria vs Marino').number, null)
   })
 
-  test('extracts the sides from a title, except from games, dates and questions', () => {
+  test('extracts the sides from a title, except from titles of several games, dates and questions', () => {
     assert.deepEqual(sidesOfTitle('Toronto vs Seattle (Game 5)'), ['Toronto', 'Seattle'])
     assert.deepEqual(sidesOfTitle('WTA Hamburg: Schunk or Galfi advances?'), ['Schunk', 'Galfi'])
     assert.deepEqual(sidesOfTitle('Raiders  vs. Seahawks '), ['Raiders', 'Seahawks'])
@@ -164,7 +164,7 @@ describe('teams', () => {
     assert.equal(team('NHL', 'vgk', 'Vegas'), team('NHL', 'las', 'Golden Knights'))
     assert.equal(team('MLB', 'az', 'Arizona'), team('MLB', 'ari', 'Diamondbacks'))
     assert.equal(team('MLB', 'ath', "A's"), team('MLB', 'oak', 'Athletics'))
-    // A place name shared by two teams is ambiguous, so the code decides.
+    // Two teams share the place name, so the code decides.
     assert.equal(team('NHL', 'nyi', 'New York'), 'nyi')
     assert.equal(team('NFL', '', 'New York'), null)
   })
@@ -185,7 +185,7 @@ describe('teams', () => {
     assert.notEqual(team('LIGUE1', 'par', 'Paris'), team('LIGUE1', 'psg', 'PSG'))
   })
 
-  test('learns codes from the venue’s list for the keys of venue b', () => {
+  test('learns team codes from the venue’s list for the keys of venue b', () => {
     const taught = new TeamTable()
     const b = () =>
       [
@@ -250,7 +250,7 @@ describe('team lists', () => {
 })
 
 describe('games', () => {
-  test('gives both venues’ pair the same key in either team order, under venue a’s slug', () => {
+  test('gives a game the same key at both venues in either team order, under venue a’s slug', () => {
     assert.deepEqual(
       keys(
         slug('nhl-lak-mon-2025-11-11', 'Kings vs. Canadiens'),
@@ -309,7 +309,7 @@ describe('games', () => {
     assert.equal(keys(a, far).length, 2)
     const man = ticker('KXATPMATCH-26FEB26TOMJOV', 'Tomljanovic vs Jovic')
     assert.equal(keys(a, man).length, 2)
-    // Known start times exclude the same pair's game on the next day.
+    // Known start times exclude the game of the same pair on the next day.
     assert.equal(
       keys(
         { ...a, startMs: Date.parse('2026-02-26T18:00:00Z') },

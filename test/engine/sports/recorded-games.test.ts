@@ -1,4 +1,4 @@
-// Groups recorded games of both venues. Each side is parsed from its own row, without the league and date of the file.
+// Each side is parsed from its own row, without the league and date of the file.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -88,7 +88,7 @@ interface Outcome {
   readonly misses: readonly string[]
 }
 
-/** Groups all rows, parsed with or without times and subtitles, and checks the result. */
+/** Groups all rows, with or without times and subtitles, and checks the result. */
 function group(read: { isTimed: boolean; hasSubtitle: boolean }): Outcome {
   const pairs = rows.map((row) => ({
     row,
@@ -103,7 +103,7 @@ function group(read: { isTimed: boolean; hasSubtitle: boolean }): Outcome {
     if (one === other && one !== 'not read') continue
     misses.push(`${row.polymarket.event_slug} (${one}) and ${row.kalshi.event_ticker} (${other})`)
   }
-  // Each row is another game, so two anchors of one venue with the same key mean that two games were joined.
+  // Each row is a different game, so two anchors with one key are two games that were joined by mistake.
   for (const [key, anchors] of anchorsOf) {
     assert.equal(anchors.length, new Set(anchors.map((anchor) => anchor.includes('/'))).size, key)
   }
@@ -115,11 +115,11 @@ const skip = rows.length === 0 ? `${FILE} is absent` : false
 describe('recorded games', () => {
   for (const read of [
     { isTimed: true, hasSubtitle: true },
-    // Only the fields that the catalogue holds in memory are set.
+    // The catalogue holds only these fields in memory.
     { isTimed: false, hasSubtitle: false },
   ]) {
     const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
-    test(`gives at least 99 of 100 recorded games the same unique key at both venues, by ${how}`, {
+    test(`gives at least 99 of 100 recorded games a unique key that both venues share, by ${how}`, {
       skip,
     }, (t) => {
       const { together, misses } = group(read)
@@ -135,7 +135,7 @@ describe('recorded games', () => {
   }, (t) => {
     const random = seededRandom('sports', 1)
     const moved = rows.map(({ polymarket, kalshi }) => {
-      // Combines this row's date with the ticker and names of another row of venue b.
+      // The date of this row with the ticker and names of another row.
       const other = rows[random.below(rows.length)]?.kalshi ?? kalshi
       const date = /-\d{2}[A-Z]{3}\d{2}/.exec(kalshi.event_ticker)?.[0] ?? ''
       const event_ticker = other.event_ticker.replace(/-\d{2}[A-Z]{3}\d{2}/, date)

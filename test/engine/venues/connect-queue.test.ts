@@ -15,7 +15,7 @@ function open() {
 }
 
 describe('connect queue', () => {
-  it('connects the first at once, and the others in order of their numbers with an interval', () => {
+  it('opens the first connection at once, and each next connection after an interval', () => {
     const { clock, queue, connected, request } = open()
     for (const connection of [4, 3, 1, 2]) request(connection)
     assert.deepEqual(connected, [4])
@@ -33,7 +33,7 @@ describe('connect queue', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('connects no more while the maximum is unanswered, until one is settled, repeated or too old', () => {
+  it('opens no more connections while the maximum is unanswered', () => {
     const { clock, queue, connected, request } = open()
     for (const connection of [1, 2, 3, 4, 5]) request(connection)
     clock.advance(500)
@@ -62,7 +62,7 @@ describe('connect queue', () => {
     assert.deepEqual(connected, [1, 2])
   })
 
-  it('forgets connections that are cancelled, and all when it stops', () => {
+  it('drops a connection that is cancelled, and all connections on stop', () => {
     const { clock, queue, connected, request } = open()
     request(1)
     const cancel = request(2)

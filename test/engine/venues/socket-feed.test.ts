@@ -66,7 +66,7 @@ async function open(more: Partial<SocketOptions> = {}, jitter = 0): Promise<Benc
   return bench
 }
 
-/** Runs event-loop ticks until the condition holds, and advances the clock by `stepMs` in each tick. */
+/** Advances the clock by `stepMs` in each event-loop tick until the condition holds. */
 async function until(bench: Bench, isSo: () => boolean, stepMs = 0): Promise<void> {
   if (stepMs === 0) return untilSo(isSo, 'the peer to act')
   for (let ticks = 0; ticks < 20_000; ticks += 1) {
@@ -319,7 +319,7 @@ describe('SocketFeed', () => {
     assert.equal(
       bench.feed.lateSinceMs,
       pausedAtMs,
-      'a loss that is detected now is dated to the pause',
+      'a loss detected after a pause is dated to the pause',
     )
     await until(bench, () => bench.opens === 2, 10)
     assert.equal(bench.feed.lateSinceMs, null)

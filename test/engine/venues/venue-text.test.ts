@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { cleanPage, cleanText, cleanUrl } from '../../../engine/venues/venue-text.ts'
 import { eventListing, marketListing } from '../../support/worlds/stored.ts'
 
-/** Collects drift notes as `kind name`. */
 function notes() {
   const noted: string[] = []
   return { noted, note: (kind: string, name: unknown) => void noted.push(`${kind} ${name}`) }

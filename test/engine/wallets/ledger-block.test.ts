@@ -76,7 +76,7 @@ test('round-trips events of every kind through a block', () => {
   }
 })
 
-// The stored block is of an earlier version, whose hash sections are filled.
+// An earlier version wrote the stored block, and its hash sections are filled.
 test('decodes a stored block, and encodes its events to the recorded bytes', () => {
   const bytes = Buffer.from(GOLDEN_BLOCK, 'base64')
   assert.deepEqual(unpackBlock(bytes), GOLDEN_EVENTS)

@@ -1,5 +1,4 @@
-// Compares PnL states with the reference implementation over random histories, in order and late, and with figures that
-// were calculated by hand.
+// Compares PnL states with a reference implementation over random histories, and with figures calculated by hand.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,10 +31,10 @@ import {
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
 const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150
-/** Number of histories in tests that compare each history several times. */
+/** Fewer histories for tests that compare each history several times. */
 const OFTEN_JUDGED = HISTORIES / 2
 
-test('computes every figure of a history like the naive reference', () => {
+test('computes every figure of a history like the reference implementation', () => {
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -46,7 +45,7 @@ test('computes every figure of a history like the naive reference', () => {
   }
 })
 
-test('keeps cash excluding fees plus the cost of holdings equal to realised PnL', () => {
+test('keeps cash without fees plus the cost of holdings equal to realised PnL', () => {
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
@@ -162,7 +161,7 @@ test('continues unchanged after being serialised and deserialised at every event
       straight.apply(event, find)
       packed.apply(event, find)
       const bytes = packed.pack()
-      // At an unaligned offset, as in a database page.
+      // A database page may contain the bytes at an unaligned offset.
       const shifted = new Uint8Array(bytes.byteLength + 3)
       shifted.set(bytes, 3)
       const unpacked = PnlState.unpack(shifted.subarray(3))
@@ -203,7 +202,8 @@ test('rejects truncated bytes and other versions', () => {
 
 test('preserves pending write-offs when a state is copied or serialised', () => {
   const wallet = new TestWallet(market('m', resolved(100, 0))).all(['buy', [0, 'm-yes', 10, 4]])
-  // Losing positions are written off when a figure is first read, which has not happened yet.
+  // Losing positions are written off when a figure is first read, so a copy before the first read has pending
+  // write-offs.
   const copy = wallet.state.copy()
   const opened = PnlState.unpack(wallet.state.copy().pack())
   assert.ok(opened !== null)
@@ -226,7 +226,7 @@ function finder(markets: readonly WalletMarket[]): FindWalletMarket {
   return (id) => byId.get(id) ?? null
 }
 
-/** The complete history, and two ranges whose ends may be between seconds. */
+/** Includes the complete history and ranges that begin or end within a second. */
 function someRanges(seed: number, { events }: WalletHistory): readonly Range[] {
   const random = seededRandom('ranges', seed)
   const first = events[0]?.timeMs ?? 0
@@ -261,7 +261,7 @@ function market(name: string, set: Partial<WalletMarket> = {}): WalletMarket {
 
 const grouped = GROUP.map((name) => market(name, { group: GROUP.map(nativeMarketId) }))
 
-/** An event `second` seconds after the start. Sizes in contracts and dollars; `on` is a token such as `m-yes`. */
+/** `second` counts from the start. Sizes are in contracts and dollars. `on` is a token such as `m-yes`. */
 function event(
   kind: WalletEventKind,
   [second, on, size, usd = size]: readonly [number, string, number, number?],
@@ -286,7 +286,6 @@ function event(
 
 type Given = Parameters<typeof event>
 
-/** A PnL state with methods to apply events and read figures. */
 class TestWallet {
   readonly state = PnlState.empty()
   readonly #markets: readonly WalletMarket[]
@@ -305,7 +304,6 @@ class TestWallet {
     return this
   }
 
-  /** Figures of a position, in the order of `names`. */
   of(token: string, ...names: readonly (keyof PnlPosition)[]): unknown[] {
     const position = positionOf(this.state, token)
     return names.map((name) => position[name])
@@ -316,7 +314,6 @@ class TestWallet {
     return names.map((name) => totals[name])
   }
 
-  /** Realised profit of one second. */
   realizedAt(second: number): number {
     const atMs = timeMs(START_MS + second * SECOND)
     return this.state.between(atMs, atMs).realized
@@ -345,7 +342,7 @@ test('floors proportional shares exactly at every size and below 0, and makes th
   }
 })
 
-test('raises the average cost on buys, realises against it on sales, and gives the last sale the remaining cost', () => {
+test('raises the average cost on buys, and gives the last sale the remaining cost', () => {
   const wallet = new TestWallet(market('m')).all(
     ['buy', [0, 'm-yes', 10, 4]],
     ['buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) }],
@@ -413,7 +410,7 @@ test('realises a loser at the resolution, or at the market’s last event if tha
   )
 })
 
-test('pays the payout, including fractional payouts, for all holdings of both sides on redemption', () => {
+test('pays all holdings of both sides on redemption, including fractional payouts', () => {
   const wallet = new TestWallet(market('m', resolved(5, 333_333))).all(
     ['buy', [0, 'm-yes', 1.5, 0.6]],
     ['buy', [1, 'm-no', 2, 1]],
@@ -444,7 +441,7 @@ test('infers the winner when no payout is known and the dollars equal one side�
   assert.deepEqual(both.of('m-no', 'realized', 'isCostKnown'), [0, false])
 })
 
-test('converts No in two of four markets to dollars, and to Yes in the other two at the remaining cost', () => {
+test('converts No in two of four markets to dollars, and to Yes in the two remaining markets', () => {
   const converted = ['m0', 'm2'].map(nativeMarketId)
   const wallet = new TestWallet(...grouped).all(
     ['buy', [0, 'm0-no', 10, 7]],
@@ -453,7 +450,7 @@ test('converts No in two of four markets to dollars, and to Yes in the other two
   )
   assert.deepEqual(wallet.of('m0-no', 'amount'), [0])
   assert.deepEqual(wallet.of('m2-no', 'amount', 'cost'), [10_000_000, 9_000_000])
-  // Cost of 7 + 9 dollars less (2 − 1) × 10 dollars received, for 10 Yes of each market.
+  // The cost is 7 + 9 dollars less (2 − 1) × 10 dollars received, for 10 Yes of each market.
   assert.deepEqual(wallet.of('m1-yes', 'cost'), [3_000_000])
   assert.deepEqual(wallet.of('m3-yes', 'cost', 'amount'), [3_000_000, 10_000_000])
   assert.deepEqual(wallet.totals('realized', 'conversions', 'trades'), [0, 1, 2])
@@ -536,7 +533,7 @@ test('counts a market as won or lost when no position is open, and as open again
 
 test('includes both ends of a range, and groups by days, weeks from Monday, and months in UTC', () => {
   const wallet = new TestWallet(market('m')).all(['buy', [0, 'm-yes', 100, 50]])
-  // 1 January 2026 is a Thursday; 4 January is a Sunday, 5 January a Monday.
+  // 1 January 2026 is a Thursday. 5 January is a Monday.
   const days = [0, 3, 4, 31]
   for (const day of days) wallet.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
   const all = { fromMs: timeMs(0), toMs: timeMs(START_MS + 400 * DAY) }
@@ -662,7 +659,7 @@ test('sums fees and income beside realised PnL, and counts a gain smaller than i
   assert.deepEqual(wallet.of('m-yes', 'outcomeIndex'), [-1], 'the market is unknown')
 })
 
-test('reports combo PnL only when no contracts are held and all redeemed contracts are accounted for', () => {
+test('reports combo PnL only when all contracts were redeemed and accounted for', () => {
   const wallet = new TestWallet().all(['comboBuy', [0, 'm-c', 100, 25]])
   const realizedAfter = (...events: readonly Given[]) =>
     wallet.all(...events).totals('comboRealized')
@@ -683,8 +680,7 @@ test('reports combo PnL only when no contracts are held and all redeemed contrac
   assert.deepEqual(others, [6, 0, 0, 0, 0, 0])
 })
 
-// Recorded: on 25 April 2026 $18.06 at 0.86 bought 21 contracts, of which 20.9118 arrived. On 31 March 4.8935 of 5
-// contracts at 0.29 arrived (public report).
+// Recorded on 25 April 2026: $18.06 at 0.86 bought 21 contracts, of which 20.9118 arrived.
 test('deducts a taker fee before 28 April 2026 from the contracts when the row omits the fee', () => {
   const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
   const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })

@@ -57,7 +57,7 @@ test('expects the venue to report no realised loss for a losing position until i
   assert.equal(differencesOf([loser], [redeemed])[0]?.what, 'realized')
 })
 
-test('reports positions that only we or only the venue have, if the venue’s list is complete', () => {
+test('reports positions that only the service or only the venue has, if the venue’s list is complete', () => {
   const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
   const removed = ours({ token: outcomeId('gone'), bought: 3e6 })
   const missing = {
@@ -89,7 +89,7 @@ test('reports positions that only we or only the venue have, if the venue’s li
   assert.deepEqual(differencesOf([held], [...twice, asTheVenueTells(held, 0)]), [])
 })
 
-/** A position by the venue’s definitions, with its average cut to four decimals. */
+/** A position by the venue’s definitions. Its average is cut to four decimals. */
 function asTheVenueTells(position: PnlPosition, chance: number): VenuePosition {
   const contracts = position.bought / 1e6
   const rounding = Math.trunc(contracts * 100 * chance)

@@ -1,5 +1,3 @@
-// Recorded rows of the venue produce the venue’s own figures.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -54,7 +52,6 @@ const number = (row: Row, name: string): number => Number(row[name] ?? 0)
 const usdOf = (value: number) => roundUsd(value) ?? usdMicros(0)
 const sizeOf = (value: number) => roundSize(value) ?? fail()
 
-/** An event with the fields of a recorded row; other fields are empty. */
 function eventOf(row: Row, set: Partial<WalletEvent> = {}): WalletEvent {
   const isFill = String(row.asset ?? '') !== ''
   const side = String(row.side) === 'BUY' ? 'buy' : 'sell'
@@ -77,7 +74,7 @@ function eventOf(row: Row, set: Partial<WalletEvent> = {}): WalletEvent {
   }
 }
 
-/** A venue position with an average price, and its market, resolved or not. */
+/** `resolvedTo` is the market's payout, or null while it is open. */
 function bought(row: Row, resolvedTo: number | null) {
   const size = sizeOf(number(row, 'totalBought'))
   const usd = usdOf((size / MICROS) * number(row, 'avgPrice'))
@@ -122,11 +119,11 @@ test('costs open positions like the venue, but counts a loser as lost while the 
   for (const row of open) {
     const price = number(row, 'curPrice')
     const isResolved = row.redeemable === true
-    // Two wallets sold a part of their contracts. Only the remaining contracts are compared.
+    // Two wallets sold a part of their contracts, so only the remaining contracts are compared.
     const held = { ...row, totalBought: row.size }
     const { pnlState } = bought(held, isResolved ? price : null)
     const [position = fail()] = pnlState.positions()
-    // Averages are cut to four decimals.
+    // The venue cuts averages to four decimals.
     const tolerance = 100 * (position.bought / MICROS) + 50
     const cashPnl = usdOf(number(row, 'cashPnl'))
     if (isResolved && price === 0) {

@@ -1,5 +1,3 @@
-// PnL states computed in the real thread, in one task and in several.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EngineError } from '../../../engine/errors.ts'
@@ -18,7 +16,7 @@ const SLICES = 5
 const history = (seed: number) =>
   randomHistory(seed, { isComplete: true, eventCount: 500, groupCount: 6 })
 
-test('computes the same PnL state in the thread’s time slices as inline and in the reference', async () => {
+test('computes the same PnL state in the thread as inline and in the reference implementation', async () => {
   const thread = openWalletThread()
   try {
     for (const seed of [1, 2]) {

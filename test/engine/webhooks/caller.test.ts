@@ -1,4 +1,4 @@
-// Posts to receivers with all kinds of behaviour, on real sockets with a manual clock.
+// Real sockets with a manual clock.
 
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
@@ -21,7 +21,7 @@ async function receive(behaviour: Behaviour): Promise<Receiver> {
   return receiver
 }
 
-/** A caller that allows loopback addresses. */
+/** The caller allows loopback addresses. */
 function open(parts: Partial<CallerParts> = {}) {
   const clock = new ManualClock()
   const metrics = new Metrics()
@@ -33,7 +33,7 @@ function open(parts: Partial<CallerParts> = {}) {
   return { caller, clock, count }
 }
 
-/** A running post, and its outcome as soon as it has one. */
+/** `outcome` is set once the post has ended. */
 function send(caller: Caller, url: string, signal = new AbortController().signal) {
   const sent: { outcome: PostOutcome | null } = { outcome: null }
   const headers = { 'webhook-id': 'evt_1', 'Content-Type': 'application/json' }
@@ -48,7 +48,6 @@ function post(caller: Caller, url: string): Promise<PostOutcome> {
   return send(caller, url).done
 }
 
-/** Answers every request with these bytes. */
 const logLine = (text: string): Behaviour => ({ onRequest: (socket) => void socket.write(text) })
 const status = (code: number, ...headers: readonly string[]) =>
   logLine(`HTTP/1.1 ${[`${code} Words`, 'Content-Length: 0', ...headers].join('\r\n')}\r\n\r\n`)
@@ -209,7 +208,7 @@ describe('receiver behaviour', () => {
     )
   })
 
-  /** Waits many ticks for something that must not happen. */
+  /** Waits many ticks for a condition that must not become true. */
   async function soon(condition: () => boolean): Promise<void> {
     for (let tick = 0; tick < 2_000 && !condition(); tick += 1) await nextTurn()
   }
@@ -278,7 +277,6 @@ describe('stored answer', () => {
   }
 })
 
-/** The outcome without the head of the answer. */
 function withoutHead(outcome: PostOutcome): object {
   if (outcome.kind === 'failed') return outcome
   const { answer: _, ...rest } = outcome
@@ -342,7 +340,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('accepts a status regardless of whether the body is silent, slow or endless', async () => {
+  it('accepts a status even if the body is silent, slow or endless', async () => {
     const { caller, clock } = open()
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n'
     const unsubscribed = await receive(logLine(head))
@@ -402,9 +400,9 @@ describe('limits', () => {
 describe('connections', () => {
   afterEach(closeOpened)
 
-  it('replaces an idle connection closed by the receiver once within the same attempt', async () => {
+  it('replaces an idle connection that the receiver closed once within the same attempt', async () => {
     const { caller } = open()
-    // Closes each connection when its second request arrives, like a receiver that just closes an idle connection.
+    // A receiver may close an idle connection just when a request arrives.
     const stale = await receive({
       onRequest: (socket, requests) => {
         if (requests % 2 === 0) return void socket.resetAndDestroy()
@@ -461,7 +459,7 @@ describe('connections', () => {
     assert.deepEqual(hosts, origins)
   })
 
-  it('verifies TLS authority and host name, regardless of the environment', async () => {
+  it('verifies TLS authority and host name, whatever the environment variables', async () => {
     const [own, other] = [selfSigned('receiver.example'), selfSigned('receiver.example')]
     const receiver = await receive({ ...status(200), tls: own })
     const lookup = async () => ['127.0.0.1']

@@ -1,5 +1,3 @@
-// Filters of webhooks, compared with a naive implementation of the same rules.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
@@ -29,7 +27,7 @@ test('defaults to 5,000 dollars for whale.alert and to 5 cents for price.changed
   assert.equal(matchesFilters(NO_FILTERS, typeOf('trade.created'), noFacts), true)
 })
 
-test('matches an opportunity only once, when profit, edge and age have all reached their minimum', () => {
+test('matches an opportunity only when profit, edge and age have all reached their minimum', () => {
   const requested = {
     ...NO_FILTERS,
     ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },

@@ -1,5 +1,5 @@
-// No URL, name, DNS answer or redirect leads to an internal address. A canary server listens on loopback and must get no
-// connection. The first test shows that it is reachable.
+// A canary server on loopback must get no connection through any URL, name, DNS answer or redirect. The first test
+// shows that the server is reachable.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -143,7 +143,7 @@ describe('hostile URLs', () => {
     })
   }
 
-  it('resolves a name again for every connection, and refuses a name that now points to an internal address', async () => {
+  it('resolves a name for every connection, and refuses a name that now points to an internal address', async () => {
     const answers = [[publicV4], [publicV4, publicV6], ['127.0.0.1'], ['::1', publicV4]]
     const rebinding: AddressesOf = async () => answers.shift() ?? ['127.0.0.1']
     assert.deepEqual(await verdict(rebinding), [publicV4])
@@ -233,7 +233,7 @@ describe('hostile URLs', () => {
   })
 })
 
-/** The addresses that a socket gets for a name, or the error message. */
+/** Resolves with the addresses that a socket gets for a name, or with the error message. */
 function verdict(addressesOf: AddressesOf, isAll = true): Promise<string | readonly string[]> {
   return new Promise((resolve) => {
     guardedLookup(addressesOf, false)('name.example', { all: isAll }, (error, found) => {

@@ -7,7 +7,7 @@ const strict: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 const http: CallPolicy = { allowsHttp: true, allowsPrivate: false }
 const trial: CallPolicy = { allowsHttp: true, allowsPrivate: true }
 
-/** The normalised URL; null if it is refused. */
+/** null if the URL is refused. */
 function normalised(text: string, policy: CallPolicy = strict): string | null {
   const target = readTargetUrl(text, policy)
   return 'url' in target ? target.url : null
@@ -99,7 +99,7 @@ test('refuses non-public hosts in any spelling', () => {
   assert.equal(normalised('https://[fe80::1%25eth0]/', trial), null)
 })
 
-test('allows port 443 and ports from 1024 except other protocols’ ports, and port 80 with http', () => {
+test('allows ports 443 and 1024 upwards except other protocols’ ports, and port 80 with http', () => {
   const ok = [443, 1_024, 3_000, 8_080, 8_443, 49_152, 65_535]
   const refused = [0, 1, 21, 22, 25, 80, 110, 444, 1_023]
   const existing = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]

@@ -42,7 +42,7 @@ test('parses each action into its command', () => {
   for (const line of ['--help', '-h', 'list --help']) assert.equal(read(line), 'help', line)
 })
 
-test('refuses other input and names what is accepted', () => {
+test('refuses invalid arguments and names the accepted arguments', () => {
   const cases = [
     ['', /ACTION is missing/],
     ['lists', /no action lists; it is list, set-tier, disable, enable, log-out or delete/],

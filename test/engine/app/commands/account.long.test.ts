@@ -1,5 +1,3 @@
-// Runs `npm run account` without an engine, with a running engine (this process), and while an engine starts.
-
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,14 +21,13 @@ async function run(dataDir: string, ...terms: readonly string[]) {
   return { code: ended.code, out: ended.stdout, error: ended.stderr }
 }
 
-/** Opens a data folder with its accounts. */
 async function openFolder(dataDir: string) {
   const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
   const storage = await openLmdbStorage({ dataDir, ...parts })
   return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
 }
 
-test('changes the data folder while no engine runs, and the next engine reads the changes', async () => {
+test('changes the data folder while no engine runs, and the next engine applies the changes', async () => {
   const dataDir = join(folder, 'stopped')
   const first = await openFolder(dataDir)
   const ann = await first.directory.add({
@@ -100,7 +97,7 @@ test('sends changes to a running engine, which applies them in memory at once', 
   directory.watch({ onAccountDeactivated: (_, reason) => void removed.push(reason) })
   const socket = new AdminSocket({ dataDir, clock: systemClock, log: silentLog })
   socket.register(accountHandlers(directory))
-  // Like a starting engine, it holds the lock at once and opens the socket a moment later.
+  // A starting engine holds the lock at once and opens the socket a moment later.
   const requesting = run(dataDir, 'disable', 'ann@example.com')
   await socket.start()
   assert.deepEqual(await requesting, {
@@ -121,7 +118,7 @@ test('sends changes to a running engine, which applies them in memory at once', 
   await storage.close()
 })
 
-test('reports an unresponsive engine or a folder that was never used, and changes nothing', async () => {
+test('changes nothing when the engine is unresponsive or the folder was never used', async () => {
   const dataDir = join(folder, 'mute')
   const { storage } = await openFolder(dataDir)
   const nowhere = join(folder, 'nowhere')

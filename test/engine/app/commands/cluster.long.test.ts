@@ -1,4 +1,4 @@
-// Runs `npm run cluster` as a process. Skipped without a nats-server on the PATH.
+// Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ const SETTINGS = {
   ...{ PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '100', SIM_FAULTS: 'off' },
   ...{ WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'error' },
 }
-/** Maximum number of requests until both gateways give the same answer, because books change in between. */
+/** Books change between requests, so both gateways may need several requests to give the same answer. */
 const TRIES_MAX = 500
 
 const folder = mkdtempSync(join(tmpdir(), 'cluster-'))
@@ -98,7 +98,7 @@ if (!hasNats()) {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test('answers the README’s first requests equally at both gateways, each with its own name', async () => {
+    test('answers the README’s first requests equally at both gateways, except for the gateway’s name', async () => {
       const list = await ask(`${gateway(1)}/v1/markets?limit=1`, withKey())
       const id: string = JSON.parse(list.text).markets[0].id
       const paths = [
@@ -121,7 +121,7 @@ if (!hasNats()) {
       for (const path of paths) await agree(path)
     })
 
-    test('shows what one gateway created or removed at the other gateway', async () => {
+    test('shows at one gateway what the other gateway created or removed', async () => {
       const account = await signUp(gateway(1))
       const auth = { headers: { authorization: `Bearer ${account}` } }
       const body = { label: 'short', scopes: ['read', 'webhooks'] }
@@ -190,10 +190,7 @@ function isListening(url: string): Promise<boolean> {
   })
 }
 
-/**
- * Signs up and returns the token. Each attempt uses a new e-mail, because an attempt that timed out may have created
- * its account.
- */
+/** An attempt that timed out may have created its account, so each attempt uses a new e-mail. */
 async function signUp(url: string): Promise<string> {
   for (let tries = 1; ; tries += 1) {
     const body = { email: `user${tries}@example.com`, password: 'correct horse' }
@@ -209,7 +206,7 @@ async function marketPrice(): Promise<string> {
   return `/v1/markets/${JSON.parse(text).markets[0].id}/price`
 }
 
-/** Repeats a request until it has this status, because changes reach other gateways with a delay. */
+/** Changes reach the other gateway with a delay. */
 async function untilStatus(url: string, value: string, status: number): Promise<void> {
   while ((await ask(url, withKey(value))).status !== status) await beforeAgain()
 }

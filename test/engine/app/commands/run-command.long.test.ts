@@ -1,5 +1,3 @@
-// Runs each command with `--help` and with an unknown argument.
-
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +5,7 @@ import { describe, test } from 'node:test'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
 import { type Ended, runToEnd } from '../../../support/rigs/run-to-end.ts'
 
-/** Each npm script that has arguments: its file and its name. */
+/** File and name of each npm script with arguments. */
 const COMMANDS = [
   { file: 'engine/app/start.mjs', name: 'npm start' },
   { file: 'bench/run.ts', name: 'npm run bench' },
@@ -31,7 +29,7 @@ function scriptOf(file: string): string {
   return `npm run ${found[0]}`
 }
 
-/** Runs a command with an empty environment, so that a command that ignores its arguments fails. */
+/** A command that ignores its arguments fails in an empty environment. */
 const run = (file: string, ...args: readonly string[]) =>
   runToEnd(file, args, { env: { DATA_DIR: '/nowhere' } })
 
@@ -54,7 +52,7 @@ describe('command table', { concurrency: 2 }, () => {
     })
   }
 
-  test('refuses a dump that is given as that of the other venue', async () => {
+  test('refuses a dump that belongs to the other venue', async () => {
     const folder = testFolder('exchanged')
     const [a, b, out] = ['a.jsonl', 'b.jsonl', 'out.jsonl'].map((name) => join(folder, name))
     assert.ok(a !== undefined && b !== undefined && out !== undefined)

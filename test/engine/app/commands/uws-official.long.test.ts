@@ -1,4 +1,4 @@
-// Runs `npm run uws:official` in a copy of this project's files, with npm and with a stand-in for npm.
+// Runs `npm run uws:official` in a copy of this project, with npm and with a fake npm.
 
 import assert from 'node:assert/strict'
 import {
@@ -34,7 +34,6 @@ function project(): string {
   return folder
 }
 
-/** Contents of all files of a folder. */
 function contents(folder: string): ReadonlyMap<string, string> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
   const files = paths
@@ -48,7 +47,7 @@ function contents(folder: string): ReadonlyMap<string, string> {
 const run = (cwd: string, env: NodeJS.ProcessEnv) =>
   runToEnd(COMMAND, [], { cwd, env: { ...process.env, ...env } })
 
-/** A folder with an executable `npm` that consists of these lines. */
+/** Creates a folder with a shell script named `npm`. */
 function npmOf(...lines: readonly string[]): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-npm-'))
   folders.push(folder)

@@ -1,5 +1,3 @@
-// Runs `npm run watch` as a process that connects to a small server.
-
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,7 +37,6 @@ function watch(...args: readonly string[]): Watching {
   return { child, stdout: () => stdout.join(''), stderr: () => stderr.join(''), ended }
 }
 
-/** Changes the book until the command has ended. */
 async function moveUntil(watching: Watching): Promise<number | null> {
   let isOver = false
   watching.ended.then(() => {

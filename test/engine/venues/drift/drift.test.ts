@@ -80,7 +80,7 @@ test('names an unexpected HTTP response by its path with ids replaced', () => {
   )
 })
 
-test('reports an optional path once when it refuses every request, but not when it sometimes succeeds', () => {
+test('reports an optional path once when it refuses every request, but not when a request succeeds', () => {
   const { drift } = openTable()
   const note = (count: number, isRefused: boolean) => {
     for (let at = 0; at < count; at += 1) drift.expected(`/events/slug/a-b-${100 + at}`, isRefused)

@@ -4,7 +4,7 @@ import { silentLog } from '../../../../engine/process/log.ts'
 import { DriftProbes } from '../../../../engine/venues/drift/probes.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('sends probes one at a time after start and every hour, and abandons those that fail or hang', async () => {
+test('sends probes one at a time after start and every hour, and abandons probes that fail or hang', async () => {
   const clock = new ManualClock()
   const probes = new DriftProbes({ clock, log: silentLog })
   const requested: string[] = []
@@ -39,7 +39,6 @@ test('sends probes one at a time after start and every hour, and abandons those 
   clock.advance(30_000)
   await hasAsked
   assert.deepEqual(requested, ['fails', 'hangs', 'answers'])
-  // The round ends some event-loop ticks after its last response.
   for (let tick = 0; tick < 20; tick += 1) await null
   hasAsked = next()
   clock.advance(3_600_000)

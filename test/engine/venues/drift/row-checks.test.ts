@@ -30,7 +30,7 @@ test('reports a field missing or mistyped on a whole page as a loss, and a new f
   assert.deepEqual(namesIn(['text']), ['no object loss'])
 })
 
-test('reports a field that is missing in over 1% of the rows of an interval', () => {
+test('reports a field that is missing in over 1 % of the rows of an interval', () => {
   const drift = quietDrift()
   const logLine = (name: string, reported: number, unsaid: number) => {
     for (let each = 0; each < reported + unsaid; each += 1) {

@@ -13,7 +13,7 @@ const limits = (refill: unknown, capacity: unknown) => ({
 })
 
 describe('KalshiBudget', () => {
-  it('covers without a key what is polled in 50 seconds, whichever markets trade', () => {
+  it('limits coverage without a key to the books that are polled in 50 seconds', () => {
     const { count, because } = booksWithinLimits(false)
     assert.deepEqual([count, because], [150, 'without a key 5 books a second are polled'])
     assert.equal(booksWithinLimits(true).count, 20_000)

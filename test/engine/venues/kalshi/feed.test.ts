@@ -60,7 +60,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 1)
   })
 
-  it('pauses trades without losing them, and discards queued book messages by reconnecting without interrupting trades', async () => {
+  it('pauses trades without losing them, and drops queued book messages by reconnecting', async () => {
     const bench = await startKeyed(['A'])
     const { feed } = bench.venue
     feed.read('books')
@@ -112,7 +112,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(ids(bench), ['t1', 't4', 't1', 't2', 't3', 't4'])
   })
 
-  it('emits the trades of a long range in batches, with event-loop ticks between', async () => {
+  it('emits the trades of a long range in batches in separate event-loop ticks', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     bench.trades = Array.from({ length: 50 }, (_, index) => row(`t${50 - index}`, startMs - index))
@@ -146,7 +146,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(up.sinceMs, down.sinceMs)
   })
 
-  it('accepts a trade as proof of an unconfirmed subscription, but still records the missing confirmation', async () => {
+  it('accepts a trade as proof of an unconfirmed subscription, and records the missing confirmation', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -190,7 +190,7 @@ describe('Kalshi feed with a key', () => {
     )
   })
 
-  it('detects a lost last message by a snapshot that it requests during silence, then refreshes all books of the subscription', async () => {
+  it('detects a lost last message by a snapshot during silence, then requests all books of the subscription', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
@@ -231,7 +231,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => feedEvents(bench, 'feedUp', 'books').length === 2)
   })
 
-  it('keeps a quiet socket whether it sends or refuses snapshots while only block trades arrive', async () => {
+  it('keeps a quiet socket that answers snapshot requests while only block trades arrive', async () => {
     const bench = await startKeyed(['A', 'B'])
     const refuse = () => {
       const peer = books(bench)
@@ -269,7 +269,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1)
   })
 
-  it('subscribes to the books of covered markets only, and reads figures of all watched ones', async () => {
+  it('subscribes to the books of covered markets only, and reads figures of all watched markets', async () => {
     const bench = await open(true)
     const { feed } = bench.venue
     feed.start()
@@ -290,7 +290,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(count(bench, 'bookChange'), 0)
   })
 
-  it('verifies books over REST within the budget, and all others by snapshots on the stream', async () => {
+  it('verifies books over REST within the budget, and all remaining books by snapshots on the stream', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `M${index}`)
     const bench = await startKeyed(names)
     bench.events.length = 0
@@ -310,7 +310,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(last?.kind === 'bookSnapshot' && last.isInOrder)
   })
 
-  it('uses the limits of the account and its costs of requests', async () => {
+  it('uses the account’s limits and request costs', async () => {
     const bench = await open(true)
     bench.account.limits = {
       usage_tier: 'premier',
@@ -339,7 +339,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(Math.max(...sizes()), 60, 'half of the burst of 600 tokens')
   })
 
-  it('opens connections one after another, those of the first markets first', async () => {
+  it('opens connections one after another, starting with those of the first markets', async () => {
     const bench = await open(true)
     const names = Array.from({ length: 15_001 }, (_, index) => `M${index}`)
     watchBooks(bench.venue.feed, names.map(watched))
@@ -354,7 +354,7 @@ describe('Kalshi feed with a key', () => {
     assert.match(bookPeers()[3]?.commands[0] ?? '', /^subscribe M15000$/)
   })
 
-  it('closes connections without markets, except for the last one', async () => {
+  it('closes connections without markets, except for the last connection', async () => {
     const bench = await open(true)
     const { feed } = bench.venue
     const names = Array.from({ length: 5_001 }, (_, index) => `M${index}`)

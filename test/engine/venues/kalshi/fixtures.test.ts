@@ -1,5 +1,4 @@
-// Converts synthetic and recorded rows and frames of Kalshi and compares the results with the fixtures. The fixtures
-// contain the expected values of synthetic rows and the expected books of synthetic streams.
+// Compares converted rows and frames of Kalshi with the expected values in the fixtures.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'

@@ -68,7 +68,7 @@ const lifecycle = (change: string, more: object = {}): DataMessage => {
 }
 
 describe('Kalshi map', () => {
-  it('builds one book in prices of Yes from both sides: a bid for No at p becomes an ask at 1 - p', () => {
+  it('builds one book in Yes prices from both sides: a bid for No at p is an ask at 1 - p', () => {
     const { events } = map({
       kind: 'orderbookSnapshot',
       sid: 1,
@@ -117,7 +117,7 @@ describe('Kalshi map', () => {
     })
   }
 
-  it('omits levels at 0 or 1 from a book and keeps the rest', () => {
+  it('omits levels at 0 or 1 from a book and keeps all other levels', () => {
     const book: DataMessage = {
       ...{ kind: 'orderbookSnapshot', sid: 1, seq: 1, ticker: 'T' },
       yes: [['0.4000', '10.00']],
@@ -208,7 +208,7 @@ describe('Kalshi map', () => {
     assert.equal(payout({ settlement_value: 37, result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '0.3700', result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '1.0000' }), 1_000_000)
-    // The number may be in dollars or cents. The payout follows from the result.
+    // The number may be in dollars or cents, so the result determines the payout.
     assert.equal(payout({ settlement_value: 1, result: 'yes' }), 1_000_000)
     assert.equal(payout({ settlement_value: 0, result: 'no' }), 0)
     for (const none of [{ settlement_value: 101 }, { settlement_value: 0.5 }, { result: 'void' }]) {

@@ -117,7 +117,7 @@ describe('Kalshi parse', () => {
     })
   }
 
-  it('states the sid and market of a rejected message, so that only its market becomes suspect', () => {
+  it('returns the sid and market of a rejected message, so that only its market becomes suspect', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
     assert.deepEqual(result.position, { sid: 1, seq: 2, ticker: 'T' })
@@ -175,7 +175,7 @@ describe('Kalshi parse', () => {
     assert.equal(change.kind === 'unread' && change.change, 'reborn')
   })
 
-  it('reads REST trades in the current format and that of January 2026', () => {
+  it('reads REST trades in the current format and in the format of January 2026', () => {
     const row = {
       trade_id: 'x-1',
       ticker: 'T',

@@ -15,7 +15,6 @@ import {
 } from '../../../support/fakes/kalshi-peer.ts'
 import { watchBooks } from '../../../support/fakes/watch-books.ts'
 
-/** The requests for this market's book. */
 function pollsOfBook(bench: Bench, ticker: string): readonly string[] {
   return bench.requests.filter((path) => {
     const [endpoint = '', query] = path.split('?')
@@ -67,7 +66,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([...polled()], ['C'])
   })
 
-  it('polls books of a short list before all others, and traded books more often', async () => {
+  it('polls books of a short list before all other books, and traded books more often', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     watchBooks(

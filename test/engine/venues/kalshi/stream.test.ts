@@ -101,7 +101,7 @@ test('records event fees whose type has no formula', () => {
   ])
 })
 
-test('marks a book as suspect on a book-like message of unknown type, or all books without a ticker', () => {
+test('marks one book, or all books without a ticker, as suspect on a book message of unknown type', () => {
   const { take, seen, found } = openStream()
   take('book_delta', { market_ticker: 'A', price_dollars: '0.4', delta_fp: '1.00', side: 'yes' })
   take('book_change', { market_ticker: 'B', price_dollars: '0.4', size: '1.00', side: 'no' })

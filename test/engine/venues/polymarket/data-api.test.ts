@@ -52,7 +52,7 @@ test('reads null as an empty list, and rejects any other unexpected shape as sus
   }
 })
 
-test('rejects a read as suspect when a cursor is missing or repeats, and reports the cause', async () => {
+test('rejects a list as suspect when a cursor is missing or repeats, and reports the cause', async () => {
   const without = openApi({ data: [1], pagination: paging(true, null) })
   await assert.rejects(readAll(without.api), /more without a cursor/)
   const repeated = openApi({ data: [1], pagination: paging(true, 'x') })

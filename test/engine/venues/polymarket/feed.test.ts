@@ -17,7 +17,6 @@ import { dataRow } from '../../../support/worlds/data-api-rows.ts'
 
 const START_MS = 1_795_000_000_000
 
-/** Opens a feed on a manual clock with a stub venue. Both stop at the end of the test. */
 async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
@@ -46,7 +45,7 @@ async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
 
 const AUDITED: PolymarketFeedOptions = { bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 }
 
-/** Starts a feed and waits until the stub has received its subscriptions to trades and these markets' books. */
+/** Resolves when the stub has received the subscriptions to trades and to these markets' books. */
 async function watching(
   t: TestContext,
   markets: readonly number[],
@@ -66,7 +65,7 @@ async function watching(
   return opened
 }
 
-/** Runs event-loop ticks until the condition holds. Time does not advance. */
+/** Time does not advance meanwhile. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
   for (let round = 0; round < 20_000; round += 1) {
     if (isMet()) return
@@ -112,7 +111,6 @@ const row = (more: Partial<WireTrade> = {}): WireTrade => ({
   transactionHash: '0xfeed',
   ...more,
 })
-/** A `last_trade_price` message. */
 const lastTrade = (more: object = {}) => ({
   event_type: 'last_trade_price',
   market: '0x1',
@@ -132,7 +130,7 @@ const activity = (type: string, more: Partial<WireTrade> = {}) => ({
   payload: row(more),
 })
 
-test('distributes markets over sockets with both tokens on one socket, and requests venue-wide messages on one socket', async (t) => {
+test('keeps both tokens of a market on one socket, and requests venue-wide messages on one socket', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
   watchBooks(feed, [market(1), market(2), market(3), market(1)])
   feed.start()
@@ -172,7 +170,7 @@ test('distributes markets over sockets with both tokens on one socket, and reque
   })
 })
 
-test('subscribes to the books of covered markets only, and follows trades and closing times of all watched ones', async (t) => {
+test('subscribes to the books of covered markets only, and follows trades and closing times of all watched markets', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const closeAtMs = timeMs(START_MS + 1_000)
   feed.watch([market(1, { closeAtMs }), market(2, { closeAtMs })])
@@ -195,7 +193,7 @@ test('subscribes to the books of covered markets only, and follows trades and cl
   assert.deepEqual(feedEvents('feedGap', 'books'), [])
 })
 
-test('ends the subscription of an uncovered book, drops its late messages, and starts with a snapshot when it is covered again', async (t) => {
+test('unsubscribes an uncovered book, drops its late messages, and starts with a snapshot when it is covered again', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await watching(t, [1, 2])
   const snapshots = () => ofKind('bookSnapshot').map(({ outcome }) => outcome)
   const change = (asset: string) => ({
@@ -316,7 +314,7 @@ test('reads books under hexadecimal ids, and marks books as suspect when message
   )
   send(books(stub)[0], change('911', '0x1'))
   await until(() => gaps().length === 1, 'a gap of the named market')
-  // Two consecutive messages about unknown tokens have no effect. After the third all books are suspect.
+  // Two consecutive messages about unknown tokens have no effect. The third makes all books suspect.
   send(books(stub)[0], [change('921'), change('922')])
   send(books(stub)[0], [change('21'), change('921'), change('31'), change('31'), change('922')])
   await until(() => ofKind('bookChange').length === 2, 'a change of a known token')
@@ -410,13 +408,12 @@ test('combines snapshot requests, at most one command a second, and less often w
 })
 
 const marketsTo = (count: number) => Array.from({ length: count }, (_, index) => market(index + 1))
-/** The first tokens of the markets in the subscriptions of a socket. */
 const subscribedTo = (socket: StubSocket | undefined) =>
   commands(socket).flatMap(({ operation, assets_ids: ids }) =>
     operation === 'unsubscribe' || !Array.isArray(ids) ? [] : ids.filter((_, at) => at % 2 === 0),
   )
 
-test('waits for first books on at most 16 sockets, at the start and when all are lost together', async (t) => {
+test('waits for first books on at most 16 sockets, at the start and when all sockets are lost together', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 2 })
   const opened = async (from: number) => {
     for (let step = 0; step < 100; step += 1) {
@@ -445,7 +442,7 @@ test('waits for first books on at most 16 sockets, at the start and when all are
   assert.equal(await opened(20), 16)
 })
 
-test('subscribes to the next markets of a socket when snapshots of the previous ones arrive', async (t) => {
+test('subscribes to the next markets of a socket when the snapshots of the previous markets arrive', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   const markets = marketsTo(120)
   watchBooks(feed, markets)
@@ -485,7 +482,7 @@ test('requests a missing snapshot five seconds after the venue began to answer',
   assert.equal(books(stub).length, 1)
 })
 
-test('replaces no delivering socket for a market without a book, and reads that book over REST', async (t) => {
+test('keeps a delivering socket when a market’s book is missing, and reads that book over REST', async (t) => {
   const { stub, feed, clock, ofKind } = await watching(t, [1])
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
@@ -511,7 +508,7 @@ test('neither requests books again nor replaces their socket while books are not
   assert.deepEqual([books(stub).length, commands(books(stub)[0]).length], [1, 1])
 })
 
-test('counts a connection for more markets as missing only if it delivers nothing for ten seconds', async (t) => {
+test('counts a new connection as missing only after ten seconds without data', async (t) => {
   const { stub, feed, clock, ofKind } = await watching(t, [1], { assetsPerSocketMax: 2 })
   const health = () => {
     const { connectionsOpen, connectionsWanted } = feed.health()
@@ -639,7 +636,7 @@ test('dates the loss of an activity stream during a read pause to the start of t
   send(rtds(), activity('orders_matched'))
   clock.advance(60_000)
   feed.read('all')
-  // The queued message gets the time at which it is read, long after the pause began.
+  // The queued message gets the time at which the feed reads it, long after the pause began.
   await until(() => trades().length === 1, 'a trade')
   rtds()?.socket.terminate()
   await until(() => feedEvents('feedDown', 'trades').length === 1, 'down')
@@ -711,7 +708,7 @@ test('reconnects a silent activity stream while last_trade_price arrives, even w
   assert.equal(
     feedEvents('feedDown', 'trades').length,
     0,
-    'without trades the stream counts as alive',
+    'without trades the silent stream counts as alive',
   )
   send(sockets(stub, '/rtds')[0], 'PONG')
   send(books(stub)[0], lastTrade())
@@ -727,7 +724,7 @@ test('reconnects a silent activity stream while last_trade_price arrives, even w
   assert.equal(stub.requests.filter(({ path }) => path === '/v2/trades').length, 0)
 })
 
-test('uses last_trade_price while the activity stream is silent, emits each trade once, and reports the source', async (t) => {
+test('uses last_trade_price while the activity stream is silent, and emits each trade once', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await watching(t, [1])
   const rtds = () => sockets(stub, '/rtds').at(-1)
   send(books(stub)[0], [book('11', START_MS)])
@@ -847,7 +844,7 @@ test('checks a silent book socket over REST, reports a gap on a difference, and 
   assert.equal(
     feedEvents('feedGap', 'books').length,
     0,
-    'a quiet market does not prove a dead socket',
+    'a quiet market is no evidence of a broken socket',
   )
   send(books(stub)[0], 'PONG')
   await settle()
@@ -937,7 +934,7 @@ test('reports a gap of one market when REST contradicts its book twice', async (
   assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['21'])
 })
 
-test('does not mark a correct book as stale when one of two REST reads returns a book of only 0.01 and 0.99', async (t) => {
+test('keeps a correct book when one of two REST reads returns a book of only 0.01 and 0.99', async (t) => {
   for (const isGhostFirst of [true, false]) {
     const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
     send(books(stub)[0], book('11', START_MS))
@@ -973,7 +970,7 @@ test('reads requested books over REST and emits them as out of order', async (t)
   assert.equal(feed.health().connectionsOpen, 1, 'the stream has delivered no data')
 })
 
-test('does not suspect a stream that catches up between two REST reads', async (t) => {
+test('accepts a stream that catches up between two REST reads', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'book')
@@ -990,7 +987,7 @@ test('does not suspect a stream that catches up between two REST reads', async (
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('does not suspect a venue that stamps REST books with the request time', async (t) => {
+test('accepts a stream when the venue stamps REST books with the request time', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'book')
@@ -1026,14 +1023,14 @@ test('reports a market for a catalogue read after its planned close, and emits n
   assert.equal(feed.health().connectionsOpen, 0)
 })
 
-/** Waits some event-loop ticks, in which pending responses on loopback arrive. */
+/** Lets pending loopback responses arrive. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 40; round += 1) {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
-test('pauses trades without losing them, and discards queued book messages by reconnecting without interrupting trades', async (t) => {
+test('pauses trades without losing them, and drops queued book messages by reconnecting', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
   feed.start()

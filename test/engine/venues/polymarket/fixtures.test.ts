@@ -1,5 +1,4 @@
-// Compares synthetic and recorded rows and frames of Polymarket with their expected values. Rebuilds books from
-// streams, and parses mutated frames.
+// Compares converted rows and frames of Polymarket with the expected values in the fixtures.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -33,7 +32,7 @@ import {
 
 const AT = timeMs(1_795_000_000_000)
 
-/** Creates a mapper of these tokens. `feed` returns the result of each message of a frame. */
+/** `feed` returns the result of each message of a frame. */
 function mapper(tokens: readonly string[]) {
   const tracks = new Tracks()
   const events: VenueEvent[] = []
@@ -79,7 +78,7 @@ test('converts every synthetic row to its expected values', async () => {
   assert.equal(await checkCases('polymarket'), 137)
 })
 
-/** The ids of a market of protocol v2. They replace the ids of the recorded market. */
+/** The ids of protocol v2 that replace the ids of the recorded market. */
 const V2 = {
   market: '0x015a7c0de9f1b2a3c4d5e6f708192a3b4c000000000000000000000001000000',
   tokens: [
@@ -142,7 +141,7 @@ test('converts synthetic positions to the expected positions', async () => {
   assert.deepEqual(counted, [{ venue: 'a', reason: 'bad_position', count: refused.length }])
 })
 
-// The market's first token may be either one, so its books arrive before or after those of the second.
+// Either token may be the market's first token, so both orders are tested.
 for (const isReversed of [false, true]) {
   const order = isReversed ? "with the second token's books first" : "with the first token's first"
   testOnBoth(

@@ -11,7 +11,7 @@ const AT = timeMs(1_795_000_000_000)
 const FIRST = '111'
 const SECOND = '222'
 
-/** Creates a mapper of one market with tokens 111 and 222. `feed` converts frames and returns the new events. */
+/** The market has tokens 111 and 222. `feed` returns the new events of the frames. */
 function openMap() {
   const tracks = new Tracks()
   const events: VenueEvent[] = []
@@ -73,7 +73,7 @@ const change = (entries: unknown[], timestamp = 1_795_000_000_001) => ({
   price_changes: entries,
 })
 
-test('merges the entries of both tokens for one change into one change of the first token', () => {
+test('merges the entries of both tokens into one change of the first token', () => {
   const { feed } = openMap()
   const [event, ...rest] = feed(
     change([
@@ -94,7 +94,7 @@ test('merges the entries of both tokens for one change into one change of the fi
   })
 })
 
-test('converts entries of only the second token to the first token’s side and price, including the best prices', () => {
+test('converts entries of only the second token to the first token’s side and price', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([entry(SECOND, 'BUY', '0.3', '7', { best_bid: '0.3', best_ask: '' })]),
@@ -175,7 +175,7 @@ test('keeps a level that only the first token’s simultaneous book has', () => 
   const complete = [{ price: 600_000, size: 5_000_000 }]
   assert.deepEqual(asksAfter([poorer, own]), complete)
   assert.deepEqual(asksAfter([own, poorer]), complete)
-  // An unreadable book of the second token does not prevent the use of the first token's book.
+  // An unreadable book of the second token must not block the first token's book.
   assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), complete)
 })
 

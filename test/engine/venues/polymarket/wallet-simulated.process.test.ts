@@ -1,4 +1,4 @@
-// Reads wallets of the simulated venue over HTTP and compares them with the simulator's ledgers.
+// Reads wallets of the simulated venue over HTTP. The simulator's ledgers are the reference.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ interface Told {
   readonly fee: number
 }
 
-/** The events of a wallet in the simulator, in the format and order of our wallet events. */
+/** The simulator's events of a wallet, in the format and order of our wallet events. */
 function expectedOf({ wallet, events }: WalletAccount): string[] {
   const published: Told[] = []
   for (const event of events) {

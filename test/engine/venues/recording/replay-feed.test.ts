@@ -67,7 +67,7 @@ function listing() {
   return row.listing
 }
 
-/** Records a book stream of venue b and one activity frame of venue a, with 100 ms between frames. */
+/** A book stream of venue b and one activity frame of venue a, with 100 ms between frames. */
 async function record(name: string): Promise<string> {
   const file = join(folder, name)
   const clock = new ManualClock()

@@ -13,7 +13,7 @@ const MARKETS_MANY = isLong ? 5_000 : 1_500
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const NOON = at('2026-11-20T12:07:31Z')
-/** Ordinary days, and the two days on which New York changes its clocks. */
+/** The last two days are those on which New York changes its clocks. */
 const MOMENTS = [
   '2026-11-20T12:07:31Z',
   '2026-11-01T05:59:59Z',
@@ -134,7 +134,7 @@ test('plans the requested number of markets per venue at every size and time', (
   }
 })
 
-test('lists a third of the questions on both venues, and makes a quarter of these traps', () => {
+test('lists a third of the questions on both venues, and makes a quarter of these false matches', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -166,7 +166,7 @@ test('links both listings of a pair to each other', () => {
   for (const listing of byNative.values()) {
     if (listing.pair === null) continue
     const other = byNative.get(listing.pair.otherNativeId)
-    // One of the two listings may be removed from its venue some minutes before the other.
+    // One listing may be removed from its venue some minutes before the other.
     if (other === undefined) continue
     assert.notEqual(other.venue, listing.venue)
     assert.equal(other.questionKey, listing.questionKey)

@@ -13,7 +13,7 @@ test('suppresses the book of one market for two minutes under the fault mute', (
   assert.equal(faults.isMuted('x', beganMs + 120_000), false)
 })
 
-test('suppresses every book for a minute under the fault freeze, and none without it', () => {
+test('suppresses every book for a minute under the fault freeze, and none without the fault', () => {
   const faults = new Faults(['freeze'], seededRandom('freeze'))
   let nowMs = 0
   while (!faults.isFrozen(nowMs)) nowMs += 1_000

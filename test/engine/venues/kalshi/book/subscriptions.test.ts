@@ -21,7 +21,7 @@ let overflow: string[] = []
 let givenUp: string[] = []
 let isSendable = true
 let isDelivering = false
-/** Snapshots that may be requested. */
+/** The number of snapshots that may be requested. */
 let allowed = Number.POSITIVE_INFINITY
 let subscriptions: Subscriptions
 let drift: Drift
@@ -61,10 +61,7 @@ const error = (id: number, code: number, more: object = {}): Reply => ({
 })
 const take = (): Sent[] => sent.splice(0)
 
-/**
- * Opens a connection with these markets, confirms each subscription with the next sid, and delivers the snapshots of all
- * markets.
- */
+/** Opens a connection and delivers the snapshots of all markets. Each subscription gets the next sid. */
 function openWith(tickers: readonly string[]): void {
   for (const ticker of tickers) subscriptions.add(ticker)
   subscriptions.opened()
@@ -164,7 +161,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(sent.filter(({ cmd }) => cmd === 'subscribe').length, 2)
   })
 
-  it('repeats a command without a reply while the connection delivers, instead of replacing the connection', () => {
+  it('repeats a command without a reply while the connection delivers, and keeps the connection', () => {
     subscriptions.add('A')
     subscriptions.opened()
     assert.equal(take().length, 1)
@@ -210,7 +207,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(requested?.tickers.length, 50)
   })
 
-  /** Opens a connection whose 5,000 markets share one sid, as the venue merges subscriptions. */
+  /** The venue merges the subscriptions, so all 5,000 markets share one sid. */
   function openMerged(): void {
     for (const ticker of names(5_000)) subscriptions.add(ticker)
     subscriptions.opened()
@@ -222,7 +219,7 @@ describe('Kalshi subscriptions', () => {
     }
   }
 
-  it('requests all snapshots of a subscription with one command after a gap, however many markets it has', () => {
+  it('requests all snapshots of a subscription with one command after a gap', () => {
     openMerged()
     subscriptions.noteGap(7, 'test')
     for (let flushes = 0; flushes < 20; flushes += 1) {
@@ -233,7 +230,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([commands.length, commands[0]?.tickers.length], [1, 5_000])
   })
 
-  it('requests only the snapshots that already arrived again when another gap follows', () => {
+  it('requests arrived snapshots again when another gap follows', () => {
     openMerged()
     subscriptions.noteGap(7, 'test')
     subscriptions.flush()
@@ -259,7 +256,7 @@ describe('Kalshi subscriptions', () => {
     )
   })
 
-  it('waits for a snapshot while snapshots of other markets arrive, up to 30 seconds', () => {
+  it('waits up to 30 s for a snapshot while snapshots of other markets arrive', () => {
     openWith(names(2))
     subscriptions.want(['M0'])
     subscriptions.flush()
@@ -387,7 +384,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(subscriptions.marketCount, 99)
   })
 
-  it('hands markets over to another connection when a subscription is full (error 26)', () => {
+  it('moves markets to another connection when a subscription is full (error 26)', () => {
     openWith(names(2))
     subscriptions.add('N')
     subscriptions.flush()

@@ -139,7 +139,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(suspectCount('series', 'empty'), 1)
   })
 
-  it('sends the filter that the venue requires when it refreshes updated markets', async () => {
+  it('sends the required filter when it refreshes updated markets', async () => {
     const { catalog, paths } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
@@ -170,7 +170,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(paths().filter((path) => path.startsWith('/markets')).length, 2)
   })
 
-  it('reports a requested combination as refused and never requests it or its event again', async () => {
+  it('reports a requested combination as refused, and never requests it or its event again', async () => {
     const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
     const { catalog, paths, combos } = open((path, query) => {
       if (path === '/series') return SERIES

@@ -21,12 +21,11 @@ import { RECORDED, rowsOfFile } from '../../../../support/worlds/recordings.ts'
 const HOUR_MS = 3_600_000
 const signal = new AbortController().signal
 const at = (ms: number) => formatTime(timeMs(ms))
-/** An order of 100 contracts at 37 cents. */
 const HUNDRED = { price: priceMicros(370_000), size: sizeMicros(100_000_000) }
 
 type Row = Record<string, unknown>
 
-/** A fake venue with responses that the test sets. An Error makes the request fail. */
+/** The test sets the responses. An Error makes the request fail. */
 class Venue {
   seriesChanges: Row[] | Error = []
   eventPages: Row[][] | Error = [[]]
@@ -55,7 +54,7 @@ class Venue {
 
   read = () => this.fees.read(signal)
 
-  /** Returns the fees of a market of event S-1 in series S. By default the series row is read now. */
+  /** Fees of a market of event S-1 in series S. By default the series row is read at the current time. */
   of(
     series: Row,
     event: Row = {},
@@ -200,7 +199,7 @@ test('reads pages of event fee changes that begin and end an override', async ()
   assert.deepEqual([now.taker?.multiplierMicros, now.sinceMs], [0, NOON - HOUR_MS])
   assert.equal(now.source, 'events.fee_changes')
   assert.deepEqual([next?.taker, next?.sinceMs], [feeCurve(70_000, 1), NOON + HOUR_MS])
-  // A change that sets the present terms again is not an upcoming change.
+  // A change to the current terms is not an upcoming change.
   const same = await opened({ eventPages: [[eventChange(NOON + HOUR_MS, 'quadratic', 1)]] })
   assert.equal(same.of(QUADRATIC).next, null)
 })

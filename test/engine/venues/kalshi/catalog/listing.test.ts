@@ -119,7 +119,7 @@ describe('Kalshi listing', () => {
     assert.equal(market(named, politics).otherPayout, 'venue')
   })
 
-  it('sets the close of a game to its expected end, and of other markets to their close time', () => {
+  it('closes a game at its expected end, and other markets at their close time', () => {
     const endMs = Date.UTC(2025, 7, 8, 2)
     const closeMs = Date.UTC(2025, 7, 21, 23)
     assert.equal(market().closeAtMs, endMs)

@@ -53,7 +53,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['20000 T closed', '23000 T seen'])
   })
 
-  it('closes open markets of a halted exchange shard and reads all again when it resumes', () => {
+  it('closes open markets of a halted exchange shard and reads all markets again when it resumes', () => {
     const { clock, published, timers } = open()
     const never = { openAtMs: null, closeAtMs: null }
     timers.set('A', { status: 'open', ...never })

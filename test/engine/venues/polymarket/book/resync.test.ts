@@ -14,7 +14,7 @@ function trackOf(number: number) {
   return new Tracks().add(market) ?? assert.fail('the market was not added')
 }
 
-test('resets the book counters of the old subscription when a snapshot is requested', () => {
+test('resets the book counters of the previous subscription when a snapshot is requested', () => {
   const track = trackOf(1)
   track.note({ venueTimeMs: timeMs(5), hash: 'h', top: null })
   Object.assign(track, { bookTimeMs: 5, firstBookCount: 1, secondBookCount: 2, secondBookAt: 3 })

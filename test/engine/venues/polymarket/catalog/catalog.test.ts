@@ -40,7 +40,7 @@ const event = (number: number, more: object = {}) => ({
   ...more,
 })
 
-/** Returns one page of `limit` rows. Like Gamma, it accepts only `after_cursor`. */
+/** Like Gamma, accepts only the cursor `after_cursor`. */
 function paged(rows: readonly object[], query: URLSearchParams, limit: number) {
   const from = Number(query.get('after_cursor') ?? '0')
   const more = from + limit < rows.length ? { next_cursor: String(from + limit) } : {}
@@ -82,7 +82,7 @@ test('follows after_cursor through open and recently closed events in a crawl', 
   assert.equal('markets' in (pages[0]?.events[0]?.native ?? {}), false)
 })
 
-/** A closed event with one market that was resolved some hours ago. */
+/** A closed event whose only market resolved `hours` ago. */
 const over = (number: number, hours: number, more: object = {}) => {
   const at = ago(hours * HOUR_MS)
   const closed = { closed: true, closedTime: at, updatedAt: at }
@@ -94,12 +94,12 @@ const closedQueries = (stub: PolymarketStub) =>
 const newestFirst = (rows: readonly Record<string, unknown>[], field: string) =>
   rows.toSorted((one, other) => String(other[field]).localeCompare(String(one[field])))
 
-test('finds recently closed markets with long past planned ends, and stops at older closes', async (t) => {
+test('finds recently closed markets whose planned end is long past, and stops at older closes', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const endDate = ago(400 * HOUR_MS)
   const closed = Array.from({ length: 60 }, (_, number) => over(100 + number, 1 + number * 12))
   const late = [over(1, 3, { endDate }), over(2, 20, { endDate })]
-  // The event closed five days ago. Its market was settled now, after a dispute.
+  // The event closed five days ago. Its market settled now, after a dispute.
   const settledAt = ago(HOUR_MS)
   const rows = [market(3, { closed: true, closedTime: ago(120 * HOUR_MS), umaEndDate: settledAt })]
   const disputed = over(3, 120, { endDate, updatedAt: settledAt, markets: rows })
@@ -169,7 +169,7 @@ test('rejects a list whose cursor repeats and keeps the rows read so far', async
   await assert.rejects(
     catalog.refresh(timeMs(0), onPage, signal),
     { name: 'SuspectAnswerError', reason: 'empty' },
-    'the newest come first, however old they are',
+    'the newest rows come first, whatever their age',
   )
 })
 
@@ -259,7 +259,7 @@ test('fetches single markets, open or closed, with their event and omits unknown
   await assert.rejects(catalog.fetchMarkets(wanted, signal))
 })
 
-test('finds a protocol v2 market by its short or padded id, alongside v1 markets', async (t) => {
+test('finds a protocol v2 market by its short or padded id', async (t) => {
   const { stub, catalog, signal, drift } = await openCatalog(t)
   const short = `0x01${'7a'.repeat(30)}`
   const nested = { events: [{ slug: 'event-9', title: 'Event 9', tags: [] }] }
@@ -285,7 +285,7 @@ test('finds a protocol v2 market by its short or padded id, alongside v1 markets
   assert.deepEqual([entry?.kind, entry?.name], ['gamma.version', 'v9'])
 })
 
-test('returns all neg-risk markets of an event, including closed ones, and no group for unknown or single markets', async () => {
+test('returns all neg-risk markets of an event, including closed ones, and no group for other markets', async () => {
   const inGroup = (number: number, more: object = {}) =>
     market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })
   const markets = [

@@ -59,7 +59,7 @@ test('reads a fee schedule as the taker curve, and makers as free only when the 
   assert.deepEqual(stated({ ...SCHEDULE, more: 1 }), crypto, 'other keys have no effect')
 })
 
-test('reads no fees when the row states that there are none', () => {
+test('reads a row that declares no fees as free', () => {
   for (const [row, source] of [
     [{ feesEnabled: false, feeType: null }, 'gamma.feesEnabled'],
     [{ feesEnabled: false, feeType: null, feeSchedule: null }, 'gamma.feesEnabled'],
@@ -74,7 +74,7 @@ test('reads no fees when the row states that there are none', () => {
   }
 })
 
-test('treats unreadable or contradictory fees as unknown and states their source', () => {
+test('treats unreadable or contradictory fees as unknown, and reports their source', () => {
   for (const row of [
     { feesEnabled: true },
     { feesEnabled: true, feeType: 'moon_fees_v9' },
@@ -99,7 +99,7 @@ test('treats unreadable or contradictory fees as unknown and states their source
   }
 })
 
-test('returns unknown fees for a row without fee fields, with or without legacy ones', () => {
+test('returns unknown fees for a row without fee fields, with or without legacy fields', () => {
   assert.equal(readFees({}), FEES_UNKNOWN)
   assert.equal(
     readFees({ makerBaseFee: 1000, takerBaseFee: 1000, feeSchedule: null }),
@@ -115,7 +115,7 @@ const OF_A_HUNDRED: Readonly<Record<string, number>> = {
   ...{ economics: 1.25, culture: 1.25, weather: 1.25, other: 1.25, geopolitics: 0 },
 }
 
-test('charges every documented category as the venue’s documentation states', (t) => {
+test('charges every category as the venue’s documentation states', (t) => {
   const fill = { price: PRICE_HALF, size: sizeMicros(100_000_000) }
   const rates = { ...recordedRates(), ...INVENTED_RATES }
   for (const [category, rate] of Object.entries(rates)) {
@@ -170,7 +170,7 @@ test('reads equal fees from `new_market`, the CLOB and Gamma', () => {
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const ID = conditionId(`0x01${'7'.repeat(60)}`)
 
-/** Opens fees with a fake CLOB whose responses the test sets. Gamma's rows have no fees. */
+/** The test sets the CLOB's responses. Gamma's rows have no fees. */
 function openFees() {
   const clock = new ManualClock()
   const world = { answer: (): unknown => ({ c: ID, fd: { r: 0.05, e: 1, to: true } }) }

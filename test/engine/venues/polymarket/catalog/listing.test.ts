@@ -128,7 +128,7 @@ test('selects the traded token ids by the row’s protocol version and refuses a
   assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
   assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])
   assert.deepEqual(idsOf({ ...V2, clobTokenIds: null }), ['651', '652'])
-  // During a migration the row has both lists. Only the new tokens trade.
+  // During a migration the row has both lists. Only the v2 tokens trade.
   assert.deepEqual(idsOf(V2), ['651', '652'])
   // The same token ids in hexadecimal.
   assert.deepEqual(idsOf({ clobTokenIds: '["0x0b","0xC"]' }), ['11', '12'])
@@ -206,7 +206,7 @@ test('keeps a market open while its result is proposed or disputed and it accept
   assert.deepEqual(stateOf({ umaResolutionStatus: 'resolved' }), ['open', 'resolved', null])
 })
 
-test('detects a dispute that only the list of resolution steps contains', () => {
+test('detects a dispute that appears only in the list of resolution steps', () => {
   const over = { closed: true, acceptingOrders: false, outcomePrices: '["1", "0"]' }
   const listed = (...steps: string[]) => ({ umaResolutionStatuses: JSON.stringify(steps) })
   assert.deepEqual(stateOf({ ...over, ...listed('proposed', 'disputed') }), [
@@ -237,7 +237,7 @@ test('derives the resolution status of a protocol v2 market, or null when its st
   assert.equal(
     of({ resolutionStatus: 'active' }),
     null,
-    'active does not show whether a result is proposed',
+    '`active` does not show whether a result is proposed',
   )
   assert.equal(of({ resolutionStatus: 'contested' }), null)
   assert.equal(of({ resolutionStatus: 'resolved' }), 'resolved')
@@ -288,7 +288,7 @@ test('ignores best prices of zero and one, reads numbers from text, and takes th
   assert.equal(market({ bestBid: 7, volume24hr: 1e300, volumeNum: -1 }).bestBid, null)
 })
 
-test('marks an event as exclusive only when all its markets belong to one neg-risk group that cannot grow', () => {
+test('marks an event as exclusive only when one neg-risk group that cannot grow contains all its markets', () => {
   const one = { negRisk: true, negRiskMarketID: '0xgroup' }
   const other = { negRisk: true, negRiskMarketID: '0xother' }
   const plain = { negRisk: false }

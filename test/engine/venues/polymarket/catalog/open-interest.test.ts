@@ -13,7 +13,7 @@ import { settled } from '../../../../support/worlds/wallet-venue.ts'
 const idOf = (number: number): NativeMarketId =>
   nativeMarketId(`0x${number.toString(16).padStart(64, '0')}`)
 
-/** A fake venue with open interest by market number. While `isDown`, its requests fail. */
+/** Open interest by market number. Requests fail while `isDown` is true. */
 class FakeVenue {
   readonly clock = new ManualClock()
   readonly stated = new Map<number, number>()

@@ -64,12 +64,12 @@ test('counts unreadable rows and stops when the server ignores the offset', asyn
   const expected = { venue: 'a', league: 'nfl', code: 'chi', name: 'Chicago Bears' }
   assert.deepEqual(await teams(), [{ ...expected, location: '', nickname: '' }])
   assert.equal(gamma.requests.length, 2)
-  // Rows that are not objects have the same key, so they are counted once.
+  // All rows that are not objects have the same key, so they are counted once.
   assert.equal(countOf('rejected', 'bad_team'), bad.length - 1)
   assert.equal(countOf('troubles', 'teams_repeat'), 1)
 })
 
-test('derives a team’s location from its name without the nickname, else leaves it unknown', async () => {
+test('derives a team’s location from its name without the nickname', async () => {
   const names = [
     ['Los Angeles Rams', 'Rams', 'Los Angeles'],
     ['los angeles rams', 'Rams', 'los angeles'],

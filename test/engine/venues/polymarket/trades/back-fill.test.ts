@@ -15,7 +15,7 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 const FIRST_S = 1_795_000_000
 const SECONDS = 40
 
-/** Returns rows of two transactions per second, each with two equal fills. */
+/** Two transactions per second, each with two equal fills. */
 function rowsOf(): TradeRow[] {
   return Array.from({ length: 4 * SECONDS }, (_, index) => {
     const transaction = Math.floor(index / 2)
@@ -71,7 +71,7 @@ function open() {
     await backFill.fetch({ market: null, source: 'backfill', ...range })
     sync.isOver = true
   }
-  /** Reads until the back-fill ends, and calls `between` in each event-loop tick. */
+  /** Calls `between` in each event-loop tick until the back-fill ends. */
   const read = async (between: () => void): Promise<void> => {
     const fetching = fetch()
     while (!sync.isOver) {
@@ -84,12 +84,12 @@ function open() {
   return { rows, ids, seen, ledger, read, stopping, clock }
 }
 
-test('emits whole transactions between event-loop ticks, without repeating trades that the stream emits meanwhile', async () => {
+test('emits whole transactions between event-loop ticks, and no trade that the stream emitted meanwhile', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
   let ticks = 0
   await read(() => {
     ticks += 1
-    // The stream sends a fill that the back-fill emits later, and repeats a fill that was already emitted.
+    // The stream sends one fill before the back-fill emits it, and repeats an emitted fill.
     const later = rows[2 * ticks + 20]
     if (ticks === 3 && later !== undefined) ledger.addMatched(later, clock.nowMs())
     const given = rows[0]

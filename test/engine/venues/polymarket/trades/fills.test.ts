@@ -23,7 +23,7 @@ const fill = (contracts: number, price: number): Fill => ({
   price: priceMicros(Math.round(price * 1e6)),
 })
 
-/** Returns the venue's row for these fills: their total size at their average price, in floating point. */
+/** The venue's row has the fills' total size at their average price, in floating point. */
 function rowOf(fills: readonly Fill[]): TradeRow {
   const size = fills.reduce((sum, one) => sum + one.size / 1e6, 0)
   const dollars = fills.reduce((sum, one) => sum + (one.size / 1e6) * (one.price / 1e6), 0)
@@ -39,7 +39,7 @@ const message = ({ price, size }: Fill): LastTrade => ({
   ...{ market: nativeMarketId('0x1'), asset: '11', txHash: '0xfeed', side: 'buy' },
   ...{ price, size, timeMs: AT },
 })
-/** The same fill in prices of the other token. */
+/** The same fill in prices of the opposite token. */
 const mirrored = (one: Fill): LastTrade => ({
   ...message(one),
   ...{ asset: '12', side: 'sell', price: complement(one.price) },
@@ -55,7 +55,7 @@ function someFills(random: Random): Fill[] {
     fill((1 + random.below(50_000)) / 100, (1 + random.below(999)) / 1_000),
   )
   const [first] = fills
-  // Two makers with equal orders.
+  // Two makers may have equal orders.
   return first !== undefined && random.below(3) === 0 ? [...fills, first] : fills
 }
 
@@ -73,7 +73,7 @@ test('splits a row into its fills despite reordered, repeated and mirrored messa
     assert.ok(Array.isArray(found), `seed ${seed}: ${String(found)}`)
     const size = found.reduce((sum, one) => sum + one.size, 0)
     assert.equal(size, row.size, `seed ${seed}`)
-    // If several combinations add up to the row, repeats are ambiguous. Without repeats only one combination does.
+    // Repeats are ambiguous if several combinations add up to the row.
     if (messages.length === fills.length)
       assert.deepEqual(texts(found), texts(fills), `seed ${seed}`)
   }
@@ -87,7 +87,7 @@ test('waits for further messages while their sum is smaller than the row', () =>
   assert.deepEqual(texts(fillsOf(row, fills.map(message))), texts(fills))
 })
 
-test('does not accept messages with another sum of dollars, side or market as fills', () => {
+test('rejects messages with a different sum of dollars, side or market', () => {
   const row = rowOf([fill(3, 0.5), fill(7, 0.51)])
   assert.equal(fillsOf(row, [message(fill(10, 0.51))]), 'unlike')
   const others: LastTrade[] = [
@@ -99,7 +99,7 @@ test('does not accept messages with another sum of dollars, side or market as fi
   assert.deepEqual(texts(fillsOf(row, [message(fill(10, 0.507))])), ['10000000@507000'])
 })
 
-test('prices the missing rest of a row so that all fills add up to the row’s dollars', () => {
+test('prices the missing remainder of a row so that all fills add up to the row’s dollars', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   assert.deepEqual(texts(fillsWithRest(row, [message(fill(3, 0.5))])), texts(fills))

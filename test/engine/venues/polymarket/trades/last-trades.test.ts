@@ -50,7 +50,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
     onSource: () => assert.fail('its rows may still arrive'),
   })
   lastTrades.start()
-  // During a pause the stream is not considered silent, so trades continue to wait.
+  // During a pause the stream does not count as silent, so trades continue to wait.
   lastTrades.pause(true)
   const take = (txHash: string, size: number, price = 500_000) => {
     const market = nativeMarketId('0xa')
@@ -58,10 +58,10 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
     const timeMs = clock.nowMs()
     lastTrades.take({ ...row, size: sizeMicros(size), timeMs }, timeMs)
   }
-  /** Passes a transaction's row of `size` millionths of a contract at this average price. */
+  /** `size` is in millionths of a contract. */
   const match = (txHash: string, size: number, price: number) =>
     lastTrades.matched(rowOf({ txHash, size, price, atMs: clock.nowMs() }), clock.nowMs())
-  /** The fills of each row that the ledger received, in millionths. */
+  /** Fills of each row that the ledger received, in millionths. */
   const given = () =>
     matched.map(({ row, fills }) => [
       row.txHash,
@@ -85,7 +85,7 @@ test('limits waiting trades by count and age, and emits the oldest transaction b
   assert.equal(ids().length, LAST_TRADES_MAX + 2)
 })
 
-test('drops and counts fills beyond 256 per transaction and leaves them to the Data API', () => {
+test('drops and counts fills beyond 256 per transaction, which the Data API delivers later', () => {
   const { clock, take, ids, troubles } = open()
   for (let size = 1; size <= FILLS_MAX + 3; size += 1) take('0xa', size)
   clock.advance(601_000)
@@ -130,7 +130,7 @@ test('ignores fills of a transaction whose row has arrived', () => {
   assert.equal(ids().filter((id) => id.startsWith('0xa-')).length, 0)
 })
 
-test('records stream rows whose size is in another unit than last_trade_price', () => {
+test('records stream rows whose size has a different unit from last_trade_price', () => {
   const hashes = ['0xa', '0xb', '0xc']
   const namesOf = (ratio: number) => {
     const { take, ids, drift } = open(new Map(hashes.map((hash) => [hash, 5_000_000 * ratio])))
@@ -221,7 +221,7 @@ test('splits a row by its makers when the market channel has one message for the
   )
 })
 
-test('emits the rest of a row as one fill at the remaining price when a fill is lost', () => {
+test('emits the remainder of a row as one fill at the remaining price when a fill is lost', () => {
   const { clock, lastTrades, take, match, given } = open(new Map(), true)
   lastTrades.pause(false)
   take('0xa', 3_000_000, 500_000)

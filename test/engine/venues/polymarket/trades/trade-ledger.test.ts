@@ -108,7 +108,7 @@ test('does not emit a late stream row that a response of the Data API already co
   assert.equal(ids().length, 3, 'a back-fill emitted it')
 })
 
-test('assigns each fill of a row its own id, equal on stream and Data API, and numbers identical fills', () => {
+test('assigns each fill of a row its own id, equal on stream and Data API', () => {
   const { ledger, events, ids } = openLedger()
   const fills = [
     { price: priceMicros(400_000), size: sizeMicros(5_000_000) },

@@ -19,7 +19,7 @@ import { dataRow } from '../../../../support/worlds/data-api-rows.ts'
 
 const START_S = 1_795_000_000
 
-/** Opens a fake Data API with these rows, oldest first, and at most `capRows` rows a page. */
+/** The fake Data API returns at most `capRows` rows a page. `rows` are oldest first. */
 async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const clock = new ManualClock((START_S + 1_000) * 1_000)
   const requested: { query: Query; cursor: string | undefined }[] = []
@@ -74,12 +74,10 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
 
 interface Source {
   newestFirst: readonly Readonly<Record<string, unknown>>[]
-  /** Changes the rows of a page, to simulate faults. */
   page: (
     rows: readonly Readonly<Record<string, unknown>>[],
     requested: { query: Query; cursor: string | undefined },
   ) => readonly unknown[]
-  /** Changes the cursor of a page. */
   next: (after: string | null) => string | null
 }
 
@@ -202,7 +200,6 @@ test('counts invalid rows, skips combinations with a specific reason, and reject
     back.drift.entries().map(({ kind, name }) => [kind, name]),
     [['data.pages', '/v2/trades cursor']],
   )
-  // Pages without trades, whose cursors repeat or never end.
   back.source.page = () => []
   back.source.next = () => '7'
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'cursor' })
@@ -221,7 +218,7 @@ test('starts a read of older rows at the cursor of an earlier read', async () =>
   assert.ok(requested.length <= 24 + 3 * 10, `${requested.length} pages of 12 in ten parts`)
 })
 
-test('accepts missing trades as proven up to the response’s newest row, or up to the maximum cache age', async () => {
+test('proves the absence of trades up to the response’s newest row, or up to the maximum cache age', async () => {
   const rows = makeRows(() => 2, 200, seededRandom('proven'))
   const { read, clock } = await openWalk(rows)
   const newestMs = (START_S + 199) * 1_000
@@ -248,7 +245,7 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
     assert.equal(staleReason, null)
     assert.ok(suspected(reason) > 0)
-    // The list has no older row with another page size either. The result is suspect, and its rows are emitted.
+    // The second page size finds no older row either, so the result is suspect.
     source.page = (page) => damage(page.filter((row) => Number(row.timestamp) >= START_S + 60))
     assert.notEqual((await read(START_S + 60, START_S + 199)).suspectReason, null)
     // A single market may have no older trades.

@@ -63,7 +63,7 @@ const trade = (more: Wire = {}) =>
     ...more,
   })
 
-test('computes dollars as price times size and the fee as the rest of usdcSize', () => {
+test('computes dollars as price times size, and the fee as the difference to usdcSize', () => {
   const fill = eventOf(trade({ size: 714.285713, price: 0.860000001148, usdc_size: 614.285714 }))
   assert.equal(fill.usd, 614_285_714, 'a price rounded to 0.86 would give 614,285,713')
   assert.equal(fill.price, 860_000)
@@ -77,7 +77,7 @@ test('computes dollars as price times size and the fee as the rest of usdcSize',
   assert.equal(
     eventOf(trade({ usdc_size: 5.000001 })).usd,
     5_000_001,
-    'a difference of a micro is rounding',
+    'a difference of a micro-dollar is rounding',
   )
   assert.equal(eventOf(trade({ usdc_size: 5.000001 })).fee, 0)
   assert.equal(eventOf(trade({ usdc_size: undefined })).fee, 0)

@@ -32,7 +32,6 @@ async function open(t: TestContext) {
   return { stub, clock, feed, wallets, events, fills }
 }
 
-/** Runs event-loop ticks until the condition holds. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
   for (let tick = 0; tick < 20_000; tick += 1) {
     if (isMet()) return
@@ -58,7 +57,7 @@ const frame = (type: string, more: object = {}) => ({
   },
 })
 
-test('emits each fill of a followed wallet once, from the wallet’s own row, and no fills of other wallets', async (t) => {
+test('emits each fill of a followed wallet once from the wallet’s own row, and no fills of other wallets', async (t) => {
   const { stub, feed, wallets, events, fills } = await open(t)
   feed.start()
   const rtds = () => stub.sockets.find(({ path }) => path === '/rtds')
@@ -92,7 +91,7 @@ test('emits each fill of a followed wallet once, from the wallet’s own row, an
     role: 'taker',
     converted: [],
   })
-  // The other side of the same transaction. Its wallet is now followed too.
+  // The maker of the same transaction is followed too from here on.
   const maker = `0x${'cd'.repeat(20)}`
   wallets.follow(walletAddress(maker) ?? assert.fail())
   send(frame('trades', { proxyWallet: maker, side: 'SELL' }), last(9))

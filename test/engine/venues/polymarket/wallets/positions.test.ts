@@ -29,7 +29,7 @@ function recorded(name: string): readonly Row[] {
   return rows
 }
 
-/** Reads these positions from a fake host with the venue's limits and defaults. */
+/** The fake host has the venue's limits and defaults. */
 async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_000) {
   const stub = new WalletStub(randomPast('none', []))
   stub.others = ({ query }) => {
@@ -47,7 +47,6 @@ async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_0
 
 const dataOf = (client: WalletStub) => new DataApi({ client, drift: quietDrift() })
 
-/** Converts a row of version 1 to the field names of version 2. */
 function newRow({ asset, conditionId, size, totalBought, realizedPnl, curPrice }: Row): Row {
   return {
     ...{ token_id: asset, condition_id: conditionId, current_size: size ?? 0 },

@@ -36,7 +36,7 @@ function ownerOf(row: unknown): WalletAddress {
   return owner
 }
 
-/** A fake host that responds by path and status. Later pages are empty. */
+/** Later pages are empty. */
 function hostOf(answerOf: (path: string, status: unknown) => unknown): DataApi {
   const client: JsonReader = {
     getJson: async (path, query = {}) =>
@@ -56,7 +56,7 @@ test('reads every recorded wallet answer of Data API v2', {
     for (const wire of rowsOf(name)) {
       const positioned = readTimedRow(wire, ownerOf(wire))
       assert.ok(positioned !== null && isRecord(wire))
-      // The list of combos uses other field names for ids.
+      // The list of combos has different field names for ids.
       const row = { ...positioned.wire, condition_id: wire.condition_id ?? wire.combo_condition_id }
       const read = readActivity({ ...positioned, wire: row })
       count(`${name} ${read.kind === 'event' ? read.event.kind : read.reason}`)

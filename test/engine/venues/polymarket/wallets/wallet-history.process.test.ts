@@ -1,5 +1,4 @@
-// Reads wallet histories from a stub with the venue's limits and faults. Expected events are generated first, and the
-// stub's rows are derived from them.
+// Reads wallet histories from a stub with the venue's limits and faults. The expected events generate the stub's rows.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -29,7 +28,7 @@ const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 20
 /** A time long after every generated event. */
 const NOW_MS = timeMs((PAST_START_S + 10_000_000) * 1_000)
 
-/** A clock whose timers run at once. */
+/** Timers run at once. */
 const immediateClock = (nowMs = NOW_MS): Clock => ({
   ...systemClock,
   nowMs: () => nowMs,
@@ -38,7 +37,7 @@ const immediateClock = (nowMs = NOW_MS): Clock => ({
     return () => clearImmediate(immediate)
   },
 })
-/** A clock that runs 100 times as fast, for requests over sockets. */
+/** Runs 100 times as fast, for requests over sockets. */
 const quick: Clock = {
   ...systemClock,
   after: (delayMs, action) => systemClock.after(delayMs / 100, action),
@@ -46,7 +45,7 @@ const quick: Clock = {
 
 interface ReadOptions {
   readonly fromS?: number
-  /** Second of the newest event that is already known. */
+  /** Second of the newest known event. */
   readonly lastS?: number
   readonly clock?: Clock
   readonly signal?: AbortSignal
@@ -82,7 +81,7 @@ async function read(client: JsonReader, options: ReadOptions = {}) {
   return { events, ...reach, isComplete, isSettledWhole: reach.isComplete, named }
 }
 
-/** A key of all fields of an event except its role. */
+/** Contains all fields of an event except its role. */
 const nameOf = ({ role: _, ...event }: WalletEvent) => JSON.stringify(event)
 
 function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[], what = ''): void {
@@ -102,7 +101,7 @@ test('reports a row of an undocumented kind and counts it as income', async () =
   assertTrue(events, past.events)
 })
 
-test('returns the true events in order and in complete seconds, for any page length and any order within a second', async () => {
+test('returns the true events in order, for any page length and any order within a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
@@ -203,7 +202,7 @@ test('changes the `end` parameter of a recent range every second to bypass the e
   )
 })
 
-test('reports events less than a minute old as unsettled, and completes them on the next sync', async () => {
+test('reports events less than a minute old as unsettled, and completes them in the next sync', async () => {
   const past = randomPast('young', Array(200).fill(1), () => 1)
   const stub = new WalletStub(past)
   const nowS = PAST_START_S + 180
@@ -243,7 +242,7 @@ test('follows cursors within a second that exceeds one page, and reports where a
   }
 })
 
-/** Returns a page that announces further rows without a cursor. */
+/** The page announces further rows without a cursor. */
 const noCursor: StubFault = ({ path }, rows, page) =>
   path === '/v2/activity' && page.pagination.has_more === true
     ? { ...page, pagination: { ...page.pagination, next_cursor: null } }
@@ -275,7 +274,7 @@ test('retries outdated, mixed or reordered responses, or reports the result as i
   assert.ok(completeCount > ROUNDS / 4, `only ${completeCount} of ${ROUNDS} were complete`)
 })
 
-/** Number of complete responses between two truncated ones. */
+/** A list that is truncated at the same row twice looks like a complete list. */
 const CUT_APART = 20
 
 /** Each kind of fault has its own probability, from rare to always. */
@@ -284,7 +283,6 @@ function randomFault(random: Random): StubFault {
   const kind = random.pick(kinds)
   const chance = random.pick([0.02, 0.1, 0.3, 1])
   let before: StubPage | null = null
-  // A response that is always truncated at the same row looks like the end of the list.
   let sound = CUT_APART
   return ({ path, query }, rows, page) => {
     if (path !== '/v2/activity') return rows
@@ -328,7 +326,7 @@ test('loses no event when any single response is empty', async () => {
       stub.fault = ({ path }, rows, page) => {
         if (path !== '/v2/activity') return rows
         requested += 1
-        // Half of the empty responses have the cursor of the real page. The other half have none.
+        // An empty response has the real page's cursor or none.
         if (requested !== position + 1) return rows
         return position % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
       }
@@ -379,7 +377,7 @@ test('abandons a venue with endless pages after a limited number of pages', asyn
   assert.ok(requested <= 10_010, `${requested}`)
 })
 
-test('does not accept a response without the last known event, or an empty response for an active wallet', async () => {
+test('rejects a response without the last known event, and an empty response for an active wallet', async () => {
   const past = randomPast('proof', [1, 1, 1, 1])
   const stub = new WalletStub(past)
   const seconds = [...new Set(past.events.map((event) => event.timeMs / 1_000))]
@@ -393,7 +391,7 @@ test('does not accept a response without the last known event, or an empty respo
   const empty = await read(stub, from)
   assert.deepEqual([empty.events, empty.isTailComplete, empty.isSettledWhole], [[], false, true])
   assert.ok(empty.settledToMs <= from.fromS * 1_000, 'not settled beyond what is proven')
-  // For a wallet without known events, other paths decide whether it exists.
+  // Without known events, other paths decide whether the wallet exists.
   for (const [data, positions] of [
     [{ trades: 3 }, []],
     [{ trades: 0 }, [{}]],
@@ -479,7 +477,6 @@ test('recovers from refusals, failures and HTML pages, and rejects with FetchErr
   }
 })
 
-/** An empty last page. */
 const nothing: StubPage = { data: [], pagination: { has_more: false, next_cursor: null } }
 
 /** The venue's responses for an unknown wallet. */

@@ -38,7 +38,7 @@ test('builds minute candles from exactly the trades of this run, including a tra
   const random = seededRandom('candles')
   const startMs = world.nowMs()
   for (let index = 0; index < 200; index += 1) {
-    // Every tenth trade is exactly at the end of a minute and therefore belongs to the candle that ends there.
+    // Every tenth trade is exactly at the end of a minute and belongs to the candle that ends there.
     const toMinute = MINUTE_MS - (world.nowMs() % MINUTE_MS)
     clock.advance(index % 10 === 0 ? toMinute : 1 + random.below(20_000))
     world.print(market, { cents: 30 + random.below(40), contracts: 1 + random.below(50) })
@@ -171,7 +171,7 @@ test('builds a candle with the recorded fields and JSON types', async (t) => {
   assert.equal(new Set(ours.map(shape)).size, 2, 'with trades and without')
 })
 
-/** Removes the open interest, because it depends on the time of the request. */
+/** Open interest depends on the time of the request. */
 function timeless(candles: unknown): Record<string, unknown>[] {
   return records(candles).map((candle) => ({ ...candle, open_interest_fp: null }))
 }

@@ -10,7 +10,7 @@ import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 
 const EVENTS = 128
 
-/** A world in which each event has its own series, and the fees that the connector reads from its pages. */
+/** Each event has its own series. The connector reads the fees from the simulator's pages. */
 async function openWorld(t: TestContext) {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -43,7 +43,7 @@ async function rowsOf({ venue }: Opened) {
   })
 }
 
-/** The fee multiplier of every event as the connector computes it. Without `hasRows` it sees no overrides in event rows. */
+/** The fee multiplier of every event. Without `hasRows` the connector sees no overrides in event rows. */
 function readAll(
   { fees, clock }: Opened,
   rows: Awaited<ReturnType<typeof rowsOf>>,

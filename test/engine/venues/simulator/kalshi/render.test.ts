@@ -88,7 +88,7 @@ test('renders dollars with at least four decimals and counts with two', async (t
   assert.deepEqual(market.price_ranges, [{ start: '0.0000', end: '1.0000', step: '0.0001' }])
 })
 
-/** A recorded answer. Null: the file is missing. The test is then marked as skipped. */
+/** null if the file is missing. The test is then skipped. */
 function fixture(t: TestContext, name: string): unknown {
   const path = join(FIXTURES, name)
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'))
@@ -100,7 +100,7 @@ function fixture(t: TestContext, name: string): unknown {
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
 
-/** Asserts that each recorded field exists with the same JSON type, except for the fields in `absent`. */
+/** Each recorded field must exist with the same JSON type, except for the fields in `absent`. */
 function assertShape(
   ours: Record<string, unknown>,
   recorded: Record<string, unknown>,
@@ -112,7 +112,7 @@ function assertShape(
   }
 }
 
-/** Asserts that no field has integer cents or a number of contracts as a JSON number. The venue removed such fields. */
+/** The venue no longer sends cents or counts as JSON integers. */
 function assertNoCents(text: string): void {
   assert.doesNotMatch(
     text,

@@ -8,7 +8,7 @@ import {
   signedHeaders,
 } from '../../../../support/clients/kalshi-client.ts'
 
-test('returns bids of Yes and No in ascending order, and only the best ones when depth is set', async (t) => {
+test('returns bids of Yes and No in ascending order, and only the best bids when depth is set', async (t) => {
   const { venue, det, cin } = await gameDay(t)
   const path = `/markets/${det.listing.nativeId}/orderbook`
   assert.deepEqual((await venue.get(path)).body.orderbook_fp, {

@@ -51,7 +51,7 @@ test('disconnects a client with 64 MiB of unread data', async (t) => {
   for (let round = 0; round < 40; round += 1) {
     client.send('update_subscription', { sid: 1, action: 'get_snapshot', market_tickers: tickers })
   }
-  // The server has processed these commands after another client got answers to its requests.
+  // Answers to a second client show that the server has processed these commands.
   const other = await venue.connect()
   for (let round = 0; round < 100; round += 1) await other.drain()
   client.socket.resume()

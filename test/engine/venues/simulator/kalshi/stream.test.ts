@@ -61,7 +61,7 @@ test('numbers trades but not tickers, and sends both for all markets when the su
   assert.deepEqual(
     tickers,
     ['1.00', '4.00'],
-    'after the first message, only changes of the best level are sent',
+    'after the first message the venue sends only changes of the best level',
   )
 })
 

@@ -51,7 +51,7 @@ test('reports the shard of a market, and omits fields that the venue removed', a
   assert.equal(det.listing.nativeId.startsWith('KXNFLGAME'), true)
 })
 
-test('marks some trades as block trades, and adds a trade of a combination to some others', async (t) => {
+test('marks some trades as block trades, and adds a combination trade to some trades', async (t) => {
   const { world, det, venue } = await gameDay(t)
   const trade = world.print(det, { cents: 30 })
   assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])

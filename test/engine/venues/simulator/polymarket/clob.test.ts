@@ -20,7 +20,7 @@ after(() => venue.stop())
 
 const get = async (path: string) => request(`${venue.clob}${path}`)
 
-/** The hash that a client computes: SHA-1 of the book with an empty hash. */
+/** SHA-1 of the book with an empty hash, as a client computes it. */
 function recipe(book: Readonly<Record<string, unknown>>): string {
   return createHash('sha1')
     .update(JSON.stringify({ ...book, hash: '' }))

@@ -10,7 +10,7 @@ import { marketAt, size } from '../../../../support/worlds/stub-world.ts'
 const ANN: SimWallet = { address: `0x${'a1'.repeat(20)}`, name: '', pseudonym: 'Calm-Otter' }
 const BOB: SimWallet = { address: `0x${'b2'.repeat(20)}`, name: '', pseudonym: 'Idle-Raven' }
 
-test('refuses a changed cursor or one of another path, and serves old first pages under stale_cache', async (t) => {
+test('refuses a changed cursor or a cursor of another path, and serves old first pages under stale_cache', async (t) => {
   const venue = await startStubVenue({ faults: ['stale_cache'] })
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -34,7 +34,7 @@ test('refuses a changed cursor or one of another path, and serves old first page
   assert.deepEqual(
     [records(second.body.data).length, second.pagination.limit, second.pagination.offset],
     [2, 2, 2],
-    'the size of the cursor wins',
+    'the page size in the cursor takes precedence',
   )
   const forged = Buffer.from(cursor, 'base64url').toString().replace('"l":2', '"l":900')
   const bad = [
@@ -57,7 +57,7 @@ test('refuses a changed cursor or one of another path, and serves old first page
   assert.deepEqual(
     await count(`${activity}&limit=50`),
     [6, null],
-    'another URL has its own cached copy',
+    'each URL has a separate cached copy',
   )
   const rest = await of(`${activity}&limit=2&cursor=${cursor}`)
   assert.equal(records(rest.body.data).length, 2)
@@ -93,7 +93,7 @@ const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polyma
 const lacksDocument = existsSync(RECORDED) ? false : 'NO DOCUMENT OF DATA API V2 HERE (SHARED_DATA)'
 const recordedOf = (name: string) => JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
 
-/** An event with a resolved market. Ann bought in two fills in each of two markets, and sold a part. */
+/** One market is resolved. Ann bought in two fills in each of two markets, and sold a part. */
 async function startTraded(): Promise<StubVenue> {
   const venue = await startStubVenue()
   venue.world.addEvent(3)

@@ -25,7 +25,7 @@ async function rows(path: string) {
   return records(answer.body)
 }
 
-/** Reads all pages of a keyset list. Throws if the list does not end. */
+/** Throws if the list does not end. */
 async function crawl(path: string, key: 'markets' | 'events') {
   const found: unknown[] = []
   let cursor = ''

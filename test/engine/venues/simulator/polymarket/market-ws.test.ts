@@ -26,7 +26,7 @@ async function start(faults: readonly (typeof FAULTS)[number][] = []) {
   no = market.listing.tokens[1]
 }
 
-/** Subscribes and waits for the first books. */
+/** Resolves when the first books have arrived. */
 async function follow(tokens: readonly string[], more = {}): Promise<FrameReader> {
   const reader = await venue.market()
   reader.send({ assets_ids: tokens, type: 'market', ...more })
@@ -34,7 +34,6 @@ async function follow(tokens: readonly string[], more = {}): Promise<FrameReader
   return reader
 }
 
-/** The event types of all frames received so far. */
 async function kinds(reader: FrameReader): Promise<readonly unknown[]> {
   return (await reader.drain()).map((frame) => record(JSON.parse(frame)).event_type)
 }

@@ -1,5 +1,3 @@
-//
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { record, records, request } from '../../../../support/clients/venue-client.ts'

@@ -28,7 +28,7 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Keys of the recorded object that ours lacks or that have another JSON type. */
+/** Keys of the recorded object that ours lacks or that have a different JSON type. */
 function differences(
   ours: Readonly<Record<string, unknown>>,
   recorded: Readonly<Record<string, unknown>>,
@@ -69,7 +69,7 @@ test('renders a Gamma event with every recorded key and JSON type', (t) => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const ours = gammaEvent(world.addEvent(3, { isMutuallyExclusive: true }), clock.nowMs())
-  // These fields are for the venue’s own web pages. The simulator does not send them.
+  // The venue's web pages use these fields. The simulator does not send them.
   const without = ['sortBy', 'deployingTimestamp', 'gmpChartMode', 'electionType', 'countryName']
   const found = differences(ours, theirs).filter(
     (each) => !without.includes(each.split(':')[0] ?? ''),
@@ -188,7 +188,7 @@ test('renders a CLOB market with the recorded keys, and marks the winner once th
 
 const winners = (row: Record<string, unknown>) => records(row.tokens).map((token) => token.winner)
 
-// Copies a market to a plain object, whose listing a test can replace.
+// A test can replace the listing of a plain object.
 function viewOf(market: ReturnType<typeof marketAt>) {
   return { ...market, fairPrice: () => price(0.4) }
 }

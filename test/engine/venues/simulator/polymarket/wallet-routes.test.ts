@@ -36,7 +36,6 @@ async function page(path: string) {
 
 const rows = async (path: string): Promise<readonly Row[]> => (await page(path)).rows
 
-/** The `data` field of an answer that has no pages. */
 async function one(path: string): Promise<Row> {
   return record(record((await request(`${venue.data}/v2/${path}`)).body).data)
 }
@@ -53,7 +52,6 @@ async function pages(path: string, limit: number): Promise<readonly Row[]> {
   return all
 }
 
-/** The values of these keys in a row. */
 function part(row: Row | undefined, keys: readonly string[]) {
   return keys.map((key) => row?.[key])
 }
@@ -76,7 +74,7 @@ interface Deal {
   readonly side?: 'buy' | 'sell'
 }
 
-/** A fill between two wallets. By default Ann buys from Bob. */
+/** By default Ann buys from Bob. */
 function deal(made: Deal): void {
   const { market, contracts, at, taker = ANN, maker = BOB, side = 'buy' } = made
   const makers = [{ wallet: maker, size: size(contracts) }]
@@ -95,7 +93,7 @@ describe('with a few wallets', () => {
     venue = await startStubVenue()
     venue.world.addEvent(2)
     venue.world.addEvent(1, { topic: 'sports', isMutuallyExclusive: true })
-    // Asks are so large that each market’s price stays at 0.41.
+    // The asks are so large that each market’s price stays at 0.41.
     for (const index of [0, 1, 2]) {
       venue.world.setLevels(marketAt(venue.world, index), ['ask', 0.42, 1_000_000])
     }
@@ -111,14 +109,13 @@ describe('with a few wallets', () => {
   })
   after(() => venue.stop())
 
-  /** The owner’s address of a wallet, from another ledger over the same trades. */
   const ownerOf = (wallet: SimWallet): string => {
     const ledgers = new WalletLedgers({ world: venue.world })
     ledgers.stop()
     return ledgers.wallet(wallet.address)?.eoa ?? ''
   }
 
-  test('returns rows of trades, with placeholder values in the fields of other rows', async () => {
+  test('returns rows of trades, with placeholder values in the fields of other kinds of rows', async () => {
     const all = await rows(`activity?user=${ANN.address}&type=TRADE&sort_direction=ASC`)
     assert.deepEqual(
       all.map((row) => part(row, ['side', 'size', 'price', 'usdc_size', 'outcome_index'])),
@@ -237,7 +234,7 @@ describe('with a few wallets', () => {
       assert.ok(complete.length > limit, path)
       assert.deepEqual(await pages(path, limit), complete)
     }
-    // A transaction with one fill has one row for its taker. Each wallet’s rows are therefore a part of all rows.
+    // A transaction with one fill has one row for its taker, so each wallet’s rows are a part of all rows.
     const everyone = await rows('trades?taker_only=false&limit=1000')
     for (const { address } of [ANN, BOB, CARL]) {
       const own = everyone.filter(({ proxy_wallet }) => proxy_wallet === address)
@@ -245,7 +242,7 @@ describe('with a few wallets', () => {
     }
   })
 
-  test('returns a profile by wallet or owner, Data API rows only by wallet, and 404 when the address is unknown', async () => {
+  test('returns a profile by wallet or owner, and Data API rows only by wallet', async () => {
     const of = (address: string) => request(`${venue.gamma}/public-profile?address=${address}`)
     const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
     assert.equal(answer.status, 200)
@@ -269,7 +266,7 @@ describe('with a few wallets', () => {
 const MARKETS = 60
 
 describe('with sixty markets', () => {
-  // Ann buys ten contracts in each market, and sells them in all but five markets. Two markets resolve.
+  // Ann buys ten contracts in each market and sells all but five positions. Two markets resolve.
   before(async () => {
     venue = await startStubVenue()
     venue.world.addEvent(MARKETS)

@@ -19,7 +19,7 @@ const LACKING = 'NO RECORDED WALLETS HERE (SHARED_DATA): the rows were not held 
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Recorded rows of API v2. Rows of v1 have the field names of v2. */
+/** Rows of v1 get the field names of v2. */
 function recorded(t: TestContext, names: { v2: readonly string[]; v1?: readonly string[] }) {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(SHARED, name), 'utf8'))
   const v2 = names.v2.map((name) => `fixtures/polymarket-data-v2/${name}`)

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { ActivityTree } from '../../../../../engine/venues/simulator/world/activity-tree.ts'
 
-test('draws members in proportion to their activity, and never a removed one', () => {
+test('draws members in proportion to their activity, and never a removed member', () => {
   const random = seededRandom('tree')
   const tree = new ActivityTree<number>()
   assert.equal(tree.draw(random), null)
-  // The tree grows beyond its first 1,024 slots, and slots of removed members are used again.
+  // The tree grows beyond its first 1,024 slots and reuses the slots of removed members.
   const slots = Array.from({ length: 3_000 }, (_, member) => tree.add(member, 1))
   for (const slot of slots.slice(5)) tree.remove(slot)
   for (let member = 5; member < 10; member += 1) tree.add(member, member)

@@ -7,7 +7,7 @@ import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/wor
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
 
-/** One market without order flow, and one fault that occurs once. */
+/** The market has no order flow, and the fault occurs once. */
 function makeFaulty(fault: SimFault, index = 0) {
   const clock = new ManualClock(NOON)
   let strikes = 1

@@ -12,7 +12,7 @@ import { NOON } from '../../../../support/worlds/sim-plan.ts'
 
 const SEED = 5
 const MARKETS = 20_100
-/** 24-hour volumes of the recorded rows: Gamma's of November 2025, Kalshi's of August 2026. */
+/** 24-hour volumes of recorded rows: Gamma's of November 2025, Kalshi's of August 2026. */
 const RECORDED = { a: { tradedShare: 0.87, sigma: 3.2 }, b: { tradedShare: 0.54, sigma: 2.7 } }
 const calendar = new Calendar({ seed: SEED, marketsPerVenue: MARKETS })
 const outlines = calendar.outlines?.at(NOON) ?? []
@@ -38,14 +38,14 @@ function makeWorld(messagesPerSecond = 1) {
   return { clock, world, plannedCount: () => plannedCount }
 }
 
-/** The markets of every 200th event of a venue, planned by the calendar. */
+/** The markets of every 200th event of a venue. */
 function sample(venue: SimVenue): readonly PlannedMarket[] {
   const some = outlines.filter((each, index) => each.venue === venue && index % 200 === 0)
   assert.ok(some.length > 20)
   return some.flatMap(({ number }) => calendar.eventNumbered(venue, number)?.markets ?? [])
 }
 
-test('lists the requested number of markets, with status, times and volume, without planning an event', () => {
+test('lists the requested number of markets with status, times and volume without planning an event', () => {
   const { world, plannedCount } = makeWorld()
   for (const venue of SIM_VENUES) {
     const markets = world.markets(venue)
@@ -117,7 +117,7 @@ test('finds a market by condition id, token or ticker that no earlier request ha
   }
 })
 
-test('finds the market to which the tokens of a market migrate', () => {
+test('finds the migrated market by the tokens of the market that it replaces', () => {
   const { world } = makeWorld()
   const targets = sample('a')
     .filter(({ listing }) => !listing.isV2)
@@ -142,7 +142,7 @@ test('plans both venues’ events of a question together, so that their prices s
   assert.ok(compared > 10)
 })
 
-test('moves markets through their life and announces new ones', () => {
+test('moves markets through their life cycle and announces new markets', () => {
   const { world, clock } = makeWorld(200)
   const counts = new Map<string, number>()
   world.onChange(({ kind, market }) => {
@@ -178,7 +178,7 @@ test('creates an equal book after the memory of a book without changes is releas
   assert.deepEqual([market.book.bids, market.book.asks], [bids, asks])
 })
 
-test('draws activities with the recorded share of untraded markets and a log-normal rest', () => {
+test('draws activities with the recorded share of untraded markets and a log-normal distribution', () => {
   const { world } = makeWorld()
   for (const venue of SIM_VENUES) {
     const activities = world.markets(venue).map(({ listing }) => listing.activity)

@@ -68,7 +68,6 @@ function run(clock: ManualClock, seconds: number, stepMs = 20): void {
   for (let elapsed = 0; elapsed < seconds * SECOND_MS; elapsed += stepMs) clock.advance(stepMs)
 }
 
-/** Events, sums and positions of all wallets. */
 function ledgersOf(wallets: Simulator['wallets']): unknown {
   return wallets.all().map((ledger) => ({
     who: [ledger.wallet.address, ledger.wallet.name, ledger.wallet.pseudonym, ledger.eoa],
@@ -125,7 +124,7 @@ async function answersOf({
   for (const path of paths) {
     const response = await fetch(path)
     assert.equal(response.status, 200, path)
-    // Removes the port number, which differs between runs.
+    // The port number differs between runs.
     answers.set(path.replace(/^http:\/\/[^/]+/, ''), pastOf(await response.json()))
   }
   return answers
@@ -155,7 +154,7 @@ test('serves the same past after a stop, and the last saved past after a kill', 
     const before = { ledgers: ledgersOf(simulator.wallets), answers: await answersOf(simulator) }
     const trades = simulator.world.trades('a').map(({ id }) => id)
     assert.equal(new Set(trades).size, trades.length, 'no id comes twice')
-    // Restores the old file, because a killed process does not write one at its end.
+    // A killed process does not write the file at its end.
     const saved = readdirSync(folder).map((name) => join(folder, name))
     const texts = saved.map((path) => readFileSync(path))
     await simulator.stop()
@@ -326,7 +325,7 @@ function save(
   }
 }
 
-/** A world and its wallets from the file. If the file does not exist, a new world, by default with a past. */
+/** Restores a world and its wallets from the file, or creates a new world if the file does not exist. */
 function opened(
   clock: ManualClock,
   file: string,

@@ -50,7 +50,7 @@ test('realizes no profit in a conversion, and transfers the cost to the new posi
   second.positions[1].buy(size(25), 0.5, NOW)
   const events = [operation(first, 10), operation(second, 0)]
   account.convert({ size: size(10), given: [first, second], others: [third, fourth], events })
-  // The two No contracts cost 11 dollars, and 10 are returned. The 20 Yes contracts therefore cost one dollar.
+  // The two No contracts cost 11 dollars and return 10, so the 20 Yes contracts cost one dollar.
   for (const { positions } of [third, fourth]) {
     assert.equal(positions[0].amount, size(10))
     assert.ok(Math.abs(positions[0].averagePrice - 0.05) < 1e-12)

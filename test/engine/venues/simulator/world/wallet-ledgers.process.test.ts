@@ -20,7 +20,7 @@ const SECOND_MS = 1_000
 const CLOSES_MS = 40 * SECOND_MS
 const RESOLVES_MS = 50 * SECOND_MS
 
-/** An event with five markets of which the third wins, a void market, and a market that stays open. */
+/** The third of the event's five markets wins. One market is void, and one market stays open. */
 function plan(): Plan {
   const ends = {
     closeMs: timeMs(NOON + CLOSES_MS),
@@ -49,7 +49,7 @@ function plan(): Plan {
   }
 }
 
-/** Runs a world for `seconds` in steps of 20 ms. Then runs it for `minutes` in steps of 20 s. */
+/** Runs a world for `seconds` in steps of 20 ms, then for `minutes` in steps of 20 s. */
 function runWorld(options: { seconds?: number; minutes?: number; countMax?: number } = {}) {
   const { seconds = 52, minutes = 20, countMax } = options
   const clock = new ManualClock(NOON)
@@ -75,7 +75,7 @@ function runWorld(options: { seconds?: number; minutes?: number; countMax?: numb
 
 const SHORT = { seconds: 15, minutes: 0 }
 
-/** Tests that do not change the world share this one. */
+/** Tests that do not change the world share this world. */
 const { world, ledgers } = runWorld()
 
 function eventsOf(
@@ -127,7 +127,7 @@ function tokenMoves(
   return kind === 'CONVERSION' ? [[market, 0, -size]] : []
 }
 
-/** Balances computed from the events of a wallet. Fails if a balance is ever negative. */
+/** Fails if a balance is ever negative. */
 function balances(
   ledger: WalletAccount,
   events: readonly SimWalletEvent[] = ledger.events,
@@ -217,7 +217,7 @@ test('keeps cash equal to all payments, and the sum of all cash and holdings at 
       worth += (yes * payout + no * (PRICE_ONE - payout)) / PRICE_ONE
     }
   }
-  // In each fill the amounts paid and received are equal, except that prices off the tick are rounded.
+  // The amounts paid and received in a fill are equal, except that prices off the tick are rounded.
   const fillCount = eventsOf('TRADE').length
   assert.ok(Math.abs(dust) <= fillCount, `${dust}`)
   // All wallets together paid for what they hold, so the sum of cash and worth is zero.
@@ -247,7 +247,7 @@ test('splits immediately before a sale when tokens are missing, and sometimes me
   assert.ok([...eventsOf('REWARD')].every(([, { market, usd }]) => market === null && usd > 0))
 })
 
-test('redeems most winning tokens at the payout and some losing ones for nothing, and leaves the rest', () => {
+test('redeems most winning tokens at the payout and some losing tokens for nothing', () => {
   const redeems = eventsOf('REDEEM')
   for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)

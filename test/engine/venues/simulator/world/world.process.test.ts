@@ -207,7 +207,7 @@ test('creates, opens, closes, determines and resolves a market in order', () => 
   assert.equal(world.marketOfToken(young.listing.tokens[0]), null)
 })
 
-test('reports every status change when the clock jumps over several', () => {
+test('reports every status change when the clock jumps over several changes', () => {
   const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
   const published: string[] = []
   world.onChange(({ kind }) => published.push(kind))
@@ -216,7 +216,7 @@ test('reports every status change when the clock jumps over several', () => {
   assert.deepEqual(published, ['closed', 'determined', 'resolved'])
 })
 
-test('reports nothing while paused, and does not catch up after it resumes', () => {
+test('reports nothing while paused, and does not catch up after the pause', () => {
   const { world, run } = makeWorld()
   let changes = 0
   world.onChange(() => {
