@@ -1,5 +1,4 @@
-// Sends requests to every route and parameter of a running API server, compares each answer with the specification
-// document, and prints the number of requests and answers by route.
+// Compares answers of every route with the specification document.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -24,7 +23,7 @@ const INTERNAL_ERROR = 500
 const LATE = 503
 
 describe('conformance', () => {
-  test('answers every parameter of every route as documented and returns each documented status at least once', async (t) => {
+  test('answers every parameter of every route as documented, with each documented status at least once', async (t) => {
     const { clients, close } = RouteClient.all(server)
     const problems: string[] = []
     let requests = 0
@@ -47,7 +46,7 @@ describe('conformance', () => {
     assert.deepEqual(problems, [])
   })
 
-  test('detects every deviation from the document: added, missing or mistyped fields, and wrong statuses, headers or content types', async () => {
+  test('detects every kind of deviation from the document', async () => {
     const validator = new OpenapiValidator(server.document)
     const connection = new RawConnection(server.port)
     const headers = [['X-API-Key', `${ACCOUNT}-key`]] as const

@@ -1,5 +1,4 @@
-// Sends mutated requests to a running API server: 1,000 by default, 100,000 with TEST_LONG=1. FUZZ_SEED repeats a run.
-// A failure prints the number of its request.
+// 1,000 mutated requests by default, 100,000 with TEST_LONG=1. FUZZ_SEED repeats a run.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,6 +1,5 @@
-// Sends the recorded inputs of pydantic 2 (../shared/reference/pydantic-oracle.json) over HTTP to every parameter of
-// the same kind on all routes. The schema of a parameter determines its kind. validate.test.ts tests the parsers with
-// the same inputs, without routes.
+// Sends the inputs recorded from pydantic 2 (../shared/reference/pydantic-oracle.json) to every parameter of the same
+// kind on all routes. validate.test.ts tests the parsers with the same inputs.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -27,7 +26,7 @@ const isChoice = (schema: TSchema, ...names: readonly string[]) =>
   Array.isArray(schema.anyOf) &&
   schema.anyOf.map((option: TSchema) => option.const).join() === names.join()
 
-/** Whether a schema is of a kind, by the name of the kind. */
+/** Whether a schema is of the kind. */
 const KINDS: Readonly<Record<string, (schema: TSchema) => boolean>> = {
   limit_1_200: (schema) => isInteger(schema, 1, 200),
   limit_1_100: (schema) => isInteger(schema, 1, 100),
@@ -45,7 +44,7 @@ const KINDS: Readonly<Record<string, (schema: TSchema) => boolean>> = {
   token_ids: ({ type, maxItems }) => type === 'array' && maxItems === 100,
 }
 
-/** Kinds that no route uses. Only validate.test.ts tests their inputs. */
+/** Only validate.test.ts tests inputs of these kinds. */
 const UNUSED_KINDS: Readonly<Record<string, TSchema>> = {
   min_score: Type.Number({ minimum: 0, maximum: 100 }),
 }
@@ -61,7 +60,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** The expected answer. The server limits seconds; the recorded model did not. */
+/** The server limits seconds, unlike the recorded model. */
 function expected({ case: name, input, ok, errors = [] }: Case) {
   if (!ok) return errors
   if (name !== 'unix_seconds') return []
@@ -78,7 +77,7 @@ function pairs(name: string, input: unknown): readonly (readonly [string, string
   return [input].flat().map((value) => [name, String(value)] as const)
 }
 
-/** Sends an input to one parameter and compares the reported problems with the expected ones. */
+/** Compares the reported problems with the expected problems. */
 async function askParameter(
   client: RouteClient,
   source: 'query' | 'path',
@@ -107,7 +106,6 @@ async function askParameter(
   else assert.deepEqual(JSON.parse(body), { detail: wanted }, label)
 }
 
-/** All parameters of a kind on all routes. */
 function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchema) => boolean) {
   return clients.flatMap((client) => {
     const groups = [

@@ -1,5 +1,3 @@
-// Tests the server as a whole: start, drain, and the headers of every answer.
-
 import assert from 'node:assert/strict'
 import { Agent, get } from 'node:http'
 import { createServer as createListener } from 'node:net'
@@ -91,7 +89,7 @@ describe('draining', () => {
 
 describe('response headers', () => {
   test('sends rate-limit headers with every status, including refused upgrades', async () => {
-    // `get` asserts the three rate headers of each answer.
+    // `get` asserts the three rate-limit headers of each answer.
     const post = (body: string) => ({ method: 'POST', body })
     const seen = new Map<number, string>()
     for (const [path, init] of [

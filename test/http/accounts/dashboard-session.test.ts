@@ -1,6 +1,3 @@
-// Tests the session cookie of the dashboard: who receives it, which requests it authenticates and how it ends. Also
-// tests the log-in to the local account without a password.
-
 import assert from 'node:assert/strict'
 import { request as begin, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -22,7 +19,7 @@ after(() => apiServer.stop())
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sends a request with these headers only, including Host and Cookie. */
+/** Sends exactly these headers, including Host and Cookie. */
 async function sendRequest(
   method: string,
   path: string,
@@ -53,7 +50,6 @@ const pairOf = (cookies: string | readonly string[]): string =>
   String([cookies].flat()[0]).split(';')[0] ?? ''
 
 let accountCount = 0
-/** Creates an account that is logged in on the dashboard. */
 async function newAccount(headers: Headers = {}) {
   accountCount += 1
   clock.advance(60_000)
@@ -71,7 +67,7 @@ async function newAccount(headers: Headers = {}) {
 }
 
 describe('dashboard session', () => {
-  test('sets an HttpOnly, SameSite and (over TLS) Secure session cookie for the dashboard only', async () => {
+  test('sets a session cookie for the dashboard only: HttpOnly, SameSite and, over TLS, Secure', async () => {
     const name = `twinbook${apiServer.port}`
     const { set, token, user } = await newAccount()
     const attributes = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'

@@ -1,5 +1,3 @@
-// Tests account management, permissions of keys, and ended credentials over HTTP with real accounts.
-
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -40,7 +38,7 @@ const HOOK = {
 }
 
 let accountCount = 0
-/** Creates a free account with a key for each scope, and starts a new minute of the rate limit. */
+/** The account has a key for each scope. A new minute of the rate limit begins. */
 async function newAccount() {
   accountCount += 1
   clock.advance(60_000)
@@ -69,7 +67,7 @@ describe('account management', () => {
     }
     const spent = await send('GET', '/v1/auth/me', withKey(key))
     assert.deepEqual([spent.status, limitOf(spent)], [429, 60], 'the key has used up its minute')
-    // The exhausted limit of the key does not affect a client that also sends a token.
+    // A request with a key and a token is limited like a request with the token only.
     const both = { ...withKey(key), ...bearer(token) }
     let remaining = 60
     for (const [status, method, path, body] of [
@@ -102,7 +100,7 @@ describe('account management', () => {
     assert.equal(status, 401, text)
   })
 
-  test('limits management requests per token, separately from API keys and other clients', async () => {
+  test('limits management requests per token, separately from API keys', async () => {
     const { email, token, reader } = await newAccount()
     // Uses up the rate limit of the address with requests without a valid credential.
     for (let count = 0; count < 600; count += 1) {
@@ -121,12 +119,12 @@ describe('account management', () => {
 })
 
 describe('permissions of a key', () => {
-  test('accepts a key as `Authorization: Bearer` wherever keys are accepted, and nowhere else', async () => {
+  test('accepts a key as `Authorization: Bearer` wherever keys are accepted', async () => {
     const { reader, token } = await newAccount()
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
     }
-    // A single valid credential suffices, whichever header contains it.
+    // A valid credential in one header suffices.
     const mixed = { ...withKey('pmk_wrong'), ...bearer(reader) }
     assert.equal((await send('GET', '/v1/markets?limit=1', mixed)).status, 200)
     assert.equal((await send('GET', '/v1/keys', bearer(reader))).status, 401)
@@ -208,7 +206,7 @@ describe('permissions of a key', () => {
 })
 
 describe('ended credentials', () => {
-  /** Opens a stream with the token and a stream with the key. */
+  /** Opens one stream with the token and one with the key. */
   async function streams(token: string, key: string) {
     const byToken = await StreamClient.open(server.port, `access_token=${token}`)
     const byKey = await StreamClient.open(server.port, `api_key=${key}`)
@@ -321,7 +319,7 @@ describe('ended credentials', () => {
     const answered = (socket: ReturnType<typeof connect>) =>
       new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(String(bytes))))
     const ends = [begin(`X-API-Key: ${key}`), begin(`Authorization: Bearer ${token}`)]
-    // The server has read both heads once it has answered later requests.
+    // Answers to later requests show that the server has read both heads.
     for (let tick = 0; tick < 3; tick += 1) await send('GET', '/v1/markets?limit=1', withKey(key))
     await accounts.revokeKey(caller.accountId, keyId)
     await accounts.logOut(caller)

@@ -1,5 +1,4 @@
-// Runs one scenario over HTTP with real accounts: sign-up, log-in, keys, disabled and deleted accounts, and invalid
-// tokens.
+// One scenario over HTTP. Each step depends on the steps before it.
 
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
@@ -170,7 +169,7 @@ describe('accounts over HTTP', () => {
       at,
       { name, status, request, as, body, check, before: prepare },
     ] of STEPS.entries()) {
-      // The steps share an address, which may make twenty attempts a minute.
+      // An address may try twenty log-ins a minute.
       if (at % 10 === 0) clock.advance(60_000)
       await prepare()
       const [method = '', path = ''] = request.replace(':annKeyId', stored.annKeyId).split(' ')
@@ -211,7 +210,6 @@ describe('accounts over HTTP', () => {
     }
     t.diagnostic(`${Object.keys(bad).length} tokens`)
     assert.ok(Object.keys(bad).length >= 24)
-    // Neither a key nor another scheme replaces a bearer token.
     for (const authorization of [
       '',
       'Bearer',

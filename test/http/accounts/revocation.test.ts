@@ -1,5 +1,3 @@
-// Tests requests and streams of an account while its key is revoked, or while the account is disabled or deleted.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { StreamClient } from '../../support/clients/stream-client.ts'
@@ -18,7 +16,6 @@ before(async () => {
 after(() => server.stop())
 
 let accountCount = 0
-/** Creates an account without limits, and a key. */
 async function newAccount() {
   accountCount += 1
   clock.advance(60_000)
@@ -40,10 +37,7 @@ async function newAccount() {
   return { id, key, keyId: view.id, token, record }
 }
 
-/**
- * Sends requests without pause until `isOver`, then at least three more. Counts answers before and after the
- * revocation.
- */
+/** Sends requests until `isOver`, and at least three more afterwards. Counts answers before and after the revocation. */
 async function sendContinuously(
   headers: Record<string, string>,
   state: { isRevoked: boolean; isOver: boolean },
@@ -70,7 +64,6 @@ async function race(key: string, end: () => Promise<void>) {
   const clients = Promise.all(
     Array.from({ length: CLIENTS }, () => sendContinuously({ 'x-api-key': key }, state)),
   )
-  // Gives all clients time to start.
   for (let tick = 0; tick < 3; tick += 1) {
     await server.get('/v1/markets?limit=1', { headers: { 'x-api-key': key } })
   }

@@ -1,5 +1,3 @@
-// Modules for browsers: what is rewritten, what is refused.
-
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

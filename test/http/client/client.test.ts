@@ -166,7 +166,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let tick = 1; tick <= 49; tick += 1) rig.server.change(ONE, 'bids', tick, 1)
       await rig.settle()
-      // Changes the server's book without a message. The client's levels are then wrong although its seq is right.
+      // Changes the server's book without a message, so the client's levels are wrong although its seq is right.
       rig.server.books.get(ONE)?.bids.set(777_000, 5)
       rig.server.change(ONE, 'bids', 60, 1)
       await rig.until(() => rig.of('gap').length === 1)
@@ -178,7 +178,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
 }
 
 describe('reconnect', () => {
-  test('resumes synced subscriptions from their position and restarts the others', async () => {
+  test('resumes synced subscriptions from their position and restarts all other subscriptions', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.change(ONE, 'bids', 1000, 1)
@@ -246,7 +246,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('continues a truncated resume from where it ended, even after another disconnect', async () => {
+  test('continues a truncated resume at its end, even after another disconnect', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.trade(ONE, 't1')
@@ -315,7 +315,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('reports a trade that a resume does not return as one gap', async () => {
+  test('reports a trade that a resume does not return as a single gap', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'whales', marketIds: [ONE] }).ready
     rig.server.trade(ONE, 't1', 'whales')

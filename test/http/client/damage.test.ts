@@ -1,5 +1,4 @@
-// Drops, repeats, swaps and truncates messages at random by seed. Finally the client's data must equal the server's,
-// and each loss must have been reported.
+// Damages messages at random. Afterwards the client's data must equal the server's, and each loss must be reported.
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -110,8 +109,7 @@ function assertCorrect(rig: Rig): void {
         return market_id === row.market_id && seq >= (from_seq ?? 0) && seq <= (to_seq ?? 0)
       })
     const log = rig.server.logs[channel] ?? []
-    // The loss of a market's last messages before a restart cannot be detected, because no later message has their
-    // epoch.
+    // A client cannot detect the loss of the last messages before a restart, because no later message has their epoch.
     const isLast = (row: (typeof log)[number]): boolean =>
       row.epoch !== rig.server.epoch &&
       !log.some(({ epoch, market_id, offset, seq }) => {

@@ -92,7 +92,7 @@ test('computes the same CRC-32 as zlib', () => {
   )
 })
 
-test('classifies a message without required fields as damaged and a new message type as unknown', () => {
+test('classifies a message without required fields as damaged, and a new message type as unknown', () => {
   const head = { channel: 'trades', market_id: 'm', epoch: 'e', offset: 1, seq: 1 }
   const trade = { type: 'trade', ...head, data: { id: 't' } }
   assert.equal(readMessage(trade), trade)

@@ -1,5 +1,4 @@
-// A stream server for tests. It follows http/ws/README.md and shares no code with the product. Tests can make it drop,
-// repeat or swap messages, close connections, or answer by a script.
+// A stream server that follows http/ws/README.md and shares no code with the product.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -99,7 +98,7 @@ export class FakeStream {
     await once(this.#server, 'close')
   }
 
-  /** Resolves when the condition is true. Checks it after each command, connection and disconnect. */
+  /** Checks the condition after each command, connection and disconnect. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await new Promise<void>((resolve) => this.#wake.push(resolve))
   }
@@ -131,7 +130,7 @@ export class FakeStream {
     return this.#seqs.get(`${channel} ${marketId}`) ?? 0
   }
 
-  /** Sets the size of a price level, in millionths, and publishes the update. */
+  /** Publishes the update. `size` is in millionths. */
   change(marketId: string, side: 'bids' | 'asks', price: number, size: number): void {
     const book = this.#book(marketId)
     if (size === 0) book[side].delete(price)
@@ -269,7 +268,7 @@ export class FakeStream {
     }
   }
 
-  /** Handles a command as the protocol requires, in one event-loop tick. */
+  /** Handles the command in one event-loop tick, as the protocol requires. */
   subscribe(peer: Peer, command: Fields): void {
     const { id, since } = command
     const channel = String(command.channel)

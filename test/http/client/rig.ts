@@ -12,7 +12,7 @@ export interface Rig {
   readonly client: StreamClient
   readonly events: StreamEvent[]
   of<Type extends StreamEvent['type']>(type: Type): EventOf<Type>[]
-  /** Resolves when the condition is true. Checks it after each event. */
+  /** Checks the condition after each event. */
   until(holds: () => boolean): Promise<void>
   /** Waits until the client plans a retry, then advances the clock to it. */
   retry(): Promise<void>
@@ -22,7 +22,7 @@ export interface Rig {
   settle(): Promise<void>
 }
 
-/** Opens a server with these markets and a client. Both are stopped after the tests of the file. */
+/** Server and client are stopped after the tests of the file. */
 export async function openRig(
   set: {
     markets?: readonly string[]

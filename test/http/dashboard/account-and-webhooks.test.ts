@@ -1,5 +1,3 @@
-// Tests functions of the account page and the webhook pages without a browser.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from '@sinclair/typebox'
@@ -349,7 +347,7 @@ function delivery(number: number, set: Partial<Delivery> = {}): Delivery {
   }
 }
 
-/** A page of deliveries as the server sends it: newest first, with numbers below `before`. */
+/** Newest first, with numbers below `before`, as the server sends it. */
 function pageOf(all: readonly Delivery[], before: number | null, limit: number): Deliveries {
   const older = all.filter((_, index) => before === null || index + 1 < before).toReversed()
   const deliveries = older.slice(0, limit)

@@ -1,5 +1,3 @@
-// Tests the account page in a browser, over a real process with simulated venues.
-
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { after, before, test } from '../../support/browser/browser-test.ts'
@@ -20,7 +18,7 @@ before(async () => {
 after(() => dashboard.close())
 
 let visitorCount = 0
-/** A header with a new client address, because the server accepts only 20 logins and signups a minute from each. */
+/** The server accepts only 20 log-ins and sign-ups a minute from each address. */
 function ownAddress(): Credential {
   visitorCount += 1
   return { 'X-Forwarded-For': `203.0.113.${visitorCount}` }
@@ -32,12 +30,12 @@ const logIn = (email: string, password: string) =>
     body: { email, password },
   })
 
-/** Creates an account; returns its token. */
+/** Returns the account's token. */
 function signUp(email: string): Promise<string> {
   return signUpAt(dashboard.origin, { email, password: PASSWORD }, ownAddress())
 }
 
-/** Records each label and disabled state of the submit button, because the page may show some only briefly. */
+/** Records each label and disabled state of the submit button, because the page shows some only briefly. */
 const recordSubmitLabels = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const record = () => {
@@ -83,11 +81,10 @@ async function sendEntry(page: Page, { entry, email, password = PASSWORD }: Entr
   await page.getByRole('tabpanel').getByRole('button', { name: entry }).click()
 }
 
-/** Submits the login or signup form until `done` is visible. */
 const enter = (page: Page, entry: Entry, done: Locator): Promise<void> =>
   retryWhileBusy(() => sendEntry(page, entry), done)
 
-/** Status of a request with this key, sent by the page. */
+/** The page sends the request. */
 const fetchedWith = (page: Page, key: string): Promise<number> =>
   page.evaluate(async (header) => {
     const response = await fetch('v1/markets', { headers: { 'X-API-Key': header } })
@@ -114,7 +111,7 @@ test('opens the page of the link after sign-up, and shows a new key once', async
   await row.getByText('my <b>first</b> key').waitFor()
   assert.ok((await row.innerText()).includes('never'))
   assert.equal(await fetchedWith(page, key), 200)
-  // A reload keeps the session but not the shown key.
+  // A reload keeps the session, but the page no longer shows the key.
   await page.reload()
   await row.waitFor()
   assert.equal(await page.getByText(key).count(), 0)
@@ -280,7 +277,7 @@ test('sends a form once when it is submitted twice, and shows its failure at the
   assert.equal(await page.getByLabel('Key name').inputValue(), 'one')
 })
 
-test('changes the password only with the current one, and ends all other sessions', async () => {
+test('changes the password only with the current password, and ends all other sessions', async () => {
   const email = 'changer@example.com'
   const token = await signUp(email)
   const page = await dashboard.open('#/account', { token })
@@ -366,7 +363,7 @@ test('creates a read-only key by default, and ends the session token on log-out'
   assert.equal((await fetchWithToken(token, '/v1/auth/me')).status, 401)
 })
 
-test('ends all sessions of the account, including the current one, but no API keys', async () => {
+test('ends all sessions of the account, including the current session, but no API keys', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
   const login = await logIn(email, PASSWORD)

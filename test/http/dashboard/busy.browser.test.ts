@@ -1,5 +1,4 @@
-// Measures a market page whose book changes many times a second: duration of main-thread tasks, and growth of memory
-// and DOM nodes. Takes a few seconds, or an hour with TEST_LONG=1.
+// A market page whose book changes many times a second. Takes a few seconds, or an hour with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,7 +18,7 @@ const TASK_MS_MAX = 50
 const GROWTH_BYTES_MAX = 5_000_000
 const GROWTH_NODES_MAX = 500
 const watchSeconds = isLong ? 60 : 5
-/** Seconds until the first and until the last measurement of memory, and the number of measurements. */
+/** Seconds until the first and the last memory measurement, and the number of measurements. */
 const [warmSeconds, endSeconds, checks] = isLong ? [120, 3_720, 7] : [6, 18, 3]
 
 const random = seededRandom('busy')
@@ -48,7 +47,7 @@ function change(count: number): void {
   if (count % 20 === 0) market.reprice((45 + random.below(10)) * 10_000)
 }
 
-/** Changes the market at this rate until stopped. If the timer is late, catches up on missed changes. */
+/** `aSecond` is the rate. A late timer makes up for missed changes. */
 function startChanges(aSecond: number): { readonly count: () => number; stop(): void } {
   const sinceMs = performance.now()
   let count = 0

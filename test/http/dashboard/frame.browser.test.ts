@@ -1,5 +1,3 @@
-// Tests header, navigation, session and error handling of the dashboard in a browser.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
@@ -88,7 +86,7 @@ test('renders once per frame when a signal changes a thousand times', async () =
   assert.deepEqual(renderedValues, [0, 1, 1_999, 2_999, 3_999])
 })
 
-test('shows a line for stale feeds and for refused connections, and none otherwise', async () => {
+test('shows a notice for stale feeds and for refused connections, and none otherwise', async () => {
   const { engine } = dashboard.server
   const page = await dashboard.open('#/status')
   const line = page.locator('.connection')
@@ -110,7 +108,7 @@ test('shows a line for stale feeds and for refused connections, and none otherwi
   await line.getByText('Kalshi cannot be reached').waitFor()
   notify('live')
   await line.locator('.line').waitFor({ state: 'detached' })
-  // Browsers hide why a connection was refused. The page sends a REST request to find out.
+  // Browsers hide why a connection was refused, so the page sends a REST request to find out.
   engine.accounts.make('full', { requestsPerMinute: 1_000, socketsMax: 0 })
   const other = await dashboard.open('#/status', {
     token: 'full-token',
@@ -245,7 +243,7 @@ test('supports the keyboard with a skip link and visible focus, and opens each p
 test('fits the header on one line on a tablet and on two lines on a phone', async () => {
   const page = await dashboard.open('#/account', { width: 768, height: 844 })
   await page.getByRole('button', { name: 'Log out' }).waitFor()
-  /** Number of lines of the header, and parts of it outside of the window. */
+  /** Number of lines of the header, and parts of the header outside of the window. */
   const lines = () =>
     page.evaluate(() => {
       const parts = [...document.querySelectorAll('.top :is(.name, nav a, button)')].map(
@@ -269,7 +267,7 @@ test('fits the header on one line on a tablet and on two lines on a phone', asyn
 test('shows an error inside the layout when a page fails to load, and loads it on retry', async () => {
   const page = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
   await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
-  // After a reload, the tab has no modules of other pages for two seconds.
+  // For two seconds after a reload, the tab has not loaded modules of other pages.
   await page.reload()
   await page.getByRole('link', { name: 'Matches' }).click()
   await page.getByText('This page failed.').waitFor()

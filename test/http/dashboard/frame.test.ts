@@ -1,5 +1,3 @@
-// Tests routing, number formats and error messages of the dashboard without a browser.
-
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,5 +1,3 @@
-// Tests that pages show markup in texts of venues as plain text.
-
 import assert from 'node:assert/strict'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -14,7 +12,7 @@ import { opportunity } from '../../support/worlds/opportunities.ts'
 let dashboard: FakeDashboard
 let market: FakeMarket
 
-/** Markup that sets `window.smuggled` to the field's name if a browser executes it. */
+/** A browser that executes this markup sets `window.smuggled` to the field's name. */
 const markup = (field: string) =>
   `<img src=x onerror="window.smuggled='${field}'"><script>window.smuggled='${field}'</script>"'&lt;${field}`
 

@@ -1,4 +1,4 @@
-// The browser test that `npm test` runs. Only `npm run test:long` runs the .browser.test.ts files.
+// The only browser test of `npm test`. `npm run test:long` runs the .browser.test.ts files.
 
 import assert from 'node:assert/strict'
 import type { Orderbook } from '../../../http/dashboard/records.ts'

@@ -1,5 +1,3 @@
-// Tests the pages of matches, games, whales and status in a browser: REST data, stream updates, empty lists and errors.
-
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Whale } from '../../../engine/events.ts'
@@ -50,14 +48,14 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Sets the best prices in dollars and publishes them. */
+/** Publishes the best prices. `bid` and `ask` are in dollars. */
 function quote(market: FakeMarket, bid: number, ask: number): void {
   const micros = (dollars: number) => priceMicros(Math.round(dollars * 1_000_000))
   market.now = { ...market.now, bid: micros(bid), ask: micros(ask) }
   market.reprice(Math.round((bid + ask) * 500_000))
 }
 
-/** Texts of all matching elements on one line each. */
+/** Each element's text is on one line. */
 const texts = async (page: Page, selector: string): Promise<readonly string[]> =>
   (await page.locator(selector).allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim())
 
@@ -147,7 +145,7 @@ test('explains why a list is empty, and fills it when data arrives', async () =>
   assert.equal(await page.locator('.state.empty').count(), 0)
 })
 
-test('shows an error and a retry button when a list fails, and keeps loaded pages when the next one fails', async () => {
+test('shows an error and a retry button when a list fails, and keeps loaded pages when the next page fails', async () => {
   const page = await dashboard.open('#/status')
   let isRefusing = true
   await page.route('**/v1/matching-markets*', (route) =>
@@ -191,7 +189,7 @@ test('shows games with both venues side by side, and markets that only one venue
   quote(b, 0.44, 0.45)
   await row(a).locator('[data-gap="0.035"]').waitFor()
   quote(b, 0.5, 0.54)
-  // REST does not list the matched market among the game's markets. It is shown next to its match.
+  // The matched market appears next to its match, not among the game's markets.
   await row(other).getByText(matchedMarket.summary.question).waitFor()
   await row(alone).getByText('not listed').waitFor()
   assert.equal(await game.locator('tbody tr').count(), 3)
@@ -246,7 +244,7 @@ test('shows a game’s markets side by side with their decimals, and the winner 
   engine.sports.put(at, both, reds, rangers)
   const page = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
   const row = (name: string) => page.locator(`tr[data-side="${name}"]`)
-  /** Waits for the numbers of a side, because a row appears before its live prices. */
+  /** A row appears before its live prices, so this waits for the numbers of a side. */
   const shows = (name: string, figures: readonly string[]) =>
     page.waitForFunction(
       ([selector, wanted]) =>
@@ -322,7 +320,7 @@ test('loads games of another sport or day, and explains empty and invalid days',
   await page.getByText('no calendar has this date').waitFor()
 })
 
-/** Stores a large trade. Publishes it if `isPublished`. */
+/** Stores a large trade. Publishes the trade if `isPublished`. */
 function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): Whale {
   const trade = market.trade({ usd: usdMicros(6_000_000_000) }, false)
   const { question, slug, eventSlug } = market.summary
@@ -481,7 +479,7 @@ test('shows the leader and the lag of each process of a cluster', async () => {
 test('shows the number of open streams if the server reports it', async () => {
   const page = await dashboard.open('#/status')
   const { sessions } = dashboard.server.server.hub
-  // The number may change between polls, because the streams of earlier tabs may still be closing.
+  // The streams of earlier tabs may still be closing, so the number may change between polls.
   const figure = page.locator('[data-figure="Open streams"] dd')
   do await beforeAgain()
   while (sessions.size === 0 || (await figure.textContent()) !== String(sessions.size))
@@ -490,7 +488,7 @@ test('shows the number of open streams if the server reports it', async () => {
 test('counts the messages of the tab’s stream', async () => {
   const page = await dashboard.open('#/status')
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
-  // Starts to wait before the messages, because the rate returns to zero after some seconds.
+  // The rate returns to zero after some seconds, so this wait begins before the messages.
   const rate = page.locator('[data-figure="Messages a second"] dd', { hasText: /^[1-9]/ }).waitFor()
   for (let count = 0; count < 40; count += 1) pairAt(4)[0].trade()
   await page.locator('[data-figure="Messages so far"] dd', { hasText: '40' }).waitFor()

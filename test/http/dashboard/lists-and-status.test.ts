@@ -1,5 +1,3 @@
-// Tests functions of the pages of matches, games, whales, wallets and status without a browser.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
@@ -73,7 +71,7 @@ function match(a: Market, b: Market, inverted: boolean | null): MatchRecord {
   return Object.assign(record, { [VENUES.a]: a, [VENUES.b]: b })
 }
 
-/** A random quote. Some sides are empty. */
+/** Some sides of the quote are empty. */
 function randomQuote(random: ReturnType<typeof seededRandom>): Quote {
   const bid = random.below(1_000)
   const ask = bid + random.below(1_001 - bid)
@@ -283,7 +281,7 @@ test('pairs the markets of an ended game by winner, or by the order of sides wit
   assert.deepEqual(sidesOf('closed', [1, 0], [0, 1]).shown, paired)
   assert.deepEqual(sidesOf([0, 1], 'open', 'closed').shown, paired)
   assert.deepEqual(sidesOf([0.5, 0.5], [0.5, 0.5], [0.5, 0.5]).shown, paired)
-  // Titles with `vs` have no fixed order of sides. Open markets are paired only by their match.
+  // Titles with `vs` have no fixed order of sides, so only a match pairs open markets.
   const unpaired = [undefined, undefined]
   const theirs = (result: ReturnType<typeof sidesOf>) =>
     result.shown.slice(0, 2).map(([, , b]) => b)
@@ -375,7 +373,7 @@ test('merges lists of whales, newest first, without duplicates and within the ro
   assert.equal(shown.length, WHALE_ROWS_MAX)
 })
 
-test('parses whales from REST and from the stream alike, and skips malformed ones', () => {
+test('parses whales from REST and from the stream alike, and skips malformed whales', () => {
   const record = {
     ...{ id: 'w1', market_id: 'north_1', platform: 'north', question: 'Will it?', side: 'sell' },
     ...{ price: 0.25, size: 8, size_usd: 6_000, timestamp_ms: 9, wallet: '0xa', outcome: null },
@@ -476,7 +474,7 @@ test('lists unrecognized data of all venues, data loss first', () => {
   assert.deepEqual(driftRows({ drift: { north: [] } }), [])
 })
 
-test('describes the leader, and its silence if it is long', () => {
+test('describes the cluster’s leader, and its silence if the silence is long', () => {
   const lease = { holder: 'one', term: 3, silent_ms: 900 }
   assert.equal(leaseText({ lease }), 'one leads, term 3')
   assert.match(leaseText({ lease: { ...lease, silent_ms: 12_000 } }), /one leads.*silent for 12/)
@@ -507,7 +505,7 @@ test('computes the message rate over the sampled time, even if the tab was suspe
   assert.equal(rateOf(samples), 25)
 })
 
-test('reads a gauge of exactly this name from the metrics text', () => {
+test('reads a gauge from the metrics text only by its exact name', () => {
   const text = '# HELP streams Open.\nstreams_total 9\nstreams 3\nothers{venue="a"} 1\n'
   assert.equal(gaugeIn(text, 'streams'), 3)
   assert.equal(gaugeIn(text, 'stream'), null)

@@ -1,5 +1,3 @@
-// Tests the order book, the depth chart and the price gap of the market page without a browser.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Level } from '../../../http/client/book.ts'

@@ -1,5 +1,3 @@
-// Tests trades and candles of the market page, which merge REST and stream in any order of arrival.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'

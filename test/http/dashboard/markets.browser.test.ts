@@ -1,5 +1,3 @@
-// Tests the market list and the market page in a browser over a fake engine. Compares shown values with REST.
-
 import assert from 'node:assert/strict'
 import type { Page, Route } from 'playwright-core'
 import { EngineError } from '../../../engine/errors.ts'
@@ -19,7 +17,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Adds a market. Later tests see it too, so names must be unique. */
+/** Later tests see the market too, so names must be unique. */
 function add(name: string, set: Parameters<FakeDashboard['server']['engine']['add']>[1] = {}) {
   return dashboard.server.engine.add(name, { question: `Will ${name} happen?`, ...set })
 }
@@ -35,7 +33,6 @@ interface ShownBook {
   readonly asks: readonly (readonly string[])[]
 }
 
-/** Shown levels of the book, best first. */
 const shownBook = (page: Page): Promise<ShownBook> =>
   page.evaluate(() => {
     const rows = (side: string) =>
@@ -52,7 +49,7 @@ const waitForSeq = (page: Page, seq: number | null) =>
     String(seq),
   )
 
-/** A REST level as the page shows it. The book's 45.25 cents and 50.5 contracts require two decimals. */
+/** The book's 45.25 cents and 50.5 contracts require two decimals. */
 const written = ({ price, size }: { readonly price: number; readonly size: number }) => [
   `${(price * 100).toFixed(2)}¢`,
   size.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
@@ -63,7 +60,6 @@ const inDollars = ({ price, size }: { readonly price: number; readonly size: num
   size: size / 1e6,
 })
 
-/** Ids of the market's newest trades from REST, newest first. */
 async function newestTrades({ ref }: FakeMarket): Promise<readonly string[]> {
   const { text } = await dashboard.server.get(`/v1/markets/${ref.id}/trades?limit=200`)
   const { trades }: TradePage = JSON.parse(text)
@@ -226,7 +222,7 @@ test('draws the venue’s price history, or explains that it is unavailable', as
   await page.waitForSelector('.candles [role=img][aria-label="Price, 1D"]')
   await page.getByRole('button', { name: '1W', exact: true }).click()
   await page.waitForSelector('.candles[data-range="1W"][data-bars="3"]')
-  // The previous bars stay visible until the new ones arrive, so `data-bars` does not show the second request.
+  // The previous bars stay visible until the new bars arrive, so `data-bars` does not show the second request.
   await until(() => steps.length > 1, 'the second range is requested')
   assert.deepEqual(steps, [300_000, 3_600_000])
   engine.pastPrices = {
@@ -285,7 +281,7 @@ test('shows a market that settles while its page loads as settled, without live 
   market.replace([level(0.41, 100)], [level(0.43, 30)])
   const page = await dashboard.open('#/markets')
   await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
-  // Settles the market without a message, because the page subscribes only after this response.
+  // The page subscribes after this response, so it receives no message about the settlement.
   await page.route(
     /\/v1\/markets\/[^/?]+$/,
     async (route) => {
@@ -464,7 +460,6 @@ test('searches after a pause, and ignores responses to earlier queries', async (
   const box = page.getByRole('searchbox', { name: 'Search' })
   const link = (name: string) => page.getByRole('link', { name: `Will ${name} happen?` })
   const searches: string[] = []
-  /** Releases the delayed responses. */
   let releaseHeld: () => void = () => undefined
   let held = new Promise<void>((done) => {
     releaseHeld = done
@@ -478,7 +473,7 @@ test('searches after a pause, and ignores responses to earlier queries', async (
     query.delete('cursor')
     const response = await route.fetch({ url: `${origin}${pathname}?${query}` })
     if (isPage || query.get('search') === 'otter') await held
-    // All lists have a next page. `fulfill` fails if the page has aborted the request.
+    // `fulfill` fails if the page has aborted the request.
     const json = { ...(await response.json()), cursor: 'next' }
     await route.fulfill({ response, json }).catch(() => undefined)
   }

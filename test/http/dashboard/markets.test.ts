@@ -1,5 +1,3 @@
-// Tests search, URL and links of the market list without a browser.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

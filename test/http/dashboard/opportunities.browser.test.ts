@@ -1,5 +1,3 @@
-// Tests the opportunities page in a browser over a fake engine: table, expanded rows, accessibility and narrow screens.
-
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { asksOf, buyBasket } from '../../../engine/arbitrage/basket.ts'
@@ -41,7 +39,7 @@ before(async () => {
     const set = { question, description: `${name}: by the station at the airport.` }
     const [a, b] = [engine.add(`a-${name}`, set), engine.add(`b-${name}`, { ...set, venue: 'b' })]
     a.replace([level(0.5, 100)], [level(0.55, 60), level(0.56, 40.29), level(0.7, 500)])
-    // A bid for Yes is an ask for No at the complement: 0.63 gives 0.37, 0.62 gives 0.38.
+    // A bid for Yes at 0.63 is an ask for No at 0.37.
     b.replace([level(0.63, 80), level(0.62, 500)], [level(0.66, 10)])
     return [a, b] as const
   }
@@ -74,7 +72,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** An opportunity that buys Yes on the first venue and No on the second, from the current books. */
+/** Buys Yes on the first venue and No on the second at the current books. */
 function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunity> = {}) {
   const [a, b] = pair
   const asks = [asksOf(a.book(), 'first'), asksOf(b.book(), 'second')]
@@ -92,7 +90,7 @@ function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunit
   }
 }
 
-/** Adds, changes or removes an open opportunity, and publishes the event. */
+/** Also adds, changes or removes the open opportunity. */
 function publish(event: ArbitrageUpdate['event'], found: Opportunity): void {
   const { arbitrage, publisher } = dashboard.server.engine
   const others = arbitrage.open.filter(({ id }) => id !== found.id)
@@ -225,7 +223,7 @@ async function marksOf(page: Page, market: FakeMarket, count: number) {
   return marks.sort(([one], [other]) => one - other)
 }
 
-/** Levels that the opportunity takes from a leg's book according to REST, in cents and contracts. */
+/** Levels that the opportunity takes from a leg's book, in cents and contracts. */
 function takenOf({ levels = [] }: Found, leg: number) {
   const taken = new Map<number, number>()
   for (const { prices, contracts } of levels) {

@@ -1,5 +1,3 @@
-// Tests rows of the opportunities page and taken book levels without a browser.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asksOf, buyBasket } from '../../../engine/arbitrage/basket.ts'
@@ -89,7 +87,7 @@ test('sorts rows by column with unknown values last, and hides rows that the fil
     ['c', 'a', 'b'],
     'new rows are appended',
   )
-  // The plain result of 1 - 0.55 - 0.37 has a floating-point error.
+  // Floating-point subtraction of 1 - 0.55 - 0.37 is inexact.
   assert.equal(gapOf(found('gap')), 0.08)
 })
 
@@ -100,7 +98,7 @@ test('marks the book levels that the engine takes, for either outcome', () => {
     ...{ kind: 'quadratic', taker: feeCurve(10_000, 1), source: 'example' },
     rounding: { fillStepMicros: 100, direction: 'up', orderStepMicros: null },
   }
-  /** Random levels. Prices are in tenths of a cent, and sizes are finer than a hundredth of a contract. */
+  /** Prices are in tenths of a cent. Sizes are finer than a hundredth of a contract. */
   const levels = (best: number, step: number) =>
     Array.from({ length: 1 + random.below(6) }, (_, index) => ({
       price: priceMicros((best + step * (index * 4 + random.below(4))) * 1_000),

@@ -1,6 +1,3 @@
-// Tests all pages over a real process with simulated venues: accessibility, layout by window width, and a server
-// restart.
-
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { allProblems } from '../../support/browser/accessibility.ts'
@@ -17,7 +14,6 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Opens a page and waits until it has loaded. */
 async function visit(page: Page, address: string): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash
@@ -63,7 +59,7 @@ test('passes axe-core on every page in light and dark mode, and fits phone, tabl
   await settled(page, 'welcome')
   await check('logged out')
   assert.deepEqual(found, [])
-  // Injects a fault to prove that the check finds it.
+  // The check must find this fault.
   await page.evaluate(() => {
     const button = document.createElement('button')
     document.querySelector('main')?.append(button)
@@ -71,13 +67,13 @@ test('passes axe-core on every page in light and dark mode, and fits phone, tabl
   assert.match((await allProblems(page)).join(), /critical \| button-name/)
 })
 
-/** Resolves after two frames, when layout and drawing are complete. */
+/** Layout and drawing are complete after two frames. */
 const drawn = () =>
   new Promise<void>((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(() => resolve()))
   })
 
-/** Faults of the visible tables: overlapping or clipped cells, and tables wider than their container. */
+/** Overlapping or clipped cells of visible tables, and tables wider than their container. */
 const unreadable = (page: Page) =>
   page.evaluate(() => {
     const nameOf = (cell: Element) => `${cell.className} "${cell.textContent?.trim().slice(0, 30)}"`
@@ -169,7 +165,7 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
     }
   }
   assert.deepEqual(found, [])
-  // Injects faults to prove that the checks find them.
+  // The checks must find these faults.
   await visit(page, '#/status')
   await page.setViewportSize({ width: 390, height: 844 })
   await page.evaluate(() => {
@@ -198,7 +194,7 @@ function uneven(): readonly string[] {
 
 const LIST = 'main'
 
-test('shows a line while the server is down, and resumes live values afterwards', async () => {
+test('shows a notice while the server is down, and resumes live values afterwards', async () => {
   const token = await dashboard.signUp('stays@example.com')
   const page = await dashboard.open('#/markets', {
     token,
@@ -209,7 +205,7 @@ test('shows a line while the server is down, and resumes live values afterwards'
   const line = page.locator('.connection')
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
-  // Waits for an empty line, because a feed may be stale for a moment on a busy machine.
+  // A feed may be stale for a moment on a busy machine.
   const lineDisappears = () =>
     page.waitForFunction(() => document.querySelector('.connection')?.textContent?.trim() === '')
   await state('live')

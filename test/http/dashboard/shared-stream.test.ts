@@ -1,5 +1,3 @@
-// Tests the stream that tabs share, without a browser, over a real API server.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
@@ -19,7 +17,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** A shared stream. `emit` injects an event. `endPause` ends the pause after a post of books. */
+/** `emit` injects an event. `endPause` ends the pause after a post of books. */
 function openShared() {
   const pauses: (() => void)[] = []
   let openedCount = 0
@@ -72,7 +70,7 @@ const sockets = (): number =>
   )
 
 describe('stream shared between tabs', () => {
-  test('shares one connection between tabs until the last one closes', async () => {
+  test('shares one connection between tabs until the last tab closes', async () => {
     const rain = server.engine.add('rain')
     const snow = server.engine.add('snow')
     rain.replace([level(0.4, 10)], [level(0.5, 20)])
@@ -82,7 +80,6 @@ describe('stream shared between tabs', () => {
     const marketIds = [rain.ref.id]
     one.send({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds } })
     await one.until(() => one.isReady(1) && one.views().length > 0)
-    // A tab that attaches later receives the current book at once.
     other.send({ kind: 'follow', id: 7, request: { channel: 'orderbook', marketIds } })
     assert.deepEqual(other.views().at(-1), one.views().at(-1))
     other.send({ kind: 'follow', id: 8, request: { channel: 'trades', marketIds: [snow.ref.id] } })
@@ -110,7 +107,7 @@ describe('stream shared between tabs', () => {
     assert.equal(stream.tabCount, 0)
   })
 
-  test('sends connection and feed states to a new tab, and batches book changes after the first', async () => {
+  test('sends connection and feed states to a new tab, and combines later book changes', async () => {
     const hail = server.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { openTab, endPause, emit } = openShared()

@@ -1,5 +1,3 @@
-// Tests the shared stream in a browser: several tabs, late and refused connections, and polling.
-
 import assert from 'node:assert/strict'
 import { sizeMicros } from '../../../engine/units.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
@@ -135,7 +133,7 @@ test('marks a book as not live when the browser is offline or a heartbeat is mis
   await state('offline')
   await page.getByText('This browser is offline').waitFor()
   await page.locator('.tape').getByText('Not connected: the last known trades').waitFor()
-  // The failed reload keeps the shown trades and candles.
+  // The failed reload must keep the shown trades and candles.
   const failing = page.waitForEvent('requestfailed', (request) => request.url().includes('/trades'))
   await page.clock.runFor(21_000)
   await failing

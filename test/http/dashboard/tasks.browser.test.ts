@@ -1,5 +1,4 @@
-// Performs common tasks over a real process with simulated venues, each in at most three clicks from the first page.
-// Counts all pointer clicks, including clicks into fields.
+// Each task takes at most three clicks from the first page, including clicks into fields.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
@@ -16,7 +15,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Opens the first page with a new account of this name; null: logged out. */
+/** Logs in with a new account of this name. null: logged out. */
 async function openFirst(name: string | null) {
   const token = name === null ? null : await dashboard.signUp(`${name}@example.com`)
   const page = await dashboard.open('', { token })
@@ -94,7 +93,7 @@ test('opens a game’s live book', async () => {
   await goTo(page, 'Sports')
   const quoted = 'tbody tr:has(:is(.bid, .ask):has-text("¢")) a'
   await page.locator('.game, .state.empty').first().waitFor()
-  // Prefers a game that has not started, because a running game may end before its book opens.
+  // A running game may end before its book opens, so a game that has not started is preferred.
   const coming = page.locator(`.game:has-text("Starts ") ${quoted}`).first()
   if ((await coming.count()) > 0) await coming.click()
   else {

@@ -1,6 +1,3 @@
-// Tests the wallet page in a browser: figures, positions, trades, curve, ranking, and messages for invalid and
-// incomplete wallets.
-
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { timeMs } from '../../../engine/units.ts'
@@ -20,14 +17,13 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Language of the test process. Tabs use it too, so that both format numbers alike. */
+/** Tabs use this language too, so that both format numbers alike. */
 const LOCALE = Intl.NumberFormat().resolvedOptions().locale
 
 const openAt = (page: string) => dashboard.open(page, { locale: LOCALE })
 
 type Row = Readonly<Record<string, string | number | null>>
 
-/** Rows of a REST response. */
 async function rowsOf(path: string, name: string): Promise<readonly Row[]> {
   const { body } = await dashboard.server.get(path)
   const rows = body[name]

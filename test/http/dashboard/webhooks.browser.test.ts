@@ -1,5 +1,3 @@
-// Tests the webhook pages in a browser, over a real process with simulated venues and receivers on loopback.
-
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'
 import { after, before, test } from '../../support/browser/browser-test.ts'
@@ -14,7 +12,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** An id that no market has, so that the webhook receives tests only. */
+/** No market has this id, so the webhook receives tests only. */
 const NO_MARKET = 'venue_a_0x1f'
 
 async function fetchWithToken(
@@ -26,7 +24,6 @@ async function fetchWithToken(
   return { status: response.status, text: await response.text() }
 }
 
-/** Parses headers and body of a raw request. */
 function readPost(raw: string): { headers: Record<string, string>; body: string } {
   const [head = '', body = ''] = raw.split('\r\n\r\n', 2)
   const lines = head.split('\r\n').slice(1)
@@ -37,7 +34,7 @@ function readPost(raw: string): { headers: Record<string, string>; body: string 
 const answer = (status: string) =>
   `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
 
-/** A response of the receiver. The page must not show its Set-Cookie header. */
+/** The page must not show the Set-Cookie header. */
 const TAKEN =
   'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 
@@ -136,7 +133,7 @@ test('creates and tests a webhook in one step, and shows request, response and d
   assert.ok(!request.includes(lower.get('webhook-signature') ?? ''))
   await page.getByRole('link', { name: 'Open the webhook' }).click()
   await row.getByText('delivered').waitFor()
-  // A test that was not sent by the page appears with the next poll.
+  // A test that the page did not send appears with the next poll.
   const [{ id }] = JSON.parse((await fetchWithToken(token, '/v1/webhooks')).text).webhooks
   const credential = bearerHeader(token)
   await expectAnswer(202, dashboard.origin, 'POST', `/v1/webhooks/${id}/test`, { credential })
@@ -234,7 +231,7 @@ test('shows validation errors at their fields, and focuses the first invalid fie
   await problemOf('event_types').waitFor()
   await page.getByLabel(/^trade\.created/).check()
   await problemOf('event_types').waitFor({ state: 'detached' })
-  // These errors are detected by the server only.
+  // Only the server detects these errors.
   await page.getByLabel('Minimum value (USD)').fill('-5')
   await make.click()
   await problemOf('min_usd').getByText('Enter 0 or more.').waitFor()

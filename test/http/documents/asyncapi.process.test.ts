@@ -1,5 +1,3 @@
-// Compares messages to and from a real API server with the AsyncAPI document.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -200,7 +198,7 @@ describe('messages in the AsyncAPI document', () => {
     )
   })
 
-  test('accepts documented client messages and refuses undocumented ones', () => {
+  test('accepts documented client messages and refuses undocumented messages', () => {
     const ids = ['a']
     const good: readonly Readonly<Record<string, unknown>>[] = [
       ...CHANNEL_NAMES.map((channel) => ({ action: 'subscribe', channel, market_ids: ids })),

@@ -72,7 +72,7 @@ describe('OpenAPI and AsyncAPI documents', () => {
     assert.doesNotMatch(text, /venue_[ab]/)
     assert.match(text, /"market_id":"polymarket_0x/)
     assert.match(text, /"market_id":"kalshi_KX/)
-    // The names of the two venues may be swapped. Terms of the protocol must not be replaced.
+    // With swapped venue names the documents must keep the terms of the protocol.
     const crossed = venueTable({ a: 'venue_b', b: 'venue_a' })
     const swapped = JSON.stringify(asyncapi({ version: '0.0.0-test', names: crossed }))
     assert.match(swapped, /"market_id":"venue_b_0x/)

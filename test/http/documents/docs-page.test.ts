@@ -1,4 +1,4 @@
-// Tests the API reference as the server sends it, without running its script.
+// The API reference without its script.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -81,7 +81,7 @@ describe('GET /docs', () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe/)
   })
 
-  test('serves no files outside of the page’s own, however the path is encoded', async () => {
+  test('serves no files outside the page’s own files, however the path is encoded', async () => {
     const targets = [
       '/docs/',
       '/docs/index.html',

@@ -1,5 +1,3 @@
-// Tests the API reference in a browser.
-
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { allProblems } from '../../support/browser/accessibility.ts'
@@ -14,7 +12,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** One entry of each kind, chosen so that all parts of such entries occur. */
+/** One entry of each kind. Together they have all parts of an entry. */
 const ONE_OF_EACH = [
   'getMarketOrderbook',
   'createWebhook',
@@ -43,7 +41,7 @@ test('passes the accessibility check in both color schemes and widths, and fits 
     await page.evaluate(
       'for (const inner of document.querySelectorAll("details[open] details")) inner.open = true',
     )
-    // Removes closed entries to shorten the accessibility check. They have the same structure.
+    // Removes closed entries to shorten the accessibility check.
     await page.evaluate(
       'for (const entry of document.querySelectorAll("details:not([open])")) entry.remove()',
     )

@@ -1,4 +1,4 @@
-// Runs third-party tools on both documents: linters, and a generator whose client must compile and work.
+// Third-party linters and a client generator read both documents.
 
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// Reads random rows in pages from the real tables: many rows in one millisecond, filters, slices smaller than a page,
-// and rows that arrive between pages.
+// Reads random rows in pages from the real tables.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -47,7 +46,7 @@ test(`returns every row of a random time range on exactly one page even when man
       })
       assert.ok(page.rows.length <= limit && (page.cursor === null || page.rows.length === limit))
       seen.push(...page.rows.map((row) => row.nativeId))
-      // New rows are newer than the page. A client that reads newest first does not get them.
+      // New rows are newer than the page, so a client that reads newest first does not receive them.
       if (order === 'desc' && random.next() < 0.5) stored.arrive()
       cursor = page.cursor
       pageCount += 1
@@ -112,7 +111,7 @@ test('loses and repeats no rows when a client continues with the range that a re
   for (let seed = 0; seed < REFUSED_RANGES; seed += 1) {
     const random = seededRandom('refused', seed)
     const stored = new RandomRows(random)
-    // Rows are seconds apart, since refusals contain whole seconds.
+    // Rows are seconds apart, because refusals contain whole seconds.
     for (let rows = 0; rows < 300; rows += 1) stored.arrive(1 + random.below(2_000))
     const order = random.next() < 0.5 ? 'asc' : 'desc'
     const isRare = random.next() < 0.5
@@ -221,7 +220,7 @@ test('runs two scans at once, queues sixteen in order, and refuses further scans
         endless({
           clock,
           read(count) {
-            // A second read shows that the scan has got a slot. The sixth read ends the scan.
+            // A second read shows that the scan has a slot. The sixth read ends the scan.
             if (count > 1) running.add(scan)
             most.running = Math.max(most.running, running.size)
             if (count < 6) return false
@@ -314,7 +313,7 @@ test('ends a time slice at its time limit, however few rows were read', async ()
     ...endless({ clock, read: () => false }),
     rowsPerTick: 10_000,
     read({ limit }) {
-      // Ten rows a millisecond.
+      // Reads ten rows a millisecond.
       clock.advance(limit / 10)
       rowsOfTurn += limit
       count += 1
@@ -348,10 +347,7 @@ test('refuses a malformed or out-of-range cursor without a lookup', () => {
   assert.deepEqual(read('1700000000000.7')().after, { timeMs: 1_700_000_000_000, ordinal: 7 })
 })
 
-/**
- * Options of an endless scan in which no row passes the filter. The scan ends when `read` returns true. `count`: number
- * of the read.
- */
+/** Options of an endless scan in which no row passes the filter. The scan ends when `read` returns true. */
 function endless({ clock, read }: { clock: ManualClock; read: (count: number) => boolean }) {
   let count = 0
   return {
@@ -378,7 +374,6 @@ async function settled(page: unknown): Promise<unknown> {
   }
 }
 
-/** Stores random trades of one market in the real table. */
 class RandomRows {
   readonly storage: Storage = openMemoryStorage()
   readonly #random: Random

@@ -1,5 +1,3 @@
-// Tests over HTTP which requests cover books, and how long they wait for a book.
-
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { FakeDemand } from '../../support/fakes/book-demand.ts'
@@ -92,7 +90,7 @@ describe('requests of books that are not covered', () => {
     assert.equal(clock.monotonicMs() - startedMs, 2_000)
   })
 
-  test('does not wait when the demand is refused, the book is live, or it is stale for another reason', async () => {
+  test('does not wait when the demand is refused, or when the book is live or stale for another reason', async () => {
     demand.onWait = () => assert.fail('waits')
     demand.refused.add(rain.ref.number)
     assert.equal((await get(book)).stale_reason, 'not_covered')

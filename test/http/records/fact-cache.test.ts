@@ -1,4 +1,4 @@
-// Compares cached answers with uncached answers, for real market actors with random events.
+// Compares cached answers with uncached answers after random events of markets.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,10 +31,10 @@ const BOOKS = {
 
 type World = ReturnType<typeof openMarkets>
 
-/** Routes with pages over the world's markets, listed in their current order. */
+/** Pages list the world's markets in their current order. */
 function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NOTHING | undefined) {
   const found = (id: string) => markets.find(({ ref }) => ref.id === id) ?? null
-  // Pages have no cursor here, since each route signs cursors with its own key.
+  // Each route signs cursors with its own key, so the pages have no cursor.
   const list = ({ offset, limit }: ListQuery) => {
     const total = markets.length + storage.pruneCount
     return { markets: markets.slice(offset, offset + limit), total, next: null }
@@ -42,7 +42,6 @@ function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NO
   const catalog: CatalogView = Object.assign(Object.create(null), {
     ...{ names: NAMES, recordsSinceMs: NOON, find: found, list, search: list },
   })
-  // The venue's price history changes with each step.
   const pastPrices: PastPricesView = {
     at: () => null,
     range: async (_, { toMs }) => [
@@ -155,7 +154,7 @@ test('rewrites an answer when an input is unknown, has changed, or changes durin
   fact = null
   assert.deepEqual([await text(), await text()], ['3', '4'])
   fact = 3
-  // The fact changes and changes back while the answer is written, so the answer must not be cached.
+  // The value changes and changes back while the answer is written, so the answer must not be cached.
   const change = () => {
     fact = 4
   }

@@ -1,5 +1,4 @@
-// Tests compressed answers on raw connections: the selected coding (RFC 9110, 12.5.3), and the body by decompression
-// with zlib.
+// Compares the selected coding with RFC 9110, 12.5.3. zlib decompresses the bodies.
 
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, request } from 'node:http'
@@ -62,10 +61,7 @@ function decoded({ headers, bytes }: Got): string {
   return bytes.toString()
 }
 
-/**
- * Reference implementation: lists every coding with its weight, best first. At equal weights the server's codings come
- * first.
- */
+/** Reference implementation. At equal weights the server's preferred coding comes first. */
 function naive(list: readonly (readonly [string, number | null])[], offered: readonly Coding[]) {
   const weight = (coding: string): number | null => {
     const own = list.filter(([name]) => name === coding).at(-1)
@@ -140,7 +136,7 @@ describe('answers', () => {
         ['br;q=0, gzip;q=0', undefined],
       ] as const) {
         const header = { 'accept-encoding': accepted }
-        // The first request compresses the file, the second uses the cached form.
+        // The first request compresses the file, and the second uses the cached form.
         for (const answer of [await got(path, header), await got(path, header)]) {
           assert.equal(answer.status, 200)
           assert.equal(answer.headers['content-encoding'], wanted, `${path} ${accepted}`)

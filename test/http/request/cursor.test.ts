@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { ListCursors, parseTimeCursor, timeCursor } from '../../../http/request/cursor.ts'
 
-test('decodes a list cursor only with the filters it was issued for', () => {
+test('decodes a list cursor only with the filters of its first request', () => {
   const cursors = new ListCursors()
   const cursor = cursors.encode({ pin: 17, offset: 40 }, 'filters')
   assert.match(cursor, /^[\w-]+$/)

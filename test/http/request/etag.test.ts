@@ -1,4 +1,4 @@
-// Tests conditional requests and cache headers. The reference implementation of If-None-Match follows RFC 9110, 13.1.2.
+// The reference implementation of If-None-Match follows RFC 9110, 13.1.2.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -94,7 +94,7 @@ describe('If-None-Match', () => {
     assert.equal(missing.headers.get('etag'), null)
   })
 
-  test('states in Cache-Control who may cache each response', async () => {
+  test('sends a Cache-Control header that says who may cache each response', async () => {
     const caching = async (path: string, init?: RequestInit) =>
       (await server.get(path, init)).headers.get('cache-control')
     for (const path of CATALOGUE) assert.equal(await caching(path), 'private, no-cache', path)

@@ -1,6 +1,3 @@
-// Tests the wrapper of all HTTP handlers on a real socket, with routes that throw, reject, never finish or return
-// early.
-
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -103,7 +100,7 @@ before(async () => {
 })
 after(() => closeAll())
 
-/** Sends raw text. Resolves with all received text when the peer closes or `until` was received. */
+/** Resolves with all received text when the peer closes or `until` was received. */
 function raw(text: string, until: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text))
@@ -157,7 +154,7 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('sends the refusal’s own retry time instead of the rest of the rate window', async () => {
+  test('sends the refusal’s own retry time instead of the remaining rate window', async () => {
     const response = await fetch(`${origin}/locked`)
     assert.equal(response.status, 429)
     assert.equal(response.headers.get('retry-after'), '7')

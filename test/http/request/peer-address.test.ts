@@ -1,4 +1,4 @@
-// Detects by X-RateLimit-Remaining which address a request counts against.
+// X-RateLimit-Remaining shows which address a request counts against.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { normalized } from '../../../http/request/peer-address.ts'
 import { RawConnection } from '../../support/clients/raw-http.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
-/** Number of earlier requests that counted against the same address. Each of `lines` is a line of the header. */
+/** Number of earlier requests from the same address. Each of `lines` is a line of X-Forwarded-For. */
 async function countedBefore(server: ApiServer, ...lines: readonly string[]): Promise<number> {
   const connection = new RawConnection(server.port)
   const headers = lines.map((line) => ['X-Forwarded-For', line] as const)
@@ -89,7 +89,7 @@ test('reads all X-Forwarded-For lines as one list from the right and treats an i
   }
 })
 
-test('counts a request against the nearest hop when the header lists more hops than are read', async () => {
+test('counts a request against the nearest hop when the header has more hops than the server reads', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const forged = Array.from({ length: 40 }, (_, index) => `198.51.100.${index}`).join(', ')

@@ -141,7 +141,7 @@ test('queues requests when earlier requests have used up the time slice of the t
   assert.equal(turns.mustWait, false, 'in the next tick')
 })
 
-test('handles the only request of an account before the remaining requests of another account’s burst', async () => {
+test('handles the only request of an account before the queued burst of another account', async () => {
   const clock = new ManualClock()
   const turns = new RequestTurns(clock)
   const served: string[] = []

@@ -1,5 +1,4 @@
-// Tests responses that a client does not read or reads slowly, on one connection and on many. Compares the received
-// bytes with the responses.
+// Responses that a client does not read, or reads slowly.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import assert from 'node:assert/strict'
@@ -91,7 +90,6 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Reads until the connection ends. */
 async function readAll(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -133,7 +131,7 @@ describe('unread responses', () => {
   })
 
   for (const path of ['/file', '/text', '/later', '/bytes']) {
-    test(`sends the rest of ${path} unchanged as the client reads and keeps the connection open`, async () => {
+    test(`sends the remainder of ${path} unchanged as the client reads and keeps the connection open`, async () => {
       const socket = await asker(ask(path))
       await until(() => unsent.count === 1)
       assert.equal(clock.timerCount, 1, 'it has a deadline')

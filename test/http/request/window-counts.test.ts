@@ -13,7 +13,7 @@ test('counts each name separately and starts again in the next window', () => {
   assert.equal(counts.add('one'), 1)
 })
 
-test('counts all names beyond 10,000 together, so that many names get no count of their own', () => {
+test('counts all names beyond the first 10,000 together', () => {
   const counts = new WindowCounts(new ManualClock(), 1_000)
   for (let number = 0; number < 10_000; number += 1) counts.add(`name ${number}`)
   assert.deepEqual([counts.add('new'), counts.add('another'), counts.add('name 0')], [1, 2, 2])

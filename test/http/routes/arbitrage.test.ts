@@ -1,5 +1,3 @@
-// Tests the routes of opportunities with a fake registry: records, filters, pages, history and quotes.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'

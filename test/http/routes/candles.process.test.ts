@@ -1,4 +1,4 @@
-// Compares candles with candles recomputed from the trades: intervals, pages, gaps and bounds.
+// Compares candles with candles recomputed from the trades.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -72,7 +72,7 @@ function record(candle: NaiveCandle, lengthMs: number): Page['candles'][number] 
   }
 }
 
-/** Creates trades up to now in bursts, with gaps of all lengths. */
+/** Creates trades in bursts until the current time, with gaps of all lengths. */
 function trade(random: Random, market: FakeMarket, count: number, spanMs: number): void {
   let atMs: number = NOON
   for (let left = count; left > 0; left -= 1) {
@@ -105,7 +105,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('fills gaps of every interval up to now, also across pages', async () => {
+  test('fills gaps of every interval until the current time, also across pages', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('gaps', seed)
       const market = server.engine.add(`gaps-${interval}`)

@@ -1,5 +1,4 @@
-// Loads the client modules as a browser does: plain JavaScript at addresses with a content hash. The modules then
-// connect to the same server.
+// Loads the client modules as a browser does: plain JavaScript at addresses with a content hash.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -21,7 +20,6 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Addresses that a module imports. */
 const importsOf = (text: string) =>
   [...text.matchAll(/(?:from|import)\s*["']([^"']+)["']/g)].map(([, address]) => address ?? '')
 
@@ -93,7 +91,7 @@ test('serves a file only under its current hash, and changes the hash when an im
   )
 })
 
-/** Runs the modules in a Node process without TypeScript and loads them over HTTP, as a browser does. */
+/** Runs the modules in a Node process without TypeScript. */
 const LOADER = `
 import vm from 'node:vm'
 const [origin, ws, encoding, market] = process.argv.slice(1)

@@ -1,4 +1,4 @@
-// Tests the dashboard's files and redirects. test/http/dashboard/ tests its behaviour in a browser.
+// Files and redirects. test/http/dashboard/ tests the dashboard in a browser.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -20,13 +20,11 @@ const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'lightweight-charts']
 const loadedBy = (html: string) =>
   [...html.matchAll(/<(?:link|script)[^>]*? (?:src|href)="([^"]*)"/g)].map(([, one]) => one ?? '')
 
-/** Addresses that a module imports statically. */
 const importsOf = (text: string) =>
   [
     ...text.matchAll(/(?:^|\n|;|\})\s*(?:import|export)\b(?!\s*\()[^"'`;]*?["']([^"'\n]+)["']/g),
   ].map(([, address]) => address ?? '')
 
-/** Addresses that a module imports dynamically. */
 const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
@@ -51,7 +49,7 @@ test('redirects / and a trailing slash to the dashboard without a key or rate co
   }
 })
 
-test('serves every module and style under a content hash with immutable caching, importing only served files', async () => {
+test('serves every module and style under a content hash with immutable caching', async () => {
   const { files } = readDashboard()
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   const wanted = [...paths.filter((path) => /\.(?:ts|css)$/.test(path)), ...LIBRARIES]

@@ -1,5 +1,3 @@
-// Tests the event routes with a real catalogue. Validates every answer against its schema.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
@@ -49,7 +47,7 @@ function openRoutes({ catalog, clock }: Opened) {
   }
 }
 
-/** Creates events with these numbers of markets. The first market of each event has the highest volume. */
+/** `counts` are the numbers of markets. The first market of each event has the highest volume. */
 function opened(counts: readonly number[]): Opened {
   const open = emptyCatalog()
   for (const [index, count] of counts.entries()) {

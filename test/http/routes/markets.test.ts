@@ -1,5 +1,3 @@
-// Tests the market routes over HTTP. Validates every answer against its schema.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { TSchema } from '@sinclair/typebox'
@@ -58,7 +56,7 @@ describe('GET /v1/markets', () => {
     assert.equal(seen[0], 'venue_b_m24')
   })
 
-  test('answers 400 for a cursor that is edited, expired, of other filters, or combined with an offset', async () => {
+  test('answers 400 for a cursor that is edited, expired, of different filters, or combined with an offset', async () => {
     const first = await got(MarketsSchema, '/v1/markets?limit=2&platform=venue_a')
     const { cursor } = first
     const again = await got(MarketsSchema, `/v1/markets?limit=3&platform=venue_a&cursor=${cursor}`)

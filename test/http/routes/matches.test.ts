@@ -1,5 +1,3 @@
-// Tests the match routes without a server: parameters, filters, pages and records.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
@@ -109,7 +107,6 @@ async function list(query = '') {
   return body
 }
 
-/** The rows of a page by venue. */
 function listingsOf(body: unknown) {
   assert.ok(Value.Check(Named, body), 'the markets stand under the names of their venues')
   return body.matches
@@ -232,7 +229,7 @@ describe('GET /v1/matching-markets', () => {
 
   test('sorts matches by price gap or volume, filters by gap, and keeps the order across pages', async () => {
     clock.advance(5_000)
-    // Price gaps of 0.115, 0.3 and 0, and two unknown gaps: one pair has no book, the other no outcome mapping.
+    // The price gaps are 0.115, 0.3, 0 and twice unknown: one pair has no book, another has no outcome mapping.
     quote('venue_a_aone', 0.4, 0.42)
     quote('venue_b_bone', 0.5, 0.55)
     quote('venue_a_atwo', 0.6, 0.6)
@@ -278,7 +275,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('returns the same gaps that the list was sorted by when writing takes several ticks', async (t) => {
+  test('returns the gaps by which the list was sorted, even when writing takes several ticks', async (t) => {
     clock.advance(5_000)
     quote('venue_a_aone', 0.4, 0.42)
     quote('venue_b_bone', 0.5, 0.55)

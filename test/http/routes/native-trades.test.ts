@@ -1,5 +1,5 @@
-// Reads the trades of an event with 500 markets from disk. Tests the amount of work per tick and exact filters. Each
-// read advances a manual clock, so that the speed of the machine does not matter.
+// Reads the trades of an event with 500 markets. Each read advances a manual clock, so the speed of the machine does
+// not matter.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ const MARKETS = 500
 const TRADES = 3_000
 /** Duration of one read, milliseconds. */
 const READ_MS = 0.25
-/** Maximum reads in a time slice of 2.5 ms, including the last read, which begins within it. */
+/** Maximum reads in a time slice of 2.5 ms, including the last read, which begins within the slice. */
 const READS_MAX = 11
 
 const EVENT = nativeEventId('KXBIG-26')

@@ -1,5 +1,4 @@
-// Tests the venues' native formats: recorded rows through the real parsers, combined filters, and trades of one market,
-// several markets and a venue compared with a reference list.
+// Reads recorded rows through the real parsers, and compares merged trades with a reference list.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -19,7 +18,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
-/** Number of rows. It is small because each page of one row sorts all rows of the fake market again. */
+/** The number is small because each page of one row sorts all rows of the fake market again. */
 const MERGED_ROWS = process.env.TEST_LONG === '1' ? 1_500 : 400
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 
@@ -129,7 +128,7 @@ describe('venue-native records', () => {
     }
   })
 
-  test('answers 404 for an id unknown to the venue without searching the other venue', async () => {
+  test('answers 404 for an id that the venue does not know, without searching the other venue', async () => {
     for (const path of ['venue_a/markets/none', 'venue_b/markets/none', 'venue_b/markets/0xlive']) {
       assert.equal((await server.get(`/v1/${path}`)).status, 404, path)
     }
@@ -299,7 +298,7 @@ function naive(markets: readonly FakeMarket[]): string[] {
     .map(({ number, trade }) => `${number} ${trade.nativeId}`)
 }
 
-/** Reads page by page. Each page opens the markets again and reads in slices of different sizes. */
+/** Each page opens the markets again and reads in slices of different sizes. */
 function readAll(markets: readonly FakeMarket[], order: 'asc' | 'desc', limit: number): string[] {
   const range = { fromMs: timeMs(0), toMs: timeMs(NOON * 2), order }
   const clock = new ManualClock()

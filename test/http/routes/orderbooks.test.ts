@@ -1,6 +1,3 @@
-// Tests the book routes over HTTP: one market, a consolidated pair, several markets. Validates every answer against its
-// schema.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { TSchema } from '@sinclair/typebox'
@@ -45,7 +42,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).timestamp_ms, clock.nowMs())
   })
 
-  test('marks a book as stale, consolidated or not, until its venue’s pending data is processed', async () => {
+  test('marks a book as stale, consolidated or not, while its venue’s data is unprocessed', async () => {
     rain.replace([level(0.4, 10)], [level(0.5, 7)])
     assert.equal((await got(OrderbookSchema, path)).stale, false)
     rain.isBehind = true
@@ -171,7 +168,7 @@ describe('consolidated=true', () => {
 })
 
 describe('GET /v1/orderbooks', () => {
-  test('returns the same book for each market as its own endpoint, limited by depth', async () => {
+  test('returns the same books as the endpoints of the single markets, limited by depth', async () => {
     for (const query of ['', 'depth=1']) {
       const all = await got(
         OrderbooksSchema,

@@ -1,5 +1,3 @@
-// Tests the price routes over HTTP. Validates every answer against its schema.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { TSchema } from '@sinclair/typebox'
@@ -37,7 +35,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
 describe('GET /v1/markets/{market_id}/price', () => {
   const path = '/v1/markets/venue_a_Rain/price'
 
-  test('returns a current price whose timestamp_ms is not after at_time, and 1 minus the price for the other outcome', async () => {
+  test('returns a current price not later than at_time, and 1 minus the price for the other outcome', async () => {
     rain.reprice(415_000)
     for (const pauseMs of [0, 1, 1_500]) {
       clock.advance(pauseMs)

@@ -1,5 +1,3 @@
-// Tests the game routes without a server: parameters, filters and records.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'

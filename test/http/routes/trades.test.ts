@@ -69,7 +69,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
     )
     for (const row of rows) {
-      // Exact in millionths for both outcomes: 5 contracts at 0.27 or 0.73.
+      // Five contracts cost 1.35 dollars at 0.27 and 3.65 dollars at 0.73.
       const usd = usdMicros(row.outcomeIndex === 0 ? 1_350_000 : 3_650_000)
       sides.trade({ ...row, price: priceMicros(270_000), size: sizeMicros(5_000_000), usd })
     }
@@ -90,7 +90,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     const random = seededRandom('trades', 3)
     let at: number = NOON
     for (let index = 0; index < 400; index += 1) {
-      // Groups of trades in one millisecond, some larger than a page.
+      // Groups of trades share a millisecond. Some groups are larger than a page.
       if (random.next() < 0.1) at += 1 + random.below(3_000)
       busy.trade({ timeMs: timeMs(at) }, false)
     }

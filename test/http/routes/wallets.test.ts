@@ -1,4 +1,4 @@
-// Compares wallet answers with simple recomputations from the same events: fields, filters, pages and refusals.
+// Compares wallet answers with simple recomputations from the same events.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -71,7 +71,6 @@ async function pages(path: string, list: string, onPage?: () => void) {
   }
 }
 
-/** Expected fees, income and net profit. */
 function net({ realized, fees, income }: ReturnType<FakeWallet['window']>) {
   return {
     ...{ fees_paid: number(fees), income: number(income) },
@@ -189,7 +188,7 @@ function labelOf(index: number, isListed: boolean, isStored: boolean) {
   return (isListed ? ['Yes', 'No'] : isStored ? ['Up', 'Down'] : [])[index] ?? null
 }
 
-/** Expected trade record, quoted for the first outcome. */
+/** The expected record is quoted for the first outcome. */
 function expectedTrade({ event, id, timeMs: atMs, view }: WalletEventView) {
   const isStored = event.market === '0xgone1'
   const index = /-(no|1)$/.test(String(event.token)) ? 1 : 0
@@ -213,20 +212,19 @@ function expectedTrade({ event, id, timeMs: atMs, view }: WalletEventView) {
   }
 }
 
-/** Expected taker side: the opposite of the maker’s. */
+/** The taker's side is the opposite of the maker’s side. */
 function takerSideOf({ role, kind }: WalletEventView['event']) {
   if (role === 'taker') return kind
   if (role === 'maker') return kind === 'buy' ? 'sell' : 'buy'
   return null
 }
 
-/** Events of the ledger, newest first. */
 const newest = (isWanted: (row: WalletEventView) => boolean) =>
   ann.ledger.filter(isWanted).reverse()
 
 const isFill = ({ event }: WalletEventView) => event.kind === 'buy' || event.kind === 'sell'
 
-test('returns trades in terms of the first outcome, equal to a reference implementation for every filter and page', async () => {
+test('returns trades in terms of the first outcome, like a reference implementation, for every filter and page', async () => {
   const base = `/v1/wallets/${ANN}/trades`
   await successfulBodyOf(server, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
@@ -383,7 +381,7 @@ test('ranks each wallet once per window and order, and counts wallets in statist
   assert.equal((await server.get('/v1/stats')).body.wallets, 4)
 })
 
-/** A wallet with `count` positions, a third of them in a market without a listing. */
+/** A third of the `count` positions are in a market without a listing. */
 function holder(pair: string, count: number): FakeWallet {
   const proxy = fakeAddress(pair)
   const random = seededRandom('holder', pair)
@@ -407,7 +405,7 @@ function holder(pair: string, count: number): FakeWallet {
   return wallet
 }
 
-test('returns every position of the first page’s snapshot once and in order while positions change', async () => {
+test('returns every position of the first page’s snapshot once, in order, while positions change', async () => {
   const wallet = holder('77', 3_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized

@@ -1,4 +1,4 @@
-// Compares validation with recorded answers of pydantic 2. Also tests cases that are not recorded.
+// Compares validation with recorded answers of pydantic 2.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -22,7 +22,6 @@ interface Case {
 
 const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 
-/** The schema of each recorded case of a query or path parameter. */
 const PARAMETERS: Readonly<Record<string, TProperties[string]>> = {
   limit_1_200: parameters.limit(200, 20),
   limit_1_100: parameters.limit(100, 20),
@@ -101,7 +100,7 @@ describe('queries', () => {
         assert.ok(parsed.kind === 'valid' || missing.join() === 'missing', label)
         continue
       }
-      // The server limits seconds: larger values are milliseconds. The recorded model had no limit.
+      // The server treats values above SECONDS_MAX as milliseconds. The recorded model had no limit.
       const isBeyond = Number(input) > SECONDS_MAX || Number(input) < 0
       if (name === 'unix_seconds' && isBeyond) {
         assert.equal(parsed.kind, 'invalid', label)
@@ -185,7 +184,7 @@ describe('secrets', () => {
     return parsed.problems[0]?.input
   }
 
-  test('redacts everything that looks like a secret anywhere in the input', () => {
+  test('redacts every text that looks like a secret anywhere in the input', () => {
     const secrets = [
       `pmk_${'a'.repeat(38)}`,
       'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -244,7 +243,7 @@ describe('secrets', () => {
     assert.deepEqual(echo(short), short)
   })
 
-  test('scans a long text only as far as it is echoed', () => {
+  test('scans a long text only up to the end of its echo', () => {
     const text = 'pass'.repeat(8_000)
     assert.equal(inputOf(`${text}=hunter2`), text.slice(0, 256))
   })

@@ -1,5 +1,3 @@
-// Tests fills in markets that the catalogue has removed.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'

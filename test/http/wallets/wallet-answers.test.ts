@@ -1,5 +1,3 @@
-// Tests that pages of wallet events are read in bounded time slices and within the time limit.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { WalletEventView, WalletView } from '../../../actors/wallets/views.ts'
@@ -15,7 +13,7 @@ const EVENTS = 6_000
 /** Maximum number of events read in one event-loop tick. */
 const TICK_ROWS_MAX = 128
 
-/** A wallet that counts how many events are read and how many markets are looked up. */
+/** Counts the events that are read and the markets that are looked up. */
 class CountedWallet extends FakeWallet {
   rowsInTick = 0
   rowsRead = 0
@@ -41,8 +39,8 @@ class CountedWallet extends FakeWallet {
 }
 
 /**
- * A wallet with purchases in markets that the catalogue has removed. The oldest event is a split. The second oldest is
- * in another market.
+ * The purchases are in markets that the catalogue removed. The oldest event is a split. The second oldest event is in a
+ * different market.
  */
 function countedWallet(pair: string): CountedWallet {
   const proxy = fakeAddress(pair)

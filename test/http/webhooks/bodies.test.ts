@@ -41,7 +41,6 @@ interface PostedBody {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** An engine with two markets, and the updates that it publishes. */
 function world(names: VenueTable = NAMES, set: Parameters<FakeEngine['add']>[1] = {}) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock, names)
@@ -100,7 +99,7 @@ function arbitrageOf(
   return publishedOpportunity(one, { event, reason, receivedAtMs: timeMs(NOON + 3_000) })
 }
 
-/** Parses a body and checks the fields that all bodies have. */
+/** Checks the fields that all bodies have. */
 function read(bytes: Uint8Array, type: WebhookEventType): PostedBody {
   assert.ok(bytes.length <= BODY_BYTES_MAX, `${bytes.length} bytes of ${type}`)
   const body: PostedBody = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -112,7 +111,6 @@ function read(bytes: Uint8Array, type: WebhookEventType): PostedBody {
 
 const dataOf = (frame: unknown): unknown => JSON.parse(String(frame)).data
 
-/** A body of each event type. */
 function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof world>) {
   one.trade({ maker: ADDRESS, taker: ADDRESS, txHash: '0xdef' })
   one.replace([level(0.4, 100)], [level(0.42, 80)])

@@ -181,7 +181,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('reports a stale book on resume, but sends resync and snapshot if the book was confirmed before the resume', async () => {
+  test('reports a stale book on resume, or resync and snapshot if the book was confirmed before the resume', async () => {
     one.replace([level(0.4, 1)], [level(0.5, 1)])
     one.change(bid(0.4, 2))
     const subscribe = { action: 'subscribe', channel: 'orderbook', market_ids: [one.ref.id] }
@@ -311,7 +311,7 @@ test('counts and rate-limits log lines for a throwing channel, and still runs th
   const { publisher, metrics } = engine
   const lines: string[] = []
   const received: string[] = []
-  /** A channel without variants that records the updates it receives. */
+  /** The channel has no variants and records the updates that it receives. */
   const recordingChannel = (name: string, onUpdate: OpenChannel['onUpdate']): Channel => ({
     ...trades,
     name,

@@ -124,7 +124,7 @@ async function cameTo(client: StreamClient): Promise<readonly string[]> {
   return messages.map(({ offset, data }) => `${offset} ${Reflect.get(Object(data), 'event')}`)
 }
 
-test('publishes an opportunity from when it first meets the minimums until its end, live and in a replay', async () => {
+test('publishes an opportunity from its first match with the minimums until its end, live and in a replay', async () => {
   const [a, b] = [server.engine.add('c'), server.engine.add('d', { venue: 'b' })]
   const open = async (set: object, form = 'json') => {
     const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
@@ -164,7 +164,7 @@ test('publishes an opportunity from when it first meets the minimums until its e
   for (const client of [every, rich, single, late]) await client.close()
 })
 
-test('replaces the options of a wildcard or single-market subscription, where the single market inherits the wildcard’s options', async () => {
+test('replaces subscription options, and lets a single market inherit the wildcard’s options', async () => {
   const [a, b] = [server.engine.add('e'), server.engine.add('f', { venue: 'b' })]
   const client = await StreamClient.open(server.port)
   const one = { ...all, market_ids: [a.ref.id] }
@@ -178,7 +178,7 @@ test('replaces the options of a wildcard or single-market subscription, where th
       [50, 8, false],
       [0, 1, true],
     ] as const) {
-      // Advances by a second, because the commands would exceed the limit per second.
+      // The commands would exceed the limit per second.
       clock.advance(1_000)
       const command = { ...target, id: `${target.market_ids} ${dollars}`, min_profit_usd }
       const subscribed = await client.ask(command, 'subscribed')
@@ -198,7 +198,7 @@ test('replaces the options of a wildcard or single-market subscription, where th
   await client.close()
 })
 
-test('counts filtered messages as no loss in seq, heartbeats and lists, and resumes after the last heartbeat', async (t) => {
+test('counts no filtered message as lost in seq, heartbeats and lists, and resumes after the last heartbeat', async (t) => {
   const [a, b] = [server.engine.add('g'), server.engine.add('h', { venue: 'b' })]
   for (const target of [{ all: true }, { marketIds: [a.ref.id] }]) {
     const events: StreamEvent[] = []
@@ -233,7 +233,7 @@ test('counts filtered messages as no loss in seq, heartbeats and lists, and resu
   }
 })
 
-test('rejects a market that can never have opportunities on this channel only, and names an alternative', async () => {
+test('rejects a market that can never have opportunities, and names an alternative', async () => {
   const [a, b] = [server.engine.add('k'), server.engine.add('l', { venue: 'b' })]
   const client = await StreamClient.open(server.port)
   const ids = { action: 'subscribe', market_ids: [a.ref.id, b.ref.id] }

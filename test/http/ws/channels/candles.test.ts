@@ -66,7 +66,7 @@ function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: 
 }
 
 for (const form of ['json', 'msgpack']) {
-  test(`sends the newest bar, then changes at most once a second, and the bar’s end in any case (${form})`, async () => {
+  test(`sends the newest bar, changes at most once a second, and each bar’s end (${form})`, async () => {
     const market = server.engine.add(`one ${form}`)
     await pass(60_000 - (clock.nowMs() % 60_000) + 5_000)
     const startMs = barStart(clock.nowMs(), 60_000)
@@ -124,7 +124,7 @@ test('publishes the end of a bar that was sent only as the initial state', async
   await client.close()
 })
 
-test('resends the last closed bar after a late trade and leaves older bars to the /candles route', async () => {
+test('resends the last closed bar after a late trade, but no older bar', async () => {
   const market = server.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)

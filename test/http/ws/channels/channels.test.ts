@@ -166,7 +166,7 @@ describe('prices', () => {
   for (const form of FORMS) {
     test(`sends conflated prices with the seq of the newest change (${form})`, async () => {
       const one = market(4)
-      // Clients share conflation windows, so this lets the windows of earlier tests end.
+      // Clients share conflation windows, so the windows of earlier tests must end.
       clock.advance(3_000)
       const client = await open(form)
       const command = { action: 'subscribe', channel: 'prices', market_ids: [one.ref.id] }

@@ -1,5 +1,4 @@
-// Sends equal commands as JSON and as MessagePack on connections of both encodings and compares the replies.
-// @msgpack/msgpack decodes the binary replies.
+// Compares the replies to equal commands in JSON and in MessagePack.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +10,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { level } from '../../../support/worlds/builders.ts'
 
-/** Keeps the test below ten errors a minute and the command limit. */
+/** Keeps the test below ten errors a minute and below the command limit. */
 const PAUSE_MS = 7_000
 const clock = new ManualClock()
 let server: ApiServer
@@ -81,7 +80,7 @@ class Talker {
     this.#socket.send(frame)
   }
 
-  /** Waits for a message. Earlier messages remain in `messages`. */
+  /** Earlier messages remain in `messages`. */
   async until(type: string, id: unknown): Promise<void> {
     const fits = (message: unknown) =>
       typeof message === 'object' &&
@@ -101,7 +100,7 @@ class Talker {
   }
 }
 
-/** The command that ends a round. Its subscription also prevents the close after 60 s without a subscription. */
+/** Ends a round. The subscription also prevents the close after 60 s without a subscription. */
 const marker = (number: number) => {
   const channel = 'lifecycle'
   return { action: 'subscribe', id: number + 0.125, channel, market_ids: ['venue_b_other'] }

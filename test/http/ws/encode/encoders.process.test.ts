@@ -37,7 +37,7 @@ const textOf = ({ name, write }: Written): Record<string, unknown> => {
 const bytesOf = ({ name, write }: Written): Uint8Array => {
   const frame = write(binary)
   assert.ok(frame instanceof Uint8Array, name)
-  // Copy the bytes, because the encoder reuses its buffer.
+  // The encoder reuses its buffer.
   return Uint8Array.from(frame)
 }
 

@@ -18,7 +18,7 @@ interface Sent {
   readonly atMs: number
 }
 
-/** Records what a conflation sends. Changes are numbers. The newest change replaces earlier ones. */
+/** Changes are numbers. The newest change replaces earlier changes. */
 function openConflation(windowMs: number, initialCostMs = 0) {
   let costMs = initialCostMs
   const clock = new ManualClock()
@@ -98,7 +98,7 @@ test('sends at most one message per market and window, and always the last state
   }
 })
 
-test('sends a limited part of a burst at once and the rest in time slices', async () => {
+test('sends a limited part of a burst at once and the remainder in time slices', async () => {
   const { note, published } = openConflation(250, 0.05)
   for (const ref of refs) note(ref, 1)
   assert.equal(published.length, conflationTickCount)
@@ -137,7 +137,7 @@ test('sends waiting first changes before the states of ended windows', async () 
   const opened = refs.slice(0, conflationTickCount)
   for (const ref of opened) note(ref, 1)
   for (const ref of opened) note(ref, 2)
-  // Each slice sends one message. Most windows still wait after they end.
+  // Each slice sends one message, so most windows still wait after they end.
   setCost(streamSliceMs + 1)
   clock.advance(260)
   setCost(0)
@@ -151,7 +151,7 @@ test('sends waiting first changes before the states of ended windows', async () 
   assert.ok(published.filter(({ value }) => value === 2).length < opened.length)
 })
 
-test('retains nothing for markets that are removed or without subscribers', async () => {
+test('retains no state of markets that are removed or have no subscribers', async () => {
   const { clock, note, published, windows, unsubscribed, slices } = openConflation(250)
   for (const { number } of refs.slice(0, 100)) unsubscribed.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)

@@ -29,11 +29,10 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Minimum profit of the subscription to `arbitrage`. */
 const PROFIT_MIN = 5_000_000
 const gaps: ArbitrageUpdate[] = []
 
-/** Opens an opportunity that may be above or below the minimum. Its first leg is on the first venue. */
+/** The opportunity may be above or below the minimum. Its first leg is on the first venue. */
 function open(random: Random): void {
   const { publisher } = server.engine
   const { ref } = random.pick(markets.filter(({ ref: { venue } }) => venue === 'a'))
@@ -47,7 +46,6 @@ function open(random: Random): void {
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 const lags = () => [...server.engine.metrics.counts('stream_lags_total').values()][0]?.value ?? 0
 
-/** Changes the data of a random channel. */
 function stir(random: Random): void {
   if (random.next() < 0.9) return simulateActivity(markets, random)
   const of = random.pick(markets)
@@ -106,7 +104,7 @@ for (const form of ['json', 'msgpack']) {
         await received(client)
       }
       for (let index = 0; index < 300; index += 1) stir(random)
-      // Changes each market once more, so that the final states follow all earlier messages.
+      // The final states of all markets then follow all earlier messages.
       for (const market of markets) {
         market.change(bid(0.17, 1 + random.below(1_000)))
         market.reprice(10_000 * (1 + random.below(98)))
@@ -172,7 +170,6 @@ for (const form of ['json', 'msgpack']) {
   }
 }
 
-/** Asserts that each message matches the AsyncAPI document. */
 function validateAll(messages: readonly Message[]): void {
   for (const message of messages) {
     const name = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())

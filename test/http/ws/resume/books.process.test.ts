@@ -9,7 +9,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
-/** Number of updates published before the first subscription. They are no longer cached. */
+/** Number of updates before the first subscription. They are no longer cached. */
 const EARLY = 5
 
 /** A market's book at an offset. If the book was replaced later, updates cannot be applied to it. */

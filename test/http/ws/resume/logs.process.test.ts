@@ -19,10 +19,7 @@ const market = (index: number): FakeMarket => {
   return found
 }
 
-/**
- * Creates two earlier runs. Also publishes messages of the current run that are stored but no longer in the ring
- * buffer.
- */
+/** Creates two earlier runs, and stores messages of the current run that the ring buffer no longer contains. */
 function publishEarlierRuns(engine: FakeEngine): void {
   for (let index = 0; index < 4; index += 1) {
     markets.push(engine.add(`m${index}`, { venue: index === 3 ? 'b' : 'a' }))
@@ -85,7 +82,7 @@ async function resume(
   client: StreamClient,
   command: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly messages: readonly Message[]; readonly end: Message }> {
-  // Keeps the test below the command limit and the time limit without a subscription.
+  // Stays below the command limit and below the time limit without a subscription.
   clock.advance(120)
   const from = client.messages.length
   client.send({ action: 'subscribe', id: from, channel: 'trades', ...command })
@@ -182,7 +179,7 @@ describe('trades', () => {
     await client.close()
   })
 
-  test('reports expired trades as a gap and replays the rest', async () => {
+  test('reports expired trades as a gap and replays the remaining trades', async () => {
     const { tradeLog } = server.engine
     const published = sentTrades().filter(({ epoch }) => epoch === 'old2')
     const hidden = new Set<StoredTrade>()

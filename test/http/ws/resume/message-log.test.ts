@@ -54,7 +54,7 @@ test('returns equal messages from the ring buffer and the table', () => {
   assert.ok(typeof one === 'object' && one.kind === 'trade')
   assert.ok(typeof other === 'object' && other.kind === 'trade')
   assert.deepEqual({ ...one, trade: null }, { ...other, trade: null })
-  // The row has more fields: its arrival time and its counters.
+  // The row also has its arrival time and its counters.
   for (const [name, value] of Object.entries(other.trade)) {
     assert.deepEqual(Reflect.get(one.trade, name), value, name)
   }

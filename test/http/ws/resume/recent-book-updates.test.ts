@@ -32,7 +32,7 @@ function replaced(offset: number, reason: BookReplaced['reason']): BookReplaced 
   return { kind: 'bookReplaced', market: market.ref, offset, seq: offset, ...times, reason }
 }
 
-test('reaches back as far as its updates and levels fit into the limits', () => {
+test('contains the newest updates that fit into the limits of updates and levels', () => {
   const recent = new RecentBookUpdates(10, 8, 30)
   assert.deepEqual([recent.reachesBack(9), recent.reachesBack(10)], [false, true])
   for (let offset = 11; offset <= 25; offset += 1) recent.push(update(market, offset, 1))

@@ -10,10 +10,10 @@ const isLong = process.env.TEST_LONG === '1'
 const CLIENTS = isLong ? 1_000 : 120
 const CHANGES = isLong ? 20_000 : 8_000
 const MARKETS = 100
-/** Changes between two event-loop ticks. */
+/** Number of changes between two event-loop ticks. */
 const BURST = 40
 
-/** A client that stores only the seq of each book. */
+/** Stores only the seq of each book. */
 class Watcher {
   readonly defects: string[] = []
   readonly counts = { snapshots: 0, updates: 0 }
@@ -28,7 +28,7 @@ class Watcher {
     this.socket.on('message', (bytes) => this.#take(JSON.parse(String(bytes))))
   }
 
-  /** Resolves with the reply; false: the command was refused by the rate limit. */
+  /** Resolves with the reply, or with false if the rate limit refused the command. */
   command(action: 'subscribe' | 'unsubscribe' | 'ping', ids: readonly string[]): Promise<boolean> {
     this.#commands += 1
     const id = this.#commands
@@ -95,7 +95,7 @@ async function wander(
     const chosen = Array.from({ length: 1 + random.below(4) }, () => random.pick(ids))
     if (random.next() < 0.5) await watcher.command('subscribe', chosen)
     else await watcher.command('unsubscribe', chosen)
-    // Stays below the command limit, at different times for each client.
+    // Each client stays below the command limit with pauses of a different length.
     for (let left = 20 + random.below(40); left > 0 && !isOver(); left -= 1) await tick()
   }
   while (!(await watcher.command('ping', []))) await tick()

@@ -1,4 +1,4 @@
-// Compares the books that connections hold with a count of their subscriptions while they run random commands.
+// Compares the books that connections hold with a count of their subscriptions after random commands.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -72,13 +72,13 @@ function open() {
   return { clock, engine, demand, hub, markets, caller, join }
 }
 
-/** The single and wide subscriptions of a connection to one channel. */
+/** The single and wildcard subscriptions of a connection to one channel. */
 interface Model {
   readonly wide: Set<string>
   readonly singles: Set<string>
 }
 
-/** A connection's subscriptions as README.md describes them. */
+/** A connection's subscriptions as http/ws/README.md describes them. */
 class NaiveSubscriptions {
   readonly channels = new Map<string, Model>(
     CHANNELS.map((channel) => [channel, { wide: new Set<string>(), singles: new Set<string>() }]),
@@ -132,7 +132,7 @@ function randomTarget(random: Random, ids: readonly string[]) {
   return { fields: { market_ids: chosen }, ids: chosen, wide: null }
 }
 
-test('holds the book of each single market as often as connections subscribe to it, after random commands', () => {
+test('holds each single market’s book as often as connections subscribe to it, after random commands', () => {
   const random = seededRandom('book holds')
   for (let round = 0; round < 20; round += 1) {
     const { engine, demand, hub, markets, caller, join } = open()

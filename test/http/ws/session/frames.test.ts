@@ -1,5 +1,4 @@
-// Sends invalid and hostile WebSocket frames. Each must get a documented reply or close the connection, and the server
-// must keep serving.
+// Invalid and hostile WebSocket frames. The server must keep serving.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -146,7 +145,7 @@ test('tolerates frames sent before the handshake response and an unmasked frame'
   await bare.end()
 })
 
-/** A hostile command in one of the encodings, with invalid values and often damaged. */
+/** Has invalid values and is often damaged, in either encoding. */
 function hostile(random: Random): Buffer {
   const value = () =>
     random.pick<unknown>([

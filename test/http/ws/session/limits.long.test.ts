@@ -1,4 +1,4 @@
-// Runs with small counts by default, and with the full counts under TEST_LONG=1.
+// Uses the full counts with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -110,7 +110,7 @@ async function memoryOf(
     const port = Number(new URL(locations.api).port)
     const subscribe = command(await allMarketIds(locations))
     const open = () => RawReader.open(port, `api_key=${locations.key}`, [subscribe])
-    // The first connections load code and buffers that later ones share.
+    // The first connections load code and buffers that all later connections share.
     await closeAll(await Promise.all(Array.from({ length: 50 }, open)))
     await pause(isLong ? 15_000 : 3_000)
     const beforeKb = residentKb(engine.pid)

@@ -214,7 +214,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('rejects unknown markets and events by name and accepts the rest', async () => {
+  test('rejects unknown markets and events by name and accepts the known ones', async () => {
     const client = await StreamClient.open(server.port)
     const reply = await client.ask(
       {
@@ -330,7 +330,7 @@ describe('limits', () => {
     assert.equal((await client.closed).code, 1006)
   })
 
-  test('refuses a complete command that exceeds 1000 subscriptions, and counts * as one subscription', async () => {
+  test('refuses a command that would exceed 1000 subscriptions, and counts * as one subscription', async () => {
     const extra = Array.from({ length: 1_000 }, (_, index) => server.engine.add(`extra${index}`))
     const client = await StreamClient.open(server.port)
     const subscribe = (id: number, market_ids: readonly string[], type = 'synced') =>

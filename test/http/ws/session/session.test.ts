@@ -16,7 +16,7 @@ import { bid, level } from '../../../support/worlds/builders.ts'
 
 type Message = Readonly<Record<string, unknown>>
 
-/** A fake socket of the library. Its buffer fills with the first message of type `fullAt`. */
+/** The buffer fills with the first message of type `fullAt`. */
 class FakeSocket implements Socket {
   readonly messages: Message[] = []
   readonly topics = new Set<string>()
@@ -47,7 +47,7 @@ class FakeSocket implements Socket {
   close(): void {}
 }
 
-/** A hub with three markets and one connection without subscriptions. */
+/** The hub has three markets and one connection without subscriptions. */
 function open() {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
@@ -85,7 +85,7 @@ function open() {
   return { clock, engine, hub, join, markets: [m0, m1, m2] as const }
 }
 
-/** A connection whose wildcard subscription to books has sent only the first market's snapshot. */
+/** The connection's wildcard subscription to books has sent only the first market's snapshot. */
 function fillHalf() {
   const world = open()
   const one = world.join()
@@ -107,7 +107,7 @@ function fillHalf() {
 
 const idOf = ({ ref }: FakeMarket): string => ref.id
 
-test('sends changes of markets whose snapshot was sent while a wildcard subscription is filled, even after a heartbeat', () => {
+test('sends changes of snapshotted markets while a wildcard subscription is filled, even after a heartbeat', () => {
   const { hub, markets, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
   m0.change(bid(0.4, 2))
@@ -144,7 +144,7 @@ test('sends changed depths when the only subscription is a wildcard that is stil
   hub.stop()
 })
 
-test('sends all snapshots again, then changes and heartbeats, after lagging while a wildcard subscription was filled', () => {
+test('sends all snapshots again after lagging while a wildcard subscription was filled', () => {
   const { hub, markets, socket, session, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
   socket.buffered = 2 * socketBufferBytesSoft

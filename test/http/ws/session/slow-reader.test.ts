@@ -30,12 +30,11 @@ const settle = (client: StreamClient) => settled(clock, client)
 const stir = (random: Random) => simulateActivity(markets, random)
 
 describe('slow readers', () => {
-  /** The session of the newest connection. */
   const newest = () => [...server.server.hub.sessions].at(-1) ?? assert.fail('a session')
 
   /**
    * Publishes until the buffer of a paused client exceeds the soft limit. The quick reader reads each round before the
-   * next one, since it could lag too on a busy machine.
+   * next, because it could lag too on a busy machine.
    */
   async function flood(random: Random, slow: Session, quick: StreamClient | null = null) {
     const deep = Array.from({ length: 60 }, (_, index) => bid(0.01 + index / 100, 123.456789))
@@ -50,8 +49,8 @@ describe('slow readers', () => {
   }
 
   /**
-   * Advances the clock by 10 s without progress. If the kernel accepts more unsent data meanwhile, this is progress and
-   * the 10 s start again.
+   * Advances the clock by 10 s without progress. If the kernel accepts more unsent data meanwhile, the 10 s start
+   * again.
    */
   function giveUp(slow: Session): void {
     const bytes = () => slow.sweep(clock.monotonicMs())
@@ -122,7 +121,7 @@ describe('slow readers', () => {
     }
   })
 
-  test('closes a slow reader with 4008 after it has read everything sent before', async () => {
+  test('closes a slow reader with 4008 after it has read all messages sent before', async () => {
     const random = seededRandom('trickle', 5)
     const query = 'api_key=ann-key'
     const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }

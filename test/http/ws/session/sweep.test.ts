@@ -13,11 +13,11 @@ import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
-/** A socket whose peer reads nothing, so that all published bytes stay in its buffer. */
+/** The peer reads nothing, so all published bytes stay in the socket's buffer. */
 interface Stuck {
   readonly session: Session
   buffered: number
-  /** The close code. 1006: closed without a close frame. Null: open. */
+  /** 1006: closed without a close frame. null: open. */
   closeCode: number | null
   sentCount: number
 }
@@ -90,7 +90,7 @@ test('stops publishing to a connection at the first buffer check after its buffe
   world.hub.stop()
 })
 
-test('sends a stalled reader only its close frame after 10 s without progress and disconnects it within 50 s more', () => {
+test('sends a stalled reader only its close frame after 10 s, and disconnects it within 50 s more', () => {
   const world = open()
   const { clock, hub } = world
   const [takes, never, late] = [world.join(), world.join(), world.join()]

@@ -80,7 +80,7 @@ describe('tickets', () => {
     assert.equal(left(), before - 3, 'the ticket opens neither the stream nor the dashboard')
   })
 
-  test('limits tickets per account and in total, and evicts the account’s own oldest tickets only', () => {
+  test('limits tickets per account and in total, and evicts only the account’s own oldest tickets', () => {
     const clock = new ManualClock()
     const fakes = new FakeAccounts(clock)
     const callerOf = (name: string): Caller => {

@@ -9,7 +9,7 @@ import type { SliceOutcome, Work } from '../../../../http/ws/session/connection.
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-/** A connection with a command of 100 slices. Each slice uses all of its time. */
+/** The command has 100 slices. Each slice uses all of its time. */
 class Busy implements Work {
   readonly caller: { readonly accountId: AccountId }
   runs = 0

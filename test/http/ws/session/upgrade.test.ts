@@ -78,7 +78,7 @@ describe('handshake', () => {
         const status = await Promise.race([
           once(socket, 'open').then(() => 101),
           once(socket, 'unexpected-response').then(([, response]) => {
-            // A slot may become free at any time, so the header is not the rest of the quota's minute.
+            // The header is a fixed wait, because a slot may become free at any time.
             assert.equal(response.headers['retry-after'], '5')
             return response.statusCode
           }),
