@@ -1,5 +1,3 @@
-// Finds accessibility problems of a page with axe-core.
-
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'

@@ -1,6 +1,5 @@
-// `test`, `before` and `after` for tests that need a browser. Without a browser, the tests are skipped with a hint how
-// to install it, so that `npm test` passes on any machine. With BROWSER_TESTS=required, which `.ci/run` sets, they fail
-// instead.
+// Without a browser these tests are skipped, so that `npm test` passes on any machine. With BROWSER_TESTS=required,
+// which `.ci/run` sets, they fail instead.
 
 import {
   after as afterAll,
@@ -18,7 +17,7 @@ const skipped = (name: string, run: TestFn): void =>
   void testOf(name, { skip: reason ?? true }, run)
 const nothing = (_run: HookFn): void => {}
 
-// Tests use Node's own function, so that a failure is reported for the file that contains the test.
+// Node's own function reports a failure for the file that contains the test.
 export const test: (name: string, run: TestFn) => void = reason === null ? testOf : skipped
 export const before: (run: HookFn) => void = reason === null ? beforeAll : nothing
 export const after: (run: HookFn) => void = reason === null ? afterAll : nothing

@@ -1,5 +1,4 @@
-// Headless Debian chromium for dashboard tests, controlled by playwright-core. A tab records console errors, exceptions
-// and requests that the page's policy blocks. Closing a tab with such problems fails the test.
+// Closing a tab fails the test if the tab recorded console errors, exceptions or blocked requests.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -10,36 +9,34 @@ export interface TabOptions {
   readonly width?: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
-  /** Session token for the browser's cookie; null or undefined: logged out. */
+  /** Session token for the browser's cookie. null or undefined: logged out. */
   readonly token?: string | null
   /** Problems that the test causes on purpose. */
   readonly expected?: readonly RegExp[]
-  /** The server is a real process. On a busy machine it may reject a request with 503, which is not a problem then. */
+  /** A busy server may reject a request with 503. If true, that is not a problem. */
   readonly isShedding?: boolean
   readonly timezone?: string
   readonly locale?: string
 }
 
-/** A tab with a separate browser profile, like that of a new visitor. */
+/** Each tab has a separate browser profile. */
 export interface Tab {
   readonly page: Page
   /** Recorded problems, except expected ones. */
   readonly problems: readonly string[]
-  /** Closes the tab. Throws if it has problems. */
+  /** Throws if the tab has problems. */
   close(): Promise<void>
 }
 
-/** The browser of a test file. */
 export interface Chromium {
   open(url: string, options?: TabOptions): Promise<Tab>
-  /** Closes the browser. Throws if an open tab has problems. */
+  /** Throws if an open tab has problems. */
   close(): Promise<void>
 }
 
-/** Open tabs. */
 const tabs = new Set<Tab>()
 
-/** Closes all open tabs. After a passed test, throws if one has problems. After a failed test, prints their content. */
+/** After a passed test, throws if a tab has problems. After a failed test, prints the content of each tab. */
 export async function closeTabs(hasPassed: boolean): Promise<void> {
   const open = [...tabs]
   for (const tab of open) {
@@ -59,13 +56,13 @@ const SHED = /^Failed to load resource: the server responded with a status of 50
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
-/** How to install the browser; null if it is installed. */
+/** Returns how to install the browser, or null if it is installed. */
 export function missingBrowser(): string | null {
   if (existsSync(executablePath)) return null
   return `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`
 }
 
-/** Starts the browser. Throws with installation advice if it is missing. */
+/** Throws with installation advice if the browser is missing. */
 export async function openChromium(): Promise<Chromium> {
   const missing = missingBrowser()
   if (missing !== null) throw new Error(missing)
@@ -135,20 +132,20 @@ async function contentOf(page: Page): Promise<string> {
   return `left open at ${page.url()}:\n${String(text).slice(0, 2_000)}`
 }
 
-/** Waits until the element has the focus. The focus may follow the drawing. */
+/** An element may get the focus after it is drawn. */
 export const focusOn = (one: Locator): Promise<void> =>
   one.and(one.page().locator(':focus')).waitFor()
 
-/** The cookie as this server sets it (http/request/auth.ts). */
+/** Equals the cookie that http/request/auth.ts sets. */
 export function sessionCookie(url: string, token: string) {
   const { origin, port } = new URL(url)
   const stored = { url: origin, httpOnly: true, sameSite: 'Strict' } as const
   return { ...stored, name: `twinbook${port}`, value: token }
 }
 
-// These scripts run in the page before its own. They are text, because the types here are those of Node.
+// These scripts run in the page before its own scripts. They are text, because the types here are those of Node.
 
-/** tsx inserts calls of this function into test functions that run in the page. */
+/** tsx inserts calls of `__name` into test functions that run in the page. */
 const NAMES_OF_FUNCTIONS = 'globalThis.__name ??= (named) => named'
 
 const LOG_VIOLATIONS = `

@@ -1,6 +1,3 @@
-// Starts the dashboard for browser tests together with a browser: over a fake engine in this process, or over a real
-// process with simulated venues.
-
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,29 +8,27 @@ import { beforeAgain, read } from '../rigs/full-service.ts'
 import { freePorts, startProcess } from '../rigs/processes.ts'
 import { type Chromium, openChromium, type TabOptions } from './chromium.ts'
 
-/** A dashboard over a fake engine. */
 export interface FakeDashboard {
   readonly server: ApiServer
   readonly chromium: Chromium
   /**
-   * Opens a page such as `#/markets` in a tab. The user `ann` is logged in, unless `options` has a token or null. The
-   * tab closes after the test.
+   * Opens a page such as `#/markets`. The user `ann` is logged in, unless `options` has a token or null. The tab closes
+   * after the test.
    */
   open(page: string, options?: TabOptions): Promise<Page>
   close(): Promise<void>
 }
 
-/** A dashboard over a real process. */
 export interface RealDashboard {
   readonly origin: string
   /** Key of the local account, which has no rate limit. */
   readonly key: string
   readonly chromium: Chromium
-  /** Opens a page in a tab. No user is logged in, unless `options` has a token. The tab closes after the test. */
+  /** No user is logged in, unless `options` has a token. The tab closes after the test. */
   open(page: string, options?: TabOptions): Promise<Page>
-  /** Creates an account and returns its token. */
+  /** Returns the account's token. */
   signUp(email: string): Promise<string>
-  /** Stops the process with a signal. `start` starts a new one on the same port and folder. */
+  /** `start` starts a new process on the same port and folder. */
   stop(signal: NodeJS.Signals): Promise<void>
   start(): Promise<void>
   close(): Promise<void>
@@ -111,7 +106,7 @@ export async function openRealDashboard(
   }
 }
 
-/** URLs of all pages of a running service, with content: a busy market, a settled one, a wallet and others. */
+/** URLs of all pages, with content: a busy market, a settled market, a wallet and so on. */
 export async function pagesWithContent({ origin, key }: RealDashboard): Promise<readonly string[]> {
   const marketsOf = async (status: string) => {
     const { markets } = await read<{ markets: readonly ListedMarket[] }>(
@@ -148,7 +143,7 @@ interface ListedMarket {
   readonly platforms: readonly object[]
 }
 
-/** A wallet that takes part in the newest trades of these markets. Waits until there is one. */
+/** Waits until one of the newest trades of these markets names a wallet. */
 async function tradingWallet(origin: string, key: string, ids: readonly string[]): Promise<string> {
   for (;;) {
     for (const id of ids) {

@@ -1,9 +1,8 @@
-// Measures the costs of a tab by the Chrome DevTools protocol: tasks of the main thread and memory. A task has
-// processor time and wall time, because other tests use the machine.
+// Measures tasks of the main thread and memory of a tab by the Chrome DevTools protocol.
 
 import type { CDPSession } from 'playwright-core'
 
-/** A task of the main thread: one callback, message, timer or frame with everything that runs in it. */
+/** One callback, message, timer or frame of the main thread, with all code that runs in it. */
 interface TabTask {
   /** Processor time in milliseconds. */
   readonly threadMs: number
@@ -21,7 +20,6 @@ interface TraceEvent {
   readonly args?: { readonly name?: string }
 }
 
-/** Records all tasks of the tab's main thread from `start` to `end`. */
 export class TaskTrace {
   readonly #protocol: CDPSession
   readonly #events: TraceEvent[] = []
@@ -66,14 +64,14 @@ function isTraceEvent(value: unknown): value is TraceEvent {
 }
 
 interface TabMemory {
-  /** Size of the script heap. */
+  /** Bytes of the script heap. */
   readonly heapBytes: number
-  /** Number of DOM nodes, including detached ones that scripts still reference. */
+  /** Includes detached nodes that scripts still reference. */
   readonly nodes: number
   readonly listeners: number
 }
 
-/** Memory of a tab after a forced garbage collection. */
+/** Forces a garbage collection first. */
 export async function memoryOf(protocol: CDPSession): Promise<TabMemory> {
   await protocol.send('HeapProfiler.enable')
   for (let round = 0; round < 3; round += 1) await protocol.send('HeapProfiler.collectGarbage')

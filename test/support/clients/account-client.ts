@@ -1,5 +1,5 @@
-// Creates accounts, keys and webhooks at random gateways of a cluster during failures, revokes keys, and records what
-// was acknowledged. Finally every gateway must have all of it. Unanswered requests are not checked.
+// Changes accounts, keys and webhooks at random gateways during failures. In the end every gateway must have all
+// acknowledged changes. Unanswered requests are not checked.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../engine/random.ts'
@@ -61,7 +61,7 @@ export class AccountClient {
     }
   }
 
-  /** Null unless the response is the expected one. */
+  /** Returns null unless the response is the expected one. */
   async #ask(path: string, { method = 'POST', headers = {}, body }: AccountRequest) {
     this.#tries += 1
     try {
@@ -118,7 +118,7 @@ export class AccountClient {
     if (ended !== null) key.state = 'revoked'
   }
 
-  /** Acknowledged changes that are missing. */
+  /** Returns the acknowledged changes that are missing. */
   async lost(): Promise<readonly string[]> {
     const lost: string[] = []
     for (const url of this.#urls) {

@@ -1,5 +1,4 @@
-// Clients of the simulated venue b for tests: signed headers, REST requests, a stream client that stores its messages,
-// and the venue itself on a free port.
+// Clients of the simulated venue b.
 
 import { constants, sign } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +18,7 @@ import { StubWorld } from '../worlds/kalshi-world.ts'
 export const KEY_ID = 'test-key'
 const PUBLIC_PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
-/** The three headers of a request signed with the test key; each field can be made invalid. */
+/** The three headers of a request signed with the test key. Each field can be made invalid. */
 export function signedHeaders(fields: {
   method?: string
   path: string
@@ -48,7 +47,7 @@ interface Answer {
   readonly body: Record<string, unknown>
 }
 
-/** A venue on a free port, over any world. */
+/** The world may be any implementation. */
 export async function startStub(options: {
   world: World
   clock: ManualClock
@@ -70,7 +69,7 @@ export async function startStub(options: {
   return {
     port: server.port,
     stop: () => server.stop(),
-    /** GET under /trade-api/v2. */
+    /** Requests a path below /trade-api/v2. */
     async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
       // Advances the clock so that the token bucket never limits requests.
       options.clock.advance(50)
@@ -88,7 +87,7 @@ export async function startStub(options: {
   }
 }
 
-/** A venue with one event of two markets; the first has levels on both sides. */
+/** One event has two markets. The first market has levels on both sides. */
 export async function twoMarkets(t: TestContext, faults?: Faults) {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -122,7 +121,7 @@ const GAME: SimGame = {
   home: { ...TEAM, name: 'Cincinnati Bengals', location: 'Cincinnati', kalshiCode: 'CIN' },
 }
 
-/** A venue with a game of two markets, a politics event and a combo. */
+/** A game of two markets, a politics event and a combo. */
 export async function gameDay(t: TestContext, faults?: Faults) {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -147,7 +146,6 @@ export async function gameDay(t: TestContext, faults?: Faults) {
   return { clock, world, venue, game, det, cin, politics, combo }
 }
 
-/** No faults occur. */
 const noFaults = (): Faults => new Faults([], seededRandom('none'))
 
 /** While `isOn`, these faults occur at every opportunity. */
@@ -167,7 +165,6 @@ export class ScriptedFaults extends Faults {
 
 export type Message = Record<string, unknown>
 
-/** A stream client that stores its messages. */
 class StreamClient {
   readonly socket: WebSocket
   readonly #inbox: Message[] = []
@@ -192,7 +189,7 @@ class StreamClient {
     return client
   }
 
-  /** Sends a command and returns its id. */
+  /** Returns the id of the command. */
   send(cmd: string, params?: Record<string, unknown>): number {
     const id = this.#nextId
     this.#nextId += 1
@@ -215,7 +212,7 @@ class StreamClient {
     return message ?? {}
   }
 
-  /** All messages sent so far: a round trip of `list_subscriptions` marks the end. */
+  /** A round trip of `list_subscriptions` marks the end of the messages. */
   async drain(): Promise<Message[]> {
     const id = this.send('list_subscriptions')
     for (;;) {
@@ -228,7 +225,7 @@ class StreamClient {
   }
 }
 
-/** Returns an empty object if the value is no object, so that a test fails at the missing field. */
+/** Returns an empty object for other values, so that a test fails at the missing field. */
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))

@@ -1,6 +1,4 @@
-// Random concurrent user requests to the running service until it is killed: creating, changing and deleting accounts,
-// keys and webhooks, and reading trades. Records what was acknowledged, what was requested without an answer, and what
-// was served.
+// Random concurrent user requests until the service is killed. Records acknowledged, unanswered and served data.
 
 import { randomBytes } from 'node:crypto'
 import type { Random } from '../../../engine/random.ts'
@@ -8,14 +6,14 @@ import { newSecret } from '../fakes/event-receivers.ts'
 import { allMarketIds, beforeAgain, type ServiceLocations } from '../rigs/full-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
-/** Requests of a user per run. A free account may send 60 a minute, and the checks afterwards need some of them. */
+/** A free account may send 60 requests a minute, and the later checks need some of them. */
 const REQUESTS_A_LIFE = 36
-/** Sign-ups per run. An address may sign up or log in 20 times a minute, and the checks afterwards log in too. */
+/** An address may sign up or log in 20 times a minute, and the later checks need some of them. */
 const SIGN_UPS_A_LIFE = 6
 const HOOKS_MAX = 8
 const KEYS_MAX = 8
 
-/** Whether an object exists. Null if its deletion was requested and not answered. */
+/** null: the deletion was requested but not answered. */
 type Presence = boolean | null
 
 export interface KeyEntry {
@@ -35,13 +33,12 @@ export interface HookEntry {
   readonly id: string
   isPresent: Presence
   isTouched: boolean
-  /** Possible public fields. Several after a change without an answer. */
+  /** Several values are possible after a change without an answer. */
   publicFields: readonly HookFields[]
-  /** Possible signing secrets. Several after a change without an answer. */
+  /** Several secrets are possible after a change without an answer. */
   secrets: readonly string[]
 }
 
-/** A user with an account. */
 export interface Person {
   readonly email: string
   readonly password: string
@@ -52,10 +49,10 @@ export interface Person {
   requests: number
 }
 
-/** A served trade as text without its maker. A crash may lose the maker, which becomes known later than the trade. */
+/** A trade as text without its maker, which is known later and may be lost in a crash. */
 export const tradeFacts = (row: object) => JSON.stringify({ ...row, maker: null })
 
-/** True if the effect of a request is known. A service that answers 503 may have executed the request. */
+/** False for no answer and for 503, since the service may have executed the request. */
 const isKnown = (answer: RestAnswer | null): answer is RestAnswer =>
   answer !== null && answer.status !== 503
 
@@ -87,12 +84,12 @@ export class MixedLoad {
     await Promise.all(workers)
   }
 
-  /** Resolves after this many acknowledgements, however long it takes: the test runner's timeout ends a hang. */
+  /** Has no time limit, because the test runner ends a hanging test. */
   async hasAcknowledged(count: number): Promise<void> {
     while (this.acknowledged < count) await beforeAgain()
   }
 
-  /** Each user belongs to one worker, so that no two requests of a user are concurrent. */
+  /** Each user belongs to one worker, so no two requests of a user are concurrent. */
   async #runWorker(
     locations: ServiceLocations,
     markets: readonly string[],
@@ -240,7 +237,7 @@ export class MixedLoad {
   #isDone(answer: RestAnswer | null, status: number, what: string): answer is RestAnswer {
     if (!isKnown(answer)) this.unanswered += 1
     else if (answer.status === status) this.acknowledged += 1
-    // Quotas apply here; any other rejection is unexpected.
+    // Only quotas may reject this request.
     else if (answer.status !== 429) this.#note(what, answer)
     return answer?.status === status
   }

@@ -1,6 +1,5 @@
-// Webhooks of the complete service with known receivers, and checks of their deliveries. For each webhook, every trade
-// since its creation must be an event that was delivered, is pending, was exhausted or was counted as dropped. The
-// counts must add up.
+// Checks webhook deliveries of the complete service. Every trade since the webhook's creation must be delivered,
+// pending, exhausted or counted as dropped.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -33,7 +32,6 @@ interface DeliveryRow {
   readonly status: string
 }
 
-/** Result of the final check. */
 interface OutboxCheck {
   readonly due: number
   /** Trades of the venues that are not stored yet. */
@@ -46,7 +44,6 @@ interface OutboxCheck {
   readonly delivered: number
 }
 
-/** Webhooks on trade.created and their receivers; call `close` at the end. */
 export class OutboxChecker {
   readonly #hooks: readonly Hook[]
   /** Trades from this time on are due at each webhook. */
@@ -79,7 +76,7 @@ export class OutboxChecker {
     for (const { receiver } of this.#hooks) await receiver.close()
   }
 
-  /** Every event sent to a receiver, as `webhook event`. */
+  /** Each entry is `webhook event`. */
   sent(): Set<string> {
     const sent = new Set<string>()
     for (const { id, receiver } of this.#hooks) {
@@ -88,7 +85,7 @@ export class OutboxChecker {
     return sent
   }
 
-  /** Current counts of every webhook; throws if they do not add up or one is missing. */
+  /** Throws if the counts of a webhook do not add up, or if a webhook is missing. */
   async counts(
     locations: ServiceLocations,
   ): Promise<readonly (Counts & { readonly manner: ReceiverBehaviour })[]> {
@@ -105,9 +102,8 @@ export class OutboxChecker {
   }
 
   /**
-   * Waits at most this long until accepting receivers have no pending deliveries and, if `isComplete`, every trade is
-   * stored. The latter may take the minute between two polls of a venue's REST. The world must be paused. Remaining
-   * problems are found by `check`.
+   * Waits until accepting receivers have no pending deliveries and, if `isComplete`, every trade is stored. The world
+   * must be paused, and storing may take a minute. Returns silently after the time limit.
    */
   async drained(
     locations: ServiceLocations,
@@ -123,7 +119,7 @@ export class OutboxChecker {
     }
   }
 
-  /** Compares with the venues' own trades; the world must be paused and everything drained. */
+  /** The world must be paused and all deliveries finished. */
   async check(locations: ServiceLocations): Promise<OutboxCheck> {
     for (let tries = 0; ; tries += 1) {
       const before = await this.counts(locations)
@@ -137,7 +133,7 @@ export class OutboxChecker {
         uncounted.push(...found.uncounted)
       }
       const after = await this.counts(locations)
-      // A trade fetched meanwhile would make the comparison inconsistent.
+      // A trade that was fetched between the two reads would make the comparison inconsistent.
       const isStill = before.every(({ created }, index) => created === after[index]?.created)
       if (!isStill && tries < 10) continue
       const delivered = after.reduce((sum, counts) => sum + counts.delivered, 0)
@@ -154,7 +150,7 @@ export class OutboxChecker {
     }
   }
 
-  /** Event ids of the venues' trades that are stored, in the service's spelling. */
+  /** Event ids of the venues' stored trades, in the service's letter case. */
   async #due(locations: ServiceLocations): Promise<{ due: string[]; unstored: string[] }> {
     const truth = await truthOfTrades(locations)
     const spelled = await spelledTrades(locations)
@@ -186,7 +182,7 @@ export class OutboxChecker {
   }
 }
 
-/** Compares one webhook's due events, its receiver's records and the service's counts. */
+/** Compares due events, the receiver's records and the service's counts of one webhook. */
 function compare(found: {
   readonly hook: Hook
   readonly due: readonly string[]
@@ -212,7 +208,7 @@ function compare(found: {
   return { lost: lost.map((event) => `${receiver.manner} ${event}`), uncounted }
 }
 
-/** Market id and native trade id of every stored trade, keyed by both in lower case. */
+/** Market id and native trade id of every stored trade. The keys are lower case. */
 async function spelledTrades(
   locations: ServiceLocations,
 ): Promise<Map<string, readonly [string, string]>> {

@@ -1,23 +1,20 @@
-// HTTP/1.1 on a bare socket: requests are bytes, so that a test may send invalid ones, and responses are stored
-// unchanged. One request at a time per connection, which is reopened when the peer closes it. A request without a
-// response by its deadline is an error.
+// HTTP/1.1 on a bare socket, because a test may send invalid bytes. Sends one request at a time and reconnects when the
+// peer closes the connection.
 
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
-/** A complete response. */
 export interface RawAnswer {
   readonly status: number
   /** Status line and headers, unchanged. */
   readonly head: string
-  /** By name in lower case. A repeated header has its last value. */
+  /** Names are lower case. A repeated header has its last value. */
   readonly headers: ReadonlyMap<string, string>
-  /** Decoded. */
   readonly body: string
 }
 
-/** Parts of a request; `target` is written unchanged. */
+/** `target` is written unchanged. */
 interface RawRequest {
   readonly method: string
   readonly target: string
@@ -28,7 +25,7 @@ interface RawRequest {
 const DEADLINE_MS = 600_000
 const BODILESS: readonly number[] = [101, 204, 304]
 
-/** The bytes of a request. Text is written as Latin-1. The length of a body is added as a header. */
+/** Text is written as Latin-1. A body gets a Content-Length header. */
 export function requestBytes({ method, target, headers = [], body = null }: RawRequest): Buffer {
   const bytes = body === null ? Buffer.alloc(0) : Buffer.from(body)
   const lines = [`${method} ${target} HTTP/1.1`, 'Host: localhost']
@@ -37,7 +34,6 @@ export function requestBytes({ method, target, headers = [], body = null }: RawR
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
 }
 
-/** A connection to a port of this machine. */
 export class RawConnection {
   readonly #port: number
   #socket: Socket | null = null
@@ -50,8 +46,8 @@ export class RawConnection {
   }
 
   /**
-   * Sends a request; resolves with null if the peer closed without a response. Rejects at the deadline. `isLast`:
-   * half-closes the connection, so that the peer does not wait for the rest of a request.
+   * Resolves with null if the peer closed without a response. Rejects at the deadline. `isLast` half-closes the
+   * connection, so that the peer does not wait for more bytes.
    */
   async exchange(request: RawRequest | Buffer, isLast = false): Promise<RawAnswer | null> {
     const bytes = Buffer.isBuffer(request) ? request : requestBytes(request)
@@ -84,7 +80,7 @@ export class RawConnection {
         socket.destroy()
       })
       socket.on('error', (error: NodeJS.ErrnoException) => {
-        // The peer may close while it still receives: the data so far is its response.
+        // The peer may close while it still receives. The data so far is its response.
         if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
       })
       socket.on('data', (chunk) => {
@@ -102,7 +98,7 @@ export class RawConnection {
     })
   }
 
-  /** The response if it is complete. A response without a length is complete when the connection ends. */
+  /** A response without a length is complete when the connection ends. */
   #read(isEnd: boolean): RawAnswer | null {
     const all = this.#received.length === 1 ? this.#received[0] : Buffer.concat(this.#received)
     if (all === undefined) return null

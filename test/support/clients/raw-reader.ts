@@ -1,5 +1,4 @@
-// Reads a stream's socket slowly on purpose: never, with pauses, or a kilobyte a second. Counts bytes and records the
-// close code.
+// Reads a stream slowly on purpose: never, with pauses, or a kilobyte a second.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,9 +15,9 @@ export class RawReader {
   readonly closed: Promise<void>
   bytes = 0
   isClosed = false
-  /** The HTTP status of the handshake. */
+  /** HTTP status of the handshake. */
   status = 0
-  /** The code of a close frame at the end of the data; 1006 without one. */
+  /** Code of the close frame at the end of the data; 1006 without a close frame. */
   closeCode = 1006
   readonly #socket: Socket
   #tail = Buffer.alloc(0)
@@ -40,7 +39,7 @@ export class RawReader {
     })
   }
 
-  /** A TCP connection without a handshake. */
+  /** Connects without a handshake. */
   static async connect(port: number): Promise<RawReader> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     await once(socket, 'connect')
@@ -70,7 +69,7 @@ export class RawReader {
     )
   }
 
-  /** The status of the handshake's response. */
+  /** Resolves with the status of the handshake's response. */
   async answered(): Promise<number> {
     if (this.status === 0 && !this.isClosed) {
       await new Promise<void>((resolve) => {
@@ -86,19 +85,19 @@ export class RawReader {
     else this.#socket.pause()
     if (manner === 'pausing') setTimeout(() => this.#socket.resume(), pauseMs).unref()
     if (manner !== 'trickling' && manner !== 'byHand') return
-    // Without a data listener, `read` takes only what it requests; the rest stays in the kernel.
+    // Without a data listener, `read` takes only the requested bytes, and the kernel buffers the remaining bytes.
     this.#socket.removeAllListeners('data')
     if (manner === 'byHand') return
     this.#timer = setInterval(() => this.takeUpTo(TRICKLE_BYTES), TRICKLE_EVERY_MS)
   }
 
-  /** Reads up to this many bytes; after `read('byHand')`. */
+  /** Only after `read('byHand')`. */
   takeUpTo(count: number): void {
     const chunk: Buffer | null = this.#socket.read(Math.min(count, this.#socket.readableLength))
     if (chunk !== null) this.#take(chunk)
   }
 
-  /** Resets the connection, so that thousands of them leave no ports in TIME_WAIT. */
+  /** A reset leaves no port in TIME_WAIT, even with thousands of connections. */
   destroy(): void {
     this.#socket.resetAndDestroy()
   }
@@ -112,7 +111,7 @@ export class RawReader {
   }
 }
 
-/** A close frame is the last data of a server: 0x88, its length, the code, the reason. */
+/** A close frame is the last data of a server: 0x88, length, code, reason. */
 function closeCodeIn(tail: Buffer): number {
   for (let at = tail.length - 4; at >= 0; at -= 1) {
     const length = tail[at + 1] ?? 0

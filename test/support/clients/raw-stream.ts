@@ -1,4 +1,4 @@
-// WebSocket frames written by hand, with any bits and split anywhere, which no client library would send.
+// Frames with any bits and any split, which no client library would send.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 
 export const OPCODES = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** A client's frame; every part can be made invalid. */
+/** Every part of the frame can be made invalid. */
 export function frame(
   opcode: number,
   payload: Uint8Array | string = '',
@@ -29,13 +29,11 @@ export function frame(
   return Buffer.concat([head, length, mask, masked])
 }
 
-/** A received frame. */
 interface Received {
   readonly opcode: number
   readonly payload: Buffer
 }
 
-/** A connection that sends only the test's data. */
 export class RawStream {
   readonly #socket: Socket
   readonly #frames: Received[] = []
@@ -79,7 +77,7 @@ export class RawStream {
     if (!this.#isOver) this.#socket.write(bytes)
   }
 
-  /** The next matching frame; null: the connection ended first. */
+  /** Resolves with null if the connection ended before a matching frame. */
   async next(fits: (frame: Received) => boolean): Promise<Received | null> {
     for (;;) {
       for (let frame = this.#frames.shift(); frame !== undefined; frame = this.#frames.shift()) {

@@ -1,5 +1,4 @@
-// Service clients that record every response: requests as texts, stream messages unchanged. Random texts of a run (ids,
-// keys, cursors) are replaced by names.
+// Records every response. Random texts of a run (ids, keys, cursors) are replaced by names.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -12,7 +11,7 @@ export class Records {
   readonly #raw = new Map<string, string[]>()
   readonly #names = new Map<string, string>()
 
-  /** Replaces a random text by a name from now on. */
+  /** Replaces a random text by a name in all records. */
   name(text: string, name: string): void {
     if (text !== '') this.#names.set(text, `<${name}>`)
   }
@@ -23,7 +22,7 @@ export class Records {
     texts.push(text)
   }
 
-  /** All texts without random parts, including those named later. */
+  /** All texts, with the names in place of random texts. */
   groups(): ReadonlyMap<string, readonly string[]> {
     const names = [...this.#names].sort(([one], [other]) => other.length - one.length)
     const plain = (text: string) =>
@@ -39,7 +38,7 @@ export class Records {
     return new Map([...this.#raw].map(([group, texts]) => [group, texts.map(plain)]))
   }
 
-  /** SHA-256 of each group's texts, with their number. */
+  /** Number and SHA-256 of each group's texts. */
   digests(): Record<string, string> {
     const sorted = [...this.groups()].sort(([one], [other]) => (one < other ? -1 : 1))
     return Object.fromEntries(
@@ -59,11 +58,11 @@ interface Asked {
   readonly role?: Role
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** The record's group; default: method and route pattern. */
+  /** Default: method and route pattern. */
   readonly group: string
 }
 
-/** Headers recorded beside the body. */
+/** These headers are recorded beside the body. */
 const HEADERS = ['content-type', 'allow', 'retry-after', 'x-unknown-parameters', 'www-authenticate']
 
 export class RecordingCaller {
@@ -77,7 +76,7 @@ export class RecordingCaller {
     this.#records = records
   }
 
-  /** Sends a request and records the response; returns its body, parsed if it is JSON. */
+  /** Returns the body, parsed if it is JSON. */
   async ask({ method = 'GET', path, role = 'read key', body, headers = {}, group }: Asked) {
     this.requestCount += 1
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
@@ -88,7 +87,7 @@ export class RecordingCaller {
     })
     const answer = Buffer.from(await response.arrayBuffer())
     const type = response.headers.get('content-type') ?? ''
-    // The documents contain prose; their names are recorded in separate lists.
+    // The documents contain prose, so their names are recorded in separate lists.
     const isText = type.startsWith('application/json') && !/api\.json$/.test(path)
     const shown = HEADERS.flatMap((name) => {
       const value = response.headers.get(name)
@@ -105,7 +104,7 @@ export class RecordingCaller {
 
 type Command = Readonly<Record<string, unknown>>
 
-/** One connection. Messages are recorded in groups by encoding and channel, or type. */
+/** Messages are recorded in groups by encoding and channel, or type. */
 export class RecordingStream {
   readonly #socket: WebSocket
   readonly #records: Records
@@ -147,7 +146,7 @@ export class RecordingStream {
     this.#socket.send(isRaw ? command : JSON.stringify(command))
   }
 
-  /** Resolves when all messages sent so far and all commands so far are recorded. */
+  /** Resolves when all messages and commands so far are recorded. */
   async barrier(): Promise<void> {
     if (this.#closing !== null) return
     const pong = new Promise<void>((resolve) => this.#pongs.push(resolve))
@@ -171,7 +170,7 @@ export class RecordingStream {
     if (recorded.length > 0) {
       const text =
         recorded.length < messages.length || isBinary ? JSON.stringify(recorded) : String(bytes)
-      // A binary frame is recorded as JSON, with a digest of its bytes unless they contain something random.
+      // A binary frame is recorded as JSON, with a digest of its bytes unless they contain random text.
       const isHashed =
         isBinary && recorded.length === messages.length && !/"connection_id"/.test(text)
       const end = isHashed

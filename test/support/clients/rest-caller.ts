@@ -1,20 +1,20 @@
-// Requests to a service that may be killed meanwhile: the result is a complete response or null.
+// Requests to a service that may be killed at any time.
 
 import { beforeAgain } from '../rigs/full-service.ts'
 
-/** A credential, as headers. */
+/** Headers of a credential. */
 export type Credential = Readonly<Record<string, string>>
 
 export const keyHeader = (key: string): Credential => ({ 'x-api-key': key })
 export const bearerHeader = (token: string): Credential => ({ authorization: `Bearer ${token}` })
 
-/** A complete response. `body` is an empty object if there was none. */
+/** `body` is an empty object if the response has none. */
 export interface RestAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Sends one request; null if the connection failed or the response was incomplete. */
+/** Returns null if the connection failed or the response was incomplete. */
 export async function ask(
   api: string,
   method: string,
@@ -45,7 +45,7 @@ export async function requestWithRetry(
   }
 }
 
-/** Like `requestWithRetry`. Throws if the status is not the expected one. */
+/** Throws if the status differs. */
 export async function expectAnswer(
   status: number,
   api: string,
@@ -61,7 +61,7 @@ export async function expectAnswer(
   return answer.body
 }
 
-/** Creates an account and returns its token. Logs in if an earlier sign-up succeeded although it timed out. */
+/** Returns the account's token. Logs in if an earlier sign-up succeeded although it timed out. */
 export async function signUp(
   api: string,
   body: { readonly email: string; readonly password: string },

@@ -1,5 +1,4 @@
-// A client that reconnects and resumes any number of times. It rebuilds books, tracks its position in each channel, and
-// records every loss or disorder. Independent of http/client/.
+// Reconnects and resumes any number of times, and records every loss. Shares no code with http/client/.
 
 import { type Message, RebuiltBooks, StreamClient } from './stream-client.ts'
 
@@ -7,7 +6,7 @@ import { type Message, RebuiltBooks, StreamClient } from './stream-client.ts'
 export interface ActiveSubscription {
   readonly channels: readonly string[]
   readonly target: Readonly<Record<string, unknown>>
-  /** True for an unfiltered `*`. Its position must not be below the offset of a heartbeat. */
+  /** True for an unfiltered `*`. The client's position must then not be below the offset of a heartbeat. */
   readonly isAll: boolean
 }
 
@@ -18,14 +17,14 @@ interface Position {
 
 export class ResumingClient {
   readonly books = new RebuiltBooks()
-  /** Newest seq by channel and market, only of channels that send every message. */
+  /** Newest seq by channel and market, for channels that send every message. */
   readonly seqs = new Map<string, number>()
   readonly defects: string[] = []
   readonly counts = { connections: 0, fresh: 0, resumed: 0, repeats: 0, replayed: 0, gaps: 0 }
   readonly #listening: ActiveSubscription
   readonly #query: string | undefined
   readonly #positions = new Map<string, Position>()
-  /** Channels whose position does not advance until their command is answered. */
+  /** Channels with an unanswered command, whose position does not advance. */
   readonly #waiting = new Set<string>()
   readonly #outOfSync = new Set<string>()
   #client: StreamClient | null = null
@@ -53,7 +52,7 @@ export class ResumingClient {
   }
 
   #subscribe(client: StreamClient, channel: string): void {
-    // A missing book of a named market cannot be requested separately under a wildcard subscription.
+    // A wildcard subscription cannot request the missing book of one market, so it starts again.
     if (channel === 'orderbook' && this.#outOfSync.size > 0) {
       this.#positions.delete(channel)
       this.#outOfSync.clear()
@@ -73,7 +72,7 @@ export class ResumingClient {
     await client?.close()
   }
 
-  /** Whether every command has been answered. */
+  /** True if every command has been answered. */
   get isSettled(): boolean {
     return this.#waiting.size === 0
   }

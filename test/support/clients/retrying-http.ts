@@ -1,5 +1,4 @@
-// An HTTP client for tests of response handling. Its clock does not move, so responses never time out on a busy machine
-// and nothing is retried.
+// The clock does not move, so responses never time out on a busy machine.
 
 import type { TestContext } from 'node:test'
 import { HttpClient } from '../../../engine/fetch.ts'

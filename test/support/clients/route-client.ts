@@ -1,5 +1,4 @@
-// Sends a route's requests over one raw connection: fills in the parts of a valid request (path, required parameters,
-// credential, body) and validates every response against the document.
+// Sends the requests of one route and validates every response against the API document.
 
 import type { TSchema } from '@sinclair/typebox'
 import { KindGuard } from '@sinclair/typebox'
@@ -12,11 +11,10 @@ import { type RawAnswer, RawConnection } from './raw-http.ts'
 
 type Pair = readonly [name: string, value: string]
 
-/** One route and its responses. */
 export class RouteClient {
   readonly route: Route
   readonly reached = new Set<number>()
-  /** Responses that differ from the document, as sentences. */
+  /** Differences between responses and the document, as sentences. */
   readonly problems: string[] = []
   requestCount = 0
   readonly #server: DocumentedServer
@@ -35,7 +33,7 @@ export class RouteClient {
     this.#connection = connection
   }
 
-  /** A client for each route, on one connection. Call `close` at the end. */
+  /** Creates a client for each route, on one connection. Call `close` at the end. */
   static all(server: DocumentedServer): { clients: readonly RouteClient[]; close(): void } {
     const connection = new RawConnection(server.port)
     const validator = new OpenapiValidator(server.document)
@@ -45,12 +43,10 @@ export class RouteClient {
     }
   }
 
-  /** The documented statuses. */
   get documented(): readonly number[] {
     return this.#validator.statuses(this.route.method, this.route.pattern)
   }
 
-  /** Query parameters with their schemas and values. */
   get parameters(): readonly { name: string; schema: TSchema; values: ParameterValues }[] {
     const own = seedOf(this.route).query ?? {}
     return Object.entries(this.route.querySchema.properties).map(([name, schema]) => {
@@ -58,14 +54,13 @@ export class RouteClient {
     })
   }
 
-  /** Required parameters with valid values. */
   get required(): readonly Pair[] {
     return this.parameters
       .filter(({ schema }) => !KindGuard.IsOptional(schema) && schema.default === undefined)
       .map(({ name, values }) => [name, values.valid[0] ?? ''] as const)
   }
 
-  /** Sends a request and records problems of its response. */
+  /** Records problems of the response. */
   async ask(ask: RequestSpec = {}): Promise<RawAnswer> {
     const { method: own, pattern, hasBody } = this.route
     const method = ask.method ?? own
@@ -96,7 +91,7 @@ export class RouteClient {
     this.problems.push(problem)
   }
 
-  /** Sends a request whose response must have this status. */
+  /** Records a problem unless the response has this status. */
   async expect(status: number, ask: RequestSpec, why: string): Promise<RawAnswer> {
     const answer = await this.ask(ask)
     if (answer.status !== status) {
@@ -108,7 +103,7 @@ export class RouteClient {
     return answer
   }
 
-  /** Path and query, encoded. */
+  /** Path and query, percent-encoded. */
   async target({ path = {}, query, rawQuery }: RequestSpec): Promise<string> {
     const values = {
       ...SAMPLES,
@@ -143,7 +138,6 @@ export class RouteClient {
   }
 }
 
-/** Percent-encoded pairs. */
 export function queryText(pairs: readonly Pair[]): string {
   return pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
 }

@@ -1,5 +1,4 @@
-// A wallet as the service returns it over REST: all pages of all routes as one sheet of named figures, for comparison
-// with the expected sheet (wallet-truth.ts).
+// A wallet as the service returns it: all pages of all routes as one sheet of named figures.
 
 import { MICROS } from '../../../engine/units.ts'
 import { balancesText, countRow, type Sheet } from '../reference/wallet-truth.ts'
@@ -8,11 +7,11 @@ import type { ServiceLocations } from '../rigs/full-service.ts'
 interface WalletAnswer<Body> {
   readonly body: Body
   readonly isComplete: boolean
-  /** Why the data is not complete. */
+  /** The reason why the data is incomplete. */
   readonly why: string | null
 }
 
-/** Null: the service is overloaded (503), or closed an idle connection. */
+/** Returns null if the service is overloaded (503) or closed an idle connection. */
 export async function ask<Body>(
   locations: ServiceLocations,
   path: string,
@@ -30,7 +29,7 @@ export async function ask<Body>(
   return { body, isComplete, why: headers.get('X-Data-Incomplete') }
 }
 
-/** All pages of a list. Null if the service is overloaded (503) or closed an idle connection. */
+/** Returns null if the service is overloaded (503) or closed an idle connection. */
 async function askAll<Name extends string, Row>(
   locations: ServiceLocations,
   path: string,
@@ -129,8 +128,8 @@ export const fillsOf = (locations: ServiceLocations, address: string) =>
   askAll<'trades', Fill>(locations, `${address}/trades?limit=500&order=asc`, 'trades')
 
 /**
- * The service's figures of a wallet, with the names of `expectedSheet`. A text if they are not available or not
- * complete, unless incomplete ones are allowed.
+ * Figures with the names of `expectedSheet`. Returns a text if the figures are unavailable, or incomplete without
+ * permission.
  */
 export async function servedSheet(
   locations: ServiceLocations,
@@ -210,7 +209,7 @@ function addTotals(sheet: Sheet, profile: Profile, pnl: Pnl): void {
     ['day volume', windows.one_day.volume, of('total_volume')],
     ['day trades', windows.one_day.trades, of('total_trades')],
   ]
-  // The expected sheet has none of these names. An entry is added only when two figures contradict each other.
+  // An entry of `own` exists only if two figures contradict each other.
   for (const [name, one, other] of own) {
     if (one !== other) sheet.set(`${name} is ${one}, elsewhere ${other}`, true)
   }
@@ -247,7 +246,7 @@ function addPositions(
   }
 }
 
-/** Figures that only one sheet has or that differ, with both values. */
+/** Figures that differ or that one sheet lacks, with both values. */
 export function differences(served: Sheet, due: Sheet): readonly string[] {
   const found: string[] = []
   for (const name of new Set([...due.keys(), ...served.keys()])) {

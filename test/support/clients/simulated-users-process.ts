@@ -1,5 +1,4 @@
-// Process entry: many http/client/ users, alternately JSON and MessagePack, directly connected or through their own
-// faulty proxy, each with a ledger. Controlled over the process's channel (simulated-users.ts).
+// Process entry: runs many users of http/client/, each with a ledger. simulated-users.ts controls the process.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -21,7 +20,7 @@ import type {
 interface User {
   readonly client: StreamClient
   readonly ledger: ClientLedger
-  /** Only for the first few clients, since recording costs more than following. */
+  /** Only the first clients have a history, because recording is slow. */
   readonly memory: BookHistory | null
   readonly marketIds: readonly string[]
   readonly isWide: boolean
@@ -45,7 +44,7 @@ const LISTED_MAX = 10
 const BOOKS_AT_ONCE = 8
 const REMEMBERING = 10
 const SAMPLES_AT_ONCE = 8
-/** How long a client may take to reach the seq of a REST response. */
+/** Maximum time until a client reaches the seq of a REST response. */
 const SAMPLE_WAIT_MS = 5_000
 
 const options: SimulatedUsersOptions = JSON.parse(process.argv[2] ?? '{}')
@@ -175,7 +174,7 @@ async function check(truth: readonly TrueTrade[]): Promise<SimulatedUsersReport>
   }
 }
 
-/** Compares REST books with the client's at the same seq, repeatedly while everything moves. */
+/** Compares REST books with a client's books at the same seq while the books change. */
 async function sample(forMs: number): Promise<SampleReport> {
   const untilMs = performance.now() + forMs
   const found = { asked: 0, equal: 0, different: [] as string[], unknown: 0 }
@@ -246,7 +245,6 @@ function differenceOf(client: StreamClient, marketId: string, truth: RestBook): 
   return textOf(book) === textOf(truth) ? null : `levels differ at ${book.seq}`
 }
 
-/** Sums by name. */
 class Counts {
   readonly #sums = new Map<string, number>()
 

@@ -1,24 +1,22 @@
-// Starts and controls many users in their own process, so that they do not slow the engine whose stream they read. See
-// simulated-users-process.ts.
+// Runs many users in a separate process, so that they do not slow the engine whose stream they read.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { TrueTrade } from '../reference/client-ledger.ts'
 
-/** Options of the clients. */
 export interface SimulatedUsersOptions {
   readonly seed: string
   readonly host: string
   readonly port: number
   readonly apiKey: string
   readonly clients: number
-  /** One in this many clients follows all trades instead of single markets; 0: none. */
+  /** One in `wideEvery` clients follows all trades instead of single markets. 0: no client does. */
   readonly wideEvery: number
   readonly marketIds: readonly string[]
   readonly marketsPerClient: number
   /**
-   * Null: direct connections. `gateways`: other ports; each connection goes to a random one and is reset within its
-   * lifetime.
+   * null: direct connections. `gateways`: each connection goes to a random port of these and is reset within
+   * `lifeMsMax`.
    */
   readonly rough: {
     readonly lifeMsMax: number
@@ -26,10 +24,10 @@ export interface SimulatedUsersOptions {
   } | null
 }
 
-/** Requests; each has a {@link SimulatedUsersReplies} of its kind. */
+/** {@link SimulatedUsersReplies} has a reply of each kind. */
 export type SimulatedUsersRequest =
   | { readonly kind: 'ready' }
-  /** Compares books with REST for this long while everything moves. */
+  /** Compares books with REST for this time while they change. */
   | { readonly kind: 'sample'; readonly forMs: number }
   | { readonly kind: 'calm' }
   | { readonly kind: 'check'; readonly trades: readonly TrueTrade[] }
@@ -58,7 +56,7 @@ export interface SampleReport {
   readonly asked: number
   readonly equal: number
   readonly different: readonly string[]
-  /** Not comparable: the client was disconnected, or did not reach the seq. */
+  /** The client was disconnected or did not reach the seq, so the books were not compared. */
   readonly unknown: number
 }
 
@@ -69,7 +67,7 @@ export interface SimulatedUsersReplies {
   check: SimulatedUsersReport
 }
 
-/** Losses that clients detected themselves; without a faulty network they are defects. */
+/** Losses that clients detected themselves. Without a faulty network they are defects. */
 export function unannounced({ gaps }: SimulatedUsersReport): readonly string[] {
   const causes = ['seq_hole', 'checksum', 'no_base', 'replay_short']
   return Object.keys(gaps).filter((name) => causes.some((cause) => name.endsWith(` ${cause}`)))
@@ -102,7 +100,7 @@ export class SimulatedUsers {
     return new SimulatedUsers(options)
   }
 
-  /** Sends a request; responses come in the order of the requests. */
+  /** Responses arrive in the order of the requests. */
   async ask<Kind extends SimulatedUsersRequest['kind']>(
     question: SimulatedUsersRequest & { kind: Kind },
   ): Promise<SimulatedUsersReplies[Kind]> {

@@ -1,6 +1,3 @@
-// A stream client for tests: stores every message in order, waits for a matching one, and rebuilds books as a client
-// would.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
@@ -35,7 +32,7 @@ export class StreamClient {
     this.socket.on('error', () => this.#wakeAll())
   }
 
-  /** Connects and reads the greeting. */
+  /** Resolves after the greeting. */
   static async open(port: number, query = 'api_key=ann-key'): Promise<StreamClient> {
     const client = new StreamClient(port, query)
     await client.next((message) => message.type === 'connected')
@@ -52,7 +49,7 @@ export class StreamClient {
     this.socket.send(typeof command === 'string' ? command : JSON.stringify(command))
   }
 
-  /** The next unread matching message; earlier ones are marked read. */
+  /** Resolves with the next unread matching message, and marks earlier messages as read. */
   async next(fits: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       while (this.#read < this.messages.length) {
@@ -69,7 +66,7 @@ export class StreamClient {
     return this.next((message) => message.type === type)
   }
 
-  /** Sends a command and returns the reply of a type with its id. */
+  /** Resolves with the reply of this type that has the command's id. */
   ask(command: Readonly<Record<string, unknown>>, type: string): Promise<Message> {
     this.send(command)
     return this.next((message) => message.type === type && message.id === command.id)
@@ -100,7 +97,7 @@ export async function refusedUpgrade(port: number, query: string) {
   return { status, headers, body }
 }
 
-/** Books rebuilt from messages: each market's current book and every defect found. */
+/** Rebuilds each market's book from messages and records every defect. */
 export class RebuiltBooks {
   readonly books = new Map<string, { bids: Map<number, number>; asks: Map<number, number> }>()
   readonly seqs = new Map<string, number>()

@@ -1,5 +1,4 @@
-// A subscriber written from the protocol alone: rebuilds books from snapshots and updates, checks seq and checksums,
-// and counts trades. Independent of http/client/.
+// A subscriber written from the protocol alone, independent of http/client/. Checks seq and checksums.
 
 import { crc32 } from 'node:zlib'
 import { WebSocket } from 'ws'
@@ -25,14 +24,14 @@ interface Message {
   }
 }
 
-/** One market's book: sizes by price. */
+/** Sizes by price. */
 export class FollowedBook {
   readonly bids = new Map<number, number>()
   readonly asks = new Map<number, number>()
   seq = 0
   isStale = true
 
-  /** Levels best first, in micros, like the simulator's. */
+  /** Levels best first, in micros, like the simulator's levels. */
   levels(side: 'bids' | 'asks'): [number, number][] {
     const rows = [...this[side]].map(([price, size]): [number, number] => [
       Math.round(price * 1e6),
@@ -68,7 +67,7 @@ export class StreamFollower {
     this.#socket.on('error', (error) => this.faults.push(error.message))
   }
 
-  /** Subscribes to all markets of a channel. Resolves after `synced`. */
+  /** Subscribes to all markets. Resolves after `synced`. */
   async follow(channel: 'orderbook' | 'trades'): Promise<void> {
     if (this.#socket.readyState === WebSocket.CONNECTING) {
       await new Promise((resolve) => this.#socket.once('open', resolve))

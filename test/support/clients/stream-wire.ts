@@ -1,13 +1,12 @@
-// A MessagePack decoder written from the specification alone. It supports only maps, arrays, strings, nil, booleans,
-// integers and 64-bit floats, and throws at anything else (extensions, records, 32-bit floats, binary). It
-// distinguishes integers from floats, which a decoder to JavaScript numbers does not.
+// A MessagePack decoder written from the specification alone. It distinguishes integers from floats, and throws at
+// extensions, records, 32-bit floats and binary.
 
 import assert from 'node:assert/strict'
 
-/** Decoded: integers are BigInt, floats are numbers. */
+/** Integers are BigInt, floats are numbers. */
 type Wire = null | boolean | string | bigint | number | Wire[] | { [key: string]: Wire }
 
-/** Shared: creating a decoder costs more than decoding a text. */
+/** Shared, because creating a decoder costs more than decoding a text. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 export function decodeWire(bytes: Uint8Array): Wire {
@@ -93,7 +92,7 @@ export function decodeWires(bytes: Uint8Array): Wire[] {
   return all
 }
 
-/** The same value as JSON.parse returns it. */
+/** Returns the value as JSON.parse returns it. */
 export function plain(wire: Wire): unknown {
   if (typeof wire === 'bigint') return Number(wire)
   if (Array.isArray(wire)) return wire.map(plain)
@@ -101,7 +100,7 @@ export function plain(wire: Wire): unknown {
   return Object.fromEntries(Object.entries(wire).map(([key, item]) => [key, plain(item)]))
 }
 
-/** Every number by its field's name, with whether it is an integer on the wire. */
+/** Yields every number with the name of its field, and whether the wire has an integer. */
 export function* numbersOf(wire: Wire, name = ''): Generator<{ name: string; isInteger: boolean }> {
   if (typeof wire === 'bigint') yield { name, isInteger: true }
   else if (typeof wire === 'number') yield { name, isInteger: false }

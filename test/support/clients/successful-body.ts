@@ -1,11 +1,9 @@
-// Requests a path and checks the response's status and shape, so that tests read typed bodies.
-
 import assert from 'node:assert/strict'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ApiServer } from '../rigs/api-server.ts'
 
-/** The body of a response with this status and shape. */
+/** Asserts status and shape of the response. */
 export async function successfulBodyOf<S extends TSchema>(
   server: Pick<ApiServer, 'get'>,
   schema: S,

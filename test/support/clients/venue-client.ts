@@ -1,6 +1,3 @@
-// A minimal client for the simulated venues: JSON over fetch, and a WebSocket with queued frames, so that a test awaits
-// exactly the frames that it expects.
-
 import { WebSocket } from 'ws'
 
 interface Answer {
@@ -10,7 +7,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** GET, or POST if there is a body. */
+/** Sends POST if there is a body, otherwise GET. */
 export async function request(url: string, body?: unknown): Promise<Answer> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const response = await fetch(url, init)
@@ -37,7 +34,7 @@ export function records(value: unknown): readonly Readonly<Record<string, unknow
   return value.map(record)
 }
 
-/** A WebSocket client; `next` returns the oldest unread frame. */
+/** `next` returns the oldest unread frame. */
 export class FrameReader {
   readonly #ws: WebSocket
   readonly #frames: string[] = []

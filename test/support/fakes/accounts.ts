@@ -1,5 +1,4 @@
-// Accounts for API server tests. An account has one key, a read-only key and one token, whose names derive from the
-// account's name. Revoking has no effect.
+// Accounts for API server tests. Keys and token of an account derive from its name. Revoking has no effect.
 
 import type { AccountWatcher } from '../../../actors/accounts/directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../../actors/views.ts'
@@ -17,7 +16,7 @@ interface FakeAccount {
   socketCount: number
 }
 
-/** In-memory accounts without hashing. Rate windows end only when the test resets them. */
+/** Rate windows end only when the test resets them. */
 export class FakeAccounts implements AccountsView {
   readonly accounts = new Map<AccountId, FakeAccount>()
   readonly keyRows = new Map<string, { accountId: AccountId; view: KeyView }>()
@@ -25,7 +24,7 @@ export class FakeAccounts implements AccountsView {
   readonly readers = new Map<string, AccountId>()
   readonly #addresses = new Map<string, number>()
   readonly #fileBytes = new Map<string, number>()
-  /** Tests call these to report account changes. */
+  /** Tests call these watchers to report account changes. */
   readonly watchers: AccountWatcher[] = []
   readonly #clock: Clock
   addressLimit = 600
@@ -181,10 +180,7 @@ export class FakeAccounts implements AccountsView {
     return { caller: account.caller, accessToken: `${name}-token`, expiresInSeconds: 86_400 }
   }
 
-  /**
-   * Opens a session of the account `local`, if the test created it. It is refused if the account has no remaining
-   * requests.
-   */
+  /** Opens a session of the account `local` if the test created it and it has remaining requests. */
   async openLocalSession(): Promise<Session | null> {
     const local = this.accounts.get(accountId('acc_local'))
     if (local === undefined) return null

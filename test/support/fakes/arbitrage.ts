@@ -1,5 +1,3 @@
-// Opportunities for API server tests. Tests add them and set the quotes.
-
 import type { ArbitrageView, Quote } from '../../../actors/arbitrage/views.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'
 import { openMemoryStorage } from '../reference/memory.ts'

@@ -3,7 +3,6 @@ import type { BookDemand } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 
-/** Records the demand for books. */
 export class FakeDemand implements BookDemand {
   readonly requests: (readonly [market: MarketNumber, owner: string])[] = []
   /** Number of holds by `<market> <owner> <reason>`. */
@@ -40,7 +39,7 @@ export class FakeDemand implements BookDemand {
     return wait
   }
 
-  /** Throws if a hold is released that was never taken. */
+  /** Throws if a caller releases a hold that it does not have. */
   #count(key: string, change: number): void {
     const count = (this.holds.get(key) ?? 0) + change
     if (count < 0) throw new Error(`${key} was released without a hold`)

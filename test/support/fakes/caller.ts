@@ -1,10 +1,8 @@
-// Replaces the HTTP caller of webhooks. Records each post; the test decides its outcome. A receiver responds at once,
-// after a delay of the manual clock, or never. Aborts take effect.
+// Records webhook posts. A receiver answers at once, after a delay of the manual clock, or never.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type { Caller, PostOutcome, PostRequest } from '../../../engine/webhooks/post.ts'
 
-/** The response to a post. */
 export type Answer =
   | { readonly outcome: PostOutcome; readonly afterMs?: number }
   /** No response. Like the real caller, it times out after 15 s. */
@@ -28,7 +26,7 @@ export const answered = (status: number, retryAfterMs: number | null = null): An
 
 export class FakeCaller implements Caller {
   readonly posts: Post[] = []
-  /** Returns the response to a post. Default: 200. */
+  /** Default: 200. */
   answer: (post: Post) => Answer = () => answered(200)
   /** Called when a post begins. */
   onPost: (post: Post) => void = () => undefined

@@ -1,4 +1,4 @@
-// A catalogue of fake markets and events. Every lookup is a loop over all of them. A pinned list is a stored array.
+// Every lookup is a loop over all markets. A pinned list is a stored array.
 
 import type {
   CatalogView,
@@ -30,7 +30,7 @@ export class FakeCatalog implements CatalogView {
   /** By unified market id in lower case. */
   readonly byId = new Map<string, FakeMarket>()
   readonly events: FakeEvent[] = []
-  /** Pinned lists by number. A test expires one by deleting it. */
+  /** Pinned lists by number. A test deletes a list to let it expire. */
   readonly pins = new Map<number, readonly FakeMarket[]>()
   readonly eventPins = new Map<number, readonly FakeEvent[]>()
   /** Number of trades by venue and millisecond. */
@@ -42,7 +42,7 @@ export class FakeCatalog implements CatalogView {
     this.names = names
   }
 
-  /** Adds an event. It is visible once a market refers to it. */
+  /** The event is visible once a market refers to it. */
   addEvent(listing: EventListing): FakeEvent {
     const children = () => this.#childrenOf(listing.venue, listing.nativeId)
     const event = new FakeEvent(listing, this.names.platform(listing.venue), children)
@@ -239,7 +239,7 @@ function isWithin(value: number | null, least: number | null, most: number | nul
   return value !== null && value >= (least ?? value) && value <= (most ?? value)
 }
 
-/** Compares two markets. Unknown values are last in both directions, and equal values are ordered by number. */
+/** Unknown values are last in both directions. Equal values are ordered by number. */
 function compared(one: FakeMarket, other: FakeMarket, { sortBy, order }: ListQuery): number {
   const figure = (market: FakeMarket) => {
     if (sortBy === 'volume') return market.volume24h

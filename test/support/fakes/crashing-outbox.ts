@@ -1,5 +1,4 @@
-// An in-memory outbox that can lose uncommitted writes, as a killed process does. It records all writes, and a new
-// outbox replays the committed ones.
+// Loses uncommitted writes in a crash, like a killed process. A new outbox replays the committed writes.
 
 import type { WebhookNumber } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/storage.ts'

@@ -1,6 +1,5 @@
-// An in-memory storage that can lose its last writes, as a killed process does. It records writes of trades, whales,
-// runs, marks and deliveries, and a new storage replays all but the last. Webhooks always survive, because their writes
-// are durable at once.
+// Loses its last writes in a crash, like a killed process. A new storage replays all earlier writes. Webhooks always
+// survive, because their writes are durable at once.
 
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openMemoryStorage } from '../reference/memory.ts'
@@ -60,7 +59,7 @@ export class CrashingStorage {
   }
 }
 
-/** Wraps a table. Each call of the named methods is recorded after it returns. */
+/** Records each call of the named methods after it returns. */
 function noting<Table extends object>(
   table: Table,
   names: readonly string[],

@@ -1,6 +1,3 @@
-// Reads a copy of a data folder's databases after a crash and before the restart: the stored trades and deliveries, and
-// inconsistencies of the outbox.
-
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,9 +9,8 @@ import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 
-/** The contents of a copy of the databases. */
 export interface DiskImage {
-  /** All stored deliveries, each as `webhook event`. */
+  /** Each entry is `webhook event`. */
   readonly deliveries: ReadonlySet<string>
   /** Descriptions of inconsistent counts. */
   readonly problems: readonly string[]

@@ -1,5 +1,4 @@
-// An engine for API server tests: markets in Maps, accounts without hashing, and a real Publisher. Tests change its
-// state by methods.
+// An engine for API server tests with a real Publisher. Tests change its state by methods.
 
 import { Matches } from '../../../actors/matches/matches.ts'
 import type {
@@ -40,7 +39,6 @@ export { FakeEvent } from './events.ts'
 export { bookChecksum, FakeMarket } from './market.ts'
 export { FakeTradeLog } from './trade-log.ts'
 
-/** Sports data with the games that the test adds. */
 class FakeSports implements SportsView {
   /** By sport and date, then by game key. */
   readonly #games = new Map<string, Map<string, GameView>>()
@@ -68,7 +66,6 @@ class FakeSports implements SportsView {
   }
 }
 
-/** The fake engine. Tests add markets and pass it to createServer. */
 export class FakeEngine implements EngineView {
   readonly version = '0.0.0-test'
   readonly epoch = 'k3f9c2'
@@ -93,7 +90,7 @@ export class FakeEngine implements EngineView {
     range: async () => [],
   }
   venueViews: VenueView[]
-  /** Set by cluster tests. */
+  /** Cluster tests set it. */
   cluster?: () => ClusterView
   isHealthy = true
   databaseBytes = 4_096
@@ -133,7 +130,7 @@ export class FakeEngine implements EngineView {
     this.accounts.watch(hub.accountWatcher)
   }
 
-  /** Adds a market of venue a, or of the listing's venue. */
+  /** The market belongs to venue a unless the listing names a venue. */
   add(name: string, set: Partial<MarketListing> = {}): FakeMarket {
     const number = this.catalog.byId.size + 1
     const market = new FakeMarket(this, listing(name, set), number, (of, trade) =>
@@ -143,7 +140,7 @@ export class FakeEngine implements EngineView {
     return market
   }
 
-  /** Adds the event `event-<name>`. A market of that name belongs to it by default. */
+  /** The event's id is `event-<name>`. A market of that name belongs to it by default. */
   addEvent(name: string, set: Partial<EventListing> = {}): FakeEvent {
     return this.catalog.addEvent(eventListing(name, set))
   }
@@ -182,7 +179,7 @@ export class FakeEngine implements EngineView {
   readonly bookAgeMsMax = bookAgeMsMax
   /** Tests replace it to simulate a book that is read over REST. */
   confirmBook: EngineView['confirmBook'] = () => null
-  /** Null: nothing is covered on demand. */
+  /** null: nothing is covered on demand. */
   coverage: EngineView['coverage'] = () => null
 
   uptimeSeconds(): number {

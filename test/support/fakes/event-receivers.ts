@@ -1,5 +1,5 @@
-// Webhook receivers on loopback for tests of the whole service. Each has its own origin and behaviour. They record each
-// event's body, its number of deliveries and whether a 2xx was sent. The reference library verifies each signature.
+// Webhook receivers on loopback. They record the deliveries of each event, and the reference library verifies each
+// signature.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,20 +16,20 @@ interface Received {
   accepted: number
 }
 
-/** A received delivery. `isSignedBy` uses the reference library. */
+/** `isSignedBy` uses the reference library. */
 interface ReceivedDelivery {
   readonly body: string
   readonly isSignedBy: (secret: string) => boolean
 }
 
-/** A new secret in the format that users may choose. */
+/** Has the format of secrets that users may choose. */
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
-/** One listening receiver. The test must call `close`. */
+/** The test must call `close`. */
 export class EventReceiver {
-  /** Current behaviour. Tests may change it. */
+  /** Tests may change it. */
   manner: ReceiverBehaviour
-  /** Each delivery must be signed by one of these. If empty, signatures are not checked. */
+  /** Each delivery must be signed by one of these secrets. If the list is empty, signatures are not checked. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()
   /** Descriptions of invalid deliveries. */

@@ -1,11 +1,10 @@
-// Events of a fake catalogue. They are computed from their markets on each read and filtered by loops.
+// Events of a fake catalogue. Each read computes them from their markets.
 
 import type { EventFilter, EventView } from '../../../actors/views.ts'
 import type { EventListing, MarketStatus } from '../../../engine/market/market.ts'
 import { type UsdMicros, usdMicros } from '../../../engine/units.ts'
 import type { FakeMarket } from './market.ts'
 
-/** One event. Its markets are those that refer to it. */
 export class FakeEvent implements EventView {
   readonly summary: EventView['summary']
   readonly platform: string
@@ -53,7 +52,7 @@ export class FakeEvent implements EventView {
   }
 }
 
-/** Whether an event matches the filters. Events without markets never match. */
+/** Events without markets never match. */
 export function isWantedEvent(event: FakeEvent, filter: EventFilter): boolean {
   const { summary } = event
   if (event.marketCount === 0) return false
@@ -66,17 +65,17 @@ export function isWantedEvent(event: FakeEvent, filter: EventFilter): boolean {
   return filter.search === null || hasWords(summary.title, filter.search)
 }
 
-/** Compares without regard to case. */
+/** Ignores case. */
 export function isSame(one: string | null, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase()
 }
 
-/** Whether any of the wanted tags is present, or no tag is wanted. */
+/** True if any wanted tag is present, or if no tag is wanted. */
 export function hasTag(tags: readonly string[], wanted: readonly string[]): boolean {
   return wanted.length === 0 || wanted.some((tag) => tags.some((own) => isSame(own, tag)))
 }
 
-/** Whether every word of `search` is a prefix of a word of `text`. False if `search` has no words. */
+/** True if every word of `search` is a prefix of a word of `text`. False if `search` has no words. */
 export function hasWords(text: string, search: string): boolean {
   const terms = wordsOf(search)
   const own = wordsOf(text)

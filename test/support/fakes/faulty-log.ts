@@ -1,6 +1,4 @@
-// An in-process cluster log with simulated faults, chosen by a seed: delays, lost batches and acknowledgements,
-// repeated, reordered and missing batches, disconnects, and loss of acknowledged data. Without faults it works
-// correctly.
+// An in-process cluster log with seeded faults. Without faults it works correctly.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type {
@@ -19,7 +17,7 @@ import type {
 import { LogError, requestMsMax, type ShardReader } from '../../../engine/cluster/cluster-log.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
-/** Probabilities of the faults, 0 to 1, and the maximum delay. */
+/** Probabilities from 0 to 1. */
 export interface LogFaults {
   /** A batch is not appended to the log. */
   readonly lostBatches: number
@@ -27,7 +25,7 @@ export interface LogFaults {
   readonly lostAcks: number
   /** A reader receives a batch twice. */
   readonly repeats: number
-  /** A reader receives a batch after the next one. */
+  /** A reader receives a batch after the next batch. */
   readonly swaps: number
   /** A reader never receives a batch. */
   readonly holes: number
@@ -57,7 +55,7 @@ interface BucketRows {
   readonly watchers: Set<(entry: BucketEntry) => void>
 }
 
-/** The log itself, which all connections share. */
+/** All connections share this log. */
 export class FaultyLogServer {
   readonly clock: Clock
   readonly random: Random
@@ -116,10 +114,7 @@ export class FaultyLogServer {
     shard.ids.clear()
   }
 
-  /**
-   * Removes all data, like a start on an empty disk. Sequences and revisions restart, and readers start at the first
-   * batch.
-   */
+  /** Removes all data, like a start on an empty disk. Sequences and revisions restart. */
   loseData(): void {
     for (const shard of this.#shards.values()) {
       shard.batches.clear()
@@ -227,7 +222,6 @@ export class FaultyLog implements ClusterLog {
     this.#server = server
   }
 
-  /** Disconnects or reconnects. */
   setLink(link: LinkState): void {
     if (link === this.link) return
     this.link = link

@@ -1,6 +1,5 @@
-// A TCP proxy with seeded faults. A connection may be delayed, throttled, reset after a while, or left half-open:
-// frozen, or with discarded data. The ends of a half-open connection are not notified. Forwarded data stays in order
-// and unchanged, as TCP guarantees.
+// A TCP proxy with seeded faults. It delays, throttles, resets or half-opens connections. Forwarded data stays in order
+// and unchanged.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
@@ -27,7 +26,7 @@ const NO_FAULTS: ProxyFaults = {
   lifeMs: 0,
 }
 const THROTTLED_BYTES_PER_SECOND = 65_536
-/** Maximum buffered bytes per direction. Beyond it the sender is not read. */
+/** Per direction. Above this limit the sender is not read. */
 const BUFFERED_BYTES_MAX = 262_144
 
 interface FaultyProxyOptions {
@@ -72,7 +71,7 @@ export class FaultyProxy {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** Stops adding faults: new connections have none, and existing ones do not end early. */
+  /** Stops adding faults: new connections have none, and existing connections do not end early. */
   calm(): void {
     this.#isCalm = true
     for (const pair of this.#pairs) pair.spare()
@@ -105,7 +104,7 @@ export class FaultyProxy {
   }
 }
 
-/** Chooses the faults of a connection. A third of the connections does not end early. */
+/** A third of the connections does not end early. */
 function faultsOf(
   random: Random,
   { lifeMsMax, onlyResets = false }: FaultyProxyOptions,
@@ -129,7 +128,6 @@ interface ProxyCounts {
   gone(): void
 }
 
-/** The two sockets of a forwarded connection. */
 class Pair {
   readonly #sockets: readonly [Socket, Socket]
   readonly #counts: ProxyCounts
@@ -161,7 +159,7 @@ class Pair {
     this.#end = ending === 'none' ? null : setTimeout(end, lifeMs)
   }
 
-  /** Cancels the fault that would end the connection. A connection that is already half-open stays so. */
+  /** Cancels the fault that would end the connection. A half-open connection stays half-open. */
   spare(): void {
     if (this.#end !== null) clearTimeout(this.#end)
   }
@@ -184,7 +182,7 @@ class Pair {
   }
 }
 
-/** Forwards the data of one direction: chunks in order, each at its time. */
+/** Forwards one direction: chunks in order, each at its time. */
 class Pipe {
   readonly #source: Socket
   readonly #sink: Socket

@@ -18,7 +18,7 @@ import { privateKey } from './rsa-pair.ts'
 
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** One socket of the server. Its sids start at `firstSid`. The messages of each sid start at 1. */
+/** Sids start at `firstSid`. The messages of each sid are numbered from 1. */
 class Peer {
   readonly socket: WebSocket
   readonly sids = new Map<string, number>()
@@ -106,19 +106,19 @@ export interface Bench {
   readonly requests: string[]
   /** The rows of /markets/trades. */
   trades: object[]
-  /** Returns the rows of /markets for the given tickers. If null, each row is created by {@link marketRow}. */
+  /** Returns the rows of /markets for the given tickers. null: {@link marketRow} creates each row. */
   marketRows: ((tickers: readonly string[]) => object[]) | null
   /** Answers of the account's endpoints by the last part of their paths. */
   readonly account: Record<string, unknown>
   isRestUp: boolean
-  /** Whether the server confirms subscriptions. */
+  /** If false, the server confirms no subscription. */
   acknowledges: boolean
   close: () => Promise<void>
 }
 
 const benches: Bench[] = []
 
-/** Closes everything that `open` created. Must be called in afterEach. */
+/** Must be called in afterEach. */
 export async function closeAll(): Promise<void> {
   for (const bench of benches.splice(0)) await bench.close()
 }
@@ -210,12 +210,12 @@ export const watched = (ticker: string): WatchedMarket => ({
 })
 
 /**
- * Event-loop ticks per time step. A busy kernel delivers socket data some ticks late. With one step per tick, time
- * would advance too far, and a handshake would time out.
+ * Event-loop ticks per time step. A busy kernel delivers socket data some ticks late. With fewer ticks a handshake
+ * would time out.
  */
 const TURNS_A_STEP = 8
 
-/** Runs event-loop ticks until the condition holds. Time advances by `stepMs` every few ticks. */
+/** Time advances by `stepMs` every few event-loop ticks until the condition holds. */
 export async function until(bench: Bench, isSo: () => boolean, stepMs = 10): Promise<void> {
   for (let ticks = 1; ticks <= 5_000 * TURNS_A_STEP; ticks += 1) {
     if (isSo()) return

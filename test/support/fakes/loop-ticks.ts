@@ -1,8 +1,6 @@
-// Counts event-loop ticks during a test's work, to find the tick in which something happened.
-
 import type { StopTimer } from '../../../engine/clock.ts'
 
-/** Counts until `stop` is called. A running counter keeps the process alive. */
+/** Counts event-loop ticks until `stop` is called. A running counter keeps the process alive. */
 export function countTicks(): { readonly count: () => number; readonly stop: StopTimer } {
   let count = 0
   let isOn = true

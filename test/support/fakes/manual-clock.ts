@@ -1,5 +1,4 @@
-// A clock that advances only when a test calls `advance`. Timers run in the order of their due times, and during each
-// the clock shows its due time. Between two calls a test must await asynchronous work.
+// Timers run in the order of their due times. While a timer runs, the clock shows its due time.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
@@ -12,7 +11,7 @@ interface Timer {
   readonly action: () => void
 }
 
-/** A clock for tests. By default it starts at noon UTC of 20 November 2026. */
+/** By default it starts at noon UTC of 20 November 2026. */
 export class ManualClock implements Clock {
   #calendarOffsetMs: number
   #elapsedMs = 0
@@ -43,12 +42,12 @@ export class ManualClock implements Clock {
     this.#add(0, null, action)
   }
 
-  /** Number of waiting timers. A stopped component should have none. */
+  /** A stopped component should have no waiting timers. */
   get timerCount(): number {
     return this.#timers.size
   }
 
-  /** Advances time by `ms` and runs every timer that becomes due, including new ones. */
+  /** Runs every timer that becomes due, including timers that are created meanwhile. */
   advance(ms: number): void {
     const targetMs = this.#elapsedMs + ms
     for (;;) {
@@ -63,8 +62,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Advances time by `ms` like a blocked event loop: no timer runs meanwhile. Afterwards each due timer runs once,
-   * including periodic ones.
+   * Advances time like a blocked event loop: no timer runs meanwhile. Afterwards each due timer runs once, including
+   * periodic timers.
    */
   stall(ms: number): void {
     this.#elapsedMs += ms
@@ -79,7 +78,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Changes the wall clock by `ms`, which may be negative, like an NTP step. No time elapses. */
+  /** Changes the wall clock like an NTP step. `ms` may be negative. No time elapses. */
   jumpCalendar(ms: number): void {
     this.#calendarOffsetMs += ms
   }

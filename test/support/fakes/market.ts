@@ -1,5 +1,4 @@
-// One market of a fake engine. Methods change its state. Every view is computed on each read, so that it is obviously
-// correct.
+// Each view is computed on each read.
 
 import { crc32 } from 'node:zlib'
 import type { BookLevels, BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
@@ -146,7 +145,7 @@ export class FakeMarket implements MarketView {
   /** Tests set it to simulate venue data that was not read yet. */
   isBehind = false
 
-  /** Increments if anything changed since the last read. */
+  /** Incremented if any view changed since the last read. */
   get version(): number {
     const { summary, volume24h, volumeTotal } = this
     const seen = JSON.stringify([
@@ -158,7 +157,7 @@ export class FakeMarket implements MarketView {
     return this.#version
   }
 
-  /** Increments if other trades are stored than at the last read. Trades are replaced and never modified. */
+  /** Incremented if the stored trades changed since the last read. Trades are replaced and never modified. */
   get tradesVersion(): number {
     const { stored } = this
     const isSame =
@@ -187,7 +186,7 @@ export class FakeMarket implements MarketView {
       .slice(0, query.limit)
   }
 
-  /** Bars of all rows. Rows of an earlier call are not aggregated again, because an hour may have a million. */
+  /** Rows of an earlier call are not aggregated again, because an hour may have a million. */
   #joinedBars(size: BarSize): JoinedBars {
     const existing = this.#barsBySize.get(size)
     const [first] = this.stored
@@ -366,7 +365,7 @@ export function slice<Row extends { readonly timeMs: TimeMs }>(
     .slice(0, limit)
 }
 
-/** The checksum of the stream protocol: CRC-32 of the ten best levels per side, in millionths. */
+/** CRC-32 of the ten best levels per side, in millionths, as http/ws/README.md defines it. */
 export function bookChecksum(
   bids: readonly { price: number; size: number }[],
   asks: readonly { price: number; size: number }[],

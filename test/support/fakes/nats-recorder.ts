@@ -1,5 +1,4 @@
-// A minimal NATS server with JetStream for one client. It records the names of streams, buckets and subjects on the
-// wire, and stores no data.
+// A minimal NATS server with JetStream for one client. It records names on the wire and stores no data.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -102,7 +101,7 @@ export class NatsRecorder {
   }
 }
 
-/** Converts a subject with the wildcards `*` and `>` to a pattern. */
+/** Converts the wildcards `*` and `>` to a pattern. */
 function patternOf(subject: string): RegExp {
   const parts = subject.split('.').map((part) => {
     if (part === '>') return '.+'

@@ -1,5 +1,4 @@
-// A stub of venue a on loopback. A test's function answers REST requests. Tests send the messages of the market channel
-// and the activity stream.
+// A stub of venue a on loopback. Tests answer REST requests and send the messages of the streams.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,10 +11,7 @@ export interface StubRequest {
   readonly body: unknown
 }
 
-/**
- * Returns the REST response. A number is a status with an HTML body. A list for a path under `/v2` is sent as the only
- * page, in the format of the Data API.
- */
+/** A number is a status with an HTML body. A list for a path below `/v2` is sent as the only page. */
 export type StubRest = (request: StubRequest) => unknown
 
 export interface StubSocket {
@@ -94,7 +90,7 @@ export class PolymarketStub {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()))
   }
 
-  /** Resolves when the condition holds. It is checked after every request, text, handshake and call of `poke`. */
+  /** Checks the condition after every request, text, handshake and call of `poke`. */
   until(isMet: () => boolean): Promise<void> {
     if (isMet()) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push({ isMet, resolve }))

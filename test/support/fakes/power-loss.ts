@@ -1,6 +1,5 @@
-// Simulates a power loss. The engine runs with a preloaded library (power-loss.c) that records its disk writes and
-// delays every flush. After kill -9 the databases are rebuilt from the flushed writes and a random part of the other
-// writes.
+// A preloaded library (power-loss.c) records the engine's disk writes and delays every flush. After kill -9 the
+// databases are rebuilt from the flushed writes and a random part of the other writes.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -50,7 +49,7 @@ interface Loss {
   readonly writtenSectors: number
 }
 
-/** Simulates the power supply of one data folder. The test must call `close`. */
+/** The test must call `close`. */
 export class PowerSupply {
   readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-power-'))
   readonly #dataDir: string
@@ -70,7 +69,7 @@ export class PowerSupply {
   }
 
   /**
-   * Starts a run. The present contents of the data folder count as flushed. Returns environment variables for the
+   * Starts a run with the current contents of the data folder as flushed. Returns environment variables for the
    * process.
    */
   begin(): Readonly<Record<string, string>> {
@@ -90,7 +89,7 @@ export class PowerSupply {
     }
   }
 
-  /** Simulates the power loss after the process has ended: replaces the databases by the contents of the disk. */
+  /** Replaces the databases by the contents of the disk. The process must have ended. */
   lose(random: Random): Loss {
     const loss = { unflushedWrites: 0, unflushedSectors: 0, writtenSectors: 0 }
     for (const name of NAMES) {
@@ -158,8 +157,8 @@ function applySome(
 }
 
 /**
- * Reads the writes of a journal in order. A completed flush makes every write before its start durable. A completed
- * synchronous write is durable. The last record may be truncated. Its write had not begun.
+ * A completed flush makes every earlier write durable. A completed synchronous write is durable. The last record may be
+ * truncated.
  */
 function writesOf(journal: Buffer): readonly Write[] {
   const writes: Write[] = []

@@ -8,14 +8,14 @@ import { ManualClock } from './manual-clock.ts'
 
 export const QUICK_SECRET = 'a secret of at least thirty-two bytes'
 
-/** Hashes at once and counts its calls. Tests check that unknown e-mail addresses cost equally many. */
+/** Counts the hashes, because unknown e-mail addresses must cost as many hashes as known ones. */
 class QuickPasswords implements PasswordPool {
   readonly decoyHash = 'of nobody'
   hashed = 0
   verified = 0
   /** Tests set it to make the next calls fail, like a full queue. */
   refusal: Error | null = null
-  /** Tests set it to delay results until it resolves. */
+  /** Results wait for this promise. */
   gate: Promise<void> = Promise.resolve()
 
   async hash(password: string): Promise<string> {
@@ -35,7 +35,7 @@ class QuickPasswords implements PasswordPool {
   async close(): Promise<void> {}
 }
 
-/** Accounts whose dependencies a test controls. `reopen` simulates a restart with the same storage. */
+/** `reopen` simulates a restart with the same storage. */
 export function openQuickAccounts(clock = new ManualClock(), storage = openMemoryStorage()) {
   const passwords = new QuickPasswords()
   const reopen = () =>

@@ -1,5 +1,3 @@
-// A drift table for tests that do not read it.
-
 import type { VenueKey } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'

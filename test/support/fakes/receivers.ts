@@ -1,14 +1,13 @@
-// Webhook receivers on plain loopback sockets, which may violate HTTP. They record received requests and the number of
-// connections. They use no timers.
+// Webhook receivers on plain sockets, which may violate HTTP. They use no timers.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** A receiver's behaviour. A connection without a handler stays open without a response. */
+/** A connection without a handler stays open without a response. */
 export interface Behaviour {
-  /** Called with a new connection, before anything is read. */
+  /** Called with a new connection, before any byte is read. */
   readonly onConnection?: (socket: Socket) => void
   /** Called after a complete request. `requests` is the number of requests of this receiver so far. */
   readonly onRequest?: (socket: Socket, requests: number) => void
@@ -18,7 +17,7 @@ export interface Behaviour {
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
-/** One listening receiver. The test must close it. */
+/** The test must close it. */
 export class Receiver {
   readonly requests: string[] = []
   connectionCount = 0
@@ -90,7 +89,7 @@ export class Receiver {
   }
 }
 
-/** Maximum wait, longer than any wait on the slowest machine. */
+/** Exceeds any wait on the slowest machine. */
 const WAIT_MS_MAX = 300_000
 
 /** Runs event-loop ticks until the condition holds. Rejects after the maximum wait. */

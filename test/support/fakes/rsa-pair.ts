@@ -1,4 +1,4 @@
-// One RSA key pair for all tests of a process, because generating a pair takes longer than most tests.
+// Shared by all tests of a process, because generating a pair takes longer than most tests.
 
 import { generateKeyPairSync } from 'node:crypto'
 

@@ -1,5 +1,5 @@
-// A self-signed certificate for test host names (X.509 v3, RFC 5280; ECDSA P-256). It is encoded here, because
-// node:crypto cannot create certificates. It is valid at the time of any test.
+// A certificate (X.509 v3, RFC 5280; ECDSA P-256) that is valid at the time of any test. node:crypto cannot create
+// certificates.
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 
@@ -23,7 +23,7 @@ function pem(label: string, bytes: Buffer): string {
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }
 
-/** Creates a PEM key and certificate for these DNS names. */
+/** The key and the certificate are PEM. */
 export function selfSigned(...names: readonly string[]): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(

@@ -1,4 +1,4 @@
-// An HTTP client without a socket. The test provides the responses.
+// An HTTP client without a socket.
 
 import { FetchError, type JsonReader, type Query } from '../../../engine/fetch.ts'
 
@@ -7,7 +7,7 @@ export interface StubHttp extends JsonReader {
   readonly requests: readonly { readonly path: string; readonly query: URLSearchParams }[]
 }
 
-/** If `answer` returns a number, the request fails with this status. Null means status 404. */
+/** If `answer` returns a number, the request fails with this status. null means status 404. */
 export function stubHttp(answer: (path: string, query: URLSearchParams) => unknown): StubHttp {
   const requests: { path: string; query: URLSearchParams }[] = []
   return {

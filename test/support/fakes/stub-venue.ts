@@ -13,7 +13,7 @@ import { FrameReader } from '../clients/venue-client.ts'
 import { StubWorld } from '../worlds/stub-world.ts'
 import { ManualClock } from './manual-clock.ts'
 
-/** A random source whose value a test sets. With 0 faults occur at every opportunity, with 1 never. */
+/** With 0 faults occur at every opportunity, with 1 never. */
 export class SetChance implements Random {
   value = 1
   next = (): number => this.value
@@ -39,7 +39,7 @@ export interface StubVenue {
   stop(): Promise<void>
 }
 
-/** Starts the venue. The given faults occur once the test sets the chance to 0. */
+/** The given faults occur once the test sets the chance to 0. */
 export async function startStubVenue(
   options: {
     faults?: readonly SimFault[]

@@ -1,5 +1,4 @@
-// A trade log that is computed from fake markets on each read. A trade expires when the test removes it from its
-// market. Tests create earlier runs.
+// Each read computes the log from fake markets. A trade expires when the test removes it from its market.
 
 import type { MarketView, TradeLogView } from '../../../actors/views.ts'
 import type { GapUpdate, Update } from '../../../engine/events.ts'
@@ -10,7 +9,6 @@ import { type FakeMarket, presentRun } from './market.ts'
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 type Run = TradeLogView['present']
 
-/** A stored loss. */
 type Loss = ReturnType<TradeLogView['losses']>[number]
 
 export class FakeTradeLog implements TradeLogView, Watcher {
@@ -31,7 +29,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
     publisher.watch(this)
   }
 
-  /** Adds the run that is `ago` runs before the current one. */
+  /** Adds the run that is `ago` runs before the current run. */
   addRun(ago: number, endOffset: number | null): Run {
     const startedAtMs = timeMs(this.present.startedAtMs - ago * 3_600_000)
     const run = { number: presentRun - ago, epoch: `old${ago}`, startedAtMs, endOffset }
@@ -40,7 +38,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
     return run
   }
 
-  /** Adds a trade of an older run. Its receive time is 10 ms per offset after the run's start. */
+  /** The receive time is 10 ms per offset after the run's start. */
   addTrade(market: FakeMarket, run: Run, at: { offset: number; seq: number }): StoredTrade {
     const receivedAtMs = timeMs(run.startedAtMs + at.offset * 10)
     const row = { ...market.trade({ timeMs: receivedAtMs }, false), receivedAtMs }

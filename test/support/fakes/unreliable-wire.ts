@@ -1,5 +1,4 @@
-// A simulated connection that drops, duplicates, swaps, truncates and corrupts frames. A seed chooses the faults, which
-// are counted. Some of them cannot occur on a real socket.
+// A seed chooses the faults. Some of them cannot occur on a real socket.
 
 import type { Random } from '../../../engine/random.ts'
 
@@ -44,7 +43,7 @@ export class UnreliableWire {
   readonly #damages: readonly Damage[]
   /** Percentage of damaged frames. */
   readonly #percent: number
-  /** A frame that is delivered after the next one; null if there is none. */
+  /** A frame that is delivered after the next frame. */
   #held: string | null = null
 
   constructor(random: Random, set: { damages: readonly Damage[]; percent: number }) {
@@ -65,7 +64,7 @@ export class UnreliableWire {
     return late === null ? arrived : [...arrived, late]
   }
 
-  /** Returns the frame that is still held back, if any. */
+  /** Returns the delayed frame, if any. */
   flush(): readonly string[] {
     const late = this.#held
     this.#held = null
@@ -104,7 +103,7 @@ function flip(text: string, random: Random): string {
   return bytes.toString('utf8')
 }
 
-/** Returns valid JSON in which one to three values have another type or an absurd value, or are missing. */
+/** Returns valid JSON in which one to three values are missing, absurd or of a wrong type. */
 function retype(text: string, random: Random): string {
   const value: unknown = JSON.parse(text)
   for (let count = 1 + random.below(3); count > 0; count -= 1) replaceOne(value, random)
@@ -130,7 +129,7 @@ function replaceOne(root: unknown, random: Random): void {
   }
 }
 
-/** Returns a value of another type. It may be the same number as text or as a number. */
+/** Returns a value of a different type. It may be the same number as text or as a number. */
 function strangeFor(value: unknown, random: Random): unknown {
   if (random.below(3) === 0) {
     if (typeof value === 'number') return String(value)

@@ -1,5 +1,5 @@
-// A fake Data API with one wallet's history. Seeded events are created first and converted to rows. The host serves the
-// rows with the venue's limits, and with faults that tests add.
+// A fake Data API with one wallet's history. Seeded events determine the rows. The host has the venue's limits, and
+// faults that tests add.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -43,7 +43,7 @@ interface ServedRows {
   readonly isTaker: boolean
 }
 
-/** Creates a history. `perSecond` is the number of transactions of each second. The seconds are `gap` apart. */
+/** `perSecond` is the number of transactions of each second. The seconds are `gap` apart. */
 export function randomPast(
   seed: string,
   perSecond: readonly number[],
@@ -101,7 +101,7 @@ function fills(random: Random, position: RowPosition): ServedRows[] {
   return published
 }
 
-/** Size and dollars are integers. The price is their quotient, a floating-point number like the venue's. */
+/** Size and dollars are integers. The price is their quotient in floating point, like the venue's price. */
 function fill(random: Random, position: RowPosition, role: WalletRole): ServedRows {
   const size = 1_000 + random.below(2_000_000_000)
   const usd = 1 + random.below(size)
@@ -233,8 +233,8 @@ export interface StubRequest {
 }
 
 /**
- * Returns the response in place of the real page, which is the last argument. A list is sent as a page. A number is a
- * status with an HTML body. A text is the HTML body of a 200. Any other value is sent as it is.
+ * Returns a replacement for the page. A list is sent as a page. A number is a status with an HTML body. A text is the
+ * HTML body of a 200.
  */
 export type StubFault = (request: StubRequest, rows: readonly StubRow[], page: StubPage) => unknown
 
@@ -243,7 +243,7 @@ export interface StubPage {
   readonly pagination: Readonly<Record<string, unknown>>
 }
 
-/** The fake host. A DataApi in this process may call it directly. `listen` serves it on loopback. */
+/** A DataApi in this process may call it directly. `listen` serves it on loopback. */
 export class WalletStub {
   past: StubPast
   requests: StubRequest[] = []

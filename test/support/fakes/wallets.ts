@@ -1,5 +1,4 @@
-// Wallets for API server tests. Ledgers and positions are arrays, and every figure is computed on each read. Generated
-// positions are independent of generated events.
+// Each read computes every figure from arrays. Generated positions are independent of generated events.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type {
@@ -39,7 +38,7 @@ import type {
 } from '../../../engine/wallets/wallet-figures.ts'
 import { slice } from './market.ts'
 
-/** Creates an address from two letters, such as `a1`. */
+/** `pair` is two letters, such as `a1`. */
 export function fakeAddress(pair: string): WalletAddress {
   const address = walletAddress(`0x${pair.repeat(20)}`)
   if (address === null) throw new Error(`${pair} is no pair of hex digits`)
@@ -53,7 +52,6 @@ const WINDOW_DAYS: Readonly<Record<WalletWindow, number>> = {
   all_time: 1_000_000,
 }
 
-/** One wallet, controlled by the test. */
 export class FakeWallet implements WalletView {
   readonly profile: WalletProfile
   asOfMs: TimeMs
@@ -152,7 +150,6 @@ function stepOf(atMs: TimeMs, granularity: PnlGranularity): TimeMs {
   return timeMs(day.getTime())
 }
 
-/** All wallets that the test added. */
 export class FakeWallets implements WalletsView {
   readonly known: FakeWallet[] = []
   /** Addresses of the requested wallets, in order. */
@@ -186,7 +183,7 @@ export class FakeWallets implements WalletsView {
   }
 }
 
-/** Creates a wallet with events and positions in these markets and in two unknown ones. */
+/** The wallet also has events and positions in two unknown markets. */
 export function randomWallet(
   requested: { readonly proxy: WalletAddress; readonly eventCount: number; readonly nowMs: TimeMs },
   views: readonly MarketView[],
@@ -260,10 +257,7 @@ function randomEvent(
   }
 }
 
-/**
- * Creates a position of this outcome. It may be open, closed or worthless. Its market may be resolved, and it may have
- * a price.
- */
+/** The position may be open, closed or worthless. Its market may be resolved, and it may have a price. */
 export function randomPosition(
   random: Random,
   of: {

@@ -1,6 +1,5 @@
 import type { VenueFeed, WatchedMarket } from '../../../engine/venues/venue.ts'
 
-/** Watches the markets and covers all of them. */
 export function watchBooks(feed: VenueFeed, markets: readonly WatchedMarket[]): void {
   feed.watch(markets)
   feed.cover(markets.map(({ nativeId }) => nativeId))

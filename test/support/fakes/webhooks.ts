@@ -1,5 +1,4 @@
-// Webhooks of all accounts in a Map. Nothing is sent: tests and the method `test` create deliveries, which do not
-// change.
+// Webhooks send nothing. Tests and the method `test` create deliveries, which do not change.
 
 import type {
   DeliveryView,
@@ -124,7 +123,7 @@ export class FakeWebhooks implements WebhooksView {
     return due
   }
 
-  /** Creates a delivery of an existing webhook. By default it is pending and has no attempts. */
+  /** By default the delivery is pending and has no attempts. */
   deliver(id: string, set: Partial<Delivery> = {}): Delivery {
     const row = this.rows.get(id)
     if (row === undefined) throw new Error('no such webhook')
@@ -149,7 +148,7 @@ export class FakeWebhooks implements WebhooksView {
     return row?.webhook.accountId === account ? row : null
   }
 
-  /** Creates a valid secret. Each one is different. */
+  /** Each secret is different and valid. */
   #secret(): string {
     this.#made += 1
     return `whsec_${Buffer.alloc(32, this.#made).toString('base64')}`

@@ -1,5 +1,4 @@
-// Validates messages against the AsyncAPI document with ajv (JSON Schema 2020-12, strict), from the document's text
-// alone. Rejects properties that it does not name.
+// Validates messages with ajv (JSON Schema 2020-12, strict). Rejects properties that the document does not name.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'

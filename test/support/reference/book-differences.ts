@@ -1,5 +1,4 @@
-// Differences between two books, and their explanation by the venue's protocol of 2025: fills are not sent as changes,
-// they only show in the next full book.
+// Explains differences between two books. In the venue's protocol of 2025 fills appear only in the next full book.
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import type { PriceMicros } from '../../../engine/units.ts'
@@ -18,10 +17,9 @@ interface LevelDifference {
 }
 
 /**
- * 'fill': the size fell at a price as good as the worse of the two best prices, or better: taken by trades.
- * 'rest': the size grew at the new best price, at or beyond the old best of the other side: a taker's rest.
- * 'ahead': a change to the same size is sent shortly afterwards: the book was made after that change.
- * 'unexplained': none of these; a message is missing from the recording.
+ * 'fill': trades reduced the size at or near the best prices. 'rest': an unfilled remainder of a taker's order added
+ * size at the new best price. 'ahead': the stream sends a change to the same size after the book. 'unexplained': the
+ * recording lacks a message.
  */
 export type Explanation = 'fill' | 'rest' | 'ahead' | 'unexplained'
 

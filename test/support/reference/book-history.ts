@@ -1,8 +1,7 @@
-// A client's book at each of its last seqs, for comparison with a REST book of the same seq while the client continues.
+// A client's book at its last seqs, for comparison with the REST book of the same seq.
 
 import type { BookView } from '../../../http/client/connect.ts'
 
-/** A book at one moment. */
 export interface BookMoment {
   readonly epoch: string
   readonly seq: number
@@ -23,9 +22,8 @@ interface State {
 }
 
 /**
- * `equal`: the client had this book. `different`: it had another one at this seq, and the next update was applied to
- * that one. `open`: it has not reached this seq, or may still receive another book at this seq (a venue's gap uses no
- * seq). `unknown`: not recorded (disconnected, or too long ago).
+ * `equal`: the client had this book. `different`: it had a different book at this seq. `open`: it may still reach the
+ * seq or receive another book at the seq. `unknown`: the state was not recorded.
  */
 type BookMatch = 'equal' | 'different' | 'open' | 'unknown'
 
@@ -35,7 +33,7 @@ const STATES_MAX = 48
 export class BookHistory {
   readonly #states = new Map<string, State[]>()
 
-  /** The client has just applied a snapshot or an update. */
+  /** Call it after the client applied a snapshot or an update. */
   note(view: BookView, isUpdate: boolean): void {
     const states = this.#states.get(view.marketId) ?? []
     this.#states.set(view.marketId, states)

@@ -1,5 +1,4 @@
-// Records and checks a client's events: every trade once, and every book's seq without an unannounced gap. Knows the
-// protocol's numbering, not the client's implementation.
+// Records and checks a client's events: every trade once, and every book's seq without an unannounced gap.
 
 import type { Channel, GapEvent, StreamEvent } from '../../../http/client/connect.ts'
 
@@ -7,7 +6,7 @@ import type { Channel, GapEvent, StreamEvent } from '../../../http/client/connec
 export interface TrueTrade {
   readonly market: string
   readonly id: string
-  /** Its offset in the run that published it; null if only the venue's data is known. */
+  /** Offset in the run that published the trade; null if only the venue's data is known. */
   readonly offset: number | null
   readonly seq: number | null
   readonly atMs: number
@@ -16,11 +15,11 @@ export interface TrueTrade {
 interface FollowedSeq {
   epoch: string
   seq: number
-  /** A gap was announced: nothing is checked until the next snapshot. */
+  /** After an announced gap nothing is checked until the next snapshot. */
   isGapOpen: boolean
 }
 
-/** The first `synced` of a channel. From then on the client must receive everything. */
+/** The first `synced` of a channel. From then on the client must receive every trade. */
 interface Start {
   readonly offset: number
   readonly atMs: number
@@ -36,7 +35,7 @@ export class ClientLedger {
   readonly gaps = new Map<string, number>()
   readonly counts = { connections: 0, resumes: 0, replayed: 0, updates: 0, snapshots: 0, trades: 0 }
   readonly #books = new Map<string, FollowedSeq>()
-  /** Ids by market, each received once. */
+  /** Ids of received trades by market. */
   readonly #trades = new Map<string, Set<string>>()
   readonly #tradeGaps: GapEvent[] = []
 
@@ -74,7 +73,7 @@ export class ClientLedger {
     }
   }
 
-  /** Expected trades that the client did not receive, and those that an announced gap covers. */
+  /** Returns the expected trades that the client did not receive, and those that an announced gap covers. */
   compare(truth: readonly TrueTrade[], isOurs: (market: string) => boolean) {
     const start = this.starts.get('trades')
     const found = {
@@ -151,7 +150,6 @@ export class ClientLedger {
   }
 }
 
-/** Whether an announced gap covers this trade. */
 function covers(gap: GapEvent, trade: TrueTrade): boolean {
   const { market_id: market, platform } = gap
   if (market !== null && market.toLowerCase() !== trade.market) return false

@@ -1,5 +1,4 @@
-// Public names of an OpenAPI or AsyncAPI document, one per line: operations, parameters, statuses, fields with types
-// and choices. Prose is omitted, so that rewording changes nothing.
+// Public names of an OpenAPI or AsyncAPI document, one per line. Prose is omitted, so that rewording changes nothing.
 
 type Json = unknown
 type Fields = Readonly<Record<string, Json>>
@@ -57,7 +56,7 @@ function pathLines(kind: string, paths: Fields): readonly string[] {
   )
 }
 
-/** Status and shapes; also headers that only few responses have. */
+/** Status and shapes, and headers that only few responses have. */
 function answerText([status, answer]: [string, Json]): string {
   const headers = Object.keys(fieldsOf(answer, 'headers')).filter((name) => !ON_ALL.test(name))
   const shapes = Object.entries(fieldsOf(answer, 'content')).map(([type, content]) => {

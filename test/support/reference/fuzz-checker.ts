@@ -1,5 +1,5 @@
-// Checks the response to a random request. No status is 5xx. A route responds with a documented status and body, any other
-// path with a rejection `{"detail": …}`. No response contains the request's credentials, and no header its text.
+// Checks the response to a mutated request: no 5xx, a documented shape, and no credential of the request in the
+// response.
 
 import { Router } from '../../../http/request/router.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'
@@ -10,7 +10,6 @@ import { OpenapiValidator } from './openapi-validator.ts'
 /** The library's own responses to invalid HTTP. */
 const LIBRARY_STATUSES: readonly number[] = [400, 431, 505]
 
-/** Uses the document and the routes of an API server. */
 export class FuzzChecker {
   readonly #validator: OpenapiValidator
   readonly #router: Router
@@ -61,7 +60,7 @@ export class FuzzChecker {
         pattern,
         isHead: method === 'HEAD',
       })
-      // A broken request line may have been parsed as another request; then any rejection is valid.
+      // The server may parse a broken request line as a different request, so any rejection is valid.
       return problem !== null && isBroken && isRefusal(answer) ? null : problem
     }
     // A rejected HEAD request has no body to check.
@@ -74,7 +73,7 @@ export class FuzzChecker {
   }
 }
 
-/** Exactly `{"detail": string}`. */
+/** The body must be exactly `{"detail": string}`. */
 function isRefusal({ status, body }: RawAnswer): boolean {
   if (status < 400 || !body.startsWith('{')) return false
   const value: unknown = JSON.parse(body)

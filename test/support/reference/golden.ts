@@ -1,4 +1,4 @@
-// Compares names or responses with a recorded list. `GOLDEN=write` replaces the recording, for intended changes.
+// `GOLDEN=write` replaces the recorded lists, for intended changes.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -6,12 +6,11 @@ import { dirname, join } from 'node:path'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/golden')
 
-/** Path of a recorded file. */
 export const goldenFile = (name: string): string => join(FOLDER, name)
 
 export const isRecordingGolden = process.env.GOLDEN === 'write'
 
-/** Compares lines with those of a file, and reports added and missing ones. */
+/** Reports added and missing lines. */
 export function assertGoldenLines(name: string, lines: readonly string[]): void {
   const file = goldenFile(name)
   if (isRecordingGolden) {

@@ -1,5 +1,4 @@
-// The storage of this program with LMDB replaced by sorted lists in memory: for tests that need no disk. Nothing survives
-// close().
+// The real storage with sorted lists in memory instead of LMDB. Nothing survives close().
 
 import { systemClock } from '../../../engine/clock.ts'
 import { silentLog } from '../../../engine/process/log.ts'

@@ -1,11 +1,9 @@
-// Validates responses against the OpenAPI document: the status must be documented for the operation, the body must
-// match its schema without further properties, and the headers must be present. Uses ajv (JSON Schema 2020-12, strict)
-// and the document's text alone, so it checks what a client would read.
+// Validates responses with ajv (JSON Schema 2020-12, strict). Status, body and headers must be documented, without
+// further properties.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
 
-/** A response and its operation. */
 interface ValidatedResponse {
   readonly method: string
   /** As in the document's `paths`. */
@@ -25,13 +23,13 @@ interface DocumentedResponse {
 /** By operation (`GET /v1/markets`) and status. */
 type DocumentedResponses = ReadonlyMap<string, ReadonlyMap<number, DocumentedResponse>>
 
-/** By the document's text: test files in one process share a document. */
+/** By the document's text, because test files in one process share a document. */
 const cached = new Map<string, DocumentedResponses>()
 /** Base URI that resolves references from within any schema. */
 const BASE = 'document://schemas/'
 const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 
-/** Validates against one document. Throws if the document's schemas are invalid. */
+/** Throws if the document's schemas are invalid. */
 export class OpenapiValidator {
   readonly #responses: DocumentedResponses
 
@@ -41,7 +39,7 @@ export class OpenapiValidator {
     cached.set(text, this.#responses)
   }
 
-  /** The documented statuses of an operation; throws if it is not documented. */
+  /** Throws if the operation is not documented. */
   statuses(method: string, pattern: string): readonly number[] {
     return [...this.#of(method, pattern).keys()]
   }
@@ -129,12 +127,12 @@ function bodyProblem(
   return `${error?.instancePath} ${error?.message} ${extra}: ${body.slice(0, 300)}`
 }
 
-/** References lead to open variants: for parts of a composition, which see only their own properties. */
+/** For parts of a composition, which must accept the properties of the other parts. */
 function open(schema: Json): Json {
   return rewritten(schema, 'open')
 }
 
-/** Objects allow only named properties; references lead to closed variants. */
+/** Rejects properties that the schema does not name. */
 function closed(schema: Json): Json {
   return rewritten(schema, 'closed')
 }

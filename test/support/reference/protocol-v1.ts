@@ -1,5 +1,4 @@
-// Recorded changes of 2025 converted to the current `price_change`: one message with the entries of both tokens and, if
-// a book is given, the best prices after it. Also full books as frames, to answer a subscription from a naive book.
+// Converts recorded changes of 2025 to the current `price_change`, which has the entries of both tokens.
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { type CapturedFrame, mirrored, otherSide } from '../worlds/recordings.ts'
@@ -37,7 +36,7 @@ const turned = (change: LevelChange): LevelChange => ({
   side: otherSide(change.side),
 })
 
-/** The current message for a recorded change; `book` is the first token's, after the change. */
+/** `book` is the first token's book after the change. */
 export function changeV1(
   frame: CapturedFrame,
   tokens: Tokens,
@@ -59,7 +58,7 @@ export function changeV1(
   })
 }
 
-/** A `book` frame of a token; `book` is quoted for the first. */
+/** A `book` frame of a token. `book` is quoted for the first token. */
 export function bookFrame(book: NaiveBook, tokens: Tokens, isFirst: boolean, atMs: number): string {
   const wire = (levels: readonly Level[]) =>
     levels.map((level) => ({

@@ -1,6 +1,5 @@
-// Compares a restarted service with what it had acknowledged and served before it was killed: accounts, keys, webhooks
-// and their secrets, trades, candles, and damaged records. Unanswered requests may have taken effect or not; their
-// outcome is known afterwards.
+// Compares a restarted service with the changes that it acknowledged before it was killed. Unanswered requests may have
+// taken effect or not.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type PriceMicros, priceMicros } from '../../../engine/units.ts'
@@ -28,7 +27,7 @@ interface HookRow {
   readonly active: boolean
 }
 
-/** Problems of users changed or created since the last check, as sentences; resolves their unknown outcomes. */
+/** Returns problems as sentences. Resolves the unknown outcomes of users changed since the last check. */
 export async function checkPeople(
   { api }: ServiceLocations,
   load: MixedLoad,
@@ -110,7 +109,7 @@ async function checkHooks(
   }
 }
 
-/** Checks what must exist and what must not, and resolves unknown outcomes. */
+/** Checks which objects exist, and resolves unknown outcomes. */
 function settle(
   entry: KeyEntry | HookEntry,
   listed: { has(id: string): boolean },
@@ -123,7 +122,7 @@ function settle(
   entry.isPresent = isListed
 }
 
-/** Each webhook's owner tests it; a secret acknowledged last must sign. */
+/** Each webhook's owner sends a test. The secret acknowledged last must sign it. */
 async function checkSecrets(
   api: string,
   tests: readonly { readonly hook: HookEntry; readonly credential: Credential }[],
@@ -136,7 +135,7 @@ async function checkSecrets(
     const hook = waiting.get(event.data.webhook_id)
     if (hook === undefined) return
     waiting.delete(hook.id)
-    // The newest first: the previous one signs as well.
+    // The newest secret comes first, because the previous secret signs as well.
     const secret = hook.secrets.toReversed().find(isSignedBy)
     if (secret === undefined) problems.push(`webhook ${hook.id}: signed with no secret of its own`)
     else hook.secrets = [secret]
@@ -175,7 +174,7 @@ async function storedTrades(
   return trades
 }
 
-/** Served trades that are missing or changed. */
+/** Returns served trades that are missing or changed. */
 export async function checkTrades(
   locations: ServiceLocations,
   load: MixedLoad,
@@ -199,7 +198,7 @@ export async function checkTrades(
 const micros = (value: number) => Math.round(value * 1e6)
 const price = (value: number): PriceMicros => priceMicros(micros(value))
 
-/** Candles of a market that differ from its stored trades. */
+/** Returns candles of a market that differ from its stored trades. */
 export async function checkCandles(
   locations: ServiceLocations,
   market: string,
@@ -213,7 +212,7 @@ export async function checkCandles(
       const trades = await storedTrades(locations, market)
       const url = `${locations.api}/v1/markets/${encodeURIComponent(market)}/candles?interval=${interval}&limit=1000`
       const { candles } = await read<{ candles: readonly Candle[] }>(url, locations.key)
-      // A trade that arrived meanwhile is in only one of the two.
+      // A trade that arrived between the two reads is in only one of them.
       if ((await storedTrades(locations, market)).length !== trades.length && tries < 20) continue
       const expected = expectedCandles(trades, lengthMs)
       const served = candles.map((candle) => JSON.stringify(shown(candle)))
@@ -256,7 +255,7 @@ function expectedCandles(trades: readonly TradeRow[], lengthMs: number): readonl
   })
 }
 
-/** Records with a failed checksum since the service started. */
+/** Number of records with a failed checksum since the service started. */
 export async function damagedRecords({ api }: ServiceLocations): Promise<number> {
   const metrics = await (await fetch(`${api}/metrics`)).text()
   const counts = metrics.matchAll(/^storage_records_damaged\{[^}]*\} (\d+)$/gm)

@@ -1,4 +1,4 @@
-// All figures of a P&L state and of its reference implementation as plain objects, so that one assertion compares them.
+// All figures of a PnL state and of its reference implementation as plain objects.
 
 import assert from 'node:assert/strict'
 import { nativeMarketId } from '../../../engine/ids.ts'
@@ -31,7 +31,7 @@ export function accountFigures(counts: PnlState, ranges: readonly Range[]) {
   }
 }
 
-/** Differences between a wallet's positions and the venue's. */
+/** Differences between a wallet's positions and the venue's positions. */
 export function differencesOf(...given: Parameters<typeof reconcile>): Difference[] {
   return runToEnd(reconcile(...given))
 }
@@ -132,7 +132,7 @@ function grouped(rows: readonly Second[], keyOf: (atMs: number) => number): [num
   return [...groups]
 }
 
-/** By the calendar, without counting days: a week begins on the date whose weekday is Monday. */
+/** A week begins on Monday. */
 function stepStart(granularity: PnlGranularity, atMs: number): number {
   if (granularity === 'all') return atMs
   const at = new Date(atMs)

@@ -1,6 +1,5 @@
-// A simulated world with known ledgers, a history, and markets that close soon. The expected REST figures of a wallet
-// follow from its ledger by the written rules alone (naive/wallet.ts). The venues run in this process, so their history
-// takes seconds: their clock is advanced from the past to the present, then follows the system clock or its own steps.
+// A simulated world with known ledgers. The expected REST figures of a wallet follow from its ledger by
+// naive/wallet.ts.
 
 import { pause, systemClock } from '../../../engine/clock.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -39,25 +38,24 @@ interface TruthWorldOptions {
   /** Markets keep closing for this long. */
   readonly closingSeconds: number
   /**
-   * `machine`: the present is the system time, as an engine in another process needs. `own`: the present is a fixed
-   * moment, so that the history is always equal, and time advances in steps between event-loop ticks: a slow machine
-   * causes no timeouts.
+   * `machine`: the world follows the system time, as an engine in another process needs. `own`: the world starts at a
+   * fixed time and advances between event-loop ticks, so every run is equal.
    */
   readonly time: 'machine' | 'own'
   readonly faults?: SimulatorOptions['faults']
-  /** Venue a's activity stream ends after this many seconds; absent: never. */
+  /** Venue a's activity stream ends after this many seconds. Absent: never. */
   readonly activityEndsS?: number
 }
 
-/** A world with its history, running until stopped. */
+/** The world runs until stopped. */
 export interface TruthWorld {
   readonly simulator: Simulator
   readonly find: FindWalletMarket
   /** The world's clock, also for an engine in this process. */
   readonly clock: ManualClock
-  /** Resolves after this many milliseconds of the world's time. */
+  /** `ms` is the world's time. */
   readonly pause: (ms: number) => Promise<void>
-  /** Number of venue a markets resolved since the present. */
+  /** Number of venue a markets that resolved since the end of the history. */
   readonly resolvedCount: () => number
   stop(): Promise<void>
 }
@@ -102,9 +100,8 @@ export async function startTruthWorld(options: TruthWorldOptions): Promise<Truth
 }
 
 /**
- * A calendar in which two thirds of venue a's events close at their own moments, half in the past and half later. All
- * markets of an event close together and are resolved seconds later; some are void. By default a small world resolves
- * a market an hour, and voids are rare.
+ * Closes two thirds of venue a's events at other times, half of them in the past. By default a small world resolves a
+ * market an hour, and voids are rare.
  */
 function hastened(
   calendar: Calendar,
@@ -164,7 +161,7 @@ function marketsOf({ world }: Simulator): FindWalletMarket {
       payout: isResolved ? listing.payout : null,
       // The venue reports the close as the time of the result, in whole seconds.
       resolvedAtMs: isResolved ? timeMs(listing.closeMs - (listing.closeMs % 1_000)) : null,
-      // Only needed for fills before May 2026, and the world is younger.
+      // Only fills before May 2026 need it, and the world is younger.
       takerFee: null,
       group: event.isMutuallyExclusive ? group : null,
     }
@@ -197,7 +194,6 @@ interface TruthPage {
   readonly rows: readonly TruthRow[]
 }
 
-/** A wallet's ledger in the world. */
 interface WalletTruth extends Omit<TruthPage, 'rows' | 'next_index'> {
   /** In the order of the rules. */
   readonly events_in_order: readonly WalletEvent[]
@@ -213,7 +209,7 @@ const KINDS: Readonly<Record<string, WalletEventKind>> = {
   MIGRATION: 'migration',
 }
 
-/** Kinds of wallet activity; a comparison without one of these proves little. */
+/** A comparison without one of these kinds of activity proves little. */
 export const ACTIVITY_KINDS = [
   'taker fills',
   'maker fills',
@@ -261,16 +257,14 @@ export function activitiesOf({ events, holdings }: WalletAccount): Map<ActivityK
   return deeds
 }
 
-/**
- * Selects this many wallets: some with each kind of activity first, then evenly from the busiest to the least active.
- */
+/** Selects wallets with each kind of activity first, then evenly from the busiest to the least active. */
 export function chosen(all: readonly WalletAccount[], count: number): WalletAccount[] {
   const byEvents = all.toSorted((one, other) => other.events.length - one.events.length)
   const found = new Set<WalletAccount>()
   for (const deed of ACTIVITY_KINDS) {
     const doing = byEvents.filter((ledger) => activitiesOf(ledger).has(deed))
     const share = Math.max(1, Math.floor(count / 2 / ACTIVITY_KINDS.length))
-    // Not only the busiest wallets, which have every kind of activity.
+    // The busiest wallets have every kind of activity, so the selection includes other wallets too.
     for (let position = 0; position < share; position += 1) {
       const ledger = doing[Math.floor(((position + 0.5) * doing.length) / share)]
       if (ledger !== undefined) found.add(ledger)
@@ -295,7 +289,7 @@ export async function truthOfWallet(gamma: string, address: string): Promise<Wal
   }
 }
 
-/** Rows of one conversion become one event; sorted by second and transaction. */
+/** Rows of one conversion become one event. Events are sorted by second and transaction. */
 function eventsOf(rows: readonly TruthRow[]): readonly WalletEvent[] {
   const events: WalletEvent[] = []
   for (const row of rows) {
@@ -333,10 +327,10 @@ function eventOf(row: TruthRow): WalletEvent {
   }
 }
 
-/** Named figures; money and sizes in micros. */
+/** Named figures. Money and sizes are in micros. */
 export type Sheet = Map<string, string | number | boolean | null>
 
-/** All expected REST figures of a wallet, by the rules alone. */
+/** All expected REST figures of a wallet. */
 export function expectedSheet(truth: WalletTruth, find: FindWalletMarket): Sheet {
   const { events_in_order: events } = truth
   const naive = new NaiveWallet(events, find)
@@ -356,7 +350,7 @@ export function expectedSheet(truth: WalletTruth, find: FindWalletMarket): Sheet
     losses: closed.filter((one) => one.realized < one.fees).length,
     first: naive.firstTradeMs === null ? null : naive.firstTradeMs / 1_000,
     last: naive.lastTradeMs === null ? null : naive.lastTradeMs / 1_000,
-    // From the world's own ledger: income less payments, and current holdings.
+    // From the world's ledger: income less payments, and current holdings.
     ...{ cash: truth.cash_micros, closure: truth.cash_micros + cost - realized },
     balances: balancesText(truth.balances.map((one) => [one.token, one.amount_micros])),
   }
@@ -404,7 +398,7 @@ export function countRow(sheet: Sheet, text: string | null): void {
 
 const isFill = ({ kind }: WalletEvent): boolean => kind === 'buy' || kind === 'sell'
 
-/** A row of trades or activity; null for income, which has none. */
+/** Returns null for income, which has no row. */
 function rowText(
   event: WalletEvent,
   find: FindWalletMarket,

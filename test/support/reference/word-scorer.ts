@@ -1,4 +1,4 @@
-// A simple pair scorer for tests of the pair search: the score is the share of common words in titles and answers.
+// The score is the share of common words in titles and answers.
 
 import type { PairScore, PairScorer } from '../../../engine/matching/compare/pair-scorer.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
@@ -36,7 +36,6 @@ function wordsOf(text: string): WordScores {
   return new Set(text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
 }
 
-/** A market with defaults for all other fields. */
 export function subject(set: Partial<MatchMarket> & Pick<MatchMarket, 'venue'>): MatchMarket {
   return {
     handles: set.venue === 'b' ? 'ticker' : 'slug',

@@ -1,5 +1,4 @@
-// Starts an API server over a fake engine on a free port and sends requests to it. Checks the rate headers of every
-// JSON response.
+// Starts an API server over a fake engine on a free port. Checks the rate-limit headers of every JSON response.
 
 import assert from 'node:assert/strict'
 import type { Accounts } from '../../../actors/accounts/accounts.ts'
@@ -12,7 +11,7 @@ import type { Channel } from '../../../http/ws/channels/channel.ts'
 import { CHANNELS } from '../../../http/ws/channels/channels.ts'
 import { FakeEngine } from '../fakes/engine.ts'
 
-/** A running API server. Tests call `stop` in `after`, since Node 20 has no `await using`. */
+/** Tests call `stop` in `after`, because Node 20 has no `await using`. */
 export interface ApiServer {
   readonly engine: FakeEngine
   readonly server: Server
@@ -22,7 +21,6 @@ export interface ApiServer {
   stop(): Promise<void>
 }
 
-/** A complete response. */
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
@@ -34,7 +32,7 @@ export interface ReceivedResponse {
 /** Default policy: webhooks may call public HTTPS addresses only. */
 export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 
-/** Starts an API server that has an account `ann` on the pro plan with a high quota. */
+/** The account `ann` has the tier pro and a high quota. */
 export async function openApiServer(
   set: {
     clock?: Clock

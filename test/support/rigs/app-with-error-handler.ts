@@ -1,5 +1,4 @@
-// Mounts only the wrapper of all HTTP handlers on a free loopback port. It has no routes, stream or engine (see
-// api-server.ts).
+// Mounts only the wrapper of all HTTP handlers on a free loopback port.
 
 import { openBareApp } from '../../../bench/bare-app.ts'
 import type { RequestHandler } from '../../../http/request/handle.ts'

@@ -1,6 +1,5 @@
-// Processes book messages without sockets: the venue's real parser and mapper, then the real market actor. If a message
-// is unusable, this file invalidates the book and requests it again synchronously, as the feed does. The test must then
-// send the new book.
+// Processes book messages without sockets: parser, mapper and market actor. After an unusable message the actor's book
+// is invalid, and the test must send the requested book.
 
 import type { VenueEvent } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'

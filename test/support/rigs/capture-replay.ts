@@ -1,6 +1,5 @@
-// Replays a recorded Polymarket capture through the real parser and actor. Compares the actor's book before and after
-// each recorded book. Also measures how the actor behaves while the recorded book is crossed. A naive book built from
-// the recorded JSON shows whether a difference comes from the engine or from the recording.
+// Replays a recorded Polymarket stream through parser and actor, and compares the actor's book with each recorded book.
+// A naive book shows whether a difference comes from the recording.
 
 import type { LevelChange } from '../../../engine/events.ts'
 import {
@@ -14,19 +13,13 @@ import { NaiveBook } from '../reference/naive/book.ts'
 import { type Capture, type CapturedFrame, mirrored } from '../worlds/recordings.ts'
 import { type Fates, PolymarketPath } from './book-paths.ts'
 
-/**
- * Milliseconds. A change sent within this time after a book may be included in the book. In the recordings this happens
- * after 4 to 85 ms.
- */
+/** Milliseconds. A recorded book may already include a change that the stream sends within this time after the book. */
 const AHEAD_MS_MAX = 100
 
-/**
- * Comparison with a recorded book right before it is applied. The capture has the book of each token; this is the first
- * one's.
- */
+/** Comparison with a recorded book of the first token right before the actor receives it. */
 export interface Meeting {
   readonly wasLive: boolean
-  /** Milliseconds since the previous message, and milliseconds since the start of the capture. */
+  /** Milliseconds since the previous message, and milliseconds since the start of the recording. */
   readonly silentMs: number
   readonly atMs: number
   readonly explanations: Readonly<Record<Explanation, number>>
@@ -44,18 +37,18 @@ export interface CaptureReplay {
   /** Number of first-token messages after which a live book differed from the naive book. Must be 0. */
   readonly stepsUnequal: number
   readonly stepsCompared: number
-  /** Number of changed levels of both tokens, and the number of them that left the book crossed. */
+  /** Number of changed levels of both tokens, and how many of them crossed the book. */
   readonly changeCount: number
   readonly changesCrossed: number
   readonly crossings: readonly Crossing[]
   readonly path: PolymarketPath
 }
 
-/** A period in which the recorded book was crossed: from the change that crossed it to the next book. */
+/** From the change that crossed the recorded book to the next book. */
 interface Crossing {
   readonly messageCount: number
   readonly lastedMs: number
-  /** Number of resyncs that the actor requested in this period, and of messages that it ignored. */
+  /** Number of resyncs that the actor requested, and of messages that it ignored. */
   readonly resyncCount: number
   readonly ignoredCount: number
 }
@@ -154,7 +147,7 @@ export function isCrossed(book: NaiveBook): boolean {
   return bid !== undefined && ask !== undefined && bid.price >= ask.price
 }
 
-/** Counts the changed levels of each token, and those that leave its book crossed. */
+/** Counts the changed levels of each token, and how many of them cross its book. */
 function crossedChanges(capture: Capture): { changeCount: number; changesCrossed: number } {
   let [changeCount, changesCrossed] = [0, 0]
   const books = { first: new NaiveBook(), second: new NaiveBook() }
@@ -205,7 +198,6 @@ class CrossingWatch {
   }
 }
 
-/** Sums the explanations of all books. */
 export function totals(meetings: readonly Meeting[]): Record<Explanation, number> {
   const sums: Record<Explanation, number> = { fill: 0, rest: 0, ahead: 0, unexplained: 0 }
   for (const { explanations } of meetings) {

@@ -1,5 +1,4 @@
-// A cluster of processes with simulated venues: a nats-server from PATH, engines with a data folder each, and gateways
-// with a port each. Each process can be killed and restarted at once.
+// A cluster of processes with simulated venues. Each process can be killed and restarted at once.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -108,7 +107,7 @@ export class ClusterRig {
     return this.#end(this.#engines[index], signal)
   }
 
-  /** Suspends the process until SIGCONT. The process does not notice the interruption. */
+  /** Suspends the process until SIGCONT. */
   stopEngine(index: number): void {
     process.kill(this.engine(index).pid, 'SIGSTOP')
   }
@@ -149,18 +148,18 @@ export class ClusterRig {
     await ended
   }
 
-  /** Starts nats-server, after a kill on the same port and data. */
+  /** Reuses port and data after a kill. */
   async startNats(): Promise<void> {
     const port = this.#nats?.port ?? 0
     this.#nats = await startNats(join(this.#folder, 'nats'), port, systemClock)
   }
 
-  /** Deletes all data of nats-server. Call it only while nats-server is stopped. */
+  /** Call it only while nats-server is stopped. */
   loseNatsData(): void {
     rmSync(join(this.#folder, 'nats', 'jetstream'), { recursive: true, force: true })
   }
 
-  /** The books at {@link booksUrl} of each gateway, or null for a gateway that does not respond. */
+  /** The books of each gateway, or null for a gateway that does not respond. */
   async booksNow(): Promise<readonly (readonly Book[] | null)[]> {
     const { key } = this.locations
     return Promise.all(
@@ -198,14 +197,14 @@ export class ClusterRig {
     )
   }
 
-  /** URL of the books at a gateway. Call it only after the cluster was healthy once. */
+  /** Call it only after the cluster was healthy once. */
   booksUrl(url: string): string {
     return `${url}/v1/orderbooks?market_ids=${this.#someMarkets}`
   }
 
   /**
-   * Stops nats-server for this long, at least until every gateway has detected it. Calls `onPoll` repeatedly in the
-   * rest of this time. Resolves after full recovery with a text of durations.
+   * Stops nats-server for this long, at least until every gateway has detected the loss. Calls `onPoll` repeatedly
+   * meanwhile. Resolves after full recovery with a text of durations.
    */
   async withoutNats(
     seconds: number,
@@ -213,8 +212,7 @@ export class ClusterRig {
   ): Promise<string> {
     await this.killNats()
     const goneMs = performance.now()
-    // Wait for stale books at each gateway one after the other. After some seconds of polling a gateway may have no
-    // quota left.
+    // The gateways are polled one after the other, because each has quota for few seconds without the engine.
     for (const url of this.urls) while (await receivesFromEngine(url)) await beforeAgain()
     const staleMs = performance.now() - goneMs
     while (performance.now() - goneMs < seconds * 1_000) {
@@ -236,7 +234,7 @@ export class ClusterRig {
     return [...this.#engines, ...this.#gateways].every(({ hasEnded }) => !hasEnded())
   }
 
-  /** Error lines of all processes, including ended ones. */
+  /** Error lines of all processes, including ended processes. */
   logged(): readonly string[] {
     return [...this.#ended, ...this.#engines, ...this.#gateways].flatMap((process) =>
       process

@@ -1,5 +1,4 @@
-// Process entry: prints each command of package.json with its usage and options, one per line, as listed by its
-// `--help`.
+// Process entry: prints each command of package.json with its usage and options, as listed by its `--help`.
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 
 class Ended extends Error {}
 
-/** The lines of a help text that contain names, without the descriptions. */
+/** The lines of a help text without the descriptions. */
 function namesIn(help: string): readonly string[] {
   const parts = help.split('\n\n')
   const linesOf = (title: string) =>

@@ -1,6 +1,5 @@
-// Tests all requests of one route: every parameter at, below and above its bounds, of wrong types, by its aliases,
-// alone and combined, and also bodies, credentials, methods, quotas and refusals. Validates each response against the
-// OpenAPI document. The requests are generated from the route's schemas, and from route-seeds.ts if a state is needed.
+// Sends valid and invalid requests of one route, generated from its schemas, and validates each response against the
+// OpenAPI document.
 
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -18,7 +17,7 @@ type Pair = readonly [name: string, value: string]
 const COMBINATIONS = 40
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Sends all requests of one route. Adds problems to `client.problems`. */
+/** Adds problems to `client.problems`. */
 export async function conform(client: RouteClient, server: DocumentedServer): Promise<void> {
   await succeed(client)
   await credentials(client)
@@ -73,7 +72,7 @@ async function credentials(client: RouteClient): Promise<void> {
   await client.expect(wanted(isOpen), { credential: 'wrong' }, 'a wrong credential')
   await client.expect(wanted(access !== 'token'), { credential: 'key' }, 'a key')
   await client.expect(wanted(true), { credential: 'token' }, 'a token')
-  // Sign-up and login have separate attempt limits, regardless of the credential.
+  // Sign-up and log-in have separate attempt limits, regardless of the credential.
   const hasQuota = isCounted && budget !== 'signIn'
   await client.expect(hasQuota ? 429 : success, { credential: 'poor' }, 'a used-up quota')
   if (access !== 'caller') return
@@ -153,7 +152,7 @@ async function bounds(
   }
 }
 
-/** Checks that the response reports exactly the named parameters in order. */
+/** The response must report exactly the named parameters in order. */
 function checkPlaces(client: RouteClient, { body }: RawAnswer, names: readonly string[]): void {
   const problems: { detail: { loc: unknown[] }[] } = JSON.parse(body)
   const got = problems.detail.map(({ loc }) => loc.join('.'))
@@ -189,7 +188,7 @@ async function aliases(client: RouteClient, name: string, given: unknown): Promi
   }
 }
 
-/** Status and body for comparison. Cursors are removed, since each list pins a new ranking. */
+/** Cursors are removed, because each list pins a new ranking. */
 function comparable({ status, body }: RawAnswer): string {
   return `${status} ${body.replace(/"cursor":"[^"]*"/, '"cursor":"…"')}`
 }
@@ -219,14 +218,11 @@ async function together(client: RouteClient): Promise<void> {
   }
 }
 
-/**
- * A random combination of parameters with valid values. Mostly their sample values, so that ranges and lookups find
- * rows.
- */
+/** A random combination of parameters with valid values. Most are sample values, so that ranges and lookups find rows. */
 function combination(client: RouteClient, random: Random): readonly Pair[] {
   return client.parameters.flatMap(({ name, schema, values }) => {
     const isRequired = client.required.some(([required]) => required === name)
-    // A foreign cursor causes a refusal before other parameters are checked, so it is rarely included.
+    // An invalid cursor causes a refusal before other parameters are checked, so it is rarely included.
     if (!isRequired && random.next() > (name === 'cursor' ? 0.05 : 0.45)) return []
     const names: readonly string[] = [name, ...(schema.aliases ?? [])]
     const value = random.next() < 0.7 ? values.valid[0] : random.pick(values.valid)
@@ -282,7 +278,7 @@ async function states(client: RouteClient, server: DocumentedServer): Promise<vo
   restore()
 }
 
-/** The status for a request from another address. Calls the handler directly, since a test cannot send such a request. */
+/** Calls the handler directly, because a test cannot send a request from another address. */
 async function statusFrom({ route }: RouteClient, address: string): Promise<number> {
   try {
     const facts = {

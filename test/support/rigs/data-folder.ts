@@ -1,5 +1,3 @@
-// Temporary data folders of a test file, and their storage.
-
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,14 +11,14 @@ import { openDatabase } from '../../../storage/lmdb/environment.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { ENVIRONMENT_NAMES } from '../../../storage/tables.ts'
 
-/** A folder that is removed after the tests of the file. Call this at the top level of the file. */
+/** The folder is removed after the tests of the file. Call it at the top level of the file. */
 export function testFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `twinbook-${name}-`))
   after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Replaces the check of existing files, which starts two processes. lmdb.process.test.ts tests the check. */
+/** The check of existing files starts two processes. lmdb.process.test.ts tests it. */
 export const WITHOUT_CHECK = { checkFiles: async () => undefined }
 
 export function openData(dataDir: string, metrics = new Metrics()): Promise<Storage> {
@@ -28,7 +26,7 @@ export function openData(dataDir: string, metrics = new Metrics()): Promise<Stor
   return openLmdbStorage({ dataDir, ...parts })
 }
 
-/** Opens a data folder like the service, which first checks its files. */
+/** Checks the files of the folder first, like the service. */
 export function openCheckedData(dataDir: string, metrics = new Metrics()): Promise<Storage> {
   return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
 }
@@ -38,7 +36,7 @@ export function sideOf(dataDir: string) {
   return JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
 }
 
-/** Changes rows in a data folder that no process has open. */
+/** No process may have the folder open. */
 export async function changeRows(
   dataDir: string,
   change: (root: RootDatabase<Buffer, Buffer>, name: (typeof ENVIRONMENT_NAMES)[number]) => void,

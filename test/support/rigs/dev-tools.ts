@@ -1,11 +1,11 @@
-// Runs command-line tools of development packages without network, from the project's `node_modules` or the generated
-// client's. A missing tool is an error, since its check would otherwise be skipped without notice.
+// Runs command-line tools without network. A missing tool is an error, because its check would otherwise be skipped
+// without notice.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** Folder of the typed client. It has the compiler that the type generator needs. */
+/** The folder of the typed client has the compiler that the type generator needs. */
 export const CLIENT_FOLDER = 'test/generated-client'
 
 const FOLDERS = ['node_modules/.bin', `${CLIENT_FOLDER}/node_modules/.bin`]

@@ -1,5 +1,4 @@
-// A running API server with its routes and OpenAPI document, for the conformance run, the pydantic comparison, the fuzz
-// run and the generated client. Every route has data. The clock does not move, so equal requests get equal responses.
+// An API server in which every route has data. The clock does not move, so equal requests get equal responses.
 
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -14,7 +13,6 @@ import { ManualClock } from '../fakes/manual-clock.ts'
 import { level, NAMES, NOON } from '../worlds/builders.ts'
 import { opportunity, pastOpportunity } from '../worlds/opportunities.ts'
 
-/** An API server and its document. */
 export interface DocumentedServer {
   readonly engine: FakeEngine
   readonly port: number
@@ -32,7 +30,7 @@ export const ACCOUNT = 'richsecret51c7'
 /** An account without quota: every counted request is refused. */
 export const POOR_ACCOUNT = 'poorsecret51c7'
 
-/** Starts the server. An account's key is `<name>-key` and its token is `<name>-token`. */
+/** An account's key is `<name>-key` and its token is `<name>-token`. */
 export async function openDocumentedServer(): Promise<DocumentedServer> {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
@@ -71,7 +69,6 @@ export async function openDocumentedServer(): Promise<DocumentedServer> {
   }
 }
 
-/** Adds markets with books, trades, past prices and snapshots, an event, a game, and a pair of matched markets. */
 function populate(engine: FakeEngine, nowMs: TimeMs): void {
   const first: FakeMarket[] = []
   for (const venue of ['a', 'b'] as const) {

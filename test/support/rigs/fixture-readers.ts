@@ -1,5 +1,4 @@
-// Parses recorded and invented venue rows with the connectors' parsers. Returns the outcome and parsed value of each
-// row.
+// Parses recorded and invented venue rows with the connectors' parsers.
 
 import assert from 'node:assert/strict'
 import type { VenueEvent } from '../../../engine/events.ts'
@@ -74,9 +73,7 @@ const became = (fate: string, value: unknown): ReadResult[] => [{ fate, value }]
 const refused = (reason: string): ReadResult[] => became(`rejected ${reason}`, null)
 const textOf = (row: unknown): string => (typeof row === 'string' ? row : JSON.stringify(row))
 
-// Polymarket
-
-/** Parses frames of the market channel, and books from REST, which use the same parser, to events. */
+/** Parses frames of the market channel, and books from REST, which use the same parser. */
 export const polymarketFrames = each((row) => {
   const text = textOf(row)
   const named = [...text.matchAll(/"(\d{20,})"/g)].map((match) => match[1] ?? '')
@@ -92,11 +89,9 @@ export const polymarketFrames = each((row) => {
 })
 const isStated = ({ source }: FeeModel): boolean => source !== null
 
-/** Parses the incoming frames of a recorded session of the market channel. */
 export const polymarketSession: Reader = (rows) =>
   polymarketFrames(rows.filter(isRecord).flatMap(({ dir, data }) => (dir === 'recv' ? [data] : [])))
 
-/** Parses example frames. */
 export const polymarketExamples: Reader = (rows) =>
   polymarketFrames(
     rows.flatMap((row) => {
@@ -105,7 +100,6 @@ export const polymarketExamples: Reader = (rows) =>
     }),
   )
 
-/** Parses frames of the activity stream. */
 const polymarketActivity = each((row) => {
   const parsed = parseActivity(textOf(row))
   if (parsed.kind === 'rejected') return refused(parsed.reason)
@@ -115,7 +109,6 @@ const polymarketActivity = each((row) => {
   return became(`activity ${parsed.message.kind}`, trade)
 })
 
-/** Parses rows of Gamma's `/markets`. */
 export const gammaMarkets = each((row) =>
   listed(readMarket(row, isRecord(row) ? nestedEvent(row) : null)),
 )
@@ -133,14 +126,14 @@ export const gammaEvents = each((row) => {
   })
 })
 
-/** Parses rows of the Data API's `/v2/trades`, also with the field names of version 1, which the activity stream uses. */
+/** Also accepts the field names of version 1, which the activity stream uses. */
 export const dataTrades = each((row) => {
   const wire = isTrade(row) ? row : readDataTrade(row)
   const trade = typeof wire === 'string' ? wire : readTrade(wire)
   return typeof trade === 'string' ? refused(trade) : became('trade', trade)
 })
 
-/** Parses rows of the Data API's `/v2/activity` for the wallet in the first row. */
+/** Parses the rows for the wallet in the first row. */
 const dataActivity = (rows: Rows): readonly ReadResult[] => {
   const [first] = rows
   const wallet = isRecord(first) ? String(first.proxy_wallet).toLowerCase() : ''
@@ -159,9 +152,8 @@ export const polymarketOther = each((row) =>
 )
 
 /**
- * Parses complete responses to one path of the Data API v2 or the CLOB. Returns the parsed result and the reported
- * schema drift. For a path that the product does not use, only the envelope is parsed, and its rows count as
- * unsupported.
+ * Parses complete responses to one path of the Data API v2 or the CLOB. The rows of a path that the product does not
+ * use count as unsupported.
  */
 export const answersTo =
   (path: string): Reader =>
@@ -241,7 +233,7 @@ async function pageOf(
   return [...read(rows), ...became(next === null ? 'page' : 'page, and more', null)]
 }
 
-/** Positions with the status of the first row. Further pages are empty. */
+/** Uses the status of the first row. Further pages are empty. */
 async function positionsOf({ answer, drift, counters }: Asking): Promise<readonly ReadResult[]> {
   const first = isRecord(answer) && Array.isArray(answer.data) ? answer.data[0] : null
   const status = isRecord(first) ? first.status : 'OPEN'
@@ -265,9 +257,7 @@ function listed(listing: ReturnType<typeof readMarket>): ReadResult[] {
     : became(`market ${listing.status}`, listing)
 }
 
-// Kalshi
-
-/** Parses responses of Kalshi's REST API: every supported row at any nesting depth. */
+/** Parses every supported row at any nesting depth. */
 export const kalshiRows = (rows: Rows): readonly ReadResult[] => {
   const events = new Map<string, EventListing>()
   for (const row of fieldsIn(rows)) {
@@ -337,10 +327,10 @@ export const kalshiGrids: Reader = (rows) =>
     return grid === null ? refused('price_ranges') : became(`grid ${grid.finest}`, grid)
   })
 
-/** Parses a part of a connection's frames. Missing earlier frames count as gaps. Replies to commands are skipped. */
+/** Missing earlier frames count as gaps. Replies to commands are skipped. */
 export const kalshiConnection: Reader = (rows) => streamed(rows)
 
-/** Parses single frames of a socket, or a recording `{frames: [{received_ms, frame}]}`, to events. */
+/** Parses single frames of a socket, or a recording `{frames: [{received_ms, frame}]}`. */
 export const kalshiFrames = each((row) => {
   if (!isRecord(row) || !Array.isArray(row.frames)) return streamed([row])
   return streamed(row.frames.map((each: unknown) => (isRecord(each) ? each.frame : each)))
@@ -421,7 +411,7 @@ function compareValues(values: readonly unknown[], reads: readonly unknown[], la
   for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, label)
 }
 
-/** Asserts that a value contains all wanted parts. Objects may have more fields, but lists may not have more items. */
+/** Objects may have more fields than wanted, but lists may not have more items. */
 function assertHolds(value: unknown, wanted: unknown, label: string): void {
   if (Array.isArray(wanted)) {
     assert.ok(Array.isArray(value) && value.length === wanted.length, label)

@@ -1,5 +1,5 @@
-// Runs the complete service and the simulated venues as real processes with real sockets. Compares the service's data
-// with the simulator's state (GET /sim/state). For tests in test/simulation/ and for benches.
+// Runs the complete service and the simulated venues as real processes, and compares the service's data with the
+// simulator's state.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,6 @@ import type { Simulator } from '../../../engine/venues/simulator/simulator.ts'
 import type { StreamFollower } from '../clients/stream-follower.ts'
 import { freePorts, startProcess, type TestProcess } from './processes.ts'
 
-/** Environment variables of the simulated venues. */
 interface WorldOptions {
   readonly messagesPerSecond: number
   readonly marketsPerVenue: number
@@ -17,7 +16,6 @@ interface WorldOptions {
   readonly faults: string
 }
 
-/** Addresses of a running engine and of its venues. */
 export interface ServiceLocations {
   readonly gamma: string
   readonly api: string
@@ -51,7 +49,6 @@ export class Rig {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  /** The engine's data folder. */
   get dataDir(): string {
     return join(this.#folder, 'data')
   }
@@ -71,7 +68,7 @@ export class Rig {
     return venues
   }
 
-  /** Starts an engine with these venues in place of the real ones. Resolves when it listens. */
+  /** Resolves when the engine listens. */
   async startEngine(
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ engine: TestProcess; locations: ServiceLocations }> {
@@ -105,7 +102,7 @@ export class Rig {
     return engine
   }
 
-  /** Starts an engine for a simulator in the test's process. `others` replaces some of its addresses. */
+  /** The simulator runs in the test's process. `others` replaces some of its addresses. */
   startEngineBeside(
     { urls, kalshiPrivateKeyPem }: Simulator,
     others: Partial<Simulator['urls']> = {},
@@ -115,7 +112,7 @@ export class Rig {
     return this.startEngine(venueSettings(at))
   }
 
-  /** Pauses or resumes the simulated world. Comparisons are exact only while it is paused. */
+  /** Comparisons are exact only while the simulated world is paused. */
   async flow(action: 'pause' | 'resume'): Promise<void> {
     await read(`${this.gamma}/sim/state?action=${action}`)
   }
@@ -133,7 +130,7 @@ export const beforeAgain = (): Promise<void> => pause(100)
 /** Returned in place of a response when the connection failed. */
 const BROKEN = { status: 500, statusText: 'no answer' }
 
-/** Requests JSON from a URL. Retries faults of the simulated venues (HTML) and overloaded servers (429, 503). */
+/** Retries faults of the simulated venues (HTML) and overloaded servers (429, 503). */
 export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
     const headers = key === undefined ? {} : { headers: { 'X-API-Key': key } }
@@ -148,7 +145,7 @@ export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   }
 }
 
-/** Compares open books that have had a change with the REST API and, if given, with the books of a stream follower. */
+/** Compares open, changed books with REST and, if given, with the books of a stream follower. */
 export async function compareBooks(locations: ServiceLocations, follower: StreamFollower | null) {
   const booksWrong: string[] = []
   const rebuiltWrong: string[] = []
@@ -218,7 +215,7 @@ function nameOfFill(fill: TruthTrade, n: number): string {
   return `venue_a_${native_id} ${id}`.toLowerCase()
 }
 
-/** The common prefix of the ids of a transaction's trades at venue a. At venue b each trade has its own. */
+/** The common prefix of the ids of a transaction's trades at venue a. Each trade at venue b has its own. */
 const orderOf = (name: string): string =>
   name.startsWith('venue_a') ? (name.split('-', 1)[0] ?? '') : name
 
@@ -250,7 +247,7 @@ export async function truthOfTrades(
 /** The contracts of a fill at venue a in millionths, as contained in its id. */
 const microsOf = (name: string): number => Number(name.split('-').at(-3))
 
-/** Compares the served trades with the venues' trades since `sinceMs`. Trades before the first start may be missing. */
+/** Trades before the first start of the service may be missing. */
 export async function compareTrades(
   locations: ServiceLocations,
   follower: StreamFollower | null,
@@ -293,7 +290,10 @@ export async function compareTrades(
       ...[...served].filter(([, count]) => count > 1).map(([name]) => name),
       ...streamedTwice,
     ],
-    /** Transactions served as one trade instead of their fills: after an outage the venue returns one row for each. */
+    /**
+     * After an outage the venue returns one row for each transaction, so the service has one trade instead of its
+     * fills.
+     */
     tradesMerged: due.filter(isMerged),
   }
 }
@@ -335,7 +335,7 @@ export async function allMarketIds(locations: ServiceLocations): Promise<string[
   return ids
 }
 
-/** Repeats a comparison every few seconds until it finds no difference or the time is up. */
+/** Repeats a comparison every few seconds until it finds no difference or the time is over. */
 export async function settle(
   locations: ServiceLocations,
   follower: StreamFollower | null,

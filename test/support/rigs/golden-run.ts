@@ -1,5 +1,5 @@
-// The golden run: ten recorded minutes of both venues, with webhooks, every stream channel in both encodings, and
-// requests to every route by every kind of caller. Its records depend only on the recording and the code.
+// Plays ten recorded minutes of both venues with webhooks, streams and requests. Its records depend only on the
+// recording and the code.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ import { at, type Recording, ReplayClock, ReplayedService } from './replayed-ser
 
 const PASSWORD = 'a long password'
 const EMAIL = 'ann@example.com'
-/** A webhook secret: 32 bytes in base64. */
+/** 32 bytes in base64. */
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const CHANNELS = [
   'orderbook',
@@ -45,7 +45,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A field of a response by a path of names and indices. '' if the field is absent. */
+/** `path` has names and indices. Returns '' if the field is absent. */
 function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   let found: unknown = value
   for (const step of path) {
@@ -54,7 +54,7 @@ function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
 }
 
-/** Receives webhook posts. `/fail` answers 500 the first time. */
+/** `/fail` answers 500 the first time. */
 class Receiver {
   readonly #server: Server
   readonly #posts: { readonly group: string; readonly text: string }[] = []
@@ -97,7 +97,7 @@ class Receiver {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   }
 
-  /** Records the posts received since the last call, sorted, since concurrent posts arrive in any order. */
+  /** Sorts the posts since the last call, because concurrent posts arrive in any order. */
   flush(records: Records): void {
     const sorted = this.#posts.splice(0).sort((one, other) => (one.text < other.text ? -1 : 1))
     for (const { group, text } of sorted) records.add(group, text)
@@ -111,17 +111,13 @@ class Receiver {
   }
 }
 
-/**
- * Verifies the signature with the library of the webhook standard, at the time of the attempt instead of the current
- * time.
- */
+/** Verifies the signature with the library of the webhook standard, at the time of the attempt. */
 function isSigned(body: string, headers: IncomingHttpHeaders): boolean {
   const [id, seconds] = [String(headers['webhook-id']), Number(headers['webhook-timestamp'])]
   const wanted = new Webhook(WEBHOOK_SECRET).sign(id, new Date(seconds * 1_000), body)
   return String(headers['webhook-signature']).split(' ').includes(wanted)
 }
 
-/** A run that is played step by step. */
 export class GoldenRun {
   readonly service: ReplayedService
   readonly caller: RecordingCaller
@@ -200,7 +196,7 @@ export class GoldenRun {
     return this.#keys.get(role) ?? ''
   }
 
-  /** Plays the recording up to a second. Resolves when all effects are recorded. */
+  /** Resolves when all effects of the recording up to `second` are recorded. */
   async playTo(second: number): Promise<void> {
     for (let now = this.#second + 1; now <= second; now += 1) await this.#step(now)
     this.#second = second
@@ -216,8 +212,6 @@ export class GoldenRun {
     await Promise.all([...this.#streams].map((stream) => stream.barrier()))
     this.#receiver.flush(this.#records)
   }
-
-  // Accounts and webhooks
 
   /** Opens an account without limits, with a token and a key of each kind. */
   async openAccount(): Promise<void> {
@@ -287,9 +281,7 @@ export class GoldenRun {
     )
   }
 
-  // The stream
-
-  /** Opens a stream connection. Every later step waits until its messages are recorded. */
+  /** Every later step waits until the messages of the connection are recorded. */
   async stream(name: string, query: string): Promise<RecordingStream> {
     const key = this.key('read key')
     const stream = await RecordingStream.open(this.service.origin, {
@@ -309,7 +301,7 @@ export class GoldenRun {
     while ((await this.service.gauge('stream_connections')) > open) await this.service.settle()
   }
 
-  /** Subscribes to every channel over all markets, with one command per channel. */
+  /** Sends one command per channel. */
   async subscribeAll(stream: RecordingStream, since: ((channel: string) => unknown) | null = null) {
     for (const [id, channel] of CHANNELS.entries()) {
       const command = { action: 'subscribe', id, channel, market_ids: ['*'] }
@@ -317,8 +309,6 @@ export class GoldenRun {
       await stream.barrier()
     }
   }
-
-  // REST
 
   /** Requests every GET route with each role, each parameter with each value, pages, and unknown ids. */
   async readAll(): Promise<void> {
@@ -331,7 +321,7 @@ export class GoldenRun {
     }
   }
 
-  /** Advances by a minute, since management requests have a limit per minute. */
+  /** Management requests have a limit per minute. */
   async #minutePasses(): Promise<void> {
     await this.playTo(this.#second + 61)
   }
@@ -499,7 +489,7 @@ export class GoldenRun {
   }
 }
 
-/** Requests that change data: method, path, bodies (only the first is valid), and whether a token is required. */
+/** Requests that change data. Only the first body of each is valid. */
 function writes(
   webhook: string,
   delivery: string,
@@ -563,7 +553,6 @@ function pathsOf(pattern: string, samples: Samples): readonly string[] {
   return [...(samples[first] ?? []), 'nothing-of-this-name'].map(filled)
 }
 
-/** The event that a market has a status, as its venue reports it. */
 export function statusEvent(recording: Recording, second: number, venue: VenueKey, index: number) {
   const market = (recording.pages.get(venue) ?? []).flatMap((page) => page.markets)[index]
   assert.ok(market !== undefined, 'the recording has markets')

@@ -10,7 +10,6 @@ const ENCODINGS = [
   ['msgpack batch', '&encoding=msgpack&batch=on'],
 ] as const
 
-/** Plays the complete recording and sends all requests. */
 export async function playGoldenStory(run: GoldenRun, recording: Recording): Promise<void> {
   await run.openAccount()
   await run.openWebhooks()

@@ -1,6 +1,3 @@
-// Starts real processes for tests of the complete service: a TypeScript entry with its own environment. Records the
-// output, waits for output lines and ends processes by signals.
-
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
@@ -13,17 +10,16 @@ export interface TestProcess {
   readonly stderr: () => string
   readonly hasEnded: () => boolean
   /**
-   * The first match in stdout. Rejects if the process ends first. Has no timeout, since the test runner ends a hanging
-   * test.
+   * Resolves with the first match in stdout. Rejects if the process ends first. Has no timeout, because the test runner
+   * ends a hanging test.
    */
   line(pattern: RegExp): Promise<RegExpExecArray>
-  /** Sends a signal. Resolves with the exit code, or null after SIGKILL. */
+  /** Resolves with the exit code, or null after SIGKILL. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 const started = new Set<ChildProcess>()
-// Ends the process after a failed test, or it would keep the test process alive. Benches end their processes
-// themselves.
+// A process left by a failed test would keep the test process alive. Benches end their processes themselves.
 if (/\.test\.m?ts$/.test(process.argv[1] ?? '')) {
   after(() => {
     for (const child of started) child.kill('SIGKILL')
@@ -31,8 +27,8 @@ if (/\.test\.m?ts$/.test(process.argv[1] ?? '')) {
 }
 
 /**
- * Starts `node ...flags ENTRY ...args` in the repository's root, through tsx unless the entry is JavaScript. The
- * process is ended after the tests of the file.
+ * Starts `node ...flags ENTRY ...args` in the repository's root. TypeScript runs through tsx. The process is ended
+ * after the tests of the file.
  */
 export function startProcess(
   entry: string,
@@ -98,14 +94,13 @@ const PORT_BLOCKS = 500
 const BLOCK_PORTS = 40
 
 /**
- * Returns the first of `count` consecutive free ports, since the simulated venues use fixed port offsets. Concurrent
- * test processes use separate blocks of ports, so that no other process takes a port before its use or during a
- * restart.
+ * Returns the first of `count` consecutive free ports, because the simulated venues use fixed port offsets. Concurrent
+ * test processes use separate blocks of ports.
  */
 export async function freePorts(count: number): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
-    // The blocks are below the kernel's ephemeral ports. After a test with thousands of connections, few consecutive
-    // ephemeral ports are free for a minute.
+    // The blocks are below the kernel's ephemeral ports. A test with thousands of connections occupies ephemeral ports
+    // for a minute.
     const block = (process.pid + Math.floor(tries / 20)) % PORT_BLOCKS
     const first = PORTS_FROM + block * BLOCK_PORTS + randomInt(BLOCK_PORTS - count + 1)
     const ports = Array.from({ length: count }, (_, step) => freePort(first + step))

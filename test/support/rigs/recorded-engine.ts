@@ -1,5 +1,5 @@
-// An engine of a cluster with its feeder and checkpoints. A test emits the venues' events and controls event-loop ticks
-// and lost batches. The engine's own views and API server are the reference for every gateway that reads the log.
+// An engine of a cluster with its feeder and checkpoints. Its own views and API server are the reference for every
+// gateway that reads the log.
 
 import { Checkpoints } from '../../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
@@ -65,7 +65,7 @@ export class RecordedEngine {
   #loopback: Loopback | null = null
   #publishing: Promise<void> = Promise.resolve()
 
-  /** `events`: the events of the markets. Default: one event for each market. */
+  /** Default: one event for each market. */
   constructor(set: {
     clock: Clock
     markets: readonly MarketListing[]
@@ -121,7 +121,7 @@ export class RecordedEngine {
     }
   }
 
-  /** Writes everything from now on into a log, after its existing contents. */
+  /** Writes into a log, after its existing contents. */
   async start(log: ClusterLog): Promise<void> {
     await this.engine.start()
     this.#log = log
@@ -163,7 +163,7 @@ export class RecordedEngine {
   }
 
   /**
-   * Writes everything published since the last call, as in one event-loop tick. `loses`: shards whose batches do not
+   * Writes all updates since the last call, as in one event-loop tick. The batches of the shards in `loses` do not
    * arrive.
    */
   async flush(loses: readonly ShardName[] = []): Promise<void> {
@@ -194,7 +194,7 @@ export class RecordedEngine {
             return
           } catch (error) {
             if (!(error instanceof LogError)) break
-            // Continues after the batches of another engine, since this engine is now the leader.
+            // Continues after the batches of another engine, because this engine is now the leader.
             if (error.reason === 'fenced') written.sequence = await log.head(shard)
           }
         }

@@ -10,7 +10,7 @@ import { RecordedEngine } from './recorded-engine.ts'
 
 export type RecordedWorld = Awaited<ReturnType<typeof openRecordedWorld>>
 
-/** Call it once per test file if possible, since its threads take a second to start. */
+/** Call it once per test file if possible, because its threads take a second to start. */
 export async function openRecordedWorld(seed: string) {
   const clock = new ManualClock(NOON)
   const server = new FaultyLogServer(clock, seed)
@@ -38,7 +38,7 @@ export async function openRecordedWorld(seed: string) {
       await settle(by.flush())
     }
   }
-  /** Advances time until a condition is true. Returns false if it does not become true within a minute. */
+  /** Returns false if the condition does not become true within a minute. */
   const until = async (isSo: () => boolean): Promise<boolean> => {
     for (let check = 0; check < 6_000; check += 1) {
       if (isSo()) return true

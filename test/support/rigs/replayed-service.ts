@@ -1,5 +1,5 @@
-// Runs the complete engine in this process over a recording of both venues, on a manual clock. Every frame arrives at
-// its recorded time, and all its effects are complete before the next step. Tests use it only over HTTP and WebSocket.
+// Runs the complete engine over a recording on a manual clock. All effects of a frame are complete before the next
+// step.
 
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -31,7 +31,7 @@ export const SECRET = 'of the recorded answers, 32 bytes or more'
 
 type Frame = Extract<RecordedLine, { kind: 'frame' }>
 
-/** A recording of both venues: listings by venue, and frames in order of arrival. */
+/** Listings by venue, and frames in order of arrival. */
 export interface Recording {
   readonly startedAtMs: number
   readonly pages: ReadonlyMap<VenueKey, readonly CatalogPage[]>
@@ -63,7 +63,7 @@ export function readRecording(file: string): Recording {
   return { startedAtMs, pages, frames }
 }
 
-/** A manual clock whose timers without delay run in the next event-loop tick. */
+/** Timers without delay run in the next event-loop tick. */
 export class ReplayClock extends ManualClock {
   override after(delayMs: number, action: () => void): StopTimer {
     if (delayMs > 0) return super.after(delayMs, action)
@@ -78,7 +78,7 @@ export class ReplayClock extends ManualClock {
 
 /** Venue responses that are not part of the recording. */
 export interface VenueAnswers {
-  /** The wallets of venue a. Null: the venue does not report wallets. */
+  /** The wallets of venue a. null: the venue does not report wallets. */
   readonly wallets: VenueWallets | null
   readonly pastPrices: (range: { fromMs: number; toMs: number }) => readonly PastPoint[]
 }
@@ -138,7 +138,7 @@ export class ReplayedService {
     const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics })
     const service = new ReplayedService(options, storage, metrics)
     const started = service.engine.start()
-    // With known markets, the start waits for the venues, which takes clock time. Without them, no clock time may pass.
+    // With known markets the start waits for the venues, which takes clock time. Without them no clock time may pass.
     await (options.isKnown === true ? service.#passing(started) : started)
     await service.settle()
     return service
@@ -157,7 +157,7 @@ export class ReplayedService {
     }
   }
 
-  /** The current value of a metric without labels. */
+  /** The metric must have no labels. */
   async gauge(name: string): Promise<number> {
     const metric = await this.metrics.registry.getSingleMetric(name)?.get()
     return metric?.values[0]?.value ?? 0
@@ -260,6 +260,5 @@ function matchingInPlace(): MatchPort {
   return { run: async (task) => finder.run(task), close: async () => undefined }
 }
 
-/** A time of a recording. */
 export const at = (recording: Recording, seconds: number) =>
   timeMs(recording.startedAtMs + seconds * 1_000)

@@ -1,5 +1,3 @@
-// Runs a TypeScript file of the project as a process until it ends.
-
 import { execFile } from 'node:child_process'
 
 export interface Ended {

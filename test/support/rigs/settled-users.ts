@@ -1,5 +1,3 @@
-// Compares the clients' data with the simulator's list of trades while the simulated world is paused.
-
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SimulatedUsers, SimulatedUsersReport } from '../clients/simulated-users.ts'
 import type { TrueTrade } from '../reference/client-ledger.ts'
@@ -7,7 +5,7 @@ import { type ServiceLocations, truthOfTrades } from './full-service.ts'
 
 const settleSeconds = Number(process.env.KILL_SETTLE_SECONDS ?? 180)
 
-/** Polls until every client has all data or the time is up. */
+/** Polls until every client has all data or the time is over. */
 export async function settled(
   crowd: SimulatedUsers,
   locations: ServiceLocations,
@@ -33,7 +31,6 @@ export async function settled(
   }
 }
 
-/** The clients' results as text. */
 export function reportText(
   { trades, books, ...report }: SimulatedUsersReport,
   truth: readonly TrueTrade[],

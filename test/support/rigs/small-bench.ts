@@ -1,10 +1,10 @@
-// Runs a bench in small mode, whose figures are meaningless, and checks its end and final state.
+// The figures of a small bench are meaningless, so only its final state is checked.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Bench, EndState } from '../../../bench/harness.ts'
 
-/** Runs the bench, asserts that it measured something, and returns its end state. */
+/** Asserts that the bench measured something, and returns its end state. */
 export async function smallState(bench: Bench, t: TestContext): Promise<EndState> {
   const { rows, state } = await bench.run({
     isSmall: true,

@@ -1,5 +1,4 @@
-// Compares wallets that an engine serves over REST with the ledgers of a simulated world: every position, profit, win,
-// loss and row.
+// Compares wallets that an engine serves over REST with the ledgers of a simulated world.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -19,11 +18,11 @@ import {
 } from '../reference/wallet-truth.ts'
 import { read, type ServiceLocations } from './full-service.ts'
 
-/** Give up after this many milliseconds of world time without another correct wallet. */
+/** Milliseconds of world time without another correct wallet. */
 const IDLE_MS = 300_000
 /** Live fills arrive within a second or two, before the first poll of a sync. */
 const LIVE_TRIES = 12
-/** Maximum concurrent requests. More requests would only wait for the venue's quota. */
+/** More concurrent requests would only wait for the venue's quota. */
 const ASKED_AT_ONCE = 6
 
 /** A world, the current address of its engine, and a logger. */
@@ -33,7 +32,6 @@ export interface CheckedService {
   readonly say: (line: string) => void
 }
 
-/** A service that can be stopped and restarted, and the size of the run. */
 interface CheckedRun {
   readonly service: CheckedService
   /** Starts or restarts the engine. */
@@ -86,13 +84,16 @@ export async function checkWallets(t: TestContext, run: CheckedRun): Promise<voi
   await flow('pause')
   const others = world.simulator.wallets.all().filter((ledger) => !early.includes(ledger))
   const all = [...early, ...chosen(others, run.late)]
-  await t.test('shows the same after the engine ended and for wallets requested late', async () => {
-    const deeds = wallets.sayWhatWas(all)
-    for (const deed of run.deeds) assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
-    assert.deepEqual(firstDifference(await wallets.compare(all)), [])
-  })
   await t.test(
-    'keeps the id of a fill permanently and all figures on a repeated request',
+    'shows equal figures after an engine restart and for wallets requested late',
+    async () => {
+      const deeds = wallets.sayWhatWas(all)
+      for (const deed of run.deeds) assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
+      assert.deepEqual(firstDifference(await wallets.compare(all)), [])
+    },
+  )
+  await t.test(
+    'keeps the id of a fill, and repeats all figures on a repeated request',
     async () => {
       for (const [ledger, before] of ids) {
         const fills = (await fillsOf(service.locations, addressOf(ledger))) ?? []
@@ -113,7 +114,7 @@ export class WalletChecks {
     this.#service = service
   }
 
-  /** Requests each wallet, with retries until it gets a response. */
+  /** Retries until it gets a response. */
   async open(ledgers: readonly WalletAccount[]): Promise<void> {
     await inParallel(ledgers, async (ledger) => {
       while ((await ask(this.#service.locations, addressOf(ledger))) === null)
@@ -121,7 +122,7 @@ export class WalletChecks {
     })
   }
 
-  /** The ids of all fills, when they equal the ledger's. Null if they never did. */
+  /** The ids of all fills once they equal the ledger's. null if they never did. */
   async fillIds(ledger: WalletAccount): Promise<readonly string[] | null> {
     const { simulator, find } = this.#service.world
     const due = expectedFills(
@@ -140,8 +141,8 @@ export class WalletChecks {
   }
 
   /**
-   * Compares each wallet until it is correct or the time is up. Returns the differences by wallet. By default a wallet
-   * must also be complete.
+   * Compares each wallet until it is correct or the time is over. Returns the differences by wallet. By default a
+   * wallet must also be complete.
    */
   async compare(
     ledgers: readonly WalletAccount[],
@@ -212,7 +213,7 @@ function addressOf({ wallet, eoa }: WalletAccount): string {
 const isAskedByOwner = ({ wallet }: Pick<WalletAccount, 'wallet'>): boolean =>
   Number.parseInt(wallet.address.slice(-1), 16) % 2 === 1
 
-/** Processes items with a limited number of concurrent calls. */
+/** Limits the number of concurrent calls. */
 async function inParallel<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,

@@ -1,5 +1,4 @@
-// Runs the engine in this process and the simulated venues in another one. Records the engine's updates for comparison
-// with what clients receive.
+// Runs the engine in this process, so that its updates can be compared with what clients receive.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,10 +16,8 @@ import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import type { TrueTrade } from '../reference/client-ledger.ts'
 import type { Rig } from './full-service.ts'
 
-/** Secret of the login tokens. */
 export const jwtSecret = 'x'.repeat(32)
 
-/** Records all published updates. */
 class EngineObserver implements Watcher {
   readonly name = 'witness'
   readonly trades: TrueTrade[] = []
@@ -51,17 +48,13 @@ export interface WatchedEngine {
   readonly metrics: Metrics
 }
 
-/** Data folder, venue addresses and clock of the engine. */
 interface WatchedAddress {
   readonly dataDir: string
   readonly addresses: VenueAddresses
   readonly clock: Clock
 }
 
-/**
- * Starts an engine in this process. Its local account has no limits. `prepare` can fill the storage before the actors
- * read it.
- */
+/** The engine's local account has no limits. `prepare` can fill the storage before the actors read it. */
 export async function openWatchedEngine(
   { dataDir, addresses, clock }: WatchedAddress,
   prepare: (storage: Storage) => Promise<void> = async () => undefined,
@@ -89,7 +82,7 @@ export async function openWatchedEngine(
   return { engine, witness, apiKey, metrics }
 }
 
-/** Starts an engine in real time with the venues of a rig. */
+/** Runs in real time with the venues of a rig. */
 export function startWatchedEngine(
   rig: Rig,
   prepare?: (storage: Storage) => Promise<void>,

@@ -1,4 +1,4 @@
-// Builders of test data with defaults, so that a test sets only the fields that matter to it.
+// Test data with defaults.
 
 import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketParts } from '../../../actors/market/parts.ts'
@@ -164,7 +164,7 @@ export function trade(name: string, id: string, set: Partial<TradeEvent> = {}): 
   }
 }
 
-/** A publisher that records its updates in order. */
+/** `updates` are in publishing order. */
 export function recordingPublisher(): { publisher: Publisher; updates: Update[] } {
   const publisher = new Publisher({ epoch: 'test', log: silentLog, metrics: new Metrics() })
   const updates: Update[] = []
@@ -205,7 +205,7 @@ export function marketParts(
   return { parts, resyncs, ignored, losses, checks }
 }
 
-/** A stored market `m`, and a function that opens its actor and may be called again. */
+/** The returned function opens the actor of the stored market `m`. It may be called again. */
 export function storedMarket(
   set: Pick<MarketParts, 'publisher' | 'storage'> & Partial<MarketParts>,
   changes: Parameters<typeof listing>[1] = {},

@@ -1,5 +1,3 @@
-// Sorted field names with which a row of Polymarket's Data API begins. Both `/trades` and `/activity` rows have them.
-
 import type { WireTrade } from '../../../engine/venues/polymarket/messages.ts'
 
 export const TRADE_ROW_KEYS: readonly string[] = [
@@ -24,7 +22,7 @@ export const TRADE_ROW_KEYS: readonly string[] = [
   'transactionHash',
 ]
 
-/** A row of `/v2/trades`, made from the stream's row of the same trade. */
+/** The Data API's row of a trade, made from the stream's row. */
 export function dataRow(row: WireTrade): Readonly<Record<string, unknown>> {
   return {
     proxy_wallet: row.proxyWallet,

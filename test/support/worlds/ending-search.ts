@@ -1,4 +1,4 @@
-// Thread entry point for tests: a search thread that exits when it receives a certain text.
+// Thread entry: a search thread that exits when it receives a certain text.
 
 import { transferred } from '../../../engine/pool.ts'
 import type { SearchTask } from '../../../engine/search/searcher.ts'

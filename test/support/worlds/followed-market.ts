@@ -1,5 +1,4 @@
-// A MarketActor with in-memory storage, and a subscriber that receives only its published snapshots and updates. Their
-// two books are compared after every event.
+// A MarketActor and a subscriber of its snapshots and updates. Their two books are compared after every event.
 
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
@@ -52,8 +51,7 @@ export class FollowedMarket {
   receive(message: MarketMessage, context: string): void {
     this.#context = context
     this.actor.receive(message)
-    // Marking a book as stale changes no level, so only the mark is checked. One damaged frame marks all books of a
-    // connection.
+    // One damaged frame marks all books of a connection as stale and changes no level, so only the mark is checked.
     if (message.kind === 'void') assert.ok(!this.actor.isBookLive, context)
     else this.#check()
   }
@@ -93,7 +91,7 @@ export class FollowedMarket {
     assert.ok(isFollowed, `the subscriber's book is another: ${this.#context}`)
   }
 
-  /** Whether the actor's book has exactly these levels, in any order. */
+  /** The levels may be in any order. */
   equals(book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] }): boolean {
     const wanted = new NaiveBook()
     wanted.replace(book.bids, book.asks)
@@ -126,7 +124,7 @@ function isSame(ours: readonly Level[], theirs: readonly Level[]): boolean {
   })
 }
 
-/** The checksum of a book, computed from its definition without the engine's code. */
+/** Computes the checksum from its definition, without the engine's code. */
 function checksumOf(book: NaiveBook): number {
   const levels = [
     ...book.levels('bid').slice(0, CHECKSUM_LEVELS),

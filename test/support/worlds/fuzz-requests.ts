@@ -1,6 +1,4 @@
-// Requests as a hostile or broken client sends them: a valid request of a route with one to four mutations. The same
-// seed and number always give the same request. Some are not valid HTTP (`isBroken`). The HTTP library may reject those
-// in its own format.
+// A valid request of a route with one to four mutations. The same seed and number always give the same request.
 
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import type { Route } from '../../../http/request/route.ts'
@@ -25,7 +23,7 @@ export const PASSWORD = 'pw-7c1e-never-said-again'
 
 type Pair = readonly [name: string, value: string]
 
-/** A request during its mutation. Names and values are as sent. */
+/** Names and values are as sent. */
 interface Draft {
   method: string
   path: string
@@ -35,7 +33,6 @@ interface Draft {
   isBroken: boolean
 }
 
-/** Generates the requests. */
 export class FuzzRequests {
   readonly #seed: string
   readonly #routes: readonly {
@@ -56,7 +53,6 @@ export class FuzzRequests {
     })
   }
 
-  /** Returns request number `index`. */
   at(index: number): FuzzRequest {
     const random = seededRandom('fuzz', this.#seed, index)
     const { route, values } = random.pick(this.#routes)
@@ -320,7 +316,7 @@ function otherBody(draft: Draft, random: Random): void {
     () => '',
   ]
   draft.body = Buffer.from(random.pick(bodies)())
-  // The server rejects it before it has read all of it. The response may be lost when the connection closes.
+  // The server rejects the body before it has read all of it. The response may be lost when the connection closes.
   if (draft.body.length > 16_384) draft.isBroken = true
 }
 

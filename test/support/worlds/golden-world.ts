@@ -1,4 +1,4 @@
-// Data of the golden run that is not in its recording: wallets, past prices, webhooks, and requests to every route.
+// Data of the golden run that is not in its recording.
 
 import { FetchError } from '../../../engine/fetch.ts'
 import { nativeMarketId, type WalletAddress } from '../../../engine/ids.ts'
@@ -12,7 +12,7 @@ export const WALLETS: readonly WalletAddress[] = [1, 2, 3].map(addressOf)
 
 const KINDS = ['buy', 'buy', 'sell', 'split', 'merge', 'buy', 'redeem', 'income'] as const
 
-/** A wallet's activity in the ten hours before the recording, with an event every half hour. */
+/** The ten hours before the recording, with an event every half hour. */
 function eventsOf(recording: Recording, wallet: number): readonly WalletEvent[] {
   const markets = (recording.pages.get('a') ?? []).flatMap((page) => page.markets)
   const startSeconds = Math.floor(recording.startedAtMs / 1_000)
@@ -88,7 +88,7 @@ export interface ReadRoute {
   }[]
 }
 
-/** The GET routes in the order of the API document. */
+/** In the order of the API document. */
 export function readRoutes(document: unknown): readonly ReadRoute[] {
   const paths = isFields(document) && isFields(document.paths) ? document.paths : {}
   return Object.entries(paths).flatMap(([pattern, methods]) => {
@@ -104,7 +104,7 @@ export function readRoutes(document: unknown): readonly ReadRoute[] {
   })
 }
 
-/** Values of a parameter: those of its schema, the samples for its name, and one or two invalid ones. */
+/** Values of a parameter: those of its schema, the samples for its name, and one or two invalid values. */
 export function valuesFor(
   { name, schema }: ReadRoute['parameters'][number],
   samples: Readonly<Record<string, readonly string[]>>,

@@ -15,7 +15,7 @@ export const LOOPBACK_V4 = DATA.loopback
 /** Other internal addresses, and IPv6 addresses that embed them. */
 export const INSIDE = DATA.inside
 
-/** Results of resolving names that look harmless. Each list contains an internal address. */
+/** Harmless-looking names with their resolved addresses. Each list contains an internal address. */
 export const NAMES_INSIDE: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(DATA.namesInside),
 )

@@ -36,7 +36,7 @@ export class KalshiBooks {
     }
   }
 
-  /** A book with prices of Yes. A bid of p for No is an ask of 1 − p for Yes. */
+  /** A bid of p for No is an ask of 1 − p for Yes. */
   quotedForYes(ticker: string): { bids: Level[]; asks: Level[] } {
     const { yes, no } = this.#books.get(ticker) ?? { yes: new Map(), no: new Map() }
     const levels = (side: Map<number, number>, priceOf: (price: number) => number): Level[] =>

@@ -83,7 +83,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return event
   }
 
-  /** Adds a market to an event. Does not notify listeners. */
+  /** Does not notify listeners. */
   addMarket(event: SimEvent, suffix: string, fields: Partial<SimListing> = {}): StubMarket {
     const market = new StubMarket(
       {
@@ -97,13 +97,13 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return market
   }
 
-  /** Sets levels of a book ([side, cents, contracts]) and notifies listeners. */
+  /** `[side, cents, contracts]`. Notifies listeners. */
   setLevels(market: StubMarket, levels: readonly (readonly [BookSide, number, number])[]): void {
     const { changes, previousSizes } = apply(market, levels)
     this.tell({ kind: 'levels', market, changes, previousSizes, atMs: this.nowMs() })
   }
 
-  /** Publishes a trade and removes its size from the book. */
+  /** Removes the size of the trade from the book. */
   print(
     market: StubMarket,
     fields: {
@@ -137,7 +137,6 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return trade
   }
 
-  /** Changes a market's status and notifies listeners. */
   move(
     market: StubMarket,
     kind: 'created' | 'opened' | 'closed' | 'determined' | 'resolved',

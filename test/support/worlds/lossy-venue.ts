@@ -1,4 +1,4 @@
-// A proxy to a venue’s Data API and Gamma. It can hide the complete history of wallets, or everything before a time.
+// A proxy to a venue’s Data API and Gamma. It can hide the history of wallets, or everything before a time.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,7 +50,7 @@ export class LossyVenue {
     response.end(Buffer.from(await answer.arrayBuffer()))
   }
 
-  /** The answer of the proxy itself. Null: the request is forwarded to the venue. */
+  /** Returns null if the request is forwarded to the venue. */
   #ownAnswer(url: URL): { readonly status: number; readonly body: unknown } | null {
     if (url.pathname === '/public-profile') return { status: 404, body: { error: 'not found' } }
     if (!url.searchParams.has('user')) return null

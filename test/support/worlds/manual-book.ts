@@ -1,4 +1,4 @@
-// Shared by the worlds that change only when a test calls them (stub-world.ts, kalshi-world.ts).
+// Shared by stub-world.ts and kalshi-world.ts.
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { type PriceMicros, SIZE_ZERO, type SizeMicros, type TimeMs } from '../../../engine/units.ts'

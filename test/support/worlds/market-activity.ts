@@ -1,6 +1,3 @@
-// Helpers of stream tests: markets of both venues, random changes of every kind, and a function that waits until a
-// client has received everything.
-
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { nativeEventId } from '../../../engine/ids.ts'
 import type { Random } from '../../../engine/random.ts'
@@ -30,8 +27,8 @@ export async function settled(
 }
 
 /**
- * Runs event-loop ticks until the client has received another message, at most fifty. Tests call it between steps of
- * the manual clock. On a busy machine the clock would otherwise advance faster than the kernel delivers data.
+ * Runs at most fifty event-loop ticks until the client has received another message. Between steps of the manual clock
+ * it gives a busy kernel time to deliver data.
  */
 export async function received(client: StreamClient): Promise<void> {
   const { length } = client.messages

@@ -1,5 +1,4 @@
-// The simulated world as input of matching, with its pairs and the difference of each pair. Rows of both venues are
-// rendered and parsed as in production.
+// The simulated world as input of matching. Rows of both venues are rendered and parsed as in production.
 
 import type { VenueSubjects } from '../../../engine/matching/offline/corpus-matching.ts'
 import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
@@ -24,13 +23,12 @@ export interface MatchingWorld {
   /** Maps venue a’s id to the paired listing at venue b and its difference. */
   readonly planted: ReadonlyMap<string, { readonly other: string; readonly kind: SimPairKind }>
   /**
-   * Maps either venue's id to its recurring question. Under a trap with another date, venue b lists a cycle that venue
-   * a lists later. Such a pair is then the same question, although it is not in `planted`.
+   * Maps either venue's id to its recurring question. Two listings of a recurring question with different dates may be
+   * the same question, although `planted` does not contain the pair.
    */
   readonly recurring: ReadonlyMap<string, string>
 }
 
-/** A world with this number of markets at each venue. */
 export function matchingWorld(set: { seed: number; marketsPerVenue: number }): MatchingWorld {
   const nowMs = timeMs(Date.UTC(2026, 10, 20, 17))
   const clock = new ManualClock(nowMs)
@@ -67,7 +65,7 @@ export function matchingWorld(set: { seed: number; marketsPerVenue: number }): M
   return { ...sides, planted, recurring }
 }
 
-/** The question without its cycle: "updown/BTC/20" of "updown/BTC/20:12345:up". */
+/** Removes the cycle: "updown/BTC/20" of "updown/BTC/20:12345:up". */
 const recurringOf = (questionKey: string): string => questionKey.split(':')[0] ?? ''
 
 function emptySide(): { markets: MatchMarket[]; events: MatchEvent[] } {

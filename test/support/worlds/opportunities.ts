@@ -1,5 +1,3 @@
-// Opportunities for tests, with the fees of both venues.
-
 import type { ArbitrageRefresh } from '../../../engine/events.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
@@ -7,9 +5,7 @@ import { type Opportunity, type PastOpportunity, peakOf } from '../../../engine/
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { NOON } from './builders.ts'
 
-/**
- * 100 contracts of each leg, at 0.55 and 0.37 US dollars. They cost 92, pay 100, and earn 5.37 after fees of 2.63.
- */
+/** 100 contracts of each leg, at 0.55 and 0.37 US dollars. They cost 92, pay 100, and earn 5.37 after fees of 2.63. */
 export function opportunity(
   [a, b]: readonly [MarketRef, MarketRef],
   set: Partial<Opportunity> = {},
@@ -50,7 +46,6 @@ export function opportunity(
   }
 }
 
-/** The published update of an opportunity. */
 export function publishedOpportunity(
   one: Opportunity,
   set: Partial<ArbitrageRefresh> = {},
@@ -66,7 +61,7 @@ export function publishedOpportunity(
   }
 }
 
-/** An opportunity that ended `afterMs` after noon. */
+/** The opportunity ended `afterMs` after noon. */
 export function pastOpportunity(
   afterMs: number,
   set: Partial<PastOpportunity> = {},

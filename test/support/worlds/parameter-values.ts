@@ -1,5 +1,5 @@
-// Values of a query or path parameter, generated from its schema: bounds and their neighbours, every choice, and wrong
-// types. Each value is known to be valid or invalid.
+// Valid and invalid values of a parameter, generated from its schema: bounds and their neighbours, every choice, and
+// wrong types.
 
 import type { TSchema } from '@sinclair/typebox'
 
@@ -10,7 +10,7 @@ export interface ParameterValues {
   readonly invalid: readonly string[]
 }
 
-/** Throws if the schema needs a sample, because it has a pattern, and there is none. */
+/** Throws if the schema has a pattern and `sample` is missing. */
 export function valuesOf(name: string, schema: TSchema, sample?: string): ParameterValues {
   const made = valuesOfType(name, schema, sample)
   const valid = sample === undefined ? made.valid : [sample, ...made.valid]
@@ -101,7 +101,7 @@ function texts(schema: TSchema, sample: string | undefined): ParameterValues {
   return { valid, invalid }
 }
 
-/** Lists of values. Only the first item of `sample` is used. */
+/** Uses only the first item of `sample`. */
 function lists(name: string, schema: TSchema, sample: string | undefined): ParameterValues {
   const item = sample?.split(',')[0]
   const items: TSchema = schema.items

@@ -1,4 +1,4 @@
-// In-memory tables of past days and of coverage, for tests of code that uses them.
+// In-memory tables of past days and of coverage.
 
 import type { VenueKey } from '../../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'

@@ -1,5 +1,4 @@
-// A catalogue with seeded random changes: listings, moves between events, trades, statuses, and removed markets. An
-// index in Maps replaces the search thread.
+// A catalogue with seeded random changes. An index in Maps replaces the search thread.
 
 import { Catalog } from '../../../actors/catalog/catalog.ts'
 import type { SearchIndex } from '../../../actors/catalog/lists.ts'
@@ -58,7 +57,7 @@ export const ANY_EVENT: EventFilter = {
   volume24hMin: null,
 }
 
-/** Finds markets by a substring of their question. The newest is first, which no other order of the catalogue does. */
+/** Matches a substring of the question. The newest market is first, which no other order of the catalogue does. */
 export class FakeIndex implements SearchIndex {
   readonly texts = new Map<MarketNumber, string>()
   finds = 0
@@ -160,7 +159,6 @@ export class RandomCatalog {
     return event
   }
 
-  /** Makes one random change. */
   stir(): void {
     const markets = [...this.catalog.markets(null)]
     const some = markets.length === 0 ? null : this.#one(markets)

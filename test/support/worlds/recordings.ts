@@ -1,5 +1,4 @@
-// Venue data for tests: invented data of test/fixtures, and recorded data if `SHARED_DATA` has it. Frames are read with
-// JSON and Number, without our parsers.
+// Invented data of test/fixtures, and recorded data if `SHARED_DATA` has it. Frames are read without our parsers.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -12,17 +11,13 @@ import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../../engine/un
 
 /** The folder of recordings: `SHARED_DATA`, or a folder beside the repository. */
 export const RECORDED = process.env.SHARED_DATA ?? '../shared/data'
-/** The folder of invented data in the repository. */
 export const INVENTED = join(import.meta.dirname, '../../fixtures')
 
 export type Origin = 'invented' | 'recorded'
-/** The path of invented data and that of recorded data, which have the same format. */
+/** The paths of invented and of recorded data in the same format. */
 export type Sources = Readonly<Record<Origin, string>>
 
-/**
- * Streams of Polymarket's market channel in the format of 2025: each message has one token, and fills are visible only
- * in books.
- */
+/** Polymarket's market channel in the format of 2025: each message has one token, and fills are visible only in books. */
 export const POLYMARKET_STREAM: Sources = {
   invented: `${INVENTED}/polymarket/book-stream-2025.jsonl`,
   recorded: `${RECORDED}/polymarket-book-stream-2025.jsonl.gz`,
@@ -44,7 +39,7 @@ export function testOnBoth(name: string, sources: Sources, validator: CaseCheck)
   })
 }
 
-/** Whether the data exists. If not, skips the test and prints why. */
+/** Skips the test and prints why if the data does not exist. */
 function isAbsent(t: TestContext, path: string): boolean {
   if (existsSync(path)) return false
   t.diagnostic(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
@@ -52,7 +47,7 @@ function isAbsent(t: TestContext, path: string): boolean {
   return true
 }
 
-/** The text of a file, decompressed if necessary. */
+/** Decompresses the file if necessary. */
 function textOfFile(path: string): string {
   const bytes = readFileSync(path)
   return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
@@ -81,8 +76,8 @@ interface Case {
 }
 
 /**
- * The cases of an invented file. `text` is a frame that is not JSON. `but` contains fields that replace those of the
- * first row; `without` lists fields that are omitted.
+ * `text` is a frame that is not JSON. `but` contains fields that replace those of the first row. `without` lists fields
+ * that are omitted.
  */
 export function casesOf(path: string): readonly Case[] {
   const written = rowsOfFile(path).filter(isRecord)
@@ -101,18 +96,18 @@ function changed(first: unknown, line: { readonly [key: string]: unknown }): unk
   return Object.fromEntries(fields.filter(([key]) => !without.includes(key)))
 }
 
-/** One message of a capture. Levels and changes have prices of the message's own token. */
+/** Levels and changes have prices of the message's own token. */
 export interface CapturedFrame {
   readonly text: string
   readonly isFirst: boolean
   readonly timeMs: TimeMs
-  /** Null if the frame is not a `book`. */
+  /** null if the frame is not a `book`. */
   readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] } | null
   /** Empty for a `book`. */
   readonly changes: readonly LevelChange[]
 }
 
-/** A captured stream with both tokens of one market, in order of arrival. */
+/** A recorded stream with both tokens of one market, in order of arrival. */
 export interface Capture {
   readonly name: string
   readonly tokens: readonly [first: string, second: string]
@@ -186,7 +181,7 @@ function levelsOf(wire: readonly WireLevel[]): Level[] {
   return wire.map(levelOf).filter((level) => level.size > 0)
 }
 
-/** The level with the price of the other token. */
+/** The level with the price of the opposite token. */
 export function mirrored<T extends Level>(level: T): T {
   return { ...level, price: priceMicros(1_000_000 - level.price) }
 }
@@ -213,7 +208,7 @@ interface StepRow {
   readonly book: WrittenBook
 }
 
-/** The steps of a stream in the current format. Its first frame lists the market and its tokens in order. */
+/** The first frame lists the market and its tokens in order. */
 export function polymarketSteps(path: string): {
   readonly market: string
   readonly tokens: readonly [first: string, second: string]
@@ -239,12 +234,11 @@ export function polymarketSteps(path: string): {
   return { market, tokens: [first, second], steps }
 }
 
-/** One message of a Kalshi stream. */
 interface KalshiFrame {
   readonly receivedAtMs: TimeMs
   readonly text: string
   readonly frame: KalshiBody
-  /** The market's book after the message. Null if the file does not state it. */
+  /** The market's book after the message. null if the file does not contain it. */
   readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] } | null
 }
 
@@ -262,7 +256,7 @@ export interface KalshiBody {
   }
 }
 
-/** A stream in the format of KALSHI_STREAM: its markets, and its frames in order. */
+/** Reads a stream in the format of KALSHI_STREAM. */
 export function kalshiRecording(path: string): {
   readonly tickers: readonly string[]
   readonly frames: readonly KalshiFrame[]
@@ -295,13 +289,12 @@ function kalshiRows(path: string): readonly KalshiRow[] {
     .map((line): KalshiRow => JSON.parse(line))
 }
 
-/** A book as files state it: levels `[price, size]`, with prices of the first outcome. */
+/** Levels are `[price, size]`, with prices of the first outcome. */
 interface WrittenBook {
   readonly bids: readonly (readonly [price: string, size: string])[]
   readonly asks: readonly (readonly [price: string, size: string])[]
 }
 
-/** Parses the levels of such a book. */
 function writtenBook({ bids, asks }: WrittenBook): { bids: Level[]; asks: Level[] } {
   const levels = (side: WrittenBook['bids']) =>
     side.map(([price, size]) => levelOf({ price, size }))

@@ -1,5 +1,5 @@
-// Values for routes that their schemas cannot express: ids in the data of documented-server.ts, and requests that
-// result in a documented status. A conformance test fails and lists the routes that need values here.
+// Values for routes that their schemas cannot express, such as existing ids. A conformance test fails and lists the
+// routes that need values here.
 
 import { EngineError } from '../../../engine/errors.ts'
 import type { AccountId } from '../../../engine/ids.ts'
@@ -15,7 +15,7 @@ import { ACCOUNT } from '../rigs/documented-server.ts'
 /** The account whose credential a request has. */
 export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'
 
-/** A request of a route. Omitted parts are those of a valid request. */
+/** Omitted parts are those of a valid request. */
 export interface RequestSpec {
   readonly method?: string
   /** Values of path parameters before encoding. */
@@ -40,7 +40,7 @@ interface Seed {
   readonly reach?: Readonly<Record<number, RequestSpec>>
   /** Statuses that only requests from another address get. Tests call the handler directly for them. */
   readonly reachFrom?: Readonly<Record<number, string>>
-  /** Object and method that is made to fail with UNAVAILABLE, and the request that then gets 503. */
+  /** This method fails with UNAVAILABLE, and the request then gets 503. */
   readonly unavailable?: {
     readonly owner: (engine: FakeEngine) => object
     readonly method: string
@@ -304,7 +304,6 @@ function turned(start: string, end: string): RequestSpec {
   }
 }
 
-/** The seed of a route. */
 export function seedOf({ method, pattern }: Route): Seed {
   return SEEDS[`${method} ${pattern}`] ?? {}
 }

@@ -1,5 +1,3 @@
-// Listings and events with defaults for tests of the simulated world.
-
 import { DAY_MS, PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'
 import type { SimEvent, SimListing, SimVenue } from '../../../engine/venues/simulator/model.ts'
@@ -15,7 +13,7 @@ export interface MarketSketch {
   readonly listing?: Partial<SimListing>
 }
 
-/** One market that is open for ten days around noon. */
+/** The market is open for ten days around noon. */
 export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMarket {
   const venue = sketch.venue ?? (index % 2 === 0 ? 'a' : 'b')
   const nativeId = venue === 'a' ? `0x${String(index).padStart(64, '0')}` : `KXTEST-${index}`
@@ -28,7 +26,6 @@ export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMar
   }
 }
 
-/** An event for each of these markets. */
 export function planEvent(market: PlannedMarket): PlannedEvent {
   const { venue, index: number, nativeId, question: title, createdMs, closeMs } = market.listing
   const texts = { nativeId: `event ${nativeId}`, title, createdMs, endMs: closeMs }

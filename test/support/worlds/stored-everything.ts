@@ -27,7 +27,6 @@ import {
 import { addressOf, storedWallet } from './stored-wallets.ts'
 import { ALL_FILTERS, newDelivery, plain, webhook } from './stored-webhooks.ts'
 
-/** One kind of record. */
 export interface StoredKind {
   readonly name: string
   readonly put: (storage: Storage) => unknown

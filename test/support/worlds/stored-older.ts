@@ -1,5 +1,5 @@
-// Records of older schemas (test/fixtures/golden/older-rows.json) and their expected values. These are the records of
-// stored-everything.ts without fields that were added later.
+// Records of older schemas (test/fixtures/golden/older-rows.json): those of stored-everything.ts without fields that
+// were added later.
 
 import { KEY_SCOPES } from '../../../engine/accounts/account.ts'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'

@@ -1,4 +1,4 @@
-// Builders of stored wallet records with defaults, so that a test sets only the fields that matter to it.
+// Test data with defaults.
 
 import { type WalletAddress, walletAddress } from '../../../engine/ids.ts'
 import { timeMs, USD_ZERO, usdMicros } from '../../../engine/units.ts'

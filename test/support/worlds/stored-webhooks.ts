@@ -1,4 +1,4 @@
-// Builders of stored webhooks and deliveries, and a simple outbox with which the real ones are compared.
+// Stored webhooks and deliveries with defaults, and a reference outbox.
 
 import { accountId, webhookId } from '../../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -76,7 +76,7 @@ export function newDelivery(eventId: string, changes: Partial<NewDelivery> = {})
   }
 }
 
-/** A delivery with only texts and numbers, so that it can be compared. */
+/** Returns only texts and numbers, so that deliveries can be compared. */
 export function plain(delivery: Delivery | StoredDelivery | null): unknown {
   if (delivery === null) return null
   const { number, eventId, eventType, createdAtMs, status, dueAtMs, attempts, last } = delivery
@@ -84,7 +84,7 @@ export function plain(delivery: Delivery | StoredDelivery | null): unknown {
   return { number, eventId, eventType, createdAtMs, status, dueAtMs, attempts, last, ...body }
 }
 
-/** The deliveries of one webhook in an array. A removed delivery stays in the array with a mark. */
+/** Reference implementation of one webhook's outbox. A removed delivery stays in the array with a mark. */
 export class NaiveBox {
   readonly rows: { delivery: StoredDelivery; isGone: boolean }[] = []
 
@@ -132,7 +132,7 @@ export class NaiveBox {
     return counts
   }
 
-  /** Whether more than `rowsMax` rows had to be removed. */
+  /** Returns true if more than `rowsMax` rows had to be removed. */
   prune(limits: { finishedMax: number; beforeMs: number; rowsMax: number }): boolean {
     let removed = 0
     for (;;) {

@@ -1,4 +1,4 @@
-// Builders of stored records with defaults, so that a test sets only the fields that matter to it.
+// Stored records with defaults.
 
 import {
   accountId,
@@ -23,7 +23,7 @@ import type {
   TradedMarket,
 } from '../../../storage/contract/storage.ts'
 
-/** The time that most tests use: 20 November 2026, noon UTC. */
+/** 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12)
 
 /** Fees with every field. */

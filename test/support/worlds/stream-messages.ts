@@ -1,5 +1,4 @@
-// Random stream messages of every kind. They contain extremes that break encoders: numbers around 2^31, 2^32 and 2^53,
-// empty and long lists, and texts with quotes, control characters and other scripts.
+// Random stream messages of every kind with extremes that break encoders, such as numbers around 2^31, 2^32 and 2^53.
 
 import type { Level, MarketPrice, Trade } from '../../../engine/events.ts'
 import { type Bar, barOf, CANDLE_MS, joined } from '../../../engine/market/candle.ts'
@@ -64,7 +63,7 @@ export interface Written {
   write(encoder: Encoder): Frame
 }
 
-/** One message of each kind, each about one of the markets. */
+/** One message of each kind. Each message is about one of the markets. */
 export function randomMessages(random: Random, markets: readonly FakeMarket[]): Written[] {
   const market = random.pick(markets)
   const { ref } = market

@@ -156,7 +156,6 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   }
 }
 
-/** Returns the stub's market with this index. */
 export function marketAt(world: StubWorld, index: number): StubMarket {
   const market = world.markets('a')[index]
   if (market === undefined) throw new RangeError(`no market ${index}`)

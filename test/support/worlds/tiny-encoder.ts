@@ -1,5 +1,4 @@
-// Writes a minimal sentence encoder. `model.onnx` maps each token to a vector (one Gather), and `tokenizer.json` splits
-// at spaces. Only the needed fields of onnx.proto3 are encoded.
+// Writes a minimal sentence encoder: `model.onnx` maps each token to a vector, and `tokenizer.json` splits at spaces.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -69,7 +68,7 @@ const INPUTS = [
   ['token_type_ids', 7],
 ] as const
 
-/** `last_hidden_state = Gather(table, input_ids)` as the bytes of a ModelProto. */
+/** `last_hidden_state = Gather(table, input_ids)` as the bytes of a ModelProto (onnx.proto3). */
 export function tinyModel(
   table: readonly (readonly number[])[],
   { inputs = INPUTS, output = 'last_hidden_state' }: TinyModel = {},

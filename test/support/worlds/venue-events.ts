@@ -1,5 +1,3 @@
-// Seeded random venue events for some markets: books, changes, trades, last prices and ends of trading.
-
 import type { VenueEvent } from '../../../engine/events.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import type { Random } from '../../../engine/random.ts'

@@ -20,7 +20,7 @@ export interface WalletHistory {
   readonly isComplete: boolean
 }
 
-/** A time shortly before all categories had fees, and before fees were charged in dollars. */
+/** Times shortly before all categories had fees, and before fees were charged in dollars. */
 const STARTS_MS = [Date.UTC(2026, 2, 29, 21), Date.UTC(2026, 3, 27, 20)] as const
 const COMBOS = [outcomeId('9'), outcomeId('99')]
 
@@ -104,7 +104,7 @@ class Writer {
   readonly #random: Random
   readonly #markets: readonly WalletMarket[]
   readonly #isComplete: boolean
-  /** Balances that the wallet really has, by token. */
+  /** True balances of the wallet, by token. */
   readonly #held = new Map<OutcomeId, number>()
 
   constructor(
@@ -163,7 +163,7 @@ class Writer {
       ...{ kind, token, market: market.nativeId, size: sizeMicros(size), usd: usdMicros(usd) },
       price: priceMicros(price),
       fee: usdMicros(this.#random.below(3) === 0 ? this.#random.below(900_000) : 0),
-      // A taker receives less than the size of the fill. The balance would therefore depend on the fee rule.
+      // A taker receives less than the size of the fill, so the balance would depend on the fee rule.
       role: this.#isComplete ? 'maker' : this.#random.pick([null, 'maker', 'taker', 'taker']),
     })
   }

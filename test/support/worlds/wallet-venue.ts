@@ -1,5 +1,4 @@
-// The wallets actor with a fake venue. A test sets the events of wallets and advances the clock. The venue reports an
-// event `lateMs` after it occurs, and can be made to fail.
+// The wallets actor with a fake venue. The venue reports an event `lateMs` after it occurs, and can be made to fail.
 
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { Wallets, type WalletsParts } from '../../../actors/wallets/wallets.ts'
@@ -56,10 +55,10 @@ class InventedWallets implements VenueWallets {
   readonly profiles = new Map<WalletAddress, WalletProfile>()
   /** Events of each wallet, in order of time. */
   readonly events = new Map<WalletAddress, WalletEvent[]>()
-  /** Positions as the venue itself counts them. Null: requests for them fail. */
+  /** Positions by the venue's own count. null: requests for them fail. */
   held: readonly VenuePosition[] | null = null
   readonly followed = new Set<WalletAddress>()
-  /** The venue does not report newer rows yet. */
+  /** The venue does not report rows that are younger than this. */
   lateMs = 0
   isDown = false
   /** A sync fails after this many events. */
@@ -173,7 +172,6 @@ function* pagesOf(events: readonly WalletEvent[], count: number): Iterable<Walle
   if (page.length > 0) yield page
 }
 
-/** The wallets actor over an invented venue. */
 export class WalletWorld {
   readonly clock: ManualClock
   readonly storage: Storage
@@ -182,7 +180,6 @@ export class WalletWorld {
   /** Markets that were requested from the venue, because the catalogue does not have them. */
   readonly fetched: NativeMarketId[] = []
   readonly fetchable = new Map<NativeMarketId, MarketListing>()
-  /** Where trades of wallets come from. */
   tradesSource: TradesSource = 'activity'
   readonly #set: Partial<WalletsParts>
   wallets: Wallets
@@ -253,7 +250,7 @@ export class WalletWorld {
     return this.wallets.open(address, signal)
   }
 
-  /** The view of a wallet after all work of a request has ended, such as syncs and comparisons. */
+  /** Waits until all work of the request has ended, such as syncs and comparisons. */
   async openSettled(address: WalletAddress): Promise<WalletView> {
     await this.open(address)
     await settled(60)
@@ -308,7 +305,7 @@ export function gate(): { readonly closed: Promise<void>; readonly open: () => v
   return { closed, open }
 }
 
-/** Runs some event-loop ticks, so that everything that does not wait for the clock completes. */
+/** Lets all work complete that does not wait for the clock. */
 export async function settled(ticks = 20): Promise<void> {
   for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }

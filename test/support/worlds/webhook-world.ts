@@ -1,5 +1,4 @@
-// Webhooks of some accounts, with tables that can crash, a manual clock and no network. Tests advance time from one due
-// delivery to the next.
+// Webhooks with tables that can crash, a manual clock and no network.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebhookRequest, WebhookView } from '../../../actors/webhooks/views.ts'
@@ -38,7 +37,7 @@ export const request = (set: Partial<WebhookRequest> = {}): WebhookRequest => ({
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
-/** Writes bodies that contain the event, and counts how often a body was written. */
+/** Counts how often a body was written. */
 export class CountingBodies implements WebhookBodies {
   readonly types: WebhookBodies['types'] = EVENTS
   count = 0
@@ -75,9 +74,9 @@ export class WebhookWorld {
   readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
   /** Accounts that are disabled or deleted. */
   readonly inactiveAccounts = new Set<AccountId>()
-  /** Tiers of accounts. Default: enterprise. */
+  /** Default: enterprise. */
   readonly tiers = new Map<AccountId, Tier>()
-  /** Shares of accounts whose share is not that of their tier. */
+  /** Overrides the share of an account's tier. */
   readonly shares = new Map<AccountId, WebhookShare>()
   readonly #waiting: { resolve: () => void }[] = []
   readonly #seed: string | number
@@ -223,7 +222,7 @@ export class WebhookWorld {
   }
 }
 
-/** A world with one webhook of Alice, whose receiver gives this answer. */
+/** Alice has one webhook, whose receiver gives this answer. */
 export async function oneWebhook(
   answer?: FakeCaller['answer'],
   set: ConstructorParameters<typeof WebhookWorld>[0] = {},

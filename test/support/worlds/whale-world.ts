@@ -1,5 +1,4 @@
-// Fills that are stored, stamped and published as in the engine. The world can restart with its storage. A reference
-// implementation computes the expected rows.
+// Fills that are stored, stamped and published as in the engine. The world can restart with its storage.
 
 import assert from 'node:assert/strict'
 import { System } from '../../../actors/system.ts'
@@ -26,7 +25,7 @@ import type { ManualClock } from '../fakes/manual-clock.ts'
 import { listing, marketRef, NOON } from './builders.ts'
 import { marketSummary } from './stored.ts'
 
-/** A fill as a venue reports it. Default: a single purchase of Yes at 0.5 now. */
+/** Default: a single purchase of Yes at 0.5 at the current time. */
 export interface WorldFill {
   readonly id: string
   readonly usd: number

@@ -1,5 +1,4 @@
-// Reference implementation of engine/market/candle.ts, actors/market/trades.ts and http/pages/candles.ts: computes
-// candles from sorted trades in one plain loop, with big integers for the mean.
+// Reference implementation of engine/market/candle.ts, actors/market/trades.ts and http/pages/candles.ts.
 
 import { complement, type PriceMicros } from '../../../../engine/units.ts'
 
@@ -11,7 +10,7 @@ interface Traded {
   readonly usd: number
 }
 
-/** A candle in millionths. */
+/** In millionths. */
 export interface NaiveCandle {
   readonly startMs: number
   readonly open: number
@@ -23,7 +22,7 @@ export interface NaiveCandle {
   readonly vwap: number
 }
 
-/** All candles with trades, oldest first; `isSecond`: as quoted for the second outcome. */
+/** All candles with trades, oldest first. `isSecond`: quoted for the second outcome. */
 export function naiveCandles(
   trades: readonly Traded[],
   lengthMs: number,

@@ -1,5 +1,5 @@
-// Reference implementation of the dispatcher's state: the expected deliveries, from published events, owners' requests,
-// posts and responses. It sends nothing. It checks whether a post was allowed and what the rows must be.
+// Reference implementation of webhook deliveries. It sends nothing. It checks whether a post was allowed and what the
+// rows must be.
 
 import assert from 'node:assert/strict'
 import type { PostOutcome } from '../../../../engine/webhooks/post.ts'
@@ -18,15 +18,15 @@ interface NaiveState {
 interface NaiveDelivery extends NaiveState {
   readonly createdAtMs: number
   wasPosted: boolean
-  /** Created, or restarted by its owner. */
+  /** Time of the creation, or of the last restart by the owner. */
   begunAtMs: number
-  /** All states so far, since a crash may lose the last ones. */
+  /** All states so far, because a crash may lose the last states. */
   readonly history: NaiveState[]
 }
 
 export class NaiveWebhook {
   readonly deliveries = new Map<number, NaiveDelivery>()
-  /** Finished a week ago: their rows may have been deleted. */
+  /** Finished a week ago, so their rows may have been deleted. */
   readonly gone = new Map<number, NaiveDelivery>()
   readonly underWay = new Set<number>()
   readonly asked = new Set<number>()
@@ -131,7 +131,7 @@ export class NaiveWebhook {
     return counts
   }
 
-  /** Compares the rows. Copies the values that only the table has: jitter, and which old rows were dropped. */
+  /** Also copies the values that only the table has: jitter, and which old rows were dropped. */
   compare(rows: readonly Delivery[], nowMs: number): void {
     const numbers = new Set(rows.map(({ number }) => number))
     for (const [number, delivery] of this.deliveries) {
@@ -150,7 +150,7 @@ export class NaiveWebhook {
       const delivery = this.#known(row.number)
       if (row.status === 'dropped' && delivery.status !== 'dropped') {
         assert.ok(nowMs - delivery.begunAtMs >= 3 * DAY, 'only what is old is dropped')
-        // It may have been in transit then: the outcome is not counted.
+        // The attempt may have been running then, so its outcome is not counted.
         const { attempts } = row
         const wasPending = delivery.history.some(
           (one) => one.status === 'pending' && one.attempts === attempts,
@@ -163,7 +163,7 @@ export class NaiveWebhook {
     }
   }
 
-  /** After a crash: every row must equal one of its earlier states, and posted deliveries must exist. */
+  /** After a crash every row must equal one of its earlier states, and posted deliveries must exist. */
   comeBack(rows: readonly Delivery[], failingSinceMs: number | null): void {
     const byNumber = new Map(rows.map((row) => [row.number, row]))
     for (const [number, delivery] of this.gone) {

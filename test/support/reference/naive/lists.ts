@@ -13,7 +13,7 @@ const isEqual = (one: string | null, other: string) => one?.toLowerCase() === ot
 const hasTag = (tags: readonly string[], wanted: readonly string[]) =>
   wanted.length === 0 || wanted.some((tag) => tags.some((other) => isEqual(other, tag)))
 
-/** Whether a market passes, as documented in actors/views.ts. */
+/** Implements the filters as actors/views.ts documents them. */
 function naivePasses({ ref, summary, ...market }: MarketFacts, filter: MarketFilter) {
   const phase = summary.isUnopened
     ? 'unopened'
@@ -49,7 +49,7 @@ function naivePasses({ ref, summary, ...market }: MarketFacts, filter: MarketFil
 
 type MarketFacts = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
-/** A market's current facts; a view's figures are getters. */
+/** A view's figures are getters, so this copies their current values. */
 const factsOf = ({ ref, summary, volume24h, volumeTotal }: MarketView): MarketFacts => ({
   ref,
   summary,
@@ -57,7 +57,7 @@ const factsOf = ({ ref, summary, volume24h, volumeTotal }: MarketView): MarketFa
   volumeTotal,
 })
 
-/** Numbers of markets in order. Markets with an unknown key come last. Equal keys are ordered by number. */
+/** Markets with an unknown key come last. Equal keys are ordered by number. */
 export function naiveList(
   markets: Iterable<MarketView>,
   { filter, sortBy, order }: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },
@@ -96,7 +96,7 @@ const textOf = (text: string) =>
     .split(/[^\p{Letter}\p{Number}]+/u)
     .filter((term) => term !== '')
 
-/** Events in order of volume; those of equal volume in any order. */
+/** Events in order of volume. Events of equal volume have any order. */
 export function naiveEvents(
   listings: Iterable<EventListing>,
   markets: Iterable<MarketView>,

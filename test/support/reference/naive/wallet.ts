@@ -1,6 +1,5 @@
-// Reference implementation of engine/wallets/pnl-state.ts: computes a wallet's figures from its complete history in
-// plain loops with big integers and Maps, from the written rules alone. All facts are known from the start, so it
-// writes losers off directly and reverts nothing.
+// Reference implementation of engine/wallets/pnl-state.ts: computes figures from the complete history with big
+// integers. All facts are known from the start, so it writes losers off directly.
 
 import { nativeMarketId } from '../../../../engine/ids.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../../../../engine/wallet.ts'
@@ -61,7 +60,7 @@ export class NaiveWallet {
   /** Time of the last event except redemptions, by market. */
   readonly #lastMs = new Map<string, number>()
 
-  /** `events` in order; `find` returns the final facts of a market. */
+  /** `events` are in order. `find` returns the final facts of a market. */
   constructor(events: readonly WalletEvent[], find: FindWalletMarket) {
     this.#find = find
     for (const event of events) this.#take(event)
@@ -222,7 +221,7 @@ export class NaiveWallet {
     }
   }
 
-  /** The last 32 digits of the old id are digits 3 to 34 of the new one. */
+  /** The last 32 digits of the old id are digits 3 to 34 of the new id. */
   #migrate(event: WalletEvent): void {
     const atMs = wholeSecond(event.timeMs)
     const size = BigInt(event.size)
@@ -316,7 +315,7 @@ export class NaiveWallet {
     return [...(this.#byMarket.get(market) ?? [])]
   }
 
-  /** Removes contracts; returns the cost of those whose cost was known. */
+  /** Removes contracts. Returns the cost of the contracts whose cost was known. */
   #give(position: NaivePosition, size: bigint): bigint {
     const known = size < position.amount ? size : position.amount
     if (known < size) position.isCostKnown = false
@@ -399,7 +398,7 @@ function turnedIn(
   if (alive.reduce((sum, one) => sum + worthOf(one), 0n) <= BigInt(usd)) {
     return all(alive.length > 0 ? alive : held)
   }
-  // The fewest contracts that pay this amount: of one outcome if it has enough, else of several in order.
+  // Takes the fewest contracts that pay this amount: of one outcome if it has enough, else of several in order.
   const isGuess = alive.length > 1
   const needed = (one: NaivePosition, dollars: bigint) =>
     (dollars * DOLLAR + payoutOf(one) - 1n) / payoutOf(one)
@@ -418,9 +417,9 @@ function turnedIn(
 }
 
 /**
- * Contracts that the venue withheld from a buyer's fill, and whether that is certain. Until 28 April 2026 a taker's
- * fee was taken in contracts at the fill's price: size × rate × (p × (1 − p))^exponent dollars. This applied from 30
- * March 2026 to all markets with fees, and from 5 January to those of another exponent, for which sources differ.
+ * Contracts withheld from a buyer as the taker's fee, and whether the number is certain. Until 28 April 2026 a fee of
+ * size × rate × (p × (1 − p))^exponent dollars was taken in contracts. This began on 30 March 2026, and on 5 January
+ * for curves whose exponent is not 1.
  */
 function withheldContracts(
   { kind, timeMs, role, fee, size, price }: WalletEvent,
