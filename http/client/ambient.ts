@@ -1,20 +1,15 @@
-// The client's only access to global timers, random numbers and `WebSocket`. Other files take them as parameters, so
-// that tests can use a fake clock.
+// The only file of the client that accesses global timers, random numbers and `WebSocket`. Tests replace them.
 
-/** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
 
 export interface ClientClock {
   /** Milliseconds since an arbitrary origin; monotonic. */
   monotonicMs(): number
-  /** Runs `action` once after `delayMs`. */
   after(delayMs: number, action: () => void): StopTimer
 }
 
-/** Returns a random number in [0, 1). */
 export type Chance = () => number
 
-/** The part of the WebSocket interface that the client uses. Browsers, Node and `ws` provide it. */
 export interface SocketLike {
   binaryType: string
   addEventListener(type: 'open', listener: () => void): void
@@ -40,7 +35,7 @@ export const ambientClock: ClientClock = {
 
 export const ambientChance: Chance = () => Math.random()
 
-/** The global `WebSocket`; null in a Node version without one, where the caller must pass the one of `ws`. */
+/** Null in a Node version without a global `WebSocket`. The caller must then pass the one of `ws`. */
 export function ambientSocket(): SocketConstructor | null {
   const found: unknown = Reflect.get(globalThis, 'WebSocket')
   return isConstructor(found) ? found : null

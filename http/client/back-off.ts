@@ -1,5 +1,5 @@
-// Reconnect delays: fixed ranges for close codes that the protocol defines, otherwise exponential back-off with jitter,
-// which spreads the reconnects of many clients.
+// Reconnect delays. Fixed ranges apply to close codes that the protocol defines. Other closes use exponential back-off
+// with jitter.
 
 import type { Chance } from './ambient.ts'
 
@@ -15,17 +15,14 @@ const FIRST_MS = 500
 const LAST_MS = 30_000
 /** Range of the random delay that the protocol requires after close code 1001. */
 const GOING_AWAY_MS = 10_000
-/**
- * Minimum delay after close code 4009 (connection limit lowered), since the server does not raise the limit within
- * seconds.
- */
+/** Minimum delay after close code 4009: the server lowered the connection limit. */
 const LATER_MS = 30_000
 
 const CODES = { goingAway: 1001, tooManyErrors: 4000, limitLowered: 4009, keyRevoked: 4010 }
 
 /**
- * Milliseconds until the next attempt, or null if a reconnect cannot succeed. `attempt` counts the attempts since the
- * connection was last in sync, starting at 0.
+ * Milliseconds until the next attempt, or null if a reconnect cannot succeed. `attempt` starts at 0 and counts attempts
+ * since the connection was last in sync.
  */
 export function delayMs(end: End, attempt: number, chance: Chance): number | null {
   if (end.code === CODES.tooManyErrors || end.code === CODES.keyRevoked) return null
@@ -33,6 +30,5 @@ export function delayMs(end: End, attempt: number, chance: Chance): number | nul
   if (end.code === CODES.limitLowered) return LATER_MS * (1 + chance())
   const grown = Math.min(LAST_MS, FIRST_MS * 2 ** Math.min(attempt, 16))
   if (end.code === CODES.goingAway) return Math.max(chance() * GOING_AWAY_MS, grown / 2 - FIRST_MS)
-  // The first retry may be immediate. Later retries wait for at least half of the computed delay.
   return attempt === 0 ? grown * chance() : (grown * (1 + chance())) / 2
 }

@@ -4,7 +4,6 @@
 import { crc32 } from './crc32.ts'
 import type { SnapshotMessage, UpdateMessage, WireLevel } from './messages.ts'
 
-/** One dollar or contract in millionths. */
 const MICROS = 1_000_000
 const CHECKED_LEVELS = 10
 
@@ -42,9 +41,7 @@ export class Book {
   seq = 0
   isStale = true
   isInSync = false
-  /** A gap was reported, and no snapshot has arrived since. */
   isGapReported = false
-  /** Snapshot requests since the last valid snapshot. */
   attempts = 0
   /** Watchdog ticks since the book went out of sync. A tick is half a heartbeat. */
   beats = 0
@@ -57,7 +54,6 @@ export class Book {
     this.marketId = marketId
   }
 
-  /** Replaces the book with a snapshot. The book is out of sync unless the result is `applied`. */
   replace(message: SnapshotMessage): Applied {
     this.isInSync = false
     this.#bids.clear()
@@ -72,14 +68,12 @@ export class Book {
     return 'applied'
   }
 
-  /** Applies the next update. The book is out of sync unless the result is `applied`. */
   update(message: UpdateMessage): Applied {
     const result = this.#apply(message)
     if (result !== 'applied') this.isInSync = false
     return result
   }
 
-  /** The best `depth` levels of each side. Default: all levels. */
   view(depth = Number.POSITIVE_INFINITY): BookView {
     const bid = this.#bids.best
     const ask = this.#asks.best
@@ -121,10 +115,6 @@ export class Book {
   }
 }
 
-/**
- * One side of a book, best price first. Parallel arrays of prices and sizes are fast, since most changes are near the
- * front.
- */
 class Side {
   readonly #isBid: boolean
   readonly #prices: number[] = []
@@ -143,7 +133,6 @@ class Side {
     this.#sizes.length = 0
   }
 
-  /** Returns false at the first invalid level. Levels before it have been applied. */
   apply(levels: readonly WireLevel[]): boolean {
     for (const level of levels) {
       const price = micros(level?.price)
@@ -182,7 +171,6 @@ class Side {
     }
   }
 
-  /** The index of a price, or the index at which to insert it. */
   #find(price: number): number {
     let low = 0
     let high = this.#prices.length

@@ -20,7 +20,6 @@ interface BooksParts {
   readonly request: (marketIds: readonly string[]) => void
 }
 
-/** Books by market. Only subscribed markets have a book, since `drop` removes it after an unsubscribe. */
 export class Books {
   readonly #parts: BooksParts
   readonly #books = new Map<string, Book>()
@@ -42,7 +41,6 @@ export class Books {
     return this.#books.get(marketId)?.isInSync === true
   }
 
-  /** Applies a message. Returns false if it is a repeat or belongs to a gap and must not be emitted. */
   take(message: SnapshotMessage | UpdateMessage): boolean {
     const book = this.#books.get(message.market_id) ?? this.#make(message.market_id)
     return message.type === 'snapshot' ? this.#replace(book, message) : this.#update(book, message)
@@ -61,7 +59,6 @@ export class Books {
     if (message.type === 'fresh') this.fellBehind(message.market_id, message.seq)
   }
 
-  /** Marks the book out of sync if the server has sent a later `seq`. */
   fellBehind(marketId: string, seq: number): void {
     const book = this.#books.get(marketId)
     if (book?.isInSync !== true || book.seq >= seq) return
@@ -75,15 +72,12 @@ export class Books {
     this.#outOfSync.delete(book)
   }
 
-  /** Requests missing snapshots once no pending command can still deliver them. */
+  /** Requests missing snapshots. Call it only while no pending command can deliver them. */
   requestMissing(): void {
     this.#request([...this.#outOfSync].filter((book) => book.attempts === 0))
   }
 
-  /**
-   * Called every half heartbeat while no command is pending. Requests overdue snapshots again, since a snapshot can be
-   * lost.
-   */
+  /** Called every half heartbeat while no command is pending. Requests overdue snapshots again. */
   beat(): void {
     const due: Book[] = []
     for (const book of this.#outOfSync) {
@@ -120,7 +114,6 @@ export class Books {
 
   #update(book: Book, message: UpdateMessage): boolean {
     if (!book.isInSync) {
-      // An update arrived before any snapshot, so the snapshot was lost.
       if (book.epoch === '' && !book.isGapReported) this.#lose(book, { cause: 'no_base' })
       return false
     }

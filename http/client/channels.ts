@@ -1,15 +1,12 @@
-// Table of the stream's channels: the types and checks of their messages, and how the client handles them. A new
-// channel needs only a new entry in `CHANNELS`.
+// Table of the stream's channels. To add a channel, add an entry to `CHANNELS`.
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Options of a channel, named as in the protocol. */
 export interface ChannelOptions {
   /** For `depth`: 5, 10 or 20. */
   readonly levels?: number
   /** For `depth`: 100, 250 or 1000. For `prices`: 0, 250 or 1000. */
   readonly conflate_ms?: number
-  /** For `candles`. */
   readonly interval?: string
   /** For `arbitrage`: 0, 1, 5, 10, 50 or 100. */
   readonly min_profit_usd?: number
@@ -46,32 +43,30 @@ interface TradeData {
   readonly price: number
   readonly size: number
   readonly side: string
-  /** The traded outcome. Price and side refer to the market's first outcome. */
   readonly outcome: string
   readonly size_usd: number
   readonly timestamp_ms: number
-  /** Label of the outcome that the taker traded. */
   readonly taker_outcome: string | null
-  /** The taker's side: `buy` or `sell`. */
   readonly taker_side: string
   /** The taker's price, 0 to 1. */
   readonly taker_price: number
 }
 
-/** A message type of a channel, with the check of its `data`. The type parameters are used only by the compiler. */
+/**
+ * The type parameters exist only at compile time. `Data` is the type of the field `data`, and `More` is the type of the
+ * fields beside it.
+ */
 interface MessageType<Data, More> {
   readonly isData: (data: unknown) => boolean
   readonly types?: { readonly data: Data; readonly more: More }
 }
 
-/** `Data` is the type of the field `data`. `More` is the type of the fields beside it. */
 function messageOf<Data, More = unknown>(
   isData: (data: unknown) => boolean = isRecord,
 ): MessageType<Data, More> {
   return { isData }
 }
 
-/** How the client handles the messages of a channel. */
 interface ChannelRules {
   /**
    * `book`: snapshots and changes of order books. `every`: each message counts, so that a resume must fetch lost
@@ -79,13 +74,13 @@ interface ChannelRules {
    */
   readonly delivery: 'book' | 'every' | 'state'
   readonly messages: Readonly<Record<string, MessageType<unknown, unknown>>>
-  /** For `every`: a later epoch may repeat messages with the same `data.id`. */
+  /** Only for `every`: a later epoch may repeat messages with the same `data.id`. */
   readonly hasIds?: true
-  /** For `every`: whether the server filters messages by these options. A gap in `seq` or offset is then no loss. */
+  /** Only for `every`: true if the server filters messages by these options. A missing `seq` or offset is then no loss. */
   readonly isFiltered?: (options: ChannelOptions) => boolean
-  /** For `state`: whether the server may skip states with these options. Absent: it may. */
+  /** Only for `state`: true if the server may skip states. Default: true. */
   readonly isConflated?: (options: ChannelOptions) => boolean
-  /** For `state`: report the states missed during a disconnect, because the REST API provides them. */
+  /** Only for `state`: report states missed during a disconnect, because the REST API provides them. */
   readonly hasHistory?: true
 }
 
@@ -105,13 +100,13 @@ export const CHANNELS = {
   orderbook: {
     delivery: 'book',
     messages: {
-      /** A complete book. After a stale snapshot comes a gap with another snapshot, or `fresh`. */
+      /** A complete book. After a stale snapshot, the server sends either a gap and a new snapshot, or `fresh`. */
       snapshot: messageOf<Sides, SnapshotFields>(hasSides),
       /** Changed levels of a book with absolute sizes. */
       update: messageOf<Sides, { readonly checksum?: number | null }>(hasSides),
     },
   },
-  /** The best levels of a book. Each message contains all of them. */
+  /** The best levels of a book. Each message contains all of these levels. */
   depth: { delivery: 'state', messages: { depth: messageOf<Sides & Fields>(hasSides) } },
   prices: {
     delivery: 'state',
@@ -189,9 +184,7 @@ export type WhaleMessage = MessageOf<'whale'>
 export type LifecycleMessage = MessageOf<'lifecycle'>
 export type CandleMessage = MessageOf<'candle'>
 export type ArbitrageMessage = MessageOf<'arbitrage'>
-/** Messages of channels in which each message counts and a resume fetches lost messages. */
 export type FlowMessage = MessagesOf<ChannelWith<'every'>>
-/** Messages that contain the complete state. */
 export type StateMessage = MessagesOf<ChannelWith<'state'>>
 
 export function isRecord(value: unknown): value is Fields {
@@ -210,7 +203,6 @@ export function isFiltered(channel: Channel, options: ChannelOptions): boolean {
   return rulesOf(channel).isFiltered?.(options) === true
 }
 
-/** Stores one value for each channel. */
 export class PerChannel<Value> {
   readonly #values: ReadonlyMap<Channel, Value>
 

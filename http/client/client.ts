@@ -1,6 +1,5 @@
-// Connection lifecycle: connect, reconnect, watchdog and event delivery. inbox.ts processes messages, and
-// subscriptions.ts holds the subscriptions. Invalid input from the server never throws here and never rejects a
-// promise.
+// Connection lifecycle: connect, reconnect, watchdog and event delivery. Invalid server input never throws and never
+// rejects a promise.
 
 import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambient.ts'
 import { delayMs, type End } from './back-off.ts'
@@ -25,20 +24,17 @@ import { ClientSocket } from './socket.ts'
 import type { Subscription } from './subscription-handle.ts'
 import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
 
-/** Default capacity of the event queue of `events()`. */
 const QUEUE_EVENTS = 10_000
 const IDS_PER_COMMAND = 100
 /** Watchdog ticks after which a pending command causes a probe by `ping`. A tick is half a heartbeat. */
 const PROBE_BEATS = 4
 const TICKET_MS = 10_000
-/** The client compares each market's `seq` with the server's list once per this number of heartbeats. */
+/** Every this many heartbeats, the client compares each market's `seq` with the server's list. */
 const COMPARE_HEARTBEATS = 6
 
-/** Dependencies of a client. connect.ts defines the public options. */
 interface ClientParts {
   /** Contains the credential unless `ticket` is set. */
   readonly url: string
-  /** Called before each connection to get a ticket. */
   readonly ticket: (() => Promise<string>) | null
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
@@ -57,9 +53,7 @@ export class StreamClient {
   #state: ClientState = 'connecting'
   #socket: ClientSocket | null = null
   #cancelRetry: StopTimer | null = null
-  /** Cancels the pending ticket request. Null if there is none. */
   #cancelTicket: StopTimer | null = null
-  /** Connection attempts since the connection was last in sync. */
   #attempts = 0
   #isGreeted = false
   #isCatchingUp = false
@@ -183,12 +177,10 @@ export class StreamClient {
     else this.#requestTicket(ticket)
   }
 
-  /** True if no connection is open, pending or scheduled. */
   get #isAway(): boolean {
     return this.#socket === null && this.#cancelRetry === null && this.#cancelTicket === null
   }
 
-  /** Requests a ticket and then connects. Ignores a ticket that arrives later than `TICKET_MS`. */
   #requestTicket(ticket: () => Promise<string>): void {
     let isOver = false
     const settle = (then: () => void): void => {
@@ -239,7 +231,7 @@ export class StreamClient {
     this.#take(message)
   }
 
-  /** Any message may be missing after an unreadable message, so the client resumes. */
+  /** Any message may be missing after an unreadable one, so the client resumes. */
   #damaged(reason: string): void {
     this.#emit({ type: 'fault', reason })
     this.#socket?.cut(reason)
@@ -275,7 +267,6 @@ export class StreamClient {
     this.#inbox.connect()
     this.#emit(message)
     this.#subscriptions.connect()
-    // Emit the state before sending commands, so that users see it before any reply.
     this.#noteState()
     this.#commandQueue.open(message.limits.commands_per_s)
   }
@@ -303,7 +294,7 @@ export class StreamClient {
       const all = channelState.keys.find({ kind: 'all' })
       const isComplete = all?.phase === 'live' && channelState.resuming === 0
       if (offset === undefined || channelState.position === null || !isComplete) continue
-      // With options, the server filters messages out. Those before the heartbeat are not missing.
+      // Options filter messages on the server, so messages before the heartbeat are not missing.
       if (isFiltered(channel, all.options)) channelState.move(epoch, offset)
       if (channelState.position.epoch !== epoch || channelState.position.offset < offset) {
         return this.#socket?.cut(
@@ -316,8 +307,8 @@ export class StreamClient {
   }
 
   /**
-   * Compares each market's `seq` with the server's list. Only the list shows that the last message of a market was
-   * lost. Wildcard subscriptions skip this, since their list would be too long.
+   * Compares each market's `seq` with the server's list. Otherwise the loss of a market's last message would go
+   * undetected. Skips wildcard subscriptions, whose lists would be too long.
    */
   #compare(): void {
     const all = this.#channelStates.all()
@@ -368,7 +359,7 @@ export class StreamClient {
     const reason = end.status === null ? end.reason : `refused with status ${end.status}`
     if (delay === null) return this.#finish(end.code, reason)
     this.#attempts += 1
-    // The server would close another connection without subscriptions too. The next `subscribe` reconnects.
+    // The server closes connections without subscriptions. The next `subscribe` reconnects.
     const isIdle = end.code === 4001 && this.#subscriptions.isEmpty
     if (!isIdle) {
       this.#cancelRetry = this.#parts.clock.after(delay, () => {
@@ -418,8 +409,7 @@ export class StreamClient {
     try {
       onEvent(event)
     } catch (error) {
-      // Rethrow the error of the user's listener in a later task, so that it does not leave the client in an invalid
-      // state.
+      // Rethrows the error of the user's listener in a later task, so that the client's state stays valid.
       queueMicrotask(() => {
         throw error
       })

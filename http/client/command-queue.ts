@@ -1,22 +1,20 @@
-// Command queue: assigns ids, stays below the server's rate limit, and tracks pending commands. The server processes
-// commands in order. A `pong` therefore shows that earlier pending commands, or their replies, are lost. Such commands
-// are sent again.
+// Sends commands below the server's rate limit and tracks pending ones. The server processes commands in order: when a
+// `pong` arrives, earlier commands without a reply are lost and are sent again.
 
 import type { ClientClock, StopTimer } from './ambient.ts'
 import type { Channel, Position, ReplyMessage } from './messages.ts'
 import type { Key } from './subscription-keys.ts'
 
-/** Maximum queued and pending commands. `hasCapacity` is false at this number. */
 const COMMANDS_MAX = 4096
 /** Fraction of the server's rate limit to use. The one-second windows of server and client are not aligned. */
 const PACE = 0.8
 const SECOND_MS = 1000
 /**
- * In the server's rate limit, `list` counts as this many commands. `snapshot` counts as one for each group of this many
- * markets, rounded up.
+ * In the server's rate limit, a `list` counts as this many commands. A `snapshot` counts as one command per group of
+ * this many markets.
  */
 const HEAVY = 10
-/** A command is sent at most this many times. Then the connection is cut. */
+/** After this many attempts at a command, the client closes the connection. */
 const ATTEMPTS_MAX = 5
 
 export interface Command {
@@ -27,16 +25,14 @@ export interface Command {
   since: Position | null
   /** All fields except `action` and `id`. */
   fields: Readonly<Record<string, unknown>>
-  /** For a `since` command: number of messages received so far. */
+  /** Only for a `since` command: number of messages received so far. */
   received: number
-  /** For a `since` command: position of the newest message received. */
+  /** Only for a `since` command: position of the newest message received. */
   newest: Position | null
   attempts: number
-  /** Receives the final reply. Null: the connection ended first or the server refused the command. */
   readonly onEnd: ((reply: ReplyMessage | null) => void) | null
 }
 
-/** The number of commands that a command counts as in the rate limit. */
 function weightOf({ action, fields }: Pick<Command, 'action' | 'fields'>): number {
   if (action === 'list') return HEAVY
   const ids = fields.market_ids
@@ -114,7 +110,6 @@ export class CommandQueue {
     command.onEnd?.(reply)
   }
 
-  /** Sends a command again, before all queued commands. */
   resend(command: Command): void {
     this.#open.delete(command.id)
     if (command.attempts >= ATTEMPTS_MAX) {
@@ -134,13 +129,11 @@ export class CommandQueue {
     this.#arm()
   }
 
-  /** Plans a `ping`, whose `pong` shows which sent commands the server has processed. */
   probe(): void {
     if (this.#open.size > 0 && this.#probe === null) this.#needsProbe = true
     this.#pump()
   }
 
-  /** Handles a `pong`. Commands that were sent before its `ping` and are still pending are lost. */
   pong(id: number): void {
     if (id !== this.#probe) return
     this.#probe = null
@@ -166,7 +159,7 @@ export class CommandQueue {
       }
       const command = this.#waiting.shift()
       if (command === undefined) return
-      // Assign the id when sending: ids lower than that of a pong then belong to commands sent before its ping.
+      // Ids are assigned when sending, so that ids lower than a pong's id belong to commands sent before its ping.
       command.id = this.#newId()
       command.attempts += 1
       this.#open.set(command.id, command)
@@ -181,13 +174,12 @@ export class CommandQueue {
     this.#parts.send(JSON.stringify(fields))
   }
 
-  /** Milliseconds until the next command may be sent. */
   #nextDelayMs(): number {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#sentMs = this.#sentMs.filter((sentMs) => nowMs - sentMs < SECOND_MS)
     const [next] = this.#waiting
     const excess = this.#sentMs.length + (next === undefined ? 1 : weightOf(next)) - this.#perSecond
-    // The command may be sent once the oldest `excess` commands were sent a second ago.
+    // The next command may be sent one second after the oldest `excess` commands.
     const blocking = this.#sentMs.slice(0, Math.max(0, excess)).at(-1)
     const freeAtMs = blocking === undefined ? nowMs : blocking + SECOND_MS
     return Math.max(freeAtMs, this.#pauseUntilMs) - nowMs

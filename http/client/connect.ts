@@ -1,5 +1,4 @@
-// Entry point of the client package. Runs in Node, and in browsers after its types are stripped. Files in this folder
-// import only each other.
+// Entry point of the client package. Files in this folder may import only each other.
 
 import {
   ambientChance,
@@ -26,22 +25,22 @@ export type { SubscribeRequest } from './subscriptions.ts'
 export interface ConnectOptions {
   /** `https://host`, `wss://host`, or the complete address of the stream. */
   readonly url: string
-  /** An API key. Use `accessToken` or `ticket` instead if there is no key. */
+  /** An API key. Alternatives: `accessToken` or `ticket`. */
   readonly apiKey?: string
   /** The access token of a login. */
   readonly accessToken?: string
   /**
-   * Requests a ticket before each connection, so that URLs contain neither key nor token. A rejection is retried later,
-   * but one whose `status` is 401 or 403 closes the client.
+   * Requests a ticket before each connection, so that URLs contain no credentials. A rejection with `status` 401 or 403
+   * closes the client. Other rejections are retried.
    */
   readonly ticket?: () => Promise<string>
-  /** Default `json`. MessagePack is smaller, and JSON decodes faster. */
+  /** Default: `json`. MessagePack is smaller, and JSON decodes faster. */
   readonly encoding?: 'json' | 'msgpack'
   /** The `WebSocket` of the package `ws`, for runtimes without a global one (Node 20). */
   readonly WebSocket?: SocketConstructor
   /**
-   * Whether the server sends all messages of an event-loop tick in one frame, which saves work on both sides. Default:
-   * true, or false if `decode` is given. The events are the same.
+   * Whether one frame may contain several messages, which saves work on both sides. Default: true, or false if `decode`
+   * is given. The events are the same.
    */
   readonly batch?: boolean
   /** Replaces the MessagePack decoder. Decodes one value and must return 64-bit integers as numbers. */

@@ -1,4 +1,4 @@
-// CRC-32 (IEEE 802.3, as in zlib) for checksums of books. Browsers have no built-in function for it.
+// CRC-32 (IEEE 802.3, as in zlib) for checksums of books. Browsers have no built-in function.
 
 const TABLE = makeTable()
 

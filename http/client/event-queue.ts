@@ -1,5 +1,4 @@
-// Bounded event queue for one `for await` loop. A full queue drops and counts new events. One gap event then reports
-// their number.
+// Bounded event queue for one `for await` loop. A full queue drops new events. One gap event then reports their number.
 
 import { gapEvent } from './channel-state.ts'
 import type { StreamEvent } from './messages.ts'
@@ -22,12 +21,11 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
     if (this.#isOver) return
     const reader = this.#waiting.shift()
     if (reader !== undefined) return reader({ done: false, value: event })
-    // After the first drop, drop all events until the reader takes the gap event. This keeps events in order.
+    // After a drop, all events are dropped until the reader takes the gap event. This preserves the order.
     if (this.#lost > 0 || this.#events.length - this.#next >= this.#max) this.#lost += 1
     else this.#events.push(event)
   }
 
-  /** Ends the queue. The reader still gets the queued events. */
   end(): void {
     this.#isOver = true
     for (const reader of this.#waiting.splice(0)) reader({ done: true, value: undefined })

@@ -1,5 +1,5 @@
-// Processes data messages: checks their `seq` and emits new ones. Fetches missing messages by a resume or reports them
-// as gaps.
+// Checks the `seq` of data messages and emits new messages. A resume fetches missing messages. If that fails, a gap
+// event reports them.
 
 import { Books } from './books.ts'
 import { type ChannelState, gapEvent } from './channel-state.ts'
@@ -30,7 +30,7 @@ interface InboxParts {
   readonly requestSnapshots: (marketIds: readonly string[]) => void
   /** Called for each message of a key. Returns the `since` of the pending command that delivers the message, or null. */
   readonly onCounted: (key: Key, position: Position) => Position | null
-  /** Ends the connection. The next connection resumes from the current positions. */
+  /** Closes the connection. The next connection resumes from the current positions. */
   readonly cut: (reason: string) => void
 }
 
@@ -60,7 +60,7 @@ export class Inbox {
     )
   }
 
-  /** Registers a new connection. States that the server sent before it count as missed. */
+  /** Called on each new connection. States that the server sent before it count as missed. */
   connect(): void {
     this.#connection += 1
   }
@@ -68,7 +68,6 @@ export class Inbox {
   take(message: DataMessage): void {
     const channelState = this.#parts.channelStates.of(message.channel)
     const key = channelState.keys.keyOf(message.market_id)
-    // The user unsubscribed while the message was in transit.
     if (key === null) return
     const since = this.#parts.onCounted(key, message)
     const flow = this.#flows.of(message.channel)
@@ -116,7 +115,7 @@ export class Inbox {
   }
 
   /**
-   * Compares the server's latest `seq` of a market with the local one. All messages that the server sent before it have
+   * Compares the server's latest `seq` of a market with the local one. Call it when all messages before `newest` have
    * been processed.
    */
   compare(channel: Channel, marketId: string, newest: Position & { readonly seq: number }): void {
@@ -134,7 +133,6 @@ export class Inbox {
     }
   }
 
-  /** Accepts the current `seq` of markets once more. Needed after a change of options and before states are repeated. */
   expect(channel: Channel, keys: readonly Key[]): void {
     const states = this.#states.of(channel)
     for (const { target } of keys) {
@@ -143,7 +141,6 @@ export class Inbox {
     }
   }
 
-  /** Drops the states of markets without a subscription. */
   dropUnwanted(channelState: ChannelState): void {
     const { channel, keys } = channelState
     const tracker = channel === 'orderbook' ? this.books : this.#states.of(channel)
@@ -154,8 +151,8 @@ export class Inbox {
   }
 
   /**
-   * A resume delivered `lost` fewer messages than the server reported. Returns false the first time: the resume is then
-   * repeated.
+   * Called when a resume delivered `lost` fewer messages than the server reported. Returns false the first time, so
+   * that the resume is repeated.
    */
   handleShortResume(channelState: ChannelState, lost: number): boolean {
     if (this.#flows.of(channelState.channel) === null) return true
@@ -164,7 +161,7 @@ export class Inbox {
       this.#parts.cut(`a resume of ${channelState.channel} lacks ${lost} messages`)
       return false
     }
-    // Gaps in `seq` of single markets have already been reported.
+    // Missing `seq` of single markets have already been reported.
     const unreported = lost - channelState.lostReported
     const fields = { cause: 'replay_short', state_follows: false, lost: unreported } as const
     if (unreported > 0) this.#reportGap(gapEvent(channelState.channel, fields))
@@ -178,7 +175,7 @@ export class Inbox {
   ): void {
     const { marks, ids } = flow
     const { market_id, epoch, offset, seq } = message
-    // A resume from an earlier epoch delivers all messages of the current epoch, starting with the first.
+    // A resume from an earlier epoch delivers all messages of the current epoch.
     const isFromFirst = since !== null && since.epoch !== epoch && !channelState.hasLost
     const completeTo = isFromFirst ? { epoch, offset: 0 } : key.completeTo
     const sequence = checkSequence(marks.newest(market_id, epoch, completeTo), seq)

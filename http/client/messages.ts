@@ -1,5 +1,4 @@
-// Types of the server's messages and of the client's own events. Field names are those of the protocol. channels.ts
-// defines data messages.
+// Types of the server's messages and of the client's own events. Field names are those of the protocol.
 
 import {
   CHANNELS,
@@ -27,7 +26,7 @@ export type {
   WireLevel,
 } from './channels.ts'
 
-/** A resume position: an epoch (one run of the engine) and an offset in a channel. */
+/** A resume position. An epoch is one run of the engine. The offset counts the messages of a channel. */
 export interface Position {
   readonly epoch: string
   readonly offset: number
@@ -76,7 +75,6 @@ export interface Rejected {
   readonly code: string
 }
 
-/** Replies to commands. `id` is that of the command. */
 export type ReplyMessage =
   | {
       readonly type: 'subscribed'
@@ -115,7 +113,7 @@ export interface ResyncMessage {
   readonly reason: string
 }
 
-/** Earlier messages of a market may be wrong. No update follows before a gap with a new state, or `fresh`. */
+/** Earlier messages of a market may be wrong. The server then sends either a gap and a new state, or `fresh`. */
 export interface StaleMessage {
   readonly type: 'stale'
   readonly channel: Channel
@@ -125,7 +123,7 @@ export interface StaleMessage {
   readonly since_ms: number
 }
 
-/** The book of a stale market turned out to be unchanged. All messages up to `seq` are correct. */
+/** The book of a stale market has not changed. All messages up to `seq` are correct. */
 export interface FreshMessage {
   readonly type: 'fresh'
   readonly channel: Channel
@@ -156,7 +154,7 @@ export type ServerMessage =
   | FreshMessage
   | LostMessage
 
-/** The server reports the first four causes. The client detects all others. */
+/** The server reports the first four causes. The client detects the remaining causes. */
 export type GapCause =
   | 'venue_gap'
   | 'slow_consumer'
@@ -173,7 +171,7 @@ export type GapCause =
 /** Messages are missing. Each loss causes one event. Unknown fields are null. */
 export interface GapEvent {
   readonly type: 'gap'
-  /** Null if the reader's own event queue was full. */
+  /** Null if the reader's event queue was full. */
   readonly channel: Channel | null
   readonly market_id: string | null
   readonly platform: string | null
@@ -214,10 +212,7 @@ export type StreamEvent =
   | StateEvent
   | FaultEvent
 
-/**
- * Validates a decoded value. Returns `unknown` for a message type that this client does not know, and `damaged` for an
- * invalid message.
- */
+/** Returns `unknown` for a message type that the client does not know, and `damaged` for an invalid message. */
 export function readMessage(value: unknown): ServerMessage | 'unknown' | 'damaged' {
   if (!isRecord(value) || typeof value.type !== 'string') return 'damaged'
   const check = checks.get(value.type)
@@ -229,12 +224,14 @@ const DATA_TYPES: ReadonlySet<string> = new Set(
   Object.values(CHANNELS).flatMap(({ messages }) => Object.keys(messages)),
 )
 
-/** Decides by the type alone: any other message may get a field `data` in a later version of the server. */
+/**
+ * True if `type` is that of a data message. Checking for a field `data` would not suffice: later versions may add the
+ * field to further types.
+ */
 export function isDataMessage(message: ServerMessage | StreamEvent): message is DataMessage {
   return DATA_TYPES.has(message.type)
 }
 
-/** Call it only for values that passed the check of their type in `checks`. */
 function isMessage(value: Fields): value is Fields & ServerMessage {
   return typeof value.type === 'string'
 }

@@ -1,9 +1,8 @@
-// MessagePack decoder for nil, booleans, integers, floats, strings, binaries, arrays and maps with string keys. Rejects
-// extension types, which the stream does not use. Has no dependencies, so that browsers need no bundler.
+// MessagePack decoder without dependencies, so that browsers need no bundler. Rejects extension types, which the stream
+// does not use.
 
-/** Maximum nesting depth, which limits the work for malformed input. Stream messages are less deep. */
+/** Maximum nesting depth, which limits the work for malformed input. */
 export const nestedLevelsMax = 64
-/** Up to this length a loop over ASCII characters is faster than TextDecoder. */
 const SHORT_TEXT_BYTES = 48
 const OWN_FIELD = { enumerable: true, configurable: true, writable: true }
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -154,12 +153,11 @@ class Reader {
     return map
   }
 
-  /** Throws if fewer than `count` bytes are left. Every item takes at least one byte, so a larger count is malformed. */
+  /** Throws if fewer than `count` bytes are left. Each item takes at least one byte, so a larger count is malformed. */
   #assertRemaining(count: number): void {
     if (count > this.#bytes.length - this.#at) throw new RangeError('a length beyond the end')
   }
 
-  /** Advances by `length` bytes and returns the previous offset. */
   #skip(length: number): number {
     const start = this.#at
     if (length > this.#bytes.length - start) throw new RangeError('the value is cut off')

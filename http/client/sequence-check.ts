@@ -1,14 +1,13 @@
-// Duplicate detection by the latest `seq` of each market in each epoch, and by the ids of recent trades. The memory of
-// both is bounded.
+// Detects duplicates by the latest `seq` of each market and epoch, and by the ids of recent trades.
 
 import type { Position } from './messages.ts'
 
 /**
- * Maximum markets with a stored `seq`: three times the number that both venues list. At the limit the oldest entry is
- * evicted, and the next message of its market is not checked.
+ * Three times the number of markets of both venues. At the limit, the oldest entry is evicted and the next message of
+ * its market is not checked.
  */
 const MARKETS_MAX = 300_000
-/** Epochs stored for each market. An interrupted resume may have started several epochs ago. */
+/** Epochs stored for each market. The last complete resume may have been several epochs ago. */
 const RUNS_MAX = 4
 /** Number of ids in one generation. {@link IdWindow} stores two generations. */
 const GENERATION_IDS = 32_768
@@ -29,8 +28,8 @@ export class Marks {
   readonly #marks = new Map<string, Mark[]>()
 
   /**
-   * The latest message of a market in an epoch. Null if unknown. All messages of the epoch up to `completeTo` have
-   * arrived, so a market without an entry had no message in it.
+   * Null if unknown. All messages of the epoch up to `completeTo` have arrived, so a market without an entry had no
+   * message in the epoch.
    */
   newest(marketId: string, epoch: string, completeTo: Position | null): Mark | null {
     const marks = this.#marks.get(marketId)
@@ -68,9 +67,8 @@ export class Marks {
 }
 
 /**
- * Ids of recent trades. `seq` detects repeats within an epoch. Ids detect trades that a killed server sent but had not
- * committed, and that the next epoch fetches again from the venue. They are the first trades of the new epoch, at most
- * 5,000 for each second since the last commit, so that tens of thousands of ids suffice.
+ * Ids of recent trades. `seq` detects repeats only within an epoch. After a crash, the next epoch fetches uncommitted
+ * trades again and repeats them.
  */
 export class IdWindow {
   #young = new Set<string>()

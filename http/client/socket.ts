@@ -1,12 +1,12 @@
-// A WebSocket from open to close. Decodes frames and cuts a connection that is silent for 2.5 heartbeats. Calls `onEnd`
-// once and no callback after it.
+// A WebSocket from open to close. Cuts a connection that is silent for 2.5 heartbeats. Calls `onEnd` once, as the last
+// callback.
 
 import type { ClientClock, SocketConstructor, SocketLike, StopTimer } from './ambient.ts'
 import type { End } from './back-off.ts'
 
-/** Heartbeat period before the server has sent its own. */
+/** Heartbeat period until the server announces its own. */
 const FIRST_BEAT_MS = 5000
-/** The watchdog checks twice per heartbeat. It cuts the connection after this many checks without data. */
+/** Checks without received data until the connection is cut. There are two checks per heartbeat. */
 const MISSED_CHECKS_MAX = 5
 const REFUSED = /Unexpected server response: (\d{3})/
 
@@ -14,12 +14,9 @@ interface ClientSocketParts {
   readonly url: string
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
-  /** Decodes the messages of a binary frame. */
   readonly decode: (bytes: Uint8Array) => readonly unknown[]
   readonly onValue: (value: unknown) => void
-  /** Called for a frame that cannot be decoded. */
   readonly onDamage: (reason: string) => void
-  /** Called twice per heartbeat while the connection is open. */
   readonly onBeat: () => void
   readonly onEnd: (end: End) => void
 }
@@ -48,7 +45,6 @@ export class ClientSocket {
     this.#cancelCheck = parts.clock.after(this.#checkPeriodMs, () => this.#check())
   }
 
-  /** Sets the watchdog period from the server's heartbeat. */
   setBeat(seconds: number): void {
     this.#checkPeriodMs = (seconds * 1000) / 2
   }
@@ -69,7 +65,6 @@ export class ClientSocket {
     this.#parts.onEnd({ code: 1006, reason, status: null })
   }
 
-  /** Closes permanently and does not call `onEnd`. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -90,7 +85,7 @@ export class ClientSocket {
       return this.#parts.onDamage('a frame could not be decoded')
     }
     for (const value of values) {
-      // The previous message may have ended this connection.
+      // The previous message may have closed this connection.
       if (this.#isOver) return
       this.#parts.onValue(value)
     }

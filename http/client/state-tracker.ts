@@ -1,18 +1,17 @@
-// Tracks channels whose messages contain the complete state (prices, depth, candles). Drops repeats. Reports a gap for
-// missing states, unless the server may skip states.
+// Tracks channels whose messages contain the complete state: prices, depth, candles. Drops repeats and reports missing
+// states.
 
 import { gapEvent } from './channel-state.ts'
 import { type Channel, type DataMessage, rulesOf } from './channels.ts'
 import type { GapCause, GapEvent } from './messages.ts'
 
-/** Maximum markets. At the limit the oldest entry is evicted, and the next state of its market is not compared. */
+/** At the limit, the oldest entry is evicted and the next state of its market is not compared. */
 const MARKETS_MAX = 300_000
 
 interface Seen {
   readonly epoch: string
   readonly seq: number
   readonly connection: number
-  /** The next state is accepted even if its `seq` is known, because it closes a gap or has other options. */
   readonly isOpen: boolean
 }
 
@@ -54,7 +53,7 @@ export class StateTracker {
     this.#onGap(gapEvent(this.#channel, { cause, ...where }))
   }
 
-  /** Called when a market is subscribed to with other options. The next state then has the same `seq` but other content. */
+  /** Called when a market is subscribed to with new options. The next state then has the same `seq` but other content. */
   expect(marketId: string): void {
     if (this.#seen.has(marketId)) this.#open(marketId)
   }

@@ -1,5 +1,4 @@
-// The handle that `subscribe` returns. Tracks its keys while the server confirms or rejects them. An event key becomes
-// several market keys.
+// The handle that `subscribe` returns. Tracks its keys while the server confirms or rejects them.
 
 import type { Rejected } from './messages.ts'
 import { type Key, type KeyHolder, nameOf } from './subscription-keys.ts'
@@ -8,7 +7,7 @@ import { type Key, type KeyHolder, nameOf } from './subscription-keys.ts'
 export interface Subscribed {
   /** Canonical market ids, `*`, or a venue name. */
   readonly accepted: readonly string[]
-  /** Rejected markets, each with an error code of the protocol, or `CLOSED` if the client closed first. */
+  /** Rejected markets, each with an error code of the protocol. The code is `CLOSED` if the client was closed first. */
   readonly rejected: readonly Rejected[]
 }
 
@@ -45,7 +44,6 @@ export class SubscriptionHandle implements Subscription, KeyHolder {
     this.#rejected.push({ market_id: name, code })
   }
 
-  /** Resolves `ready` if no key is pending. */
   check(): void {
     if (this.#waiting.size > 0 || this.#resolve === null) return
     const accepted = [...this.keys].map((key) => nameOf(key.target))
@@ -79,7 +77,6 @@ export class SubscriptionHandle implements Subscription, KeyHolder {
     this.end()
   }
 
-  /** Rejects pending keys with `CLOSED`. */
   end(): void {
     for (const key of this.#waiting) {
       this.keys.delete(key)

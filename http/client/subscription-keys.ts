@@ -1,5 +1,4 @@
 // A subscription key is a market, an event, a venue or a wildcard in one channel. Several handles may share a key.
-// Tracks the state of each key on the current connection and groups keys into commands.
 
 import type { Channel, ChannelOptions } from './channels.ts'
 import type { Position } from './messages.ts'
@@ -22,16 +21,15 @@ export interface Key {
   readonly channel: Channel
   target: KeyTarget
   options: ChannelOptions
-  /** Handles that use the key. A key is unsubscribed when it has no handles. */
   readonly holders: Set<KeyHolder>
   /** State on this connection. `live`: the server has replied with `synced` or `resumed`. */
   phase: 'new' | 'sent' | 'live'
-  /** The key was live or received a message. A later connection must then fetch missed messages. */
+  /** True once the key was live or received a message. A later connection must then fetch missed messages. */
   hasBegun: boolean
-  /** Where a limited resume stopped. It is after the channel's position. */
+  /** Position at which a limited resume stopped. It is after the channel's position. */
   cursor: Position | null
   /**
-   * All messages of this epoch up to this offset have arrived. A market without a message in the epoch starts with
+   * All messages of the epoch up to this position have arrived. A market without a message in the epoch starts with
    * `seq` 1.
    */
   completeTo: Position | null
@@ -44,7 +42,7 @@ interface KeyBatch {
 }
 
 export class ChannelKeys {
-  /** Keys of single markets by id. The id is the user's until the server reports the canonical one. */
+  /** Keys of single markets by id. The id is the one that the user passed, until the server reports the canonical id. */
   readonly markets = new Map<string, Key>()
   readonly wide = new Set<Key>()
 
@@ -57,7 +55,7 @@ export class ChannelKeys {
     yield* this.markets.values()
   }
 
-  /** The wildcard or venue key that contains this market, or null. Event keys contain no markets. */
+  /** The wildcard or venue key that contains the market. Event keys contain no markets. */
   cover(marketId: string): Key | null {
     for (const key of this.wide) {
       const { target } = key
@@ -72,7 +70,7 @@ export class ChannelKeys {
     return this.cover(marketId) ?? this.markets.get(marketId) ?? null
   }
 
-  /** Adds the key of a target. If the key exists with other options, it takes the new options and is sent again. */
+  /** If the key exists with other options, it takes the new options and is sent again. */
   add(channel: Channel, target: KeyTarget, options: ChannelOptions): Key {
     const existing = this.find(target)
     if (existing !== null) {
@@ -94,7 +92,6 @@ export class ChannelKeys {
     else if (this.markets.get(key.target.marketId) === key) this.markets.delete(key.target.marketId)
   }
 
-  /** Sets the canonical id of a market key. Returns the key with that id, which may be another key. */
   rename(key: Key, marketId: string): Key {
     if (key.target.kind === 'market' && key.target.marketId === marketId) return key
     this.remove(key)
@@ -115,9 +112,8 @@ export class ChannelKeys {
 }
 
 /**
- * Groups keys into commands. Wildcard, venue and event keys come first, with one command each. Markets with equal
- * options and `since` share commands. Each event needs its own command, since the reply does not show which event a
- * market belongs to.
+ * Groups keys into commands. Markets with equal options and `since` share a command. Each event needs its own command,
+ * because the reply does not show to which event a market belongs.
  */
 export function batchKeys(
   channel: Channel,

@@ -1,5 +1,5 @@
-// The subscriptions of a client, and the commands that restore them on each connection: subscribe, resume with `since`,
-// and unsubscribe. Processes the server's replies.
+// The subscriptions of a client, and the commands that restore them on each connection: subscribe, resume and
+// unsubscribe.
 
 import type { ChannelState } from './channel-state.ts'
 import type { Channel, ChannelOptions, PerChannel } from './channels.ts'
@@ -32,9 +32,9 @@ export interface SubscribeRequest {
 interface SubscriptionsParts {
   readonly commandQueue: CommandQueue
   readonly channelStates: PerChannel<ChannelState>
-  /** Whether a market's book is in sync, so that a resume needs only the updates. */
+  /** True if a market's book is in sync. A resume then needs only the updates. */
   readonly isBookInSync: (marketId: string) => boolean
-  /** Called when the states of markets without a subscription can be deleted. */
+  /** Called when subscriptions have ended and the states of their markets can be deleted. */
   readonly onUnwanted: (channelState: ChannelState) => void
   /** Called before the server repeats the states of these keys or sends them with other options. */
   readonly onResubscribe: (channelState: ChannelState, keys: readonly Key[]) => void
@@ -83,7 +83,6 @@ export class Subscriptions {
     return handle
   }
 
-  /** Sends all subscriptions on a new connection, with `since` for those that were in sync. */
   connect(): void {
     this.#isConnected = true
     for (const channelState of this.#parts.channelStates.all())
@@ -106,7 +105,7 @@ export class Subscriptions {
     const command = this.#carriers.get(key)
     if (command === undefined || command.since === null) return null
     const { newest } = command
-    // Two copies of a message in a row count as one.
+    // Two consecutive copies of a message count as one.
     if (newest?.offset !== position.offset || newest.epoch !== position.epoch) command.received += 1
     command.newest = position
     return command.since
@@ -194,7 +193,6 @@ export class Subscriptions {
         this.#reject(channelState, key, codes.get(name.toLowerCase()) ?? 'UNKNOWN_MARKET')
         continue
       }
-      // The user has unsubscribed. The `unsubscribe` command is already queued.
       if (key.holders.size === 0) continue
       const renamed = channelState.keys.rename(key, id)
       if (renamed !== key) {
@@ -303,7 +301,7 @@ export class Subscriptions {
     if (keys.length === 0) return
     for (const key of keys) channelState.keys.remove(key)
     const { channel } = channelState
-    // The server refuses to unsubscribe a part of a wider subscription. It does not know events as subscriptions.
+    // The server refuses to unsubscribe a part of a wider subscription, and has no event subscriptions.
     const toUnsubscribe = keys.filter(
       (key) =>
         key.phase !== 'new' &&
@@ -332,7 +330,10 @@ export class Subscriptions {
     this.#send(channelState, uncovered)
   }
 
-  /** Subscribes to the wanted keys again. A repeated `unsubscribe` may have been processed after a newer `subscribe`. */
+  /**
+   * Subscribes to the wanted keys again. The server may have processed a repeated `unsubscribe` after a newer
+   * `subscribe`.
+   */
   #resubscribe(command: Command): void {
     if (command.attempts < 2 || command.channel === null) return
     const channelState = this.#parts.channelStates.of(command.channel)
@@ -352,13 +353,12 @@ function targetsOf(request: SubscribeRequest): KeyTarget[] {
   ]
 }
 
-/** Another wildcard or venue key that contains the target, or null. */
 function coverOf(channelState: ChannelState, target: KeyTarget): Key | null {
   if (target.kind === 'market') return channelState.keys.cover(target.marketId)
   return target.kind === 'platform' ? channelState.keys.find({ kind: 'all' }) : null
 }
 
-/** True if a wider subscription has other options: the server would reject the target. */
+/** True if a wider subscription has other options. The server would then reject the target. */
 function isOtherwiseCovered(
   channelState: ChannelState,
   target: KeyTarget,
@@ -368,7 +368,7 @@ function isOtherwiseCovered(
   return cover !== null && !sameOptions(cover.options, options)
 }
 
-/** Position up to which a key has every message of an epoch since its start. Null if unknown. */
+/** Position up to which a key has received every message of an epoch. Null if unknown. */
 function completeToOf(
   key: Key,
   { since }: Command,
@@ -376,8 +376,8 @@ function completeToOf(
 ): Position | null {
   if (offset === 0) return { epoch, offset }
   if (type !== 'resumed' || since === null) return null
-  // A resume from an earlier epoch has delivered the complete new epoch. A resume within an epoch keeps the earlier
-  // position, since a loss after it is still fetched from there.
+  // A resume from an earlier epoch delivers the complete new epoch. A resume within an epoch retains the earlier
+  // position, because a loss after that position is fetched from there.
   if (since.epoch !== epoch) return { epoch, offset }
   return key.completeTo?.epoch === epoch ? key.completeTo : null
 }
