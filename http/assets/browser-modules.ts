@@ -1,5 +1,5 @@
-// Builds browser modules, one file per module without a bundler. Strips types and rewrites imports to URLs with a
-// content hash. Caches can store every module, and no page mixes modules of two versions.
+// Builds browser modules without a bundler: strips types and rewrites imports to URLs with a content hash. A page
+// therefore never loads modules of two versions.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -10,11 +10,10 @@ import { builtOf } from '../../engine/process/program.ts'
 
 export interface BrowserModule {
   readonly text: string
-  /** Hash of `text`. The text contains the hashes of imported modules, so it changes with them. */
+  /** Changes with every imported module, because `text` contains the hashes of its imports. */
   readonly hash: string
 }
 
-/** Rules for the URLs of a set of modules. */
 interface LinkRules {
   /** Name of the set in error messages. */
   readonly what: string
@@ -27,13 +26,11 @@ interface LinkRules {
 const STATIC = /^((?:import|export)\b(?!\s*\()[^"'`;]*?)(["'])([^"'\n]+)\2/gm
 const DYNAMIC = /(\bimport\(\s*)(["'])([^"'\n]+)\2(?=\s*\))/g
 
-/** Cached results by hash of the input. Several routes need the client's modules. */
 const withoutTypes = new Map<string, ReadonlyMap<string, string>>()
 
 /**
- * Reads `.ts` files and strips their types. Removes type-only imports and changes no other code. Uses the built files
- * if all exist (`npm start`). Otherwise a single esbuild call converts all files, which is ten times faster than one
- * call per file.
+ * Strips types from `.ts` files and removes type-only imports. Uses the built files if all of them exist. Otherwise one
+ * esbuild call converts all files.
  */
 export function readWithoutTypes(
   folder: URL,
@@ -69,7 +66,6 @@ export function readWithoutTypes(
   return texts
 }
 
-/** Content hash for file names and URLs. */
 export const hashOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 12)
 
@@ -78,9 +74,8 @@ export const loadedWith = ({ text }: BrowserModule): readonly string[] =>
   [...text.matchAll(STATIC)].map(([, , , address]) => address ?? '')
 
 /**
- * Rewrites the imports of all modules. Links imported modules first, because importers contain their hashes. Relative
- * imports are resolved against the importer's path. Other imports are used as paths. Throws on a missing module or an
- * import cycle.
+ * Links imported modules before the modules that import them. Resolves relative imports against the importing module's
+ * path and uses other specifiers as paths. Throws on a missing module or an import cycle.
  */
 export function linkModules(
   sources: ReadonlyMap<string, string>,

@@ -1,5 +1,5 @@
-// The browser build of http/client/, made once at start. It has no types and can be imported without a bundler. Imports
-// contain a content hash. Caches can store all files but `connect.js`, and no page mixes files of two versions.
+// Builds http/client/ for browsers, once at start. Imports contain a content hash, so caches may store all files except
+// `connect.js`.
 
 import { readdirSync } from 'node:fs'
 import { type BrowserModule, linkModules, readWithoutTypes } from './browser-modules.ts'
@@ -12,10 +12,7 @@ const FOLDER = new URL('../client/', import.meta.url)
 
 let read: ReadonlyMap<string, ClientFile> | null = null
 
-/**
- * All modules by name, including `connect.js`. They are read once per process. Throws if a file cannot be built, so
- * that the server does not start.
- */
+/** All modules by name. Read once per process. Throws if a file cannot be built, so that the server does not start. */
 export function readClientFiles(): ReadonlyMap<string, ClientFile> {
   read ??= readThem()
   return read

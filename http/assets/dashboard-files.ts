@@ -1,7 +1,5 @@
-// The browser build of the dashboard, made once at start: page, modules, styles, and libraries from npm packages. The
-// page sends no requests to other hosts. File names contain a content hash, so that caches can store all files but the
-// page. URLs are relative, so that the page works behind the path prefix of a proxy. Imports of http/client/ use the
-// URLs that client-files.ts defines.
+// Builds the dashboard for browsers, once at start. File names contain a content hash, so caches may store all files
+// except the page. URLs are relative, so the page works behind the path prefix of a proxy.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import {
@@ -18,16 +16,12 @@ interface DashboardFile {
   readonly contentType: string
 }
 
-/** The page, and its files by name. The server serves only these. */
 interface DashboardFiles {
   readonly html: string
   readonly files: ReadonlyMap<string, DashboardFile>
 }
 
-/**
- * Content-Security-Policy. It allows only scripts, styles, images and requests of the same origin, and nothing inline.
- * `connect-src 'self'` includes the stream. Scripts cannot parse strings as HTML.
- */
+/** Content-Security-Policy: same origin only, nothing inline, and no strings parsed as HTML. */
 export const DASHBOARD_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,7 +32,7 @@ export const DASHBOARD_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  // The only allowed Trusted Types policy. It creates the worker's URL (dashboard/browser.ts).
+  // dashboard/browser.ts creates the worker's URL with this policy.
   'trusted-types twinbook-worker',
 ].join('; ')
 
@@ -50,7 +44,7 @@ const WORKER = 'stream-worker.ts'
 const BASE_STYLE = 'style.css'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
-/** Libraries that modules import by name. Each is a single file without further imports. */
+/** Libraries that modules import by name. Each must be a single file without imports. */
 const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
   ['preact', 'preact.mjs'],
   ['preact/hooks', 'hooks.mjs'],
@@ -60,10 +54,7 @@ const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
 
 let read: DashboardFiles | null = null
 
-/**
- * The dashboard's files. They are read once per process. Throws if a file cannot be built or a package is missing, so
- * that the server does not start.
- */
+/** Read once per process. Throws if a file cannot be built or a package is missing, so that the server does not start. */
 export function readDashboard(): DashboardFiles {
   read ??= readWith(readClientFiles())
   return read
@@ -100,13 +91,11 @@ function readWith(client: ReadonlyMap<string, ClientFile>): DashboardFiles {
   return { html: htmlOf(names, startPath(main, byName, client), styles), files }
 }
 
-/** Modules without types, and libraries, by path. */
 function readSources(): ReadonlyMap<string, string> {
   const paths = pathsUnder('').filter((path) => path.endsWith('.ts'))
   const sources = new Map(readWithoutTypes(FOLDER, paths))
   for (const [name, file] of LIBRARIES) {
     const text = readFileSync(new URL(file, import.meta.resolve(name)), 'utf8')
-    // Removes the reference to a source map, which is not served.
     sources.set(name, text.replace(/\/\/# sourceMappingURL=.*\s*$/, ''))
   }
   return sources
@@ -130,10 +119,7 @@ function readStyles(): readonly (readonly [name: string, text: string])[] {
   ])
 }
 
-/**
- * File name in the single folder of scripts. Route parameters cannot contain slashes, so the path's slashes become
- * hyphens.
- */
+/** Replaces slashes of the path by hyphens, because route parameters cannot contain slashes. */
 function scriptName(path: string, hash: string): string {
   return `${path.replace(/\.ts$/, '').replaceAll('/', '-')}-${hash}.js`
 }
@@ -144,7 +130,6 @@ function clientAddress(path: string, client: ReadonlyMap<string, ClientFile>): s
   return file === undefined ? null : `../client/${file.name}?v=${file.hash}`
 }
 
-/** URLs of `main` and all modules that must load before it runs, relative to the page. */
 function startPath(
   main: string,
   modules: ReadonlyMap<string, BrowserModule>,
@@ -168,7 +153,7 @@ function startPath(
   return [...seen].map((address) => address.slice(base.length))
 }
 
-/** The page with a placeholder, which the application replaces. */
+/** Page template. The application replaces the placeholder. */
 function htmlOf(
   { main, worker }: { readonly main: string; readonly worker: string },
   preloaded: readonly string[],
@@ -202,7 +187,6 @@ ${links.join('\n')}
 `
 }
 
-/** Icon with two order books side by side. */
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0f9f6e" d="M1 9h6v6H1zM1 5h4v3H1zM1 1h2v3H1z"/><path fill="#d6455d" d="M9 9h6v6H9zM11 5h4v3h-4zM13 1h2v3h-2z"/></svg>',
 )}`

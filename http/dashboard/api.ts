@@ -5,7 +5,7 @@ import { serverBase } from './browser.ts'
 /** A failed request. `status` is the HTTP status, or 0 without a response. */
 export class ApiError extends Error {
   readonly status: number
-  /** Validation messages by field name. */
+  /** Validation messages by field name. A field has at most one message. */
   readonly fields: ReadonlyMap<string, string>
   /** Seconds to wait before a retry; null if the server does not state it. */
   readonly retryAfterSeconds: number | null
@@ -42,19 +42,17 @@ interface RequestOptions {
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly body?: object
   readonly signal?: AbortSignal
-  /** The body contains a password. A 401 response then may mean a wrong password instead of an ended session. */
+  /** True if the body contains a password. A 401 response then may mean a wrong password. */
   readonly hasPassword?: boolean
 }
 
 let onRefused: () => void = () => undefined
 let onFacts: (facts: AnswerFacts) => void = () => undefined
 
-/** Sets the listener for 401 responses to requests without a password. */
 export function watchRefusals(refused: () => void): void {
   onRefused = refused
 }
 
-/** Sets the listener for the header values of every response. */
 export function watchFacts(listener: (facts: AnswerFacts) => void): void {
   onFacts = listener
 }
@@ -67,7 +65,7 @@ export async function request<Answer>(path: string, options: RequestOptions = {}
   return (await requestWithFacts<Answer>(path, options)).answer
 }
 
-/** Like `request`. Also returns the header values. */
+/** Like `request`. Also returns the facts of the response headers. */
 export async function requestWithFacts<Answer>(
   path: string,
   options: RequestOptions = {},
@@ -77,12 +75,10 @@ export async function requestWithFacts<Answer>(
   return { answer, facts: factsOf(response.headers) }
 }
 
-/** Returns the body as text. */
 export async function requestText(path: string, options: RequestOptions = {}): Promise<string> {
   return (await accepted(path, options)).text()
 }
 
-/** Sends a request and throws ApiError unless the response is successful. */
 async function accepted(path: string, options: RequestOptions): Promise<Response> {
   // Pages of other origins cannot send this header. The server accepts the session cookie only with it.
   const headers = new Headers({ 'X-Dashboard': '1' })
@@ -143,7 +139,6 @@ async function errorOf(response: Response): Promise<ApiError> {
   for (const problem of Array.isArray(detail) ? detail : []) {
     if (!isRecord(problem) || !Array.isArray(problem.loc)) continue
     const name = fieldOf(problem.loc)
-    // Only the first message of a field is shown.
     if (!fields.has(name)) fields.set(name, String(problem.msg))
   }
   const summary = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')

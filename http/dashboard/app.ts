@@ -1,6 +1,3 @@
-// The layout of all pages: title, navigation, connection state and logout. Shows the login page to visitors without a
-// session.
-
 import type { FunctionComponent } from 'preact'
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { after, monotonicMs, nowMs, setTitle } from './browser.ts'
@@ -38,7 +35,6 @@ const LINKS: readonly (readonly [page: PageName, name: string])[] = [
 export function App() {
   const where = useSignal(currentRoute)
   const who = useSignal(session)
-  // Subscribes to `protocols`, so that changed display names are shown.
   useSignal(protocols)
   useVenues()
   const main = useRef<HTMLElement>(null)
@@ -55,7 +51,6 @@ export function App() {
     }
     isFirst.current = who.kind === 'asking'
   }, [where.page, where.subject, who.kind])
-  // The status page is public.
   const isOpen = isIn || where.page === 'status'
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
@@ -92,7 +87,6 @@ export function App() {
   `
 }
 
-/** Shows the login form. Until the session state is known, shows a loading message or the error instead. */
 function closed(who: SessionState) {
   if (who.kind === 'out')
     return html`<${LogInOrSignUpPage} ending=${who.ending} isLocalOffered=${who.isLocalOffered} />`
@@ -104,7 +98,7 @@ function closed(who: SessionState) {
 
 function shown(where: PageRoute) {
   if (where.page === 'unknown') return html`<h1>No such page</h1><${Empty}>Choose one above.<//>`
-  // The key changes with the subject, so that no state of the previous subject remains.
+  // The key changes with the subject, so that the previous subject's state is dropped.
   return html`<${Loaded} key=${`${where.page}/${where.subject}`} name=${where.page} route=${where} />`
 }
 
@@ -125,7 +119,7 @@ interface GuardedProps extends PageProps {
   readonly page: FunctionComponent<PageProps>
 }
 
-/** Shows an error of the page inside the layout, so that the navigation keeps working. */
+/** Shows a page's error inside the layout, so that the navigation stays usable. */
 function Guarded({ page, route: where }: GuardedProps) {
   const [error, retry] = useErrorBoundary()
   if (error !== undefined)
@@ -133,7 +127,6 @@ function Guarded({ page, route: where }: GuardedProps) {
   return html`<${page} route=${where} />`
 }
 
-/** The page of one market belongs to the `markets` link. */
 function currentOf(name: PageName, { page }: PageRoute): 'page' | 'true' | null {
   if (name === page) return 'page'
   return name === 'markets' && page === 'market' ? 'true' : null
@@ -149,11 +142,10 @@ const skipTo = (target: { readonly current: HTMLElement | null }) => (event: Eve
   target.current?.focus()
 }
 
-// The first page is loaded first. The other pages follow after a delay, so that an upgrade of the server cannot mix
-// module versions in a tab.
+// The other pages load soon after the first page. An upgrade of the server therefore cannot mix module versions in a
+// tab.
 
 type Page = FunctionComponent<PageProps>
-/** A loaded page, or the error of its import. */
 type LoadedPage =
   | { readonly kind: 'page'; readonly page: Page }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -171,13 +163,12 @@ const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
   webhooks: async () => (await import('./pages/webhooks.ts')).WebhooksPage,
 }
 
-/** Delay before the other pages load, so that they do not compete with the requests of the first page. */
+/** Delay before the other pages load, so that they do not delay the first page. */
 const OTHERS_MS = 2_000
 
 const loadedPages = new Signal<ReadonlyMap<PageName, LoadedPage>>(new Map())
 const loading = new Set<PageName>()
 
-/** Loads a page once. Loads it again if the last attempt failed. */
 export async function loadPage(name: PageName): Promise<void> {
   if (loading.has(name) || loadedPages.value.get(name)?.kind === 'page') return
   loading.add(name)
@@ -195,9 +186,6 @@ export function loadOthersLater(): void {
   })
 }
 
-// Connection line of the header: empty while the stream is live. Otherwise it shows the problem, the time of the next
-// attempt, and venues whose feed is stale or down.
-
 function ConnectionLine() {
   const state = useSignal(streamState)
   const venues = useSignal(feeds)
@@ -213,7 +201,6 @@ function ConnectionLine() {
   </div>`
 }
 
-/** Updates twice a second. Hidden from screen readers, which would announce each update. */
 function Countdown({ untilMs }: { readonly untilMs: number | null }) {
   useTick(untilMs === null ? null : 500)
   if (untilMs === null) return null
@@ -221,7 +208,7 @@ function Countdown({ untilMs }: { readonly untilMs: number | null }) {
   return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`
 }
 
-/** Shown text by close reason of the stream. Other reasons have no text. */
+/** Text by the stream's close reason. Reasons without an entry have no text. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^no ticket/, 'the server does not answer'],
   [/status 429|in use|connection limit/, 'all connections of this account may be in use'],
@@ -250,7 +237,7 @@ function statusText({ state, reason, isLost }: StreamState): string | null {
     case 'polling':
       return `No live stream${why}: the data is polled every ${durationText(POLL_MS)}.`
     case 'connecting':
-      // The first connection is usually immediate. A line that appears and disappears would make the page jump.
+      // The first connection is usually immediate. A line that appears and disappears would move the page.
       return isLost ? 'Connection lost: reconnecting…' : null
     case 'catching_up':
       return isLost ? 'Reconnected: loading missed messages…' : null

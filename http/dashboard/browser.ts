@@ -1,6 +1,5 @@
 // All access to browser globals: time, timers, other tabs, URL, clipboard.
 
-/** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
 
 /** Unix milliseconds. */
@@ -9,13 +8,11 @@ export const nowMs = (): number => Date.now()
 /** Milliseconds since an arbitrary origin; monotonic. */
 export const monotonicMs = (): number => performance.now()
 
-/** Runs `action` once after `delayMs`. */
 export function after(delayMs: number, action: () => void): StopTimer {
   const timer = setTimeout(action, delayMs)
   return () => clearTimeout(timer)
 }
 
-/** Runs `action` every `periodMs` until stopped. */
 export function every(periodMs: number, action: () => void): StopTimer {
   const timer = setInterval(action, periodMs)
   return () => clearInterval(timer)
@@ -27,10 +24,7 @@ export function nextFrame(action: () => void): StopTimer {
   return () => cancelAnimationFrame(frame)
 }
 
-/**
- * Opens a channel to the other tabs of this browser and returns its send function. Other tabs' messages call
- * `listener`. Does nothing if the browser lacks BroadcastChannel.
- */
+/** Returns a function that calls `listener` in all other tabs of this browser. Does nothing without BroadcastChannel. */
 export function openTabChannel(name: string, listener: () => void): () => void {
   if (!('BroadcastChannel' in globalThis)) return () => undefined
   const channel = new BroadcastChannel(name)
@@ -40,7 +34,7 @@ export function openTabChannel(name: string, listener: () => void): () => void {
 
 export const addressHash = (): string => location.hash
 
-/** Navigates within the dashboard. `isReplacing` replaces the current entry of the browser history. */
+/** `isReplacing` replaces the current entry of the browser history. */
 export function setAddressHash(hash: string, isReplacing = false): void {
   if (isReplacing) location.replace(hash)
   else location.hash = hash
@@ -55,8 +49,8 @@ export const isTabOnline = (): boolean => navigator.onLine
 export const isTabHidden = (): boolean => document.hidden
 
 /**
- * Connects to the shared worker and returns its send function; null if the browser has no shared workers.
- * `onFailure` runs if the worker could not start; `onMessage` is then never called.
+ * Returns a function that sends to the shared worker; null if the browser has no shared workers. If the worker does not
+ * start, `onFailure` runs and `onMessage` is never called.
  */
 export function openWorker<To, From>(
   name: string,
@@ -105,8 +99,8 @@ function isPolicyMaker(types: unknown): types is {
 }
 
 /**
- * Runs in the worker. Calls `attach` for each tab that connects, with the function that sends to the tab. `attach`
- * returns the handler of the tab's messages.
+ * Runs in the worker. Calls `attach` for each connecting tab, with a function that sends to the tab. `attach` returns
+ * the handler of the tab's messages.
  */
 export function onTab<To, From>(
   attach: (post: (message: From) => void) => (request: To) => void,
@@ -127,7 +121,7 @@ export function onTab<To, From>(
 export const serverBase = (): string =>
   new URL('document' in globalThis ? '.' : '..', location.href.replace(/[?#].*$/, '')).href
 
-/** Copies text to the clipboard; false if the browser denies it. */
+/** False if the browser denies access to the clipboard. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -137,10 +131,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/**
- * Click handler of a table row. Ignores clicks on controls in the row, and clicks that end a text selection. Keyboards
- * use the button in the row instead.
- */
+/** Click handler of a table row. Ignores clicks on controls in the row and clicks that end a text selection. */
 export const onRowClick =
   (open: () => void) =>
   ({ target }: Event): void => {
@@ -148,7 +139,7 @@ export const onRowClick =
     if (!isOwn && getSelection()?.isCollapsed !== false) open()
   }
 
-/** Calls `action` when a key is pressed without modifiers and no input has the focus. */
+/** Calls `action` when the key is pressed without modifiers and no input has the focus. */
 export function onKey(key: string, action: () => void): StopTimer {
   const listener = (event: KeyboardEvent) => {
     const { target, ctrlKey, metaKey, altKey } = event

@@ -1,5 +1,3 @@
-// Formats numbers and times in the viewer's language and time zone. Unknown values are shown as a dash.
-
 const DASH = '–'
 
 const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(undefined, options)
@@ -43,15 +41,15 @@ function centsText(price: number, decimals: number): string {
 
 const decimalsOf = (figure: string): number => figure.split('.')[1]?.length ?? 0
 
-/** The number of decimals, 0 to 2, that these prices in dollars need when written in cents. */
+/** Decimals, 0 to 2, that these prices in dollars need when shown in cents. */
 export const priceDecimals = (prices: readonly number[]): number =>
   Math.max(0, ...prices.map((price) => decimalsOf(centsText(price, 0))))
 
-/** Number of decimals in the result of {@link priceText}; null for an unknown price. */
+/** Decimals in the result of {@link priceText}; null for an unknown price. */
 export const writtenDecimals = (price: number | null, decimals: number): number | null =>
   price === null ? null : decimalsOf(centsText(price, decimals))
 
-/** Number of decimals in cents for a market's price step in dollars; 0 for an unknown step. */
+/** Decimals in cents for a market's price step in dollars; 0 for an unknown step. */
 export const stepDecimals = (step: number | null): number =>
   step === null ? 0 : priceDecimals([step])
 
@@ -62,28 +60,24 @@ export function gapText(gap: MaybeNumber, decimals = 0): string {
   return `${Number(text) === 0 ? '' : gap > 0 ? '+' : '−'}${text}¢`
 }
 
-/** Sizes of this number of contracts or more have no decimals. */
 const INTEGER_SIZES_FROM = 1_000
 
-/** A number of contracts. `decimals`: decimals of the column ({@link sizeDecimals}). */
+/** `decimals`: decimals of the column ({@link sizeDecimals}). */
 export function sizeText(size: MaybeNumber, decimals: 0 | 2 | null = null): string {
   if (size === null || size === undefined) return DASH
   if (decimals === 2) return sizesWithHundredths.format(size)
   return (decimals === 0 || size >= INTEGER_SIZES_FROM ? counts : sizes).format(size)
 }
 
-/** Number of decimals for a column of sizes: 0 if all are integers, else 2. */
+/** Decimals for a column of sizes: 0 if all are integers, else 2. */
 export const sizeDecimals = (contracts: readonly number[]): 0 | 2 =>
   contracts.every((size) => Number.isInteger(size)) ? 0 : 2
 
-/** US dollars with cents. */
 export const usdText = (usd: MaybeNumber): string =>
   usd === null || usd === undefined ? DASH : dollars.format(usd).replace('-', '−')
 
-/** US dollars with a sign. */
 export const signedUsdText = (usd: number): string => `${usd > 0 ? '+' : ''}${usdText(usd)}`
 
-/** Amounts from this number of dollars on are abbreviated. */
 const ROUND_USD = 1_000
 
 /** US dollars, abbreviated (`$12.3K`); exact to the cent below 1,000. */
@@ -95,7 +89,6 @@ export const roundUsdText = (usd: MaybeNumber): string =>
 export const countText = (count: MaybeNumber): string =>
   count === null || count === undefined ? DASH : counts.format(count)
 
-/** A fraction as a percentage. */
 export const percentText = (share: MaybeNumber): string =>
   share === null || share === undefined ? DASH : `${(share * 100).toFixed(1)} %`
 
@@ -137,7 +130,7 @@ export const monthDayText = (atMs: number, isUtc = false): string =>
 
 export const hourText = (atMs: number): string => hour.format(atMs)
 
-/** The name of a time zone, by default the viewer's: `Europe/Berlin (GMT+1)`. All aliases of UTC give `UTC`. */
+/** `Europe/Berlin (GMT+1)`, by default of the viewer. All aliases of UTC give `UTC`. */
 export function zoneText(atMs: number, timeZone = hour.resolvedOptions().timeZone): string {
   if (/^(Etc\/)?(UTC|GMT|Universal|Zulu|UCT)$/.test(timeZone)) return 'UTC'
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
@@ -170,7 +163,7 @@ export const easternDay = (atMs: number): string => eastern.format(atMs)
 /** Date and time in US Eastern time. */
 export const easternTimeText = (atMs: number): string => `${easternTime.format(atMs)} US Eastern`
 
-/** Whether a text is a valid date `YYYY-MM-DD`. */
+/** True for a valid date `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   const startMs = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(startMs) && new Date(startMs).toISOString().slice(0, 10) === text
@@ -178,7 +171,7 @@ export function isDay(text: string): boolean {
 
 const DAY_MS = 86_400_000
 
-/** Adds days to a date. Returns an invalid date unchanged. */
+/** Returns an invalid date unchanged. */
 export function dayAfter(day: string, days: number): string {
   const startMs = Date.parse(`${day}T00:00:00Z`)
   return Number.isNaN(startMs) ? day : new Date(startMs + days * DAY_MS).toISOString().slice(0, 10)

@@ -1,4 +1,4 @@
-// The `html` template tag, which creates Preact nodes. It never parses values as markup.
+// The `html` template tag creates Preact nodes. It never parses values as markup.
 
 import htm from 'htm'
 import { h, type VNode } from 'preact'

@@ -1,5 +1,4 @@
-// Types of REST records, derived from the server's response schemas. Imports types only, so that no server code reaches
-// the browser.
+// Types of REST records. Imports only types, so that no server code reaches the browser.
 
 import type { Static } from '@sinclair/typebox'
 import type { EventsSchema, MarketSchema, MarketsSchema, SportsSchema } from '../records/markets.ts'
@@ -68,6 +67,6 @@ export type WalletPositionPage = Static<typeof walletPositionsSchema>
 export type WalletTradePage = Static<typeof walletTradesSchema>
 export type Opportunity = Static<typeof OpportunitySchema>
 export type Stats = Static<ReturnType<typeof statsSchema>>
-/** Records of matches use the venues' configured names as keys of the markets. */
+/** The venues' configured names are keys of the markets. */
 export type MatchList = Static<ReturnType<typeof matchSchemas>['list']>
 export type SharedGames = Static<ReturnType<typeof matchSchemas>['games']>

@@ -3,7 +3,7 @@
 import { addressHash, onTabEvent } from './browser.ts'
 import { Signal } from './signal.ts'
 
-/** Page names in the URL (`#/markets?q=fed`, `#/market/venue_a_0x…`). The first one is the default. */
+/** Page names in the URL (`#/markets?q=fed`, `#/market/venue_a_0x…`). The first page is the default. */
 export const PAGES = [
   'opportunities',
   'markets',
@@ -31,14 +31,13 @@ export interface PageProps {
 
 export const currentRoute = new Signal<PageRoute>(parseRoute(''))
 
-/** Updates `currentRoute` when the hash changes. */
 export function followAddress(): void {
   const read = () => currentRoute.set(parseRoute(addressHash()))
   onTabEvent('hashchange', read)
   read()
 }
 
-/** Parses a URL hash. An empty one gives the default page. */
+/** An empty hash gives the default page. */
 export function parseRoute(hash: string): PageRoute {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [first = '', ...rest] = path.split('/')

@@ -1,5 +1,4 @@
-// Session of the browser. Its token is in an HttpOnly cookie that all tabs share, so the state comes from the server.
-// Tabs notify each other of logins and logouts.
+// Session of the browser. All tabs share its HttpOnly cookie and notify each other of logins and logouts.
 
 import { ApiError, request, watchRefusals } from './api.ts'
 import { openTabChannel } from './browser.ts'
@@ -7,13 +6,12 @@ import type { DashboardSession, Me } from './records.ts'
 import { Signal } from './signal.ts'
 import { beginStream, endStream } from './stream.ts'
 
-/** Why there is no session. */
 export type Ending = 'never' | 'left' | 'expired' | 'deleted'
 
 type User = NonNullable<DashboardSession['user']>
 
 export type SessionState =
-  /** The state is being requested. `error`: error of the last request, which the user can repeat. */
+  /** A request for the state is running, or failed with `error`. The user can repeat a failed request. */
   | { readonly kind: 'asking'; readonly error: unknown }
   /** `isLocalOffered`: the server offers the local account, which needs no password. */
   | { readonly kind: 'out'; readonly ending: Ending; readonly isLocalOffered: boolean }
@@ -23,19 +21,19 @@ export const session = new Signal<SessionState>({ kind: 'asking', error: null })
 
 let notifyTabs: () => void = () => undefined
 
-/** Requests the session state and repeats the request when another tab logs in or out. */
+/** Requests the session state. Repeats the request when another tab logs in or out. */
 export function resumeSession(): void {
   watchRefusals(() => session.value.kind === 'in' && end('expired'))
   notifyTabs = openTabChannel('twinbook.session', () => void refreshSession())
   void refreshSession()
 }
 
-/** Requests the session state. Never rejects. */
+/** Never rejects. */
 export async function refreshSession(): Promise<void> {
   try {
     take(await request<DashboardSession>('/v1/auth/session'))
   } catch (error) {
-    // After an error, a known state stays valid. A later request of the tab detects an ended session.
+    // A known state stays valid after an error. A later request of the tab detects an ended session.
     if (session.value.kind === 'asking') session.set({ kind: 'asking', error })
   }
 }
@@ -48,19 +46,18 @@ export const logIn = (email: string, password: string): Promise<void> =>
 export const signUp = (email: string, password: string): Promise<void> =>
   enter('/v1/auth/signup', { email, password })
 
-/** Logs in to the local account. Rejects with ApiError. */
+/** Rejects with ApiError. */
 export async function openLocal(): Promise<void> {
   take(await request<DashboardSession>('/v1/auth/session', { method: 'POST' }))
   notifyTabs()
 }
 
-/** Fetches the account with its limits. */
 export const whoAmI = (signal?: AbortSignal): Promise<Me> =>
   request<Me>('/v1/auth/me', signal === undefined ? {} : { signal })
 
 /**
  * Ends the session in all tabs of this browser, or all sessions of the account if `isEverywhere`. Rejects with
- * ApiError, because only the server can end a session.
+ * ApiError.
  */
 export async function logOut(isEverywhere = false): Promise<void> {
   const query = isEverywhere ? { everywhere: true } : {}
@@ -74,7 +71,7 @@ export async function logOut(isEverywhere = false): Promise<void> {
   notifyTabs()
 }
 
-/** Changes the password. The server ends all other sessions of the account and renews this one. Rejects with ApiError. */
+/** The server ends all other sessions of the account and renews this session. Rejects with ApiError. */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next }
   await withPassword(() =>
@@ -84,7 +81,6 @@ export async function changePassword(current: string, next: string): Promise<voi
   notifyTabs()
 }
 
-/** Deletes the account with all its data. Rejects with ApiError. */
 export async function deleteAccount(password: string): Promise<void> {
   const body = { password }
   await withPassword(() => request('/v1/auth/me', { method: 'DELETE', body, hasPassword: true }))
@@ -93,8 +89,8 @@ export async function deleteAccount(password: string): Promise<void> {
 }
 
 /**
- * A 401 means a wrong password or an ended session. A second request, without a password, distinguishes them. If it
- * also returns 401, the session has ended.
+ * A 401 means a wrong password or an ended session. A second request, without a password, returns 401 only for an ended
+ * session.
  */
 async function withPassword<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   try {
@@ -130,6 +126,6 @@ function take({
 function end(ending: Ending, isLocalOffered = false): void {
   endStream()
   session.set({ kind: 'out', ending, isLocalOffered })
-  // Requests the state, because only the server knows whether the local account is available.
+  // Only the server knows whether the local account is available.
   if (!isLocalOffered) void refreshSession()
 }

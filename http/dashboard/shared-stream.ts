@@ -1,7 +1,6 @@
-// One stream for all tabs of a browser. It runs in a shared worker (stream-worker.ts), or in the tab itself if the
-// browser has no shared workers. An attached tab receives the messages of its subscriptions, and whole books at most 30
-// times a second. A tab that the browser suspends stops acknowledging. It is detached so that its messages do not
-// accumulate, and attaches again when it resumes.
+// One stream for all tabs of a browser, in a shared worker or, without shared workers, in the tab. Tabs receive the
+// messages of their subscriptions and acknowledge heartbeats. Tabs that stop acknowledging are detached, so that
+// messages do not accumulate.
 
 import {
   type BookView,
@@ -22,7 +21,7 @@ import { request } from './api.ts'
 import { after, serverBase } from './browser.ts'
 import type { Ticket } from './records.ts'
 
-/** Commands from a tab. The tab chooses `id`. */
+/** The tab chooses `id`. */
 export type ToStream =
   | { readonly kind: 'follow'; readonly id: number; readonly request: SubscribeRequest }
   | { readonly kind: 'unfollow'; readonly id: number }
@@ -32,14 +31,12 @@ export type ToStream =
   | { readonly kind: 'again' }
   | { readonly kind: 'leave' }
 
-/** Messages to a tab. */
 export type FromStream =
   | { readonly kind: 'event'; readonly event: TabEvent }
-  /** All markets of a subscription are live or rejected. */
   | { readonly kind: 'ready'; readonly id: number }
   /** The current book of a market. `count`: stream messages since the last posted book. */
   | { readonly kind: 'book'; readonly view: BookView; readonly count: number }
-  /** The tab has been detached. It has missed all messages since then. */
+  /** The tab is detached and misses all later messages. */
   | { readonly kind: 'dropped' }
 
 type TabEvent = DataMessage | GapEvent | HeartbeatMessage | StateEvent | StatusMessage
@@ -54,7 +51,7 @@ const openClient = (onEvent: (event: StreamEvent) => void): StreamClient =>
 
 interface SharedStreamParts {
   readonly open: (onEvent: (event: StreamEvent) => void) => StreamClient
-  /** Runs `action` once after `delayMs`; returns a cancel function. */
+  /** Returns a cancel function. */
   readonly after: (delayMs: number, action: () => void) => () => void
 }
 
@@ -72,7 +69,7 @@ interface Tab {
   unseenBeats: number
 }
 
-/** A tab with more unacknowledged heartbeats is detached. A running tab has at most one. */
+/** Tabs with more unacknowledged heartbeats are detached. A running tab has at most one. */
 const UNSEEN_BEATS_MAX = 4
 /** Minimum time between two posts of changed books. */
 const BOOK_MS = 33
@@ -83,7 +80,6 @@ export class SharedStream {
   #client: StreamClient | null = null
   #state: StateEvent | null = null
   readonly #feeds = new Map<string, StatusMessage>()
-  /** Number of stream messages for each book that has not been posted yet. */
   readonly #changed = new Map<string, number>()
   #isBookPause = false
 
@@ -91,11 +87,11 @@ export class SharedStream {
     this.#parts = parts
   }
 
-  /** Attaches a tab, which receives messages through `post`. Returns the function that handles the tab's commands. */
+  /** Attaches a tab, which receives messages through `post`. Returns the handler of the tab's commands. */
   attach(post: (message: FromStream) => void): (command: ToStream) => void {
     const tab: Tab = { post, followed: new Map(), unseenBeats: 0 }
     this.#tabs.add(tab)
-    // `retry_ms` is relative to the time of the stored event, so it is outdated.
+    // The stored `retry_ms` is outdated, since it is relative to the time of the event.
     if (this.#state !== null) post({ kind: 'event', event: { ...this.#state, retry_ms: null } })
     for (const event of this.#feeds.values()) post({ kind: 'event', event })
     return (command) => {
@@ -214,7 +210,7 @@ export class SharedStream {
     }
   }
 
-  /** The first change is posted at once. Further changes within BOOK_MS are posted together. */
+  /** Posts the first change at once. Further changes within BOOK_MS are posted together. */
   #noteBook(marketId: string, count: number): void {
     this.#changed.set(marketId, (this.#changed.get(marketId) ?? 0) + count)
     if (!this.#isBookPause) this.#postBooks()

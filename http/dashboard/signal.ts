@@ -1,4 +1,4 @@
-// An observable value. Components that use it rerender at most once a frame, with the latest value.
+// An observable value. Components that use the value rerender at most once a frame.
 
 import { useEffect, useState } from 'preact/hooks'
 import { nextFrame } from './browser.ts'
@@ -29,12 +29,12 @@ export class Signal<Value> {
   }
 }
 
-/** Returns the value. Rerenders the component before the next frame after a change. */
+/** Rerenders the component before the next frame after a change. */
 export function useSignal<Value>(signal: Signal<Value>): Value {
   const drawn = signal.value
   useRedraw(
     (redraw) => {
-      // The value may have changed after the render and before the subscription.
+      // The value may have changed between the render and the subscription.
       if (signal.value !== drawn) redraw()
       return signal.subscribe(redraw)
     },
@@ -44,8 +44,8 @@ export function useSignal<Value>(signal: Signal<Value>): Value {
 }
 
 /**
- * Calls of `redraw` rerender the component at most once a frame. `begin` subscribes and returns an unsubscribe
- * function. A change of `inputs` calls `begin` again.
+ * `redraw` rerenders the component at most once a frame. `begin` subscribes and returns an unsubscribe function. A
+ * change of `inputs` calls `begin` again.
  */
 export function useRedraw(
   begin: (redraw: () => void) => () => void,

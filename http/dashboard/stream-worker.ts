@@ -1,4 +1,4 @@
-// Script of the shared worker, which has the browser's only stream. The browser stops the worker with the last tab.
+// Script of the shared worker. The browser stops the worker with the last tab.
 
 import { onTab } from './browser.ts'
 import { SharedStream } from './shared-stream.ts'

@@ -1,6 +1,5 @@
-// Stream functions for components. The first subscription attaches the tab to the shared stream (shared-stream.ts).
-// Messages are dispatched synchronously by channel and market. When no stream is available, books and prices are polled
-// by REST, and lists are reloaded.
+// The first subscription attaches the tab to the shared stream (shared-stream.ts). Without a stream, books and prices
+// are polled by REST, and lists are reloaded.
 
 import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type {
@@ -26,15 +25,14 @@ import type { Orderbook, Orderbooks, Prices } from './records.ts'
 import { type FromStream, SharedStream, type ToStream } from './shared-stream.ts'
 import { Signal } from './signal.ts'
 
-/** Connection state for the status line. */
 export interface StreamState {
   /**
-   * The state of the stream client, or one of these. `off`: no subscription yet. `resting`: closed after a minute
-   * without subscriptions; the next one reconnects. `offline`: the browser has no network. `late`: no message for
-   * longer than the heartbeat period. `polling`: no stream is available, so the server is polled.
+   * `off`: no subscription yet. `resting`: closed after a minute without subscriptions; the next subscription
+   * reconnects. `offline`: the browser has no network. `late`: no message for longer than the heartbeat period.
+   * `polling`: no stream is available, so the tab polls the REST API.
    */
   readonly state: ClientState | 'off' | 'resting' | 'offline' | 'late' | 'polling'
-  /** Why the last connection ended; empty if none has ended. */
+  /** Close reason of the last connection; empty if no connection has closed. */
   readonly reason: string
   /** Monotonic time of the next attempt; null if an attempt is running or none will follow. */
   readonly retryAtMs: number | null
@@ -42,12 +40,11 @@ export interface StreamState {
   readonly isLost: boolean
 }
 
-/** Callbacks of a subscription. */
 interface Follower {
   readonly onMessage: (message: DataMessage) => void
   /** Messages of the channel were lost. The shown data may be outdated until it is reloaded. */
   readonly onGap?: () => void
-  /** The subscription is live. A REST request from now on and the stream together miss no change. */
+  /** The subscription is live. A REST request after this call misses no change that the stream does not deliver. */
   readonly onReady?: () => void
 }
 
@@ -55,38 +52,36 @@ interface Following extends Follower {
   readonly subscription: SubscribeRequest
   /** Null: all markets. */
   readonly marketIds: ReadonlySet<string> | null
-  /** Called when a subscribed book changes. */
   readonly onBook: () => void
 }
 
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
-/** Close code of the server for a connection without subscriptions. */
+/** The server's close code for a connection without subscriptions. */
 const IDLE_CODE = 4_001
 const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
 /** Maximum silence while live. The server sends a heartbeat every 5 s. */
 const LATE_MS = 6_500
-/** Maximum silence before the tab attaches again. It includes state changes. */
+/** Maximum silence, including state changes, until the tab attaches again. */
 const SILENCE_MS_MAX = 20_000
 const CHECK_MS = 500
-/** After this number of failed connections in a row, the tab polls if REST works. */
+/** After this many failed connections in a row, the tab polls if REST works. */
 const FAILED_MAX = 2
 export const POLL_MS = 5_000
 /** The server's limit of market ids in a request. */
 const IDS_MAX = 100
-/** Limit of polled markets for each channel. More would exhaust the rate limit. */
+/** Maximum polled markets of each channel. More markets would exhaust the rate limit. */
 const MARKETS_MAX = 200
 
 export const streamState = new Signal<StreamState>(OFF)
 /** Feed state by the venue's configured name. */
 export const feeds = new Signal<ReadonlyMap<string, FeedState>>(new Map())
-/** Number of market messages since the tab was opened. */
+/** Market messages since the tab was opened. */
 export const received = { count: 0 }
 
-/** Id of the logged-in account; null if nobody is logged in. */
+/** Id of the logged-in account; null without a login. */
 let account: string | null = null
 let post: ((command: ToStream) => void) | null = null
-/** Aborted when the tab detaches. */
 let attached = new AbortController()
 let lastReceivedMs = 0
 let failedCount = 0
@@ -94,7 +89,7 @@ let nextId = 0
 let polling: AbortController | null = null
 const followings = new Map<number, Following>()
 const books = new Map<string, BookView>()
-/** State of the connection, without the state of the browser's network. */
+/** State of the connection, ignoring the state of the browser's network. */
 let connection: StreamState = OFF
 
 /** Called after a login. Subscriptions are possible from then on. */
@@ -104,7 +99,6 @@ export function beginStream(of: string): void {
   post?.({ kind: 'again' })
 }
 
-/** Detaches the tab and removes all subscriptions. */
 export function endStream(): void {
   leave()
   account = null
@@ -113,21 +107,21 @@ export function endStream(): void {
 }
 
 /**
- * Subscribes to a channel for some markets, or for all markets with `all`. Returns an unsubscribe function.
- * Subscriptions to the same channel and market share their options; the latest ones apply.
+ * Subscribes to markets of a channel, or to all markets with `all`. Returns an unsubscribe function. Subscriptions to
+ * the same channel and market share options; the latest options apply.
  */
 export function follow(subscription: SubscribeRequest, follower: Follower): () => void {
   return begin(subscription, { ...follower, onBook: () => undefined })
 }
 
-/** Subscribes to books, which `bookOf` returns. Returns an unsubscribe function. */
+/** Returns an unsubscribe function. `bookOf` returns the subscribed books. */
 export function followBooks(marketIds: readonly string[], onChange: () => void): () => void {
   const nothing = () => undefined
   const subscription = { channel: 'orderbook', marketIds } as const
   return begin(subscription, { onMessage: nothing, onGap: onChange, onBook: onChange })
 }
 
-/** The last known book of a subscribed market, with at most `depth` levels on each side; null before the first. */
+/** The last known book of a subscribed market, with at most `depth` levels on each side. Null before the first book. */
 export function bookOf(marketId: string, depth?: number): BookView | null {
   const view = books.get(marketId) ?? null
   if (view === null || depth === undefined) return view
@@ -158,7 +152,7 @@ function isFollowed(channel: Channel, marketId: string): boolean {
   return false
 }
 
-/** Attaches to the shared worker. Without a working worker, the tab opens its own stream. */
+/** Without a working worker, the tab opens its own stream. */
 function attach(isWorkerDead = false): void {
   leave()
   lastReceivedMs = monotonicMs()
@@ -183,7 +177,7 @@ function attach(isWorkerDead = false): void {
       post?.({ kind: 'leave' })
       hasLeft = true
     }),
-    // A page in the back/forward cache is detached. It attaches again when it is shown.
+    // A page in the back/forward cache is detached. It attaches again when the user returns to it.
     onTabEvent('pageshow', () => hasLeft && reattach()),
   ]
   signal.addEventListener('abort', () => {
@@ -221,7 +215,7 @@ function handleMessage(message: FromStream): void {
     case 'book':
       return putBook(message.view, message.count)
     case 'dropped':
-      // The tab may have missed any message while it was detached.
+      // A detached tab may have missed any message.
       return reattach()
     case 'event':
       return handleEvent(message.event)
@@ -267,9 +261,8 @@ function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void
 }
 
 /**
- * Finds out why connections fail, because browsers do not expose the reason. A REST request that returns 401 ends the
- * session. If REST works, the connection limit is the likely cause and polling starts. If the server does not respond
- * at all, polling would fail too.
+ * Browsers do not expose why a connection failed. A REST request that returns 401 ends the session. If REST works, the
+ * connection limit is the likely cause, and polling starts. If the server does not respond, polling would fail too.
  */
 async function checkRefusal(): Promise<void> {
   try {
@@ -302,7 +295,7 @@ const isTrying = (): boolean => connection.state === 'waiting' || connection.sta
 function check(): void {
   const { state } = connection
   const isExpected = state === 'live' || state === 'catching_up' || state === 'off'
-  // In state `off` the worker has never sent a message, so the tab stops using it.
+  // In state `off` the worker has never sent a message, so the tab stops using the worker.
   if (isExpected && monotonicMs() - lastReceivedMs > SILENCE_MS_MAX)
     return reattach(state === 'off')
   show()
@@ -349,7 +342,7 @@ function deliverGap({ channel, market_id: id }: Pick<GapEvent, 'channel' | 'mark
   }
 }
 
-/** Polls all subscriptions once. Never rejects, because the connection line already reports an unreachable server. */
+/** Never rejects, because the connection line already reports an unreachable server. */
 async function poll(signal: AbortSignal): Promise<void> {
   if (isTabHidden()) return
   for (const { onGap, subscription } of followings.values()) {
@@ -376,7 +369,6 @@ async function fetchBooks(ids: readonly string[], signal: AbortSignal, depth?: n
   return (await request<Orderbooks>('/v1/orderbooks', { query, signal })).orderbooks
 }
 
-/** Subscribed markets of a channel, in lists of at most IDS_MAX ids. */
 function idsOf(channel: 'orderbook' | 'prices'): readonly (readonly string[])[] {
   const ids = new Set<string>()
   for (const { subscription, marketIds } of followings.values()) {

@@ -1,5 +1,5 @@
-// Price chart of a market as candles or a line. The stream updates the current bar. The venue's price history fills
-// spans without recorded trades.
+// Price chart of a market. The stream updates the current bar. The venue's price history fills periods without recorded
+// trades.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DataMessage } from '../../client/messages.ts'
@@ -19,7 +19,7 @@ interface CandleChartProps {
   readonly marketId: string
   /** Creation time of the market; null: unknown. */
   readonly createdAtMs: number | null
-  /** Minimum number of decimals of a price in cents. */
+  /** Minimum decimals of a price in cents. */
   readonly decimals: number
 }
 
@@ -77,12 +77,10 @@ interface Drawn {
   readonly phase: 'waiting' | 'shown' | 'failed'
   readonly error: unknown
   readonly last: Bar | null
-  /** The venue's history is unavailable. The chart shows recorded trades only. */
   readonly isOwnAlone: boolean
   readonly count: number
 }
 
-/** Draws all bars into `host`. Loads them again after a gap in the stream. */
 function useDrawnBars(
   host: { readonly current: HTMLElement | null },
   marketId: string,
@@ -106,7 +104,6 @@ function useDrawnBars(
   }, [])
   useEffect(() => canvas.current?.draw(isLine ? 'line' : 'candles'), [isLine])
   useEffect(() => {
-    // The previous bars stay visible until the new bars have loaded.
     put({ phase: 'waiting', error: null })
     const bars = new MarketBars()
     const ending = new AbortController()
@@ -125,7 +122,7 @@ function useDrawnBars(
         },
         (error) => {
           put({ phase: 'failed', error })
-          // Bars of the same range stay visible after a failed reload.
+          // A failed reload keeps the bars of the same range.
           if (isRead) return
           canvas.current?.show([])
           put({ last: null })
@@ -152,10 +149,7 @@ function useDrawnBars(
   return { ...drawn, again: () => setRound(round + 1) }
 }
 
-/**
- * Returns candles with the venue's history, or candles of recorded trades if the history returns 503. Rejects with
- * ApiError.
- */
+/** Uses recorded trades alone if the venue's history returns 503. Rejects with ApiError. */
 async function fetchBars(
   marketId: string,
   query: { readonly interval: Interval; readonly limit: number },
@@ -174,7 +168,6 @@ async function fetchBars(
 
 type Interval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d'
 
-/** A number of consecutive candles of one interval. */
 interface Stretch {
   readonly interval: Interval
   readonly bars: number
@@ -192,12 +185,12 @@ const STRETCHES: Readonly<Record<Exclude<Range, 'All'>, Stretch>> = {
 const HOUR_MS = 3_600_000
 /** Intervals of the range `All`, with their length in hours. */
 const LENGTHS = [['15m', 0.25] as const, ['1h', 1] as const, ['4h', 4] as const]
-/** The range `All` uses the shortest interval that needs at most this number of bars. */
+/** The range `All` uses the shortest interval that needs at most this many bars. */
 const ALL_BARS = 200
 /** Maximum number of bars in one page of the API. */
 const BARS_OF_PAGE = 1_000
 
-/** `ageMs` is the age of the market, which sets the interval of `All`; null: unknown. */
+/** `ageMs` is the age of the market and sets the interval of `All`; null: unknown. */
 function stretchOf(range: Range, ageMs: number | null): Stretch {
   if (range !== 'All') return STRETCHES[range]
   const hours = ageMs === null ? Number.POSITIVE_INFINITY : ageMs / HOUR_MS
@@ -205,14 +198,11 @@ function stretchOf(range: Range, ageMs: number | null): Stretch {
   return { interval, bars: BARS_OF_PAGE }
 }
 
-/** Limit of stored bars. The oldest are dropped first. */
 const BARS_MAX = 2_000
 
-/** Candles of one market and interval from REST and the stream, in order of time and without duplicates. */
 export class MarketBars {
   #bars: Bar[] = []
 
-  /** Oldest first. */
   get all(): readonly Bar[] {
     return this.#bars
   }
@@ -236,7 +226,7 @@ export class MarketBars {
   }
 }
 
-/** A later state of a bar has more trades, or is closed while the other is open. */
+/** A newer state of a bar has more trades, or is closed. */
 function isNewer(one: Bar, existing: Bar): boolean {
   if (one.trades_count !== existing.trades_count) return one.trades_count > existing.trades_count
   return one.closed && !existing.closed

@@ -1,5 +1,4 @@
-// Canvas charts: price candles with volume, and the curve of a wallet's profit. Times are in the viewer's time zone.
-// Daily points are UTC days. Colors follow the browser's color scheme.
+// Canvas charts: price candles with volume, and a wallet's profit curve.
 
 import {
   type AutoscaleInfo,
@@ -32,12 +31,11 @@ export type PutResult = 'newest' | 'older' | 'known'
 export const volumeOf = ({ volume, trades_count: count }: Bar): number | null =>
   count === 0 ? null : volume
 
-/** Fraction of the height used for volume. */
 const VOLUME_SHARE = 0.18
-/** Pixels between the bars of a long history. A short history is stretched to at most SPACING_MAX. */
+/** Pixels between the bars of a long history. Short histories are stretched to at most SPACING_MAX. */
 const SPACING = 9
 const SPACING_MAX = 30
-/** Pixels of margin at both edges, so that the first and last time labels are not cut. */
+/** Pixels of margin at both edges, which prevents cut-off time labels. */
 const LABEL = 20
 /** Empty bar slots at the right edge. */
 const RIGHT_MARGIN_BARS = 4
@@ -60,7 +58,6 @@ export function openCandles(host: HTMLElement) {
   })
   candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: VOLUME_SHARE + 0.06 } })
   volumes.priceScale().applyOptions({ scaleMargins: { top: 1 - VOLUME_SHARE, bottom: 0 } })
-  /** Drawn bars by opening time. */
   let drawn = new Map<number, Bar>()
   recolor()
 
@@ -98,7 +95,6 @@ export function openCandles(host: HTMLElement) {
       candles.applyOptions({ visible: kind === 'candles' })
       line.applyOptions({ visible: kind === 'line' })
     },
-    /** Shows all bars, with the last one near the right edge. A short history starts at the left edge. */
     goToNow() {
       const width = scale.width()
       const margin = width === 0 ? 0 : (LABEL * (drawn.size + RIGHT_MARGIN_BARS)) / width
@@ -119,7 +115,7 @@ export function openCandles(host: HTMLElement) {
   }
 }
 
-/** Lowest TickMarkType of lightweight-charts for a time of day. Lower values are days, months and years. */
+/** TickMarkType of lightweight-charts: lower values are days, months and years. */
 const FIRST_KIND_OF_HOURS = 3
 
 const CANDLE_OPTIONS: DeepPartial<ChartOptions> = {
@@ -135,7 +131,7 @@ const CANDLE_OPTIONS: DeepPartial<ChartOptions> = {
   localization: { timeFormatter: (time: Time) => timeText(millis(time), 'full') },
 }
 
-/** Price label of the axis. Empty for prices outside of 0 to 1, where the chart draws volume. */
+/** Price label of the axis. Empty outside of 0 to 1, where the chart draws volume. */
 const CENTS = {
   type: 'custom',
   formatter: (price: number) => (price < 0 || price > 1 ? '' : priceText(price)),
@@ -159,7 +155,6 @@ const candleOf = (bar: Bar) => {
   return { time: openingOf(bar), open, high, low, close }
 }
 
-/** Cumulative profit at a time, in dollars. */
 export interface CurvePoint {
   /** Unix seconds. */
   readonly time: number
@@ -170,8 +165,8 @@ export interface CurvePoint {
 const DAY = 86_400
 
 /**
- * Draws the curve of a profit into `host`, which must have a size. Returns a close function. Points are in order of
- * time, at most one per second. With `isByDay` each point is a UTC day.
+ * Returns a close function. `host` must have a size. Points are in order of time, at most one per second. With
+ * `isByDay`, each point is a UTC day.
  */
 export function openCurve(
   host: HTMLElement,
@@ -192,7 +187,7 @@ export function openCurve(
       timeFormatter: (time: Time) =>
         isByDay ? utcDayText(millis(time)) : timeText(millis(time), 'full'),
     },
-    // Touch and wheel scroll the page instead, since the whole curve is visible.
+    // Touch and wheel scroll the page, since the whole curve is visible.
     ...{ handleScroll: false, handleScale: false },
   }
   const fit = () => scale.fitContent()
@@ -209,7 +204,7 @@ export function openCurve(
   }
   recolor()
   const [first] = points
-  // A single point draws no line, so the curve starts at an added point of zero.
+  // A single point draws no line, so the curve starts with an added point of zero.
   const before = first === undefined ? [] : [{ time: first.time - (isByDay ? DAY : 1), usd: 0 }]
   series.setData(
     [...before, ...points].map(({ time, usd }) => ({ time: timestamp(time), value: usd })),
@@ -218,7 +213,6 @@ export function openCurve(
   return close
 }
 
-/** Opens a chart without series. `recolor` runs when the color scheme changes, `onSize` after a resize. */
 function openChart(
   host: HTMLElement,
   options: DeepPartial<ChartOptions>,
@@ -264,7 +258,6 @@ function openChart(
   return { chart, scale, colorsNow: () => colors, close }
 }
 
-/** The colors of the current scheme at `host`, computed from the CSS variables. */
 function chartColors(host: HTMLElement) {
   const probe = document.createElement('span')
   host.append(probe)
@@ -287,6 +280,5 @@ function timestamp(seconds: number): UTCTimestamp {
 
 const isTimestamp = (seconds: number): seconds is UTCTimestamp => Number.isInteger(seconds)
 
-/** An `rgb(…)` color with opacity. */
 const seeThrough = (color: string, opacity: number): string =>
   color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', `, ${opacity})`) : color

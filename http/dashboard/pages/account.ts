@@ -1,5 +1,4 @@
-// Account page: limits and requests left, API keys, sessions, password and deletion. The dashboard has a separate rate
-// limit, so the requests left are those of the last response.
+// Account page. The dashboard has its own rate limit, so "requests left" is read from the last response.
 
 import { useEffect, useState } from 'preact/hooks'
 import { request, watchFacts } from '../api.ts'
@@ -33,7 +32,7 @@ export function AccountPage() {
     ${hasPassword ? html`<${ChangePassword} /><${DeleteAccount} />` : null}`
 }
 
-/** Form that ends all sessions of the account, including the current one. API keys stay valid. */
+/** Ends all sessions of the account, including the current session. API keys stay valid. */
 function Sessions() {
   return html`<section class="card stack" aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>
@@ -45,9 +44,8 @@ function Sessions() {
   </section>`
 }
 
-/** Limit value of the API for "no limit". */
+/** The API's limit value for "no limit". */
 const UNLIMITED = 2_147_483_647
-/** Length of a rate-limit window. */
 const WINDOW_MS = 60_000
 
 function AccountLimits() {
@@ -87,7 +85,6 @@ function facts({ user, limits }: Me, left: Left | null) {
 export const limitText = (limit: number): string =>
   limit >= UNLIMITED ? 'no limit' : countText(limit)
 
-/** Requests left by the last response; null if the last window has passed, because the tab has used nothing since. */
 function useLeft(): Left | null {
   const [left, setLeft] = useState<Left | null>(null)
   useEffect(() => {
@@ -138,7 +135,6 @@ function KeyList() {
   `
 }
 
-/** A curl command that requests markets with the key. */
 export const curlLine = (key: string, base: string): string =>
   `curl -H 'X-API-Key: ${key}' '${base}v1/markets?limit=3'`
 

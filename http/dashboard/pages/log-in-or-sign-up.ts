@@ -1,6 +1,5 @@
-// Page for visitors without a session: introduction, service health, and the login and signup forms. A login then shows
-// the page of the URL. Field names are those that password managers expect. Values are read on submit, so that values
-// filled in by a password manager are included.
+// Page for visitors without a session. Field names are those that password managers expect. Values are read on submit,
+// so that values filled in by a password manager are included.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -32,7 +31,6 @@ const ENDING_TEXTS: Readonly<Record<Ending, string | null>> = {
 
 interface LogInOrSignUpProps {
   readonly ending: Ending
-  /** The local account is available without a password. */
   readonly isLocalOffered: boolean
 }
 
@@ -54,7 +52,7 @@ export function LogInOrSignUpPage({ ending, isLocalOffered }: LogInOrSignUpProps
   </div>`
 }
 
-/** Button to open the local account, which has no password. Only a server on the viewer's own machine offers it. */
+/** Opens the local account, which has no password. Only a server on the viewer's machine offers it. */
 function LocalEntry() {
   const action = useAction()
   return html`<section class="card stack" aria-labelledby="local">
@@ -73,7 +71,6 @@ const ENTRIES: Readonly<Record<Entry, { readonly name: string; readonly running:
 }
 const ORDER = ['log-in', 'sign-up'] as const
 
-/** Login and signup as tabs. */
 function EntryForms() {
   const [entry, setEntry] = useState<Entry>('log-in')
   const tabs = useRef<HTMLDivElement>(null)
@@ -199,7 +196,6 @@ function Welcome() {
   `
 }
 
-/** Illustration of two order books and the price gap between them. The prices are not real. */
 const picture = ([
   one = 'One venue',
   other = 'The other',

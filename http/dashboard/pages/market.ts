@@ -28,7 +28,6 @@ function OneMarket({ marketId }: { readonly marketId: string }) {
     (signal) => request<Market>(`/v1/markets/${encodeURIComponent(marketId)}`, { signal }),
     [marketId],
   )
-  // After a failed reload, the last loaded market stays visible.
   if (result.latest !== null) {
     return html`<${LoadedMarket} market=${result.latest} again=${result.again} />`
   }
@@ -50,23 +49,15 @@ function MarketNotFound({ marketId }: { readonly marketId: string | null }) {
     <//>`
 }
 
-function LoadedMarket({
-  market,
-  again,
-}: {
-  readonly market: Market
-  /** Reloads the market. */
-  readonly again: () => void
-}) {
+function LoadedMarket({ market, again }: { readonly market: Market; readonly again: () => void }) {
   const { id, question, platforms } = market
   const [own] = platforms
   const decimals = stepDecimals(market.price_step)
   const created = market.created_at === null ? null : market.created_at * 1_000
-  // The tab's title contains the question, so that tabs of several markets differ.
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
-    // Reloads when the market closes, resolves, changes or gets a match. `onReady` reloads because changes before the
-    // subscription are not streamed.
+    // Reloads when the market closes, resolves, changes or gets a match. `onReady` reloads, because the stream does not
+    // deliver earlier changes.
     () =>
       follow(
         { channel: 'lifecycle', marketIds: [id] },
@@ -96,9 +87,8 @@ function LoadedMarket({
   </article>`
 }
 
-/** Limit of trades. The oldest are dropped first. */
 export const TAPE_TRADES_MAX = 200
-/** Rendered rows before the user scrolls: twice the visible ones, so that the list can scroll. */
+/** Rows rendered before the user scrolls: twice the visible rows. */
 const ROWS_AT_TOP = 32
 
 export interface TapeTrade
@@ -110,7 +100,7 @@ export interface TapeTrade
 }
 type Tape = readonly TapeTrade[]
 
-/** Adds a trade. It is placed before other trades of the same time. */
+/** Adds a trade before existing trades of the same time. */
 export const withTrade = (tape: Tape, trade: TapeTrade): Tape =>
   tape.some(({ id }) => id === trade.id) ? tape : mergedByTime([trade], tape, TAPE_TRADES_MAX)
 
@@ -118,11 +108,11 @@ interface TradePanelProps {
   readonly marketId: string
   /** Outcome labels. Prices of the API are those of the first one. */
   readonly outcomes: readonly string[]
-  /** Minimum number of decimals of a price in cents. */
+  /** Minimum decimals of a price in cents. */
   readonly decimals: number
 }
 
-/** Live trades, newest first. Renders all rows once the user scrolls. */
+/** Newest first. Renders all rows once the user scrolls. */
 function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
   const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
   const { kind, error, rows, again } = useLiveList<Tape>(
@@ -159,13 +149,13 @@ function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
 interface TapeTableProps {
   readonly trades: Tape
   readonly outcomes: readonly string[]
-  /** Minimum number of decimals of a price in cents. */
+  /** Minimum decimals of a price in cents. */
   readonly least: number
 }
 
 function TapeTable({ trades, outcomes, least }: TapeTableProps) {
   const [isAtTop, setAtTop] = useState(true)
-  // The number of decimals never decreases, so that columns keep their width.
+  // The decimals never decrease, so that columns keep their width.
   const sizes = useRef<0 | 2>(0)
   if (sizes.current === 0) sizes.current = sizeDecimals(trades.map(({ size }) => size))
   const decimals = sizes.current

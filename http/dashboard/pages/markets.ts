@@ -1,5 +1,4 @@
-// Market list with search, filters, sorting, grouping by event and live prices. By default it lists open markets by
-// volume. The URL holds the query: `#/markets?q=fed&venue=venue_a`.
+// Market list. The URL holds the query: `#/markets?q=fed&venue=venue_a`.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -18,12 +17,12 @@ import type { EventPage, Market, MarketPage, MarketStatus } from '../records.ts'
 import { currentRoute, hrefOf, type PageProps, parseRoute } from '../route.ts'
 
 const ROWS = 50
-/** Events in a page of a grouped list. The API returns at most ten markets of each. */
+/** Events in a page of a grouped list. The API returns at most ten markets of each event. */
 const EVENTS = 10
 /** Limit of pages. Each listed market needs a subscription. */
 const PAGES_MAX = 8
 
-/** A page of markets. If the list is grouped, `events` has the event of each market by market id. */
+/** In a grouped list, `events` has the event of each market by market id. */
 interface ListPage extends MarketPage {
   readonly events: ReadonlyMap<string, EventHead>
 }
@@ -73,10 +72,7 @@ export function MarketsPage({ route }: PageProps) {
   `
 }
 
-/**
- * Fetches a page in the chosen order, by default by volume, or by relevance for a search. A grouped list has the
- * markets of events in order of the events' volume.
- */
+/** Default order: by relevance for a search, otherwise by volume. A grouped list orders events by volume. */
 async function fetchPage(
   query: MarketQuery,
   cursor: string | null,
@@ -113,7 +109,6 @@ function none(query: MarketQuery, again: () => void) {
   <//>`
 }
 
-/** Categories of all markets that this page has listed. */
 function useSeenCategories(pages: readonly MarketPage[]): readonly string[] {
   const seen = useRef(new Set<string>())
   return useMemo(() => {
@@ -162,7 +157,7 @@ function marketHead(query: MarketQuery) {
   )
 }
 
-/** A page has its own subscription, so that loading the next page does not change it. */
+/** Each page has its own subscription, so that loading the next page does not change it. */
 function MarketRows({ page: { markets, events } }: { readonly page: ListPage }) {
   const prices = useLivePrices(markets.map(({ id }) => id))
   const columns = columnsOf(prices)
@@ -216,21 +211,19 @@ function Outcomes({ market: { id, outcomes, price_step: step }, prices }: Outcom
 }
 
 export interface MarketQuery {
-  /** The search text as typed, including spaces. */
   readonly text: string
   /** A venue's configured name; null: both venues. */
   readonly venue: string | null
   /** Null: any status. */
   readonly status: MarketStatus | null
   readonly category: string | null
-  /** Null: the default, which is relevance for a search and volume otherwise. */
+  /** Null: by relevance for a search, otherwise by volume. */
   readonly sort: MarketOrder | null
   readonly isDown: boolean
-  /** Grouped by event, in order of the events' volume. */
+  /** Grouped by event. Events are in order of volume. */
   readonly isGrouped: boolean
 }
 
-/** The API's sort keys. */
 const ORDERS = ['volume', 'created_at', 'close_time'] as const
 type MarketOrder = (typeof ORDERS)[number]
 
@@ -245,7 +238,7 @@ const CATEGORY = {
   maxlength: 256,
 }
 
-/** Parses the parameters of the URL. Invalid values are replaced by the default. */
+/** Invalid parameters are replaced by defaults. */
 export function queryOf(parameters: URLSearchParams): MarketQuery {
   const param = parameters.get('status')
   return {
@@ -276,13 +269,11 @@ export function searchText({ text }: MarketQuery): string {
   return trimmed.length < TEXT_LENGTH_MIN ? '' : trimmed
 }
 
-/** Equal keys mean that the queries return the same list. */
 const keyOf = (query: MarketQuery): string => hrefOfQuery({ ...query, text: searchText(query) })
 
-/** Delay between the last typed letter and the search. */
 const PAUSE_MS = 250
 
-/** Milliseconds until `next` replaces `shown`: PAUSE_MS if only the search text differs, otherwise 0. */
+/** Milliseconds until `next` replaces `shown`. Only changes of the search text are delayed. */
 export function pauseMsBefore(next: MarketQuery, shown: MarketQuery): number {
   const isTextOnly = keyOf({ ...next, text: '' }) === keyOf({ ...shown, text: '' })
   return isTextOnly && searchText(next) !== searchText(shown) ? PAUSE_MS : 0
@@ -307,8 +298,7 @@ function useSettled(query: MarketQuery): {
 function writeToAddress(query: MarketQuery): void {
   const href = hrefOfQuery(query)
   setAddressHash(href, true)
-  // Updates the route synchronously. The hashchange event is asynchronous, and the field would show its old value until
-  // then.
+  // The hashchange event is asynchronous, and the field would show its old value until the event.
   currentRoute.set(parseRoute(href))
 }
 

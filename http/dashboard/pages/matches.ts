@@ -1,5 +1,3 @@
-// Matched markets of both venues, by score or by current price gap.
-
 import { request } from '../api.ts'
 import { countText } from '../format.ts'
 import { html } from '../html.ts'

@@ -1,6 +1,3 @@
-// Live, sortable table of arbitrage opportunities across venues and within events. A row expands to books,
-// costs and rules.
-
 import { useState } from 'preact/hooks'
 import { onRowClick } from '../browser.ts'
 import { countText, gapText, percentText, sizeText, usdText, writtenDecimals } from '../format.ts'
@@ -101,10 +98,9 @@ export function OpportunitiesPage({ route }: PageProps) {
 
 interface TableState {
   readonly route: PageRoute
-  /** Id of the expanded row; null if none is expanded. */
   readonly opened: string | null
   readonly order: Order<OpportunityColumn>
-  /** Whether the row order is fixed, while the pointer or the focus is in the table. */
+  /** The row order is fixed while the pointer or the focus is in the table. */
   readonly isHeld: boolean
   readonly body: Readonly<Record<string, (event: Event) => void>>
 }
@@ -173,7 +169,7 @@ function opportunityTable(
   const openCount = rows.filter(({ ended }) => ended === null).length
   return table({
     ...{ kind: 'stacked opportunities', rows, columns, body },
-    // Skips rows without changes: only a few of hundreds change between two frames.
+    // Skips rows without changes. Few of hundreds of rows change between two frames.
     inputs: [route, opened, protocols.value],
     caption: html`<caption class="muted">${
       rows.length < OPPORTUNITY_ROWS_MAX
@@ -196,7 +192,6 @@ function opportunityTable(
   })
 }
 
-/** One line for each leg, or one summary line for more than two legs. */
 function buys({ legs }: Opportunity) {
   if (legs.length > 2) {
     const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)

@@ -1,6 +1,3 @@
-// Games of a sport and day with both venues' markets and prices. Shows the number of games for each sport and for
-// nearby days.
-
 import { useEffect, useState } from 'preact/hooks'
 import type { DataMessage } from '../../client/messages.ts'
 import { request } from '../api.ts'
@@ -16,7 +13,6 @@ import type { Games } from '../records.ts'
 import type { PageProps } from '../route.ts'
 import { follow } from '../stream.ts'
 
-/** Path segment and label of each sport. */
 const SPORTS = [
   ['nfl', 'NFL'],
   ['nba', 'NBA'],
@@ -84,7 +80,6 @@ export function SportsPage({ route }: PageProps) {
   `
 }
 
-/** Games with live prices. Reloads when one of their markets changes. */
 function useGames(sport: string, date: string) {
   const result = useRequest((signal) => fetchGames(sport, date, signal), [sport, date])
   const games = result.answer?.games ?? []
@@ -99,8 +94,8 @@ function useGames(sport: string, date: string) {
 }
 
 /**
- * Calls `again` when one of these markets closes, resolves or gets a match. Also calls it when the stream becomes live,
- * because the stream does not deliver earlier changes.
+ * Calls `again` when one of the markets closes, resolves or gets a match. Also calls `again` when the stream becomes
+ * live, because the stream does not deliver earlier changes.
  */
 function followEnds(ids: readonly string[], again: () => void): (() => void) | undefined {
   const shown = new Set(ids)
@@ -109,7 +104,6 @@ function followEnds(ids: readonly string[], again: () => void): (() => void) | u
   return follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: again, onReady: again })
 }
 
-/** The first sport that has games on a day; null before it is found, or for a null date. */
 function useFirstSport(date: string | null): string | null {
   const [sport, setSport] = useState<string | null>(null)
   useEffect(() => {
@@ -127,23 +121,21 @@ function useFirstSport(date: string | null): string | null {
   return sport
 }
 
-/** The week around a date, from three days before to three days after. */
 const daysAround = (date: string): readonly string[] =>
   isDay(date) ? [-3, -2, -1, 0, 1, 2, 3].map((days) => dayAfter(date, days)) : []
 
 const weekday = new Intl.DateTimeFormat(undefined, {
   ...{ weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' },
 })
-/** Formats a day with a non-breaking space between month and day number. */
 const dayText = (day: string): string =>
   weekday.format(Date.parse(`${day}T00:00:00Z`)).replace(/ (?=\d)/, '\u00a0')
 
-/** Number of games by sport and day, cached until the tab closes because it rarely changes. */
+/** Games by sport and day. Cached until the tab closes, because the numbers rarely change. */
 const countCache = new Map<string, number>()
 
 /**
- * Number of games of all sports on a day, and of one sport on nearby days. Sends one request at a time and stops at the
- * first error. Sends none if `date` is null.
+ * Counts games of all sports on the day, and of one sport on nearby days. Sends one request at a time and stops at the
+ * first error. Null date: sends no request.
  */
 function useCounts(sport: string, date: string | null): ReadonlyMap<string, number> {
   const [counts, setCounts] = useState<ReadonlyMap<string, number>>(countCache)

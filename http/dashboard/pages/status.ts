@@ -1,5 +1,5 @@
-// Status page: service health, feeds, database figures, open streams and the connection of this tab. Visitors without a
-// session see only the parts that need no token. By default, the server exposes metrics to its own machine only.
+// Status page. Visitors without a session see only the parts that need no token. By default, the server offers metrics
+// only to its own machine.
 
 import { useEffect, useState } from 'preact/hooks'
 import { request, requestText } from '../api.ts'
@@ -16,7 +16,7 @@ import { session } from '../session.ts'
 import { useSignal } from '../signal.ts'
 import { type FeedState, feeds, follow, received, streamState } from '../stream.ts'
 
-/** Poll periods. /health has no rate limit. Requests of /v1/stats count against the account's limit. */
+/** /health has no rate limit. Requests of /v1/stats count against the account's limit. */
 const HEALTH_MS = 5_000
 const STATS_MS = 20_000
 const RATE_MS = 1_000
@@ -145,7 +145,6 @@ function statsFigures(stats: Stats) {
   ] as const
 }
 
-/** Reads a gauge without labels from the Prometheus text format; null if it is missing. */
 export function gaugeIn(text: string, name: string): number | null {
   for (const line of text.split('\n')) {
     const [key, value] = line.split(' ', 2)
@@ -157,7 +156,7 @@ export function gaugeIn(text: string, name: string): number | null {
 const fetchConnections = async (signal: AbortSignal) =>
   gaugeIn(await requestText('/metrics', { signal }), 'stream_connections')
 
-/** Number of open streams of all clients; null if the server denies access to metrics. Polling then ends. */
+/** Null if the server denies access to metrics. Polling then ends. */
 function useConnections(): number | null {
   const [isShown, setShown] = useState(true)
   const options = { periodMs: HEALTH_MS, isWanted: isShown }
@@ -168,9 +167,8 @@ function useConnections(): number | null {
   return isShown ? latest : null
 }
 
-/** Number of samples in the averaging window. One sample is taken each second. */
 const SAMPLES = 6
-/** Minimum number of samples for a rate, so that the burst after a subscription is averaged out. */
+/** Minimum samples for a rate, so that the burst after a subscription is averaged out. */
 const SAMPLES_MIN = 3
 
 interface RateSample {
@@ -178,15 +176,12 @@ interface RateSample {
   readonly count: number
 }
 
-/** Messages per second between the oldest and the newest sample; null if there are too few samples. */
+/** Messages per second in the averaging window; null if there are too few samples. */
 export function rateOf(samples: readonly RateSample[]): number | null {
   const [first, last] = [samples[0], samples.at(-1)]
   if (first === undefined || last === undefined || samples.length < SAMPLES_MIN) return null
   return ((last.count - first.count) * 1_000) / (last.atMs - first.atMs)
 }
-
-// Tables for /health and /v1/stats: feeds, cluster processes, and unrecognized data from the venues. Venue data is
-// rendered as plain text.
 
 const NOT_KNOWN = 'not known'
 
@@ -200,10 +195,7 @@ interface FeedRow {
   readonly policy: string
 }
 
-/**
- * One row for each venue. Stream values take precedence over REST values. If the server does not answer, REST values
- * are unknown.
- */
+/** Stream values take precedence over REST values. If the server does not answer, REST values are unknown. */
 export function feedRows(
   { exchanges }: Pick<Health, 'exchanges'>,
   stats: Stats | null,
@@ -225,7 +217,6 @@ export function feedRows(
   })
 }
 
-/** Number of covered markets out of all open markets. */
 function booksText(coverage: Stats['coverage'][string] | undefined): string {
   const [covered, open] = [coverage?.covered_markets ?? null, coverage?.open_markets ?? null]
   return covered === null || open === null ? '–' : `${countText(covered)} of ${countText(open)}`
@@ -255,7 +246,7 @@ const feedTable = (rows: readonly FeedRow[]) =>
 type Cluster = NonNullable<Health['cluster']>
 const ROLE_LABELS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' } as const
 
-/** Names the cluster's leader. Adds the time since its last message if that exceeds SILENT_MS_MAX. */
+/** Names the cluster's leader. Adds the time since its last message if that time exceeds SILENT_MS_MAX. */
 export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
   if (lease === null) return 'No engine is known to lead'
   const { holder, term, silent_ms } = lease
@@ -263,10 +254,9 @@ export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
   return silent_ms <= SILENT_MS_MAX ? led : `${led}, silent for ${durationText(silent_ms)}`
 }
 
-/** The leader sends a message every second. A longer silence than this is reported. */
+/** The leader sends a message every second. The page reports longer silences than this. */
 const SILENT_MS_MAX = 5_000
 
-/** The processes of the cluster, as reported by the process that answered the request. */
 const clusterTable = (cluster: Cluster) => html`<p data-lease>${leaseText(cluster)}.</p>
   ${table({
     ...{ kind: 'stacked', caption: 'Processes of the cluster', rows: cluster.members },
@@ -288,7 +278,7 @@ const clusterTable = (cluster: Cluster) => html`<p data-lease>${leaseText(cluste
 
 type Finding = Health['drift'][string][number] & { readonly venue: string }
 
-/** Unrecognized data of all venues. Findings that lose data come first. */
+/** Data that the server did not recognize, of all venues. Findings that lose data come first. */
 export function driftRows({ drift }: Pick<Health, 'drift'>): readonly Finding[] {
   const rows = Object.entries(drift).flatMap(([venue, findings]) =>
     findings.map((finding) => ({ ...finding, venue })),

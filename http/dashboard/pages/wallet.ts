@@ -1,5 +1,4 @@
-// Profile, profit, positions and trades of a wallet. Without an address, the page ranks all wallets that anyone has
-// requested so far, by realized profit or by volume in a window.
+// Profile, positions and trades of a wallet. Without an address, the page ranks all wallets that users have requested.
 
 import { useId, useState } from 'preact/hooks'
 import { ApiError, request, requestWithFacts } from '../api.ts'
@@ -28,13 +27,12 @@ export function WalletPage({ route }: PageProps) {
 
 const NO_ADDRESS = 'This is not a wallet address: it needs 0x and 40 digits of 0 to 9 and a to f.'
 
-/** The trimmed text if it is a wallet address, otherwise null. */
+/** Null if the trimmed text is no wallet address. */
 export function addressIn(text: string): string | null {
   const address = text.trim()
   return /^0x[0-9a-f]{40}$/i.test(address) ? address : null
 }
 
-/** Search form for a wallet. Rejects an invalid address without a request. */
 function WalletForm({ address }: { readonly address: string }) {
   const [text, setText] = useState(address)
   const [isWrong, setWrong] = useState(false)
@@ -92,14 +90,13 @@ function Wallet({ address }: { readonly address: string }) {
   `
 }
 
-/** The reasons why data is incomplete, without their codes. Format of `why`: `code: sentence; code: sentence`. */
+/** Removes the codes from `why`, which has the form `code: sentence; code: sentence`. */
 const incompleteReasonsText = (why: string): string =>
   why
     .split('; ')
     .map((reason) => sentence(reason.replace(/^[a-z_]+: /, '')))
     .join(' ')
 
-/** Text for an error that concerns the address; null for other errors. */
 export function describeRefusal(
   error: unknown,
   venue: string,
@@ -116,7 +113,6 @@ export function describeRefusal(
 const filled = (text: string | null): string | null =>
   text === null || text.trim() === '' ? null : text
 
-/** The handle of the owner, else the pseudonym at the venue, else the shortened address. */
 const nameOf = (wallet: RankedWallet | WalletProfile): string =>
   filled(wallet.handle) ?? filled(wallet.pseudonym) ?? shortId(wallet.address)
 

@@ -1,4 +1,4 @@
-// List of webhooks with a form to create one. `#/webhooks/ID` shows a single webhook with its deliveries.
+// `#/webhooks` lists webhooks. `#/webhooks/ID` shows one webhook with its deliveries.
 
 import { useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
@@ -17,7 +17,6 @@ import { hrefOf, type PageProps } from '../route.ts'
 
 const COLLECTION = '/v1/webhooks'
 const pathOf = (id: string): string => `${COLLECTION}/${encodeURIComponent(id)}`
-/** Poll period of the webhook list. */
 const PERIOD_MS = 10_000
 
 export const WebhooksPage = ({ route: { subject } }: PageProps) =>
@@ -26,7 +25,6 @@ export const WebhooksPage = ({ route: { subject } }: PageProps) =>
 function AllWebhooks() {
   const [made, setMade] = useState<CreatedWebhook | null>(null)
   const [tested, setTested] = useState<Delivery | null>(null)
-  // Reloads at once after a webhook is created.
   const { latest: list, error } = useRequest(
     (signal) => request<Webhooks>(COLLECTION, { signal }),
     [made?.id],
@@ -34,7 +32,7 @@ function AllWebhooks() {
   )
   const create = async (body: DraftBody, isWithTest: boolean) => {
     const created = await request<CreatedWebhook>(COLLECTION, { method: 'POST', body })
-    // A failed test does not undo the creation. The deliveries show the result of the test.
+    // A failed test does not undo the creation. The list of deliveries shows the test's result.
     const path = `${pathOf(created.id)}/test`
     const sending = isWithTest ? request<Delivery>(path, { method: 'POST' }) : null
     setTested((await sending?.catch(() => null)) ?? null)
@@ -149,7 +147,6 @@ function webhookFacts(webhook: Webhook) {
 
 const COLORS = { on: 'good', failing: 'wait', off: '' } as const
 
-/** State of a webhook as a tag. The tooltip gives the reason. */
 function stateTag(webhook: Webhook) {
   const { name, text } = stateOf(webhook, nowMs())
   return html`<span class=${`tag ${COLORS[name]}`} title=${text}>${name}</span>`
@@ -161,7 +158,6 @@ const OFF = {
   failing: 'It was switched off: every attempt failed for five days.',
 } as const
 
-/** State of a webhook, with the reason if it receives no events. `nowMs` is in Unix milliseconds. */
 export function stateOf(
   webhook: Webhook,
   nowMs: number,
@@ -178,7 +174,7 @@ export function stateOf(
 
 const COUNTED = ['delivered', 'pending', 'exhausted', 'dropped'] as const
 
-/** Lists counts other than zero: `12 delivered, 1 pending`. */
+/** Omits zeros: `12 delivered, 1 pending`. */
 export function countsText(counts: Webhook['counts']): string {
   const parts = COUNTED.filter((name) => counts[name] > 0).map(
     (name) => `${countText(counts[name])} ${DELIVERY_WORDS[name]}`,
@@ -188,14 +184,12 @@ export function countsText(counts: Webhook['counts']): string {
 
 interface WebhookControlsProps {
   readonly webhook: Webhook
-  /** API path of the webhook, starting with `/v1`. */
   readonly path: string
   readonly onSent: (delivery: Delivery) => void
   readonly onChanged: () => void
   readonly onDeleted: () => void
 }
 
-/** Buttons of a webhook: test, enable or disable, edit, rotate the secret, delete. */
 function WebhookControls(props: WebhookControlsProps) {
   const { webhook, path, onSent, onChanged, onDeleted } = props
   const [secret, setSecret] = useState<string | null>(null)

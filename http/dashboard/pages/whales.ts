@@ -1,5 +1,3 @@
-// Live list of large trades on both venues, newest first, filtered by value, venue and side.
-
 import { request } from '../api.ts'
 import { countText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
@@ -19,7 +17,7 @@ import { table } from '../parts/tables.ts'
 import { fullVenueText, useVenues, venueText } from '../parts/venues.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
-/** In dollars. The server stores large trades from the first value on and streams them from the second. */
+/** In dollars. The server stores trades from the first value and streams trades from the second. */
 const STORED_USD_MIN = 1_000
 const STREAMED_USD_MIN = 5_000
 const VALUES = { min: STORED_USD_MIN, max: Number.MAX_SAFE_INTEGER, otherwise: STREAMED_USD_MIN }
@@ -29,7 +27,6 @@ const SIDE_LABELS = {
   buy: 'For Yes: bought Yes or sold No',
   sell: 'For No: bought No or sold Yes',
 } as const
-/** Limit of rows, and number of rows in a request. */
 export const WHALE_ROWS_MAX = 200
 const PAGE_ROWS = 100
 
@@ -98,35 +95,31 @@ const whaleTable = (rows: readonly WhaleRow[], isCurrent: boolean) =>
     ],
   })
 
-/** A large trade. Price and side refer to the market's first outcome. */
 export interface WhaleRow {
   readonly id: string
   readonly market_id: string
   readonly platform: string
   readonly question: string
   readonly side: string
-  /** In dollars, 0 to 1. */
+  /** In dollars, 0 to 1, of the market's first outcome. */
   readonly price: number
-  /** Contracts. */
   readonly size: number
   readonly size_usd: number
-  /** Label of the traded outcome; null: unknown. */
+  /** The traded outcome's label; null: unknown. */
   readonly outcome: string | null
-  /** Address of the taker's wallet; null: unknown. */
+  /** The taker's wallet; null: unknown. */
   readonly wallet: string | null
   readonly timestamp_ms: number
-  /** Whether the stream delivered it while the page was shown. */
+  /** True if the stream delivered the trade while the page was shown. */
   readonly isLive: boolean
 }
 
-/** An empty `platform` or `side` matches all. */
 interface WhaleFilter {
   readonly usdMin: number
   readonly platform: string
   readonly side: string
 }
 
-/** Large trades that match the filter, newest first. */
 function useWhales(filter: WhaleFilter) {
   const { usdMin, platform, side } = filter
   return useLiveList<readonly WhaleRow[]>(
@@ -156,7 +149,7 @@ function useWhales(filter: WhaleFilter) {
   )
 }
 
-/** Converts a REST or stream record to a row; null if it is invalid. */
+/** Null if the record is invalid. */
 export function whaleRow(
   record: Readonly<Record<string, unknown>>,
   isLive: boolean,

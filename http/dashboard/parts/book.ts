@@ -1,4 +1,4 @@
-// Live order book with cumulative sizes and bars, its age and its state. Redrawn at most once a frame.
+// Live order book. Redrawn at most once a frame.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../client/connect.ts'
@@ -17,18 +17,17 @@ import {
 import { Ago } from './figures.ts'
 import { Empty, Waiting } from './states.ts'
 
-/** Shown levels of each side, collapsed and expanded. */
+/** Levels of each side, collapsed and expanded. */
 const FEW = 10
 const MANY = 50
 /** Minimum rows of each side in a book without marked levels. */
 const ROWS_MIN = 6
 
-/** Subscribes to the books of these markets. Rerenders at most once a frame. */
+/** Rerenders at most once a frame. */
 export function useBooks(marketIds: readonly string[]): void {
   useRedraw((redraw) => followBooks(marketIds, redraw), [marketIds.join('\n')])
 }
 
-/** The live book of a market with at most `depth` levels on each side, and its state. */
 export function useBook(
   marketId: string,
   platform: string,
@@ -48,14 +47,14 @@ export function BookPanel({
 }: {
   readonly marketId: string
   readonly platform: string
-  /** Minimum number of decimals of a price in cents. */
+  /** Minimum decimals of a price in cents. */
   readonly decimals: number
 }) {
   const [levels, setLevels] = useState(FEW)
   const decimals = useRef<Decimals>({ price: least, size: 0 })
-  // Requests one more level than shown, to detect whether there are more.
+  // One more level than shown reveals whether there are more levels.
   const { book, state } = useBook(marketId, platform, levels + 1)
-  // The number of decimals never decreases, so that columns keep their width.
+  // The decimals never decrease, so that columns keep their width.
   if (book !== null) decimals.current = decimalsOf(best(book, levels), decimals.current)
   return html`<section
     class="card book" aria-labelledby="book-title"
@@ -87,7 +86,6 @@ interface Decimals {
   readonly size: 0 | 2
 }
 
-/** Decimals that the levels of a book need, but at least `least`. */
 export function decimalsOf(
   { bids, asks }: Pick<BookView, 'bids' | 'asks'>,
   least: Decimals = { price: 0, size: 0 },
@@ -102,10 +100,7 @@ export function decimalsOf(
 const hasBelow = (book: BookView | null, levels: number): boolean =>
   book !== null && Math.max(book.bids.length, book.asks.length) > levels
 
-/**
- * Renders both sides as one table. `taken`: contracts that an opportunity takes from each ask, best ask first, shown in
- * an extra column.
- */
+/** `taken`: contracts that an opportunity takes from each ask, best ask first. They get an extra column. */
 export function ladder(
   { bids, asks }: ReturnType<typeof ladderOf>,
   { spread, midPrice }: { readonly spread: number | null; readonly midPrice: number | null },
@@ -143,7 +138,6 @@ export function ladder(
   </div>`
 }
 
-/** Blank rows, so that the middle of the book keeps its place when levels come and go. */
 const blanks = (rows: readonly LadderRow[], rowsMin: number) =>
   Array.from(
     { length: Math.max(0, rowsMin - rows.length) },
@@ -183,7 +177,7 @@ interface Ladder {
   readonly asks: readonly LadderRow[]
 }
 
-/** Table rows of a book. The bars of both sides have the same scale. */
+/** The bars of both sides have the same scale. */
 export function ladderOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): Ladder {
   const deepest = Math.max(sizeOf(bids), sizeOf(asks))
   return { bids: rowsOf(bids, deepest), asks: rowsOf(asks, deepest) }
@@ -200,13 +194,13 @@ function rowsOf(levels: readonly Level[], deepest: number): LadderRow[] {
 }
 
 /**
- * State of a shown book. `waiting`: no book received yet. `polled`: requested by REST every few seconds. `offline`: no
- * connection; the last known book is shown. `late`: no message for longer than the heartbeat period. `behind`: missing
- * messages are being fetched. `stale`: the venue's feed or its book is not live. `live`: in sync.
+ * `waiting`: no book received. `polled`: requested by REST every few seconds. `offline`: no connection; the last book
+ * is shown. `late`: no message for longer than the heartbeat period. `behind`: missing messages are being fetched.
+ * `stale`: the venue's feed or its book is not live. `live`: in sync.
  */
 type BookState = 'waiting' | 'polled' | 'late' | 'offline' | 'behind' | 'stale' | 'live'
 
-/** If several states apply, returns the most severe. */
+/** Returns the most severe of all states that apply. */
 export function bookStateOf(
   book: Pick<BookView, 'isInSync' | 'isStale'> | null,
   connection: StreamState['state'],
@@ -241,7 +235,7 @@ const REACH = 0.2
 const WIDTH = 1_000
 const HEIGHT = 240
 
-/** Path coordinates are view box units from the upper left corner. */
+/** Paths use view box units, measured from the upper left corner. */
 interface DepthDrawing {
   /** Prices at the left and right edge, in dollars. */
   readonly from: number
@@ -253,7 +247,6 @@ interface DepthDrawing {
   readonly askSize: number
 }
 
-/** The depth chart of a book; null if the book is empty. */
 export function depthOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): DepthDrawing | null {
   const [bid, ask] = [bids[0]?.price, asks[0]?.price]
   if (bid === undefined && ask === undefined) return null
@@ -280,8 +273,8 @@ export function depthOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): DepthD
 }
 
 /**
- * Path that starts at the best price on the baseline, rises by one step for each level up to `edge`, and returns to the
- * baseline.
+ * The path starts at the best price on the baseline, rises by one step per level, and returns to the baseline at
+ * `edge`.
  */
 function stairs(
   levels: readonly Level[],

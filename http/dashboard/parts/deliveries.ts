@@ -1,5 +1,4 @@
-// Deliveries of a webhook, newest first, with a button for older pages. An expanded row shows request and response and
-// can be retried. The list is polled, and polled more often after a test or retry until the result is known.
+// Deliveries of a webhook, newest first. The list is polled, and polled more often after a test or retry.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -13,18 +12,14 @@ import { Unanswered, useRequest } from './requests.ts'
 import { Empty, Failure, Waiting } from './states.ts'
 import { table } from './tables.ts'
 
-/** Delays between polls after a test or retry. */
 const POLL_DELAYS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
 const PAGE_ROWS = 25
-/** Regular poll period of the newest page. */
 const PERIOD_MS = 5_000
 
 interface WebhookDeliveriesProps {
   /** API path of the webhook, starting with `/v1`. */
   readonly path: string
-  /** URL that events are posted to. */
   readonly url: string
-  /** The delivery of the latest test; null if none was sent. */
   readonly sent: Delivery | null
   /** Called when a delivery's status may have changed. */
   readonly onSettled?: () => void
@@ -49,7 +44,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
   }
   const refresh = () => action.run(async () => void (await readNewest()))
   useEffect(refresh, [path])
-  // A failed poll is silent. Only manual reloads show errors.
+  // A failed poll shows no error. Only reloads by the user show errors.
   useEffect(() => every(PERIOD_MS, () => void readNewest().catch(() => undefined)), [path])
   const update = (delivery: Delivery) =>
     setShown((last) => (last === null ? null : withOne(last, delivery)))
@@ -85,7 +80,6 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
   </section>`
 }
 
-/** Polls until `poll` resolves to true or no delay is left. Repeats failed polls. */
 function usePolling(watched: Delivery | null, poll: () => Promise<boolean>): void {
   useEffect(() => {
     if (watched === null) return undefined
@@ -114,7 +108,7 @@ interface DeliveryTableProps {
   readonly path: string
   readonly url: string
   readonly onRetried: (delivery: Delivery) => void
-  /** Called with the loaded details of a delivery, so that the list shows them too. */
+  /** Receives the loaded details of a delivery, so that the list shows the same state. */
   readonly onSeen: (delivery: Delivery) => void
 }
 
@@ -179,13 +173,12 @@ function Retry({ delivery: { event_type: type, event_id: id }, path, onRetried }
 
 const HALF_DAY_S = 43_200
 
-/** A time within half a day of now is shown with seconds, since retries may be seconds apart. */
+/** Times within half a day of now include seconds, since retries may be seconds apart. */
 const near = (seconds: number | null) =>
   html`<${Time} seconds=${seconds} style=${Math.abs((seconds ?? 0) - nowMs() / 1_000) < HALF_DAY_S ? 'clock' : 'full'} />`
 
 const COLORS = { pending: 'wait', delivered: 'good', exhausted: 'bad', dropped: 'bad' } as const
 
-/** Shown text of each status, in the order of the summary of counts. */
 export const DELIVERY_WORDS = {
   ...{ delivered: 'delivered', pending: 'pending', exhausted: 'failed', dropped: 'dropped' },
 } as const
@@ -195,9 +188,8 @@ interface DeliveryDetailProps extends Pick<DeliveryTableProps, 'path' | 'url' | 
 }
 
 /**
- * Details of a delivery, reloaded after each attempt. All figures of an attempt come from one response, because the
- * list may already show the next attempt. The server stores only the last attempt. An expanded row retains earlier
- * attempts.
+ * Details of a delivery, reloaded after each attempt. The server stores only the last attempt, so an expanded row
+ * retains earlier attempts.
  */
 function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
   const { attempts, status, last_attempt: last } = delivery
@@ -229,7 +221,7 @@ function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
 const exactly = (at: { readonly atMs?: number | null; readonly seconds?: number | null }) =>
   html`<${Time} ...${at} style="exact" />`
 
-/** Limit of retained attempts. The oldest are dropped first. */
+/** Retained attempts per delivery. The oldest are dropped first. */
 const ATTEMPTS_MAX = 10
 
 export function withAttempt(
@@ -237,7 +229,7 @@ export function withAttempt(
   detail: Detail,
 ): Map<number | null, Detail> {
   const { attempted_at_ms: atMs } = detail
-  // An entry without a time stands for a delivery without attempts. The first attempt replaces it.
+  // An entry without a time represents a delivery without attempts. The first attempt replaces it.
   const tried = [...previous].filter(([at]) => at !== null && at !== atMs)
   const all = [...tried, [atMs, detail] as const]
   return new Map(all.sort(([one], [other]) => (one ?? 0) - (other ?? 0)).slice(-ATTEMPTS_MAX))
@@ -281,7 +273,7 @@ function attempt(detail: Detail, url: string, isLast: boolean) {
 const headerLines = (headers: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
 
-/** Indents JSON and returns other text unchanged. The stored body has no whitespace. */
+/** Indents JSON and returns other text unchanged. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)
@@ -290,12 +282,11 @@ function indented(body: string): string {
   }
 }
 
-/** Text for the result of the last attempt. */
 export function attemptText({ last_attempt: last }: Delivery): string {
   if (last === null) return 'Not tried yet'
   const took = durationText(last.duration_ms)
   if (last.error === null) return `${last.status ?? ''} in ${took}`.trim()
-  // Most error messages contain the status, which is then not repeated.
+  // Most error messages already contain the status.
   const isNamed = last.status === null || last.error.includes(String(last.status))
   return `${isNamed ? '' : `${last.status}: `}${last.error}, in ${took}`
 }
@@ -307,7 +298,6 @@ export interface Shown {
   readonly cursor: string | null
 }
 
-/** Rows that are not in the page. */
 function apart(rows: readonly Delivery[], { deliveries }: Pick<Deliveries, 'deliveries'>) {
   const ids = new Set(deliveries.map(({ id }) => id))
   return rows.filter(({ id }) => !ids.has(id))
@@ -317,7 +307,7 @@ function apart(rows: readonly Delivery[], { deliveries }: Pick<Deliveries, 'deli
 export function withNewest(shown: Shown | null, page: Deliveries): Shown {
   const { deliveries: rows, cursor } = page
   const last = rows.at(-1)
-  // If the newest page does not overlap the list, it replaces the list, since deliveries between them may be missing.
+  // A page that does not overlap the list replaces it, since deliveries between them may be missing.
   const isMeeting = page.has_more && shown?.rows.some(({ id }) => id === last?.id) === true
   if (shown === null || !isMeeting) return { rows, cursor }
   return { rows: [...rows, ...apart(shown.rows, page)], cursor: shown.cursor }

@@ -1,5 +1,3 @@
-// Components that several pages use: times, prices, profits, trades and lists of named values.
-
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { every, nowMs } from '../browser.ts'
 import {
@@ -14,7 +12,6 @@ import {
 } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 
-/** Rerenders the component every `periodMs`, or never if null. */
 export function useTick(periodMs: number | null): void {
   const [, setTick] = useState(0)
   useEffect(() => {
@@ -31,7 +28,7 @@ interface TimeProps {
   readonly style?: TimeStyle
 }
 
-/** A time in the viewer's time zone. The tooltip has UTC. Style `clock` adds the date if it is not today. */
+/** Shows the viewer's time zone. The tooltip shows UTC. Style `clock` adds the date if it is not today. */
 export function Time({ seconds = null, atMs = millisOf(seconds), style = 'full' }: TimeProps) {
   if (atMs === null) return html`<span>–</span>`
   const shown = style === 'clock' && localDay(atMs) !== localDay(nowMs()) ? 'past' : style
@@ -41,7 +38,6 @@ export function Time({ seconds = null, atMs = millisOf(seconds), style = 'full' 
 const millisOf = (seconds: number | null): number | null =>
   seconds === null ? null : seconds * 1_000
 
-/** Elapsed time (`12 s ago`), updated every second. */
 export function Ago({ atMs }: { readonly atMs: number | null }) {
   useTick(1_000)
   if (atMs === null) return html`<span>–</span>`
@@ -51,7 +47,7 @@ export function Ago({ atMs }: { readonly atMs: number | null }) {
 interface PriceProps {
   /** In dollars; null: unknown. */
   readonly price: number | null
-  /** Minimum number of decimals of the price in cents, from the market's price step. */
+  /** Minimum decimals of the price in cents, from the market's price step. */
   readonly decimals?: number
 }
 
@@ -59,7 +55,7 @@ interface PriceProps {
 export const Price = ({ price, decimals = 0 }: PriceProps) =>
   html`<span data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 
-/** A price that flashes and shows an arrow when it changes. It does not flash if the browser requests reduced motion. */
+/** A price that flashes and shows an arrow when it changes. The style sheet disables the flash for reduced motion. */
 export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
   const last = useRef({ price, count: 0, way: '' })
   const before = last.current
@@ -69,11 +65,10 @@ export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
     last.current = { price, count: before.count + 1, way }
   }
   const { count, way } = last.current
-  // The new key creates a new element, which restarts the animation.
+  // A new key creates a new element, which restarts the animation.
   return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 }
 
-/** A profit or loss in dollars with sign and color. */
 export const Profit = ({ usd }: { readonly usd: number }) =>
   html`<span class=${usd > 0 ? 'up' : usd < 0 ? 'down' : ''}>${signedUsdText(usd)}</span>`
 
@@ -86,15 +81,13 @@ export const Figures = ({
 </dl>`
 
 interface TradeFacts {
-  /** The taker's side of the market's first outcome. */
   readonly side: string
   /** Price of the market's first outcome, 0 to 1. */
   readonly price: number
-  /** Contracts. */
   readonly size: number
   /** Dollars paid for the traded outcome. */
   readonly size_usd: number
-  /** Label of the traded outcome; null: unknown, treated as the first. */
+  /** Label of the traded outcome; null: unknown, treated as the first outcome. */
   readonly outcome: string | null
 }
 
@@ -106,13 +99,12 @@ interface Traded {
   readonly outcome: string | null
 }
 
-/** Price difference below which both outcomes count as equally priced. */
+/** Prices closer than this count as equal. */
 const SAME = 1e-5
 
 /**
- * Converts a trade to the outcome that was traded. The API reports side and price of the first outcome: a buy of the
- * second outcome at 19 cents is reported as a sell of the first at 81 cents. `outcomes`: labels of the outcomes in
- * order; null: unknown.
+ * Converts a trade to the outcome that was traded. The API reports a buy of the second outcome at 19 cents as a sell of
+ * the first outcome at 81 cents. `outcomes`: labels in order; null: unknown.
  */
 export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null): Traded {
   const { price, outcome } = trade

@@ -1,4 +1,4 @@
-// Filter fields of lists. Filter values are in the URL, so that links and the back button restore a list.
+// Filter fields of lists. The URL holds their values, so that links and the back button restore a list.
 
 import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../browser.ts'
@@ -7,14 +7,14 @@ import { html } from '../html.ts'
 import { hrefOf, type PageRoute } from '../route.ts'
 import { described, Field, typed } from './forms.ts'
 
-/** Changes query parameters in the URL. An empty value removes its parameter. */
+/** An empty value removes its parameter. */
 export function changeQuery(route: PageRoute, changes: Readonly<Record<string, string>>): void {
   if (route.page === 'unknown') return
   const query = { ...Object.fromEntries(route.query), ...changes }
   setAddressHash(hrefOf(route.page, route.subject, query), true)
 }
 
-/** The parameter's value if it is an allowed choice, otherwise the first choice. */
+/** The parameter's value if it is allowed, otherwise the first choice. */
 export function chosen<Value extends string>(
   route: PageRoute,
   name: string,
@@ -27,7 +27,6 @@ export function chosen<Value extends string>(
 interface NumberBounds {
   readonly min: number
   readonly max: number
-  /** Default value. */
   readonly otherwise: number
 }
 
@@ -41,7 +40,7 @@ function paramWithin(route: PageRoute, name: string, { min, max }: NumberBounds)
   return param.trim() !== '' && Number(param) >= min && Number(param) <= max ? param : null
 }
 
-/** Props of a number field. The value comes from the URL, with an error if it is out of bounds. */
+/** The value comes from the URL. `problem` is set if the value is out of bounds. */
 export function numberField(route: PageRoute, name: string, bounds: NumberBounds) {
   const { min, max, otherwise } = bounds
   const param = route.query.get(name) ?? ''
@@ -61,7 +60,6 @@ function acceptedText({ min, max }: InputFieldProps['bounds'] & object): string 
     : `Enter a number, ${min} or more.`
 }
 
-/** Submit handler of a filter form. The list already updates on input, so there is nothing to submit. */
 export const stay = (event: Event): void => event.preventDefault()
 
 export function ChoiceField(set: {
@@ -87,15 +85,14 @@ interface InputFieldProps {
   readonly type: 'number' | 'date' | 'search' | 'text'
   readonly value: string
   readonly choose: (value: string) => void
-  /** Further attributes of the input, such as `min` or `placeholder`. */
+  /** Attributes of the input, such as `min` or `placeholder`. */
   readonly bounds?: Readonly<Record<string, string | number>>
-  /** Error message; null: none. */
   readonly problem?: string | null
 }
 
 /**
- * A number, date or text field. Calls `choose` on blur or Enter with a valid value, and shows an error for an invalid
- * one. Typed text survives rerenders.
+ * Calls `choose` on blur or Enter with a valid value. Shows an error for an invalid value. Typed text survives
+ * rerenders.
  */
 export function InputField(set: InputFieldProps) {
   const id = useId()
@@ -104,7 +101,7 @@ export function InputField(set: InputFieldProps) {
     readonly text: string
     readonly problem: string | null
   } | null>(null)
-  // An effect would run after the first input event and discard its text, so the draft is reset during the render.
+  // Resets the draft during the render. An effect would run after the first input event and discard its text.
   if (draft !== null && draft.over !== set.value) setDraft(null)
   const own = draft?.over === set.value ? draft : { text: set.value, problem: set.problem ?? null }
   const put = (text: string, problem: string | null) => setDraft({ over: set.value, text, problem })

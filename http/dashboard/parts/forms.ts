@@ -1,6 +1,3 @@
-// Form components: fields with hints and errors, submission, messages of rejected requests, confirmation of
-// irreversible actions, and secrets that are shown once.
-
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api.ts'
 import { after, copyText } from '../browser.ts'
@@ -9,13 +6,13 @@ import { describeError, Failure, problemText, sentence } from './states.ts'
 
 interface Action {
   readonly isRunning: boolean
-  /** Error of the last action; null if it succeeded or if no action has run. */
+  /** Null before the first action and after a success. */
   readonly error: unknown
-  /** Runs `work`, which updates the page itself. Errors after the component unmounts are ignored. */
+  /** Runs `work`, which updates the page itself. Ignores errors after the component unmounts. */
   readonly run: (work: () => Promise<void>) => void
 }
 
-/** Runs one action at a time and provides its progress and error. Ignores calls during an action. */
+/** Runs one action at a time. Ignores calls during an action. */
 export function useAction(): Action {
   const idle: Pick<Action, 'isRunning' | 'error'> = { isRunning: false, error: null }
   const [state, setState] = useState(idle)
@@ -46,8 +43,8 @@ export type Problems = ReadonlyMap<string, string>
 export const NO_PROBLEMS: Problems = new Map()
 
 /**
- * A form of uncontrolled fields. `read` returns the action of a submit, or messages by field for invalid input, or null
- * to ignore the submit. `describe` returns the messages for an error of the action. Fields are cleared after a success.
+ * A form of uncontrolled fields, cleared after a success. `read` returns the action to run, messages by field for
+ * invalid input, or null to ignore the submit. `describe` returns the messages for a failed action.
  */
 export function useForm(
   describe: (error: unknown) => Refusal,
@@ -82,17 +79,15 @@ export function useForm(
 }
 
 interface FieldProps {
-  /** Must be unique in the page. */
   readonly id: string
   readonly label: string
   /** Describes the expected input; null if the label suffices. */
   readonly hint?: string | null
-  /** Error message; null: none. */
   readonly problem: string | null
   readonly children?: Shown
 }
 
-/** A field with label, hint and error. The input in `children` must spread `described(…)` of the same field. */
+/** The input in `children` must spread `described(…)` of the same field. */
 export function Field({ id, label, hint = null, problem, children }: FieldProps) {
   return html`<div class="field">
     <label for=${id}>${label}</label>
@@ -102,11 +97,9 @@ export function Field({ id, label, hint = null, problem, children }: FieldProps)
   </div>`
 }
 
-/** Error that concerns the whole form; null if there is none. */
 export const FormProblem = ({ text }: { readonly text: string | null }) =>
   text === null ? null : html`<p class="error" role="alert">${text}</p>`
 
-/** Attributes that link an input to its hint and error. */
 export function described({ id, hint = null, problem }: Omit<FieldProps, 'label' | 'children'>) {
   const texts = [hint === null ? '' : `${id}-hint`, problem === null ? '' : `${id}-error`]
   return {
@@ -116,7 +109,6 @@ export function described({ id, hint = null, problem }: Omit<FieldProps, 'label'
   }
 }
 
-/** The value of the event's input element. */
 export function typed({ currentTarget: input }: Event): string {
   const isInput =
     input instanceof HTMLInputElement ||
@@ -125,18 +117,15 @@ export function typed({ currentTarget: input }: Event): string {
   return isInput ? input.value : ''
 }
 
-/** Moves the focus to the first invalid field. */
 export function focusProblem(form: HTMLFormElement | null): void {
   const field = form?.querySelector('[aria-invalid="true"]')
   if (field instanceof HTMLElement) field.focus()
 }
 
 export interface Refusal {
-  /** Message about the whole form; null if all messages concern fields. */
   readonly form: string | null
-  /** Messages by field name. */
   readonly fields: Problems
-  /** Seconds until the next attempt is accepted; 0: immediately. */
+  /** Seconds until the server accepts the next attempt; 0: immediately. */
   readonly waitSeconds: number
 }
 
@@ -144,7 +133,6 @@ const NOTHING: Refusal = { form: null, fields: NO_PROBLEMS, waitSeconds: 0 }
 
 export type Entry = 'log-in' | 'sign-up'
 
-/** Messages for a rejected login or signup. */
 export function entryRefusal(error: unknown, entry: Entry): Refusal {
   if (error instanceof ApiError && error.status === 400 && entry === 'sign-up') {
     return { ...NOTHING, form: `${sentence(error.message)} Log in, or use another email.` }
@@ -153,14 +141,11 @@ export function entryRefusal(error: unknown, entry: Entry): Refusal {
   return secretRefusal(error, ['email', 'password'], wrong)
 }
 
-/** Messages for a rejected form with the current password. `current` and `next` are the names of the password fields. */
+/** `current` and `next` are the names of the password fields. */
 export const passwordRefusal = (error: unknown, current: string, next: string): Refusal =>
   secretRefusal(error, [current, next], { fields: new Map([[current, 'The password is wrong.']]) })
 
-/**
- * Messages for a rejected form with a password. `names[1]` is the field of a new password. `wrong` is used if the
- * current password is wrong.
- */
+/** `names[1]` is the field of a new password. `wrong` is the message for a wrong current password. */
 function secretRefusal(
   error: unknown,
   names: readonly [string, string],
@@ -181,7 +166,7 @@ function secretRefusal(
   return { ...refusal, fields: new Map([...refusal.fields, [names[1], text]]) }
 }
 
-/** Messages for a form with these field names. Errors of other fields become messages of the whole form. */
+/** Errors of fields outside `names` become messages of the whole form. */
 export function refusalOf(error: unknown, names: readonly string[]): Refusal {
   if (!(error instanceof ApiError) || error.fields.size === 0) {
     const { title, detail } = describeError(error)
@@ -197,8 +182,8 @@ export function refusalOf(error: unknown, names: readonly string[]): Refusal {
 }
 
 /**
- * State of a question that replaces its button. Opening and closing it moves the focus to the element of `first`.
- * Escape closes it.
+ * State of a question that replaces its button. Opening and closing moves the focus to the element of `first`. Escape
+ * closes the question.
  */
 export function useQuestion() {
   const [isOpen, setOpen] = useState(false)
@@ -215,7 +200,7 @@ export function useQuestion() {
 }
 
 interface ConfirmProps {
-  /** Text of the button. */
+  /** Label of the button. */
   readonly action: string
   /** Object of the action. The button's accessible name is `${action} ${of}`. */
   readonly of: string
@@ -224,7 +209,7 @@ interface ConfirmProps {
   readonly onYes: () => void
 }
 
-/** Button for an irreversible action with an inline confirmation. Cancel and Escape close the confirmation. */
+/** Button for an irreversible action. Cancel and Escape close the inline confirmation. */
 export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps) {
   const { isOpen, first, open, close, onKeyDown } = useQuestion()
   if (!isOpen) {
@@ -250,7 +235,6 @@ interface ConfirmActionProps extends Omit<ConfirmProps, 'isRunning' | 'onYes'> {
 
 interface SecretOnceProps {
   readonly title: string
-  /** Noun that button names use, such as "key". */
   readonly what: string
   readonly secret: string
   /** Shell command that uses the secret. */
@@ -259,7 +243,7 @@ interface SecretOnceProps {
   readonly children?: Shown
 }
 
-/** Shows a secret with a copy button. The dashboard does not store the secret, so it cannot be shown again. */
+/** The dashboard does not store the secret, so it cannot be shown again. */
 export function SecretOnce({ title, what, secret, command, onDone, children }: SecretOnceProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   // The section appears above the form, so the focus moves to its heading.
@@ -290,7 +274,7 @@ function Copyable({ text, what }: { readonly text: string; readonly what: string
   }, [copying])
   const copy = async () => {
     if (await copyText(text)) return setCopying('copied')
-    // Browsers deny clipboard access outside of secure contexts. The secret is selected instead, for manual copying.
+    // Browsers deny clipboard access outside secure contexts. The user can then copy the selected secret.
     if (shown.current !== null) getSelection()?.selectAllChildren(shown.current)
     setCopying('denied')
   }

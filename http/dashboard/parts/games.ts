@@ -1,6 +1,5 @@
-// Games of a day. Each game has a row for each side with both venues' prices and the price gap, then other matched
-// markets, then markets of one venue. A venue may list one market for a game, or one market for each side, exactly one
-// of which wins. Closed markets show their result. They no longer have a match, so they are paired by their questions.
+// Games of a day with both venues' prices. A venue may list one market for a game, or one market for each side, exactly
+// one of which wins. Closed markets no longer have a match, so their questions pair them.
 
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
@@ -20,19 +19,17 @@ import {
 import { contrary, gapOf, type LivePrices, type Quote, quoteOf } from './quotes.ts'
 import { fetchVenues, type Venues, venueText } from './venues.ts'
 
-/** The outcome of a market that pays if a side wins. */
 interface Leg {
   readonly market: Market
-  /** The outcome is the second of the market, not the first. */
+  /** True for the market's second outcome. */
   readonly isSecond: boolean
 }
 
-/** A side that may win. `a` and `b`: the side's outcome on each venue; null: not listed. */
+/** A side that may win. `a` and `b` are the side's outcomes on each venue; null: not listed. */
 interface Side {
   readonly name: string
   readonly a: Leg | null
   readonly b: Leg | null
-  /** The match between both venues' markets; null if there is none. */
   readonly match: MatchRecord | null
 }
 
@@ -43,14 +40,13 @@ interface Game {
   readonly sides: readonly Side[]
   /** Matched markets with questions other than the winner. */
   readonly pairs: readonly MatchPair[]
-  /** Markets that are in neither `sides` nor `pairs`. */
+  /** Markets in neither `sides` nor `pairs`. */
   readonly others: readonly Market[]
   /** Unix seconds; null: unknown. */
   readonly startsAt: number | null
   readonly closesAt: number | null
 }
 
-/** Games with their sides and pairs, in order of time. Games without a time come last. */
 export function gamesOf(
   { markets, starts_at: starts }: Games,
   pairs: readonly MatchPair[],
@@ -123,7 +119,7 @@ function sidesOf(candidates: readonly Market[], pairs: readonly MatchPair[]): re
 
 const leg = (market: Market, isSecond = false): Leg => ({ market, isSecond })
 
-/** Venue b's legs in the order of the outcomes of `a`. */
+/** Venue b's legs, in the order of the outcomes of `a`. */
 function matchedLegs({ b, match }: MatchPair, candidates: readonly Market[]): readonly Leg[] {
   const other = complementOf(b, candidates)
   const legs = [leg(b), other === null ? leg(b, true) : leg(other)]
@@ -131,8 +127,8 @@ function matchedLegs({ b, match }: MatchPair, candidates: readonly Market[]): re
 }
 
 /**
- * Like `matchedLegs`, for ended markets without a match. Null unless the other venue lists exactly two sides and their
- * order can be determined.
+ * Like `matchedLegs`, for ended markets without a match. Null unless the other venue lists exactly two sides in a known
+ * order.
  */
 function endedLegs(
   market: Market,
@@ -149,7 +145,7 @@ function endedLegs(
 }
 
 /**
- * Whether `other`, not `one`, corresponds to the market's first outcome. Decided by the winner, or by the order of the
+ * True if `other` corresponds to the market's first outcome, false if `one` does. Compares winners, or the order of the
  * sides if no winner is known. Null if undecided.
  */
 function isTurnedRound(market: Market, one: Market, other: Market): boolean | null {
@@ -161,13 +157,12 @@ function isTurnedRound(market: Market, one: Market, other: Market): boolean | nu
   return title.startsWith(`${side} at `)
 }
 
-/** Index of the winning outcome; null if the market is unresolved or has no single winner. */
+/** Null if the market is unresolved or has no single winner. */
 function winnerOf({ status, outcomes }: Market): number | null {
   const index = status === 'resolved' ? outcomes.findIndex(({ price }) => price === 1) : -1
   return index === -1 ? null : index
 }
 
-/** Markets of the other venue in the same rows as the given market. */
 export function besides(game: Game, marketId: string): readonly Market[] {
   const rows = [
     ...game.sides.map(({ a, b }) => [a?.market, b?.market]),
@@ -177,7 +172,7 @@ export function besides(game: Game, marketId: string): readonly Market[] {
   return [...new Set(others)].flatMap((market) => market ?? [])
 }
 
-/** Fetches a day's games with both venues' markets. Rejects with ApiError. */
+/** Rejects with ApiError. */
 export async function fetchGames(sport: string, date: string, signal: AbortSignal) {
   const options = { query: { date }, signal }
   const [venues, all, shared] = await Promise.all([
@@ -188,7 +183,7 @@ export async function fetchGames(sport: string, date: string, signal: AbortSigna
   return { games: gamesOf(all, pairsOf(shared.matches, venues)), venues }
 }
 
-/** The shortest question is the one about the winner. A game without markets is named by its key. */
+/** The shortest question asks for the winner. A game without markets is named by its key. */
 function titleOf(key: string, markets: readonly Market[]): string {
   const titles = markets.map(({ question }) => SIDE_QUESTION.exec(question)?.[1] ?? question)
   return (
@@ -211,7 +206,7 @@ export function GameCard({ game, venues, live }: GameProps) {
     ...pairs.map((pair) => pairRow(pair, venues, live)),
     ...others.map((market) => marketRow(market, venues, live)),
   ]
-  // Venues that do not list the game have no columns.
+  // A venue that does not list the game has no columns.
   const isAt = { a: rows.some(({ a }) => a !== null), b: rows.some(({ b }) => b !== null) }
   const isAtBoth = isAt.a && isAt.b
   const winners = [
@@ -249,7 +244,7 @@ export function GameCard({ game, venues, live }: GameProps) {
 const venueHeads = (venue: string) =>
   html`<th scope="col" class="num">${venueText(venue)} bid</th><th scope="col" class="num">ask</th>`
 
-/** The time in the viewer's time zone, and in US Eastern time if that differs. */
+/** Adds US Eastern time if it differs from the viewer's time. */
 function moment(seconds: number | null) {
   if (seconds === null) return html`<${Time} atMs=${null} />`
   const atMs = seconds * 1_000
@@ -262,7 +257,6 @@ const hasWon = (at: Leg | null): boolean =>
   at !== null && winnerOf(at.market) === (at.isSecond ? 1 : 0)
 
 interface GameRow {
-  /** Key and data attributes of the row. */
   readonly subject: { readonly id: string; readonly marks: Readonly<Record<string, string>> }
   readonly question: Shown
   /** Null if the venue does not list it. */
@@ -291,7 +285,6 @@ function sideRow({ name, a: ours, b: theirs, match }: Side, live: LivePrices): G
   }
 }
 
-/** Shows the venue's name. Screen readers also announce the question. */
 const venueLink = ({ id, question, platforms }: Market) =>
   html`<a href=${hrefOf('market', id)}>${venueText(platforms[0]?.platform)}<span class="visually-hidden">: ${question}</span></a>`
 
@@ -325,10 +318,9 @@ function marketRow(market: Market, venues: Venues, live: LivePrices): GameRow {
   }
 }
 
-/** Cells for bid and ask, or one cell with the result or with "not listed". */
 function quoteCells(quoted: Quoted | null) {
   const status = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
-  // Keys are needed because the number of cells changes.
+  // Preact needs keys here, because the number of cells changes.
   if (quoted === null || status !== null) {
     return [html`<td key="end" class="num" colspan="2">${status}</td>`]
   }
@@ -340,7 +332,7 @@ function quoteCells(quoted: Quoted | null) {
   )
 }
 
-/** Result of an outcome; null while the market is open. */
+/** Null while the market is open. */
 function ended({ market, isSecond }: Leg) {
   const { status, outcomes } = market
   if (status === 'open') return null

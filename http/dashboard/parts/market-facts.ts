@@ -1,6 +1,3 @@
-// Facts of a market: question, status, venue link, outcomes with live prices, figures and rules. Texts of the venue are
-// rendered as plain text.
-
 import { useId, useState } from 'preact/hooks'
 import { nowMs } from '../browser.ts'
 import { countText, durationText, priceText, roundUsdText } from '../format.ts'
@@ -35,7 +32,6 @@ export function MarketTitle({ market }: { readonly market: Market }) {
   </header>`
 }
 
-/** State of the venue's feed. */
 function FeedStatus({ platform }: { readonly platform: string }) {
   const lastFeed = useSignal(feeds).get(platform)
   // Ignores a feed state from before a disconnect.
@@ -47,11 +43,11 @@ function FeedStatus({ platform }: { readonly platform: string }) {
   </span>`
 }
 
-/** Whether the market's close time has passed. */
+/** True after the market's close time. */
 export const isOver = ({ close_time: atSeconds }: Market): boolean =>
   atSeconds !== null && atSeconds * 1_000 <= nowMs()
 
-/** How a market ended; null if it is open. */
+/** Null if the market is open. */
 export function endText(market: Market): string | null {
   const { status, outcomes } = market
   if (status === 'open') return null
@@ -82,11 +78,11 @@ export function MarketOutcomes({
   decimals,
 }: {
   readonly market: Market
-  /** Minimum number of decimals of a price in cents. */
+  /** Minimum decimals of a price in cents. */
   readonly decimals: number
 }) {
   const live = useLivePrice(useLivePrices([market.id]), market.id)
-  // A resolved market shows its settlement price from REST. The last streamed price is the price of a trade.
+  // A resolved market shows its settlement price from REST. The last streamed price is that of a trade.
   const trading = market.status === 'resolved' ? null : (live?.price ?? null)
   const first = trading ?? market.outcomes[0]?.price ?? null
   return html`<section class="card" aria-labelledby="outcomes-title">
@@ -110,7 +106,6 @@ export function MarketOutcomes({
   </section>`
 }
 
-/** Characters of the rules shown while collapsed. */
 const RULES_SHOWN = 600
 
 export function MarketRules({
@@ -141,14 +136,14 @@ export function MarketRules({
   </section>`
 }
 
-/** The beginning of a long text, cut after a complete word. */
+/** Cuts a long text after a complete word. */
 export function foldedText(text: string): string {
   const beginning = text.slice(0, RULES_SHOWN)
   const end = beginning.search(/\s\S*$/)
   return `${end <= 0 ? beginning : beginning.slice(0, end)} …`
 }
 
-/** The URL if it uses https, otherwise null. */
+/** Null unless the URL uses https. */
 export function safeLink(address: string | null): string | null {
   if (address === null || !URL.canParse(address)) return null
   const url = new URL(address)

@@ -1,6 +1,3 @@
-// The matched market on the other venue: score, explanation, live best prices of both venues for the same outcome, and
-// the price gap.
-
 import type { BookView } from '../../client/connect.ts'
 import { request } from '../api.ts'
 import { gapText, priceText, stepDecimals } from '../format.ts'
@@ -23,7 +20,6 @@ interface MatchedMarket {
   readonly match: MatchRecord
 }
 
-/** Maximum number of matches in the response. An event has fewer. */
 const LIMIT = 200
 
 export function MatchedMarketPanel({ market }: { readonly market: Market }) {
@@ -41,7 +37,7 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
   </section>`
 }
 
-/** Shown for a market that is not open. A match ends with trading, but the game still lists both venues' markets. */
+/** Shown for a market that is not open. A match ends with trading, but the list of games still has both venues' markets. */
 function EndedMatchedMarket({
   market,
   venue,
@@ -74,7 +70,7 @@ function EndedMatchedMarket({
   `
 }
 
-/** Prefixes of event names on both venues, by sport of the API. */
+/** Sports of the API, with the prefix of their event names on both venues. */
 const GAMES: readonly (readonly [sport: string, pattern: RegExp])[] = [
   ['nfl', /^(kx)?nfl/],
   ['nba', /^(kx)?nba/],
@@ -86,7 +82,7 @@ const GAMES: readonly (readonly [sport: string, pattern: RegExp])[] = [
 ]
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Sport and date in the event's name; null if the event is not a game. */
+/** Null if the event is not a game. */
 export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
   const event = slug?.toLowerCase() ?? ''
   const sport = GAMES.find(([, pattern]) => pattern.test(event))?.[0]
@@ -98,7 +94,7 @@ export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
   return sport === undefined || date === null ? null : { sport, date }
 }
 
-/** The match of a market and the name of the other venue. Rejects with ApiError. */
+/** Rejects with ApiError. */
 export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
   const venues = await fetchVenues(signal)
   const isOfA = market.platforms[0]?.platform === venues.a
@@ -110,12 +106,11 @@ export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
   return { other, matchedMarket: findMatchedMarket(pairsOf(matches, venues), market.id) }
 }
 
-/** Query for the matches of a market: by slug on venue a, by event on venue b. */
+/** Venue a's markets are found by slug, venue b's by event. */
 function filterOf({ slug, event_slug: event }: Market, isOfA: boolean) {
   return isOfA ? { market_slug: slug } : { event_ticker: event ?? slug }
 }
 
-/** The match of a market among these pairs; null if there is none. */
 function findMatchedMarket(pairs: readonly MatchPair[], marketId: string): MatchedMarket | null {
   for (const { a, b, match } of pairs) {
     if (a.id === marketId) return { market: b, match }

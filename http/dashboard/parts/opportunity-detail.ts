@@ -1,6 +1,3 @@
-// Expanded row of an opportunity: the books with the asks that it takes, cost and fee of each leg, and known
-// differences between the markets' rules.
-
 import type { BookView, Level } from '../../client/connect.ts'
 import { request } from '../api.ts'
 import { percentText, priceText, signedUsdText, sizeText, usdText } from '../format.ts'
@@ -20,10 +17,10 @@ import { venueText } from './venues.ts'
 type Leg = Opportunity['legs'][number]
 type Sides = Pick<BookView, 'bids' | 'asks'>
 
-/** Minimum number of levels on each side, and number of levels after the last one that the opportunity takes. */
+/** Minimum levels on each side, and levels after the last level that the opportunity takes. */
 const LEVELS = 8
 const LEVELS_BEHIND = 2
-/** Limit of shown books. An event may have dozens of outcomes. */
+/** Maximum books shown. An event may have dozens of outcomes. */
 const BOOKS_MAX = 6
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -57,7 +54,6 @@ function nameOf(kind: Opportunity['kind'], { outcome, platform, question }: Leg)
   return kind === 'cross_venue' ? `${outcome} at ${venueText(platform)}` : `${outcome}: ${question}`
 }
 
-/** The book of the outcome that the leg buys. */
 function LegBook({
   leg,
   name,
@@ -89,13 +85,13 @@ function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: n
   return ladder(ladderOf(best), { spread, midPrice: middle }, decimalsOf(best), taken)
 }
 
-/** The book of the other outcome. An ask for one outcome is a bid for the other. */
+/** The book of the other outcome. An ask for one outcome is a bid for the other outcome. */
 export function invertBook({ bids, asks }: Sides): Sides {
   const other = ({ price, size }: Level): Level => ({ price: complementOf(price), size })
   return { bids: asks.map(other), asks: bids.map(other) }
 }
 
-/** Contracts to take from each ask, cheapest first. Sizes are rounded down to hundredths. */
+/** Contracts taken from each ask, cheapest first. Sizes are rounded down to hundredths. */
 export function takenOf(asks: readonly Level[], contracts: number): readonly number[] {
   let left = hundredths(contracts)
   return asks.map(({ size }) => {
@@ -106,8 +102,8 @@ export function takenOf(asks: readonly Level[], contracts: number): readonly num
 }
 
 /**
- * Rounds down to hundredths. Sizes are multiples of a millionth, so rounding to millionths first removes floating-point
- * errors.
+ * Rounds down to hundredths. Rounding to millionths first removes floating-point errors, since sizes are multiples of a
+ * millionth.
  */
 const hundredths = (size: number): number => Math.floor(Math.round(size * 1e6) / 1e4)
 
@@ -146,7 +142,6 @@ function costs(one: Opportunity) {
     ${one.payout_note === null ? null : html`<p class="state incomplete" data-payout-note>${one.payout_note}</p>`}`
 }
 
-/** The match, its explanation, and both venues' rules. */
 function Rules({ marketId }: { readonly marketId: string }) {
   const result = useRequest(
     async (signal) => {

@@ -1,5 +1,3 @@
-// Live list of opportunities. It is loaded by REST, updated by the stream, filtered and sorted.
-
 import { ApiError, request } from '../api.ts'
 import { monotonicMs } from '../browser.ts'
 import type { Opportunity } from '../records.ts'
@@ -10,9 +8,8 @@ export interface OpportunityRow {
   readonly one: Opportunity
   /** Why the opportunity closed; null while it is open. */
   readonly ended: string | null
-  /** Whether it opened while the page was shown. */
   readonly isFresh: boolean
-  /** Monotonic time of the last stream message; null if the row comes from REST. */
+  /** Monotonic time of the last stream message; null if REST delivered the row. */
   readonly receivedMs: number | null
 }
 
@@ -24,12 +21,12 @@ interface OpportunityFilter {
   readonly kind: '' | Opportunity['kind']
 }
 
-/** Limit of loaded rows, the most profitable first, and of shown rows. */
+/** Maximum loaded rows, the most profitable first, and maximum shown rows. */
 export const OPPORTUNITY_ROWS_MAX = 200
-/** Limit of cached rows. Ended rows and the least profitable ones are evicted first. */
+/** Ended rows are evicted first, then the least profitable. */
 const CACHED_ROWS_MAX = 1_000
 
-/** Opportunities that match the filter, and the one with id `opened`. `again` reloads. */
+/** Opportunities that match the filter, and the opportunity with id `opened`. `again` reloads. */
 export function useOpportunities(filter: OpportunityFilter, opened: string | null) {
   const { profitMin, kind } = filter
   return useLiveList<OpportunityRows>(
@@ -59,7 +56,6 @@ export function useOpportunities(filter: OpportunityFilter, opened: string | nul
   )
 }
 
-/** The opportunity of the URL, which the list may omit; empty if it has ended. */
 async function fetchOpened(id: string, signal: AbortSignal): Promise<readonly Opportunity[]> {
   try {
     return [await request<Opportunity>(`/v1/arbitrage/${encodeURIComponent(id)}`, { signal })]
@@ -73,7 +69,7 @@ const rowOf = (one: Opportunity): OpportunityRow => ({
   ...{ one, ended: null, isFresh: false, receivedMs: null },
 })
 
-/** Applies a stream message. Returns the same object for messages about anything else. */
+/** Returns the same object if the message concerns no opportunity. */
 export function withMessage(
   rows: OpportunityRows,
   data: Readonly<Record<string, unknown>>,
@@ -87,8 +83,8 @@ export function withMessage(
 }
 
 /**
- * Merges a REST response. Rows that the stream updated since the request take precedence. Other current rows have ended
- * and are dropped.
+ * Merges a REST response. Rows that the stream updated since the request take precedence. Rows missing from the
+ * response have ended and are dropped.
  */
 export function joined(
   current: OpportunityRows,
@@ -110,7 +106,6 @@ function bounded(rows: OpportunityRows): OpportunityRows {
   return new Map(retained.slice(0, CACHED_ROWS_MAX / 2).map((row) => [row.one.id, row]))
 }
 
-/** Columns that can be sorted. */
 export const OPPORTUNITY_ORDERS = [
   'profit',
   'gap',
@@ -134,7 +129,7 @@ const VALUES: Readonly<Record<OpportunityColumn, (one: Opportunity) => number | 
   score: ({ match_score: score }) => score,
 }
 
-/** Sorts the open rows that match the filter, unknown values last. Includes the row `openedId` even if it has ended. */
+/** Sorts the open rows that match the filter, unknown values last. Always includes the row `openedId`. */
 export function shownRows(
   rows: OpportunityRows,
   { profitMin, kind }: OpportunityFilter,
@@ -158,7 +153,7 @@ export function shownRows(
     .slice(0, OPPORTUNITY_ROWS_MAX)
 }
 
-/** Keeps the order of existing rows and appends new ones, so that no row moves under the pointer or loses the focus. */
+/** Keeps the order of existing rows and appends new rows, so that rows do not move under the pointer. */
 export function heldRows(
   rows: readonly OpportunityRow[],
   before: readonly string[],

@@ -1,5 +1,3 @@
-// A pair of matched markets: both questions, score, explanation, and both prices for the same outcome with the gap.
-
 import { gapText, stepDecimals } from '../format.ts'
 import { html } from '../html.ts'
 import type { Market, MatchList } from '../records.ts'
@@ -16,20 +14,19 @@ export interface MatchPair {
   readonly match: MatchRecord
 }
 
-/** Both venues' quotes for one outcome. */
 interface AlignedQuotes {
-  /** Label of the first outcome of venue a's market. */
+  /** First outcome of venue a's market. */
   readonly outcome: string
-  /** Label of the equivalent outcome at venue b; null: unknown. */
+  /** Equivalent outcome at venue b; null: unknown. */
   readonly matchedOutcome: string | null
   readonly a: Quote
-  /** Quote of the equivalent outcome. Both sides are null if that outcome is unknown. */
+  /** Both sides are null if the equivalent outcome is unknown. */
   readonly b: Quote
   /** Midpoint of venue b minus midpoint of venue a, in dollars; null: unknown. */
   readonly gap: number | null
 }
 
-/** The two markets of a match record, whose keys are venue names; null if one is missing. */
+/** Keys of a match record are venue names. Null if a market is missing. */
 export function pairOf(match: MatchRecord, { a: nameOfA, b: nameOfB }: Venues): MatchPair | null {
   const fields = new Map(Object.entries<unknown>(match))
   const [a, b] = [fields.get(nameOfA), fields.get(nameOfB)]
@@ -88,7 +85,6 @@ export function MatchCard({ pair, venues, live }: PairProps) {
   </article>`
 }
 
-/** Score, confidence, relation and warnings of a match. */
 export function MatchTags({ match }: { readonly match: MatchRecord }) {
   return html`<div class="row match-head">
     <span class="match-score" title="Probability in percent that both settle the same way">

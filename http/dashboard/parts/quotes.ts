@@ -1,6 +1,3 @@
-// Live prices of markets and the price gap between two venues. The quote of an inverted market is converted to the same
-// outcome.
-
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PriceMessage } from '../../client/messages.ts'
 import type { Market } from '../records.ts'
@@ -18,12 +15,12 @@ type LivePrice = PriceMessage['data']
 /** A signal with the live price of each market. Its value is null before the first message. */
 export type LivePrices = ReadonlyMap<string, Signal<LivePrice | null>>
 
-/** Minimum time between two displayed prices of a market, so that they stay readable. */
+/** Minimum time between two displayed prices of a market. */
 const CONFLATE_MS = 250
-/** Limit of subscribed markets, since the server limits subscriptions. Prices of further markets are not live. */
+/** Maximum subscribed markets, because the server limits subscriptions. Prices of further markets are not live. */
 const FOLLOWED_MAX = 400
 
-/** Subscribes to prices. Each market has its own signal, so that a change rerenders one row only. */
+/** Each market has its own signal, so that a change rerenders only one row. */
 export function useLivePrices(marketIds: readonly string[]): LivePrices {
   const followed = marketIds.slice(0, FOLLOWED_MAX)
   const last = useRef<LivePrices>(new Map())
@@ -52,11 +49,10 @@ export function useLivePrices(marketIds: readonly string[]): LivePrices {
 
 const NO_PRICE = new Signal<LivePrice | null>(null)
 
-/** The live price of one market. */
 export const useLivePrice = (prices: LivePrices, marketId: string): LivePrice | null =>
   useSignal(prices.get(marketId) ?? NO_PRICE)
 
-/** Like `useLivePrices`, but rerenders the component at most once a frame when a price changes. */
+/** Like `useLivePrices`, but rerenders the component, at most once a frame. */
 export function useQuotes(marketIds: readonly string[]): LivePrices {
   const prices = useLivePrices(marketIds)
   useRedraw(
@@ -71,7 +67,7 @@ export function useQuotes(marketIds: readonly string[]): LivePrices {
   return prices
 }
 
-/** The live quote of a market, or the quote of the REST response before the first message. */
+/** The live quote, or the quote of the REST response before the first message. */
 export function quoteOf(
   { id, platforms }: Pick<Market, 'id' | 'platforms'>,
   live: LivePrices,
@@ -81,7 +77,7 @@ export function quoteOf(
   return { bid: bid ?? null, ask: ask ?? null }
 }
 
-/** The quote of the other outcome. An ask for one outcome is a bid for the other. */
+/** The quote of the other outcome. An ask for one outcome is a bid for the other outcome. */
 export function contrary({ bid, ask }: Quote): Quote {
   return { bid: complement(ask), ask: complement(bid) }
 }
@@ -91,8 +87,8 @@ export const midOf = ({ bid, ask }: Quote): number | null =>
   bid === null || ask === null ? null : (bid + ask) / 2
 
 /**
- * Midpoint of the second quote minus midpoint of the first, without floating-point error; null: unknown. Both quotes
- * must be for the same outcome.
+ * Midpoint of `other` minus midpoint of `one`, without floating-point error; null: unknown. Both quotes must be for the
+ * same outcome.
  */
 export function gapOf(one: Quote, other: Quote): number | null {
   const [first, second] = [midOf(one), midOf(other)]
@@ -115,7 +111,7 @@ export interface Crossing {
 }
 
 /**
- * The more profitable direction of buying at one venue and selling at the other. Both quotes must be for the same
+ * The more profitable direction of buying at one venue and selling at the other venue. Both quotes must be for the same
  * outcome.
  */
 export function crossingOf(ours: Quote, theirs: Quote): Crossing {

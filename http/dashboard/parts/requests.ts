@@ -1,6 +1,3 @@
-// Hooks for REST requests: a request that follows its inputs or is polled, a list loaded page by page, and a list
-// updated by the stream. Unmounting aborts requests.
-
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Channel, DataMessage } from '../../client/messages.ts'
 import { after, every, monotonicMs, type StopTimer } from '../browser.ts'
@@ -24,16 +21,15 @@ export function settle<Answer>(
 
 interface Result {
   readonly kind: 'waiting' | 'answered' | 'failed'
-  /** Error of the last request; null if it succeeded. */
   readonly error: unknown
-  /** Repeats the request. The old answer stays visible until the new one arrives. */
+  /** Repeats the request. The old answer stays visible until the new answer arrives. */
   readonly again: () => void
 }
 
 interface RequestState<Answer> extends Result {
   /** Null unless `kind` is `answered`. */
   readonly answer: Answer | null
-  /** The last answer, even if the inputs have changed or the last request failed; null before the first answer. */
+  /** The last answer, even if the inputs have changed or the last request failed. */
   readonly latest: Answer | null
   /** Duration of the last successful request; null before the first success. */
   readonly latencyMs: number | null
@@ -79,7 +75,7 @@ export function useRequest<Answer>(
   return { ...state, ...last.current, again: () => setRound((count) => count + 1) }
 }
 
-/** Shows that a request is running or failed. `hasRows` hides the loading state. */
+/** Shows a running or failed request. `hasRows` hides the loading state. */
 export function Unanswered({
   result: { kind, error, again },
   what,
@@ -95,25 +91,23 @@ export function Unanswered({
 
 interface Progress<Page> {
   readonly pages: readonly Page[]
-  /** False if the pages are those of the previous inputs. */
+  /** False while the pages of the previous inputs are shown. */
   readonly isCurrent: boolean
-  /** Whether the last request is for the first page, which replaces all pages, or for the next one. */
+  /** `first`: the last request was for the first page, which replaces all pages. */
   readonly part: 'first' | 'next'
   readonly isLoading: boolean
-  /** Error of the last request; null while it runs or if it succeeded. */
+  /** Error of the last request; null while it runs or after a success. */
   readonly error: unknown
 }
 
 interface Paged<Page> extends Progress<Page>, Result {
   readonly hasMore: boolean
-  /** Loads the next page. Repeats a failed request. */
   readonly more: () => void
 }
 
 /**
- * Loads a list page by page: the first page on mount, further pages on demand. A change of `inputs` reloads the first
- * page. The old pages stay visible until it arrives. `kind` is the state of the first page. `again` reloads the first
- * page.
+ * Loads the first page on mount and further pages on demand. A change of `inputs` reloads the first page. The old pages
+ * stay visible until the new page arrives. `kind` is the state of the first page.
  */
 export function usePages<Page extends { readonly cursor: string | null }>(
   fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Page>,
@@ -154,10 +148,7 @@ export function usePages<Page extends { readonly cursor: string | null }>(
   }
 }
 
-/**
- * Button for the next page, or the error of the last request. Renders nothing if the first page failed or no page
- * follows.
- */
+/** Renders nothing if the first page failed or no page follows. */
 export function More({ paged }: { readonly paged: Paged<unknown> }) {
   const { kind, isLoading, error, hasMore, more } = paged
   if (kind === 'failed' || !hasMore) return null
@@ -173,13 +164,13 @@ interface LiveSource<Rows> {
   readonly marketIds?: readonly string[]
   readonly none: Rows
   readonly load: (signal: AbortSignal) => Promise<Rows>
-  /** Applies a stream message. Returns the same object if nothing changes. */
+  /** Returns the same object if the message changes nothing. */
   readonly applyMessage: (rows: Rows, message: DataMessage) => Rows
   /** Merges a REST response into the current rows. `requestedMs`: monotonic time of the request. */
   readonly join: (current: Rows, answer: Rows, requestedMs: number) => Rows
 }
 
-/** If the stream is not live after this time, the list loads without it. */
+/** The list loads without the stream if the stream is not live after this time. */
 const PATIENCE_MS = 1_500
 
 interface LiveState<Rows> extends Omit<Result, 'again'> {
@@ -188,13 +179,12 @@ interface LiveState<Rows> extends Omit<Result, 'again'> {
   readonly none: Rows
   /** Rows of the previous inputs, shown while `rows` equals `none`. */
   readonly previous: Rows
-  /** Identifies the inputs of the rows. */
   readonly key: string
 }
 
 /**
- * A list that REST loads and the stream updates. It loads when the stream is live, so that no change is missed, and
- * reloads after a gap. After a change of `inputs`, the previous rows stay visible until the new ones arrive.
+ * A list that REST loads and the stream updates. It loads once the stream is live, so that no change is missed, and
+ * reloads after a gap. The previous rows stay visible after a change of `inputs`.
  */
 export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (string | number)[]) {
   const key = inputs.join('\n')
@@ -205,7 +195,7 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
   const shown = () =>
     list.current.rows === list.current.none ? list.current.previous : list.current.rows
   const again = useRef<() => void>(() => undefined)
-  // Reloads call the functions of the latest render.
+  // Reloads must call the functions of the latest render.
   const latest = useRef(source)
   latest.current = source
   useRedraw(
@@ -243,7 +233,7 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
             const rows = applyMessage(list.current.rows, message)
             if (rows !== list.current.rows) put({ rows })
           },
-          // After a gap in the stream, REST may have the missing changes.
+          // REST may have the changes that the stream lost.
           onGap: reload,
           onReady: reload,
         },
@@ -257,22 +247,19 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
     [key],
   )
   const { kind, error, rows } = list.current
-  // The effect that resets the list for new inputs runs after this render.
+  // The effect that resets the list for new inputs runs after the render.
   const isReset = list.current.key === key
   return {
     kind: isReset ? kind : ('waiting' as const),
     error,
     rows: shown(),
-    /** False if the rows are those of the previous inputs. */
+    /** False while the rows of the previous inputs are shown. */
     isCurrent: isReset && rows !== list.current.none,
     again: () => again.current(),
   }
 }
 
-/**
- * Merges two lists into one of at most `max` rows, newest first. Rows of `one` replace rows of `other` with the same
- * id.
- */
+/** Newest first, at most `max` rows. Rows of `one` replace rows of `other` with the same id. */
 export function mergedByTime<Row extends { readonly id: string; readonly timestamp_ms: number }>(
   one: readonly Row[],
   other: readonly Row[],

@@ -1,5 +1,3 @@
-// Shown instead of content: loading, empty, failed.
-
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'
 import { after, every, isTabHidden } from '../browser.ts'
@@ -7,14 +5,13 @@ import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
 
-/** Screen readers announce the text because of its role. */
+/** The role makes screen readers announce the text. */
 export const Waiting = ({ what }: { readonly what: string }) =>
   html`<p class="state waiting" role="status">Loading ${what}…</p>`
 
-/** Reload period of an empty list. */
 const EMPTY_MS = 5_000
 
-/** An empty list with a hint. Calls `again` periodically while it is shown. */
+/** Calls `again` periodically while the empty list is shown. */
 export function Empty({
   children,
   again,
@@ -22,7 +19,7 @@ export function Empty({
   readonly children?: Shown
   readonly again?: () => void
 }) {
-  // Reloads call the function of the latest render.
+  // Reloads must call the function of the latest render.
   const latest = useRef(again)
   latest.current = again
   useEffect(() => {
@@ -33,8 +30,8 @@ export function Empty({
 }
 
 /**
- * Shows a failed request, with a retry button if `retry` is given. Renders nothing if `error` is null. Retries
- * automatically when the stream becomes live again, or after the server's `Retry-After`.
+ * Retries when the stream becomes live again, or after the server's `Retry-After`. Renders nothing if `error` is null.
+ * Has a button if `retry` is given.
  */
 export function Failure({
   error,
@@ -57,7 +54,7 @@ export function Failure({
   </div>`
 }
 
-/** Calls `action` once when the stream becomes live again. Returns a cancel function. */
+/** Returns a cancel function. */
 function onceLive(action: () => void): () => void {
   let wasLive = streamState.value.state === 'live'
   return streamState.subscribe(() => {
@@ -116,7 +113,6 @@ const PLAIN: readonly (readonly [RegExp, (first: string, second: string) => stri
   [/^Field required$/, () => 'This is required.'],
 ]
 
-/** Capitalizes the first letter and adds a full stop. Returns an empty text unchanged. */
 export function sentence(text: string): string {
   const capitalized = capital(text)
   return /^$|[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`

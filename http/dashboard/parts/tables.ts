@@ -1,5 +1,3 @@
-// Tables with sort buttons and expandable rows.
-
 import { Component } from 'preact'
 import { html, type Shown } from '../html.ts'
 
@@ -9,9 +7,9 @@ export interface Order<Key extends string> {
 }
 
 /**
- * A column: heading, classes and content of its cells. Class `num`: a number. `spare`: hidden on tablets. `subject`:
- * names the row. On phones, each cell shows the heading or `label` (null: nothing). Cells of class `question`, `wide`
- * or `actions` show neither. Only screen readers announce the heading of `actions`.
+ * Class `num`: a number. `spare`: hidden on tablets. `subject`: names the row. On phones, each cell shows the heading
+ * or `label` (null: nothing). Cells of class `question`, `wide` or `actions` show neither. Only screen readers announce
+ * the heading of `actions`.
  */
 export type Column<Row, Key extends string = string> = readonly [
   name: string,
@@ -24,21 +22,18 @@ interface RowSet<Row> {
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly keyOf: (row: Row) => string | number
-  /** Attributes of the row element. */
   readonly marks?: (row: Row) => Readonly<Record<string, unknown>>
   /** Renders an element below the row. */
   readonly below?: (row: Row) => Shown
-  /** Restricts rerenders: a row rerenders only if its object or one of these values changes. */
+  /** A row rerenders only if its object or one of these values changes. */
   readonly inputs?: readonly unknown[]
 }
 
 interface TableProps<Row> extends RowSet<Row> {
-  /** Further CSS classes. Every table has the class `list`. */
+  /** CSS classes in addition to `list`. */
   readonly kind?: string
   readonly caption?: Shown
-  /** Replaces the default headings. */
   readonly head?: Shown
-  /** Attributes of the tbody element. */
   readonly body?: Readonly<Record<string, unknown>>
   /** Accessible name of the table's scroll region, which the keyboard can focus and scroll. */
   readonly region?: string
@@ -82,8 +77,8 @@ class TableRow<Row> extends Component<TableRowProps<Row>> {
 }
 
 /**
- * Table headings. If `choose` is given, they are sort buttons. The first click sorts numbers descending and texts
- * ascending. Further clicks reverse the order.
+ * With `choose`, headings are sort buttons. The first click sorts numbers descending and texts ascending. Further
+ * clicks reverse the order.
  */
 export function headings<Row, Key extends string>(
   columns: readonly Column<Row, Key>[],

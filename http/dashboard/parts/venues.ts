@@ -1,5 +1,4 @@
-// Configured names and display names of the venues, from /health. They never change while the server runs, so each tab
-// requests them once.
+// Names of the venues, from /health. They never change while the server runs, so each tab requests them once.
 
 import { request } from '../api.ts'
 import { capital } from '../format.ts'
@@ -15,16 +14,16 @@ export interface Venues {
 
 let cached: Venues | null = null
 
-/** Protocol by configured name. Components that show display names subscribe to it. */
+/** Protocol by configured name. Components that show display names subscribe to this signal. */
 export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
 
-/** Display name of a venue, such as `Polymarket`. Returns the configured name before the protocols have loaded. */
+/** Display name, such as `Polymarket`. Returns the configured name until the protocols have loaded. */
 export function venueText(name: string | null | undefined): string {
   const protocol = protocols.value.get(name ?? '')
   return protocol === undefined ? (name ?? '') : capital(protocol)
 }
 
-/** Display name, followed by the configured name if that differs: `Polymarket (venue_a)`. */
+/** Display name, followed by a different configured name: `Polymarket (venue_a)`. */
 export function fullVenueText(name: string | null | undefined): string {
   const text = venueText(name)
   return text.toLowerCase() === (name ?? '').toLowerCase() ? text : `${text} (${name})`
@@ -40,7 +39,6 @@ export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
   return cached
 }
 
-/** Configured names of venue a and venue b; empty before they have loaded. */
 export function useVenues(): readonly string[] {
   const { answer } = useRequest(fetchVenues, [])
   return answer === null ? [] : [answer.a, answer.b]

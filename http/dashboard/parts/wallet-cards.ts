@@ -1,4 +1,4 @@
-// Profit figures of a wallet and the curve of its realized profit. A table repeats the curve for screen readers.
+// A wallet's profit figures and its curve of realized profit. A table repeats the curve for screen readers.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -27,7 +27,6 @@ const STEPS = [
 ] as const
 type Step = (typeof STEPS)[number][0]
 
-/** Limit of table rows, newest first. */
 const TABLE_ROWS = 100
 
 export function WalletPnlCard({ address }: { readonly address: string }) {
@@ -95,7 +94,7 @@ function PnlCurve({
   useEffect(() => {
     let close: (() => void) | null = null
     let isUnmounted = false
-    // Imports the chart library only when a curve is shown.
+    // The chart library loads only when a curve is shown.
     import('../charts/canvases.ts').then(({ openCurve }) => {
       if (isUnmounted || host.current === null) return
       close = openCurve(host.current, points, isByDay)
@@ -125,7 +124,7 @@ function PnlCurve({
     </details>`
 }
 
-/** Reduces the series to the last point of each second, in order of time. */
+/** The last point of each second, in order of time. */
 export function curvePoints({
   pnl_over_time: series,
 }: Pick<WalletPnl, 'pnl_over_time'>): readonly CurvePoint[] {
@@ -134,7 +133,6 @@ export function curvePoints({
   return [...bySecond].sort(([one], [other]) => one - other).map(([time, usd]) => ({ time, usd }))
 }
 
-/** Column headings. The sort keys are those of the API. */
 const COLUMNS: readonly Column<WalletPosition>[] = [
   [
     'Market',

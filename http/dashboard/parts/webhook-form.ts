@@ -1,5 +1,4 @@
-// Form that creates or edits a webhook: fields and filters, validation before the request, and conversion to and from
-// the API format. Shows only filters that apply to the selected event types.
+// Form that creates or edits a webhook. Shows only filters that apply to the selected event types.
 
 import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -20,7 +19,7 @@ import { fullVenueText } from './venues.ts'
 
 type EventType = Webhook['event_types'][number]
 
-/** Event types that can be selected. `webhook.test` cannot, since every webhook can receive a test. */
+/** Every webhook can receive a test, so `webhook.test` cannot be selected. */
 export const EVENTS: readonly {
   readonly type: Exclude<EventType, 'webhook.test'>
   readonly label: string
@@ -76,7 +75,6 @@ const FILTERS: readonly Filter[] = [
   { name: 'categories', label: 'Categories', kind: 'lines', hint: 'One a line.' },
 ]
 
-/** Values of the form's fields. */
 export interface Draft extends Partial<Readonly<Record<Filter['name'], string>>> {
   readonly url: string
   readonly description: string
@@ -84,10 +82,8 @@ export interface Draft extends Partial<Readonly<Record<Filter['name'], string>>>
 }
 
 export const EMPTY_DRAFT: Draft = { url: '', description: '', types: [] }
-/** Initial values for a new webhook. */
 export const NEW_DRAFT: Draft = { ...EMPTY_DRAFT, types: ['whale.alert'] }
 
-/** Field values of an existing webhook. */
 export function draftOf({ url, description, event_types: types, filters }: Webhook): Draft {
   const texts = FILTERS.map(({ name }) => {
     const value = filters[name]
@@ -96,14 +92,13 @@ export function draftOf({ url, description, event_types: types, filters }: Webho
   return { url, description: description ?? '', types, ...Object.fromEntries(texts) }
 }
 
-/** Filters that apply to at least one of the selected event types. */
 export const offered = (types: readonly EventType[]): readonly Filter[] =>
   FILTERS.filter(({ types: fitting }) => fitting?.some((type) => types.includes(type)) ?? true)
 
-/** Selected event types whose events never pass, because they lack a field that a filter requires. */
+/** Selected event types whose events can never pass, because they lack a field that a filter requires. */
 export function neverSent(draft: Draft): readonly EventType[] {
   const isFilled = ({ name }: Filter) => (draft[name] ?? '').trim() !== ''
-  // The price filter concerns one event type only and rejects no other type.
+  // The price filter concerns one event type and rejects no further type.
   const active = offered(draft.types).filter(
     (filter) => filter.types !== PRICES && isFilled(filter),
   )
@@ -112,14 +107,14 @@ export function neverSent(draft: Draft): readonly EventType[] {
   return others.filter((type) => active.some(({ types }) => types?.includes(type) === false))
 }
 
-/** Request body that creates or updates a webhook. An update replaces all filters. */
+/** An update replaces all filters. */
 export interface DraftBody extends Pick<CreatedWebhook, 'url' | 'event_types' | 'description'> {
   readonly filters: Readonly<Record<string, string | number | readonly string[]>>
 }
 
 /**
- * Returns the request body, or validation messages by field. `venues` has the configured names. If it is empty, they
- * are unknown and market ids are not validated.
+ * Returns the request body, or validation messages by field. `venues` has the configured names; empty: unknown, so
+ * market ids are not validated.
  */
 export function bodyOf(
   draft: Draft,
@@ -143,7 +138,6 @@ export function bodyOf(
   return { body: { url, event_types, description: description || null, filters } }
 }
 
-/** Splits the text of a list field into its entries. */
 export function entriesOf(kind: Filter['kind'], text: string): readonly string[] {
   const entries = text.split(kind === 'lines' ? /\n/ : /[\s,]+/).map((entry) => entry.trim())
   return entries.filter((entry) => entry !== '')
@@ -179,9 +173,8 @@ function problemOf(kind: Filter['kind'], text: string, venues: readonly string[]
 interface WebhookFormProps {
   readonly initial: Draft
   readonly verb: string
-  /** Text of a second submit button, which also sends a test event; undefined: no such button. */
+  /** Label of a second submit button, which also sends a test event; undefined: no such button. */
   readonly testVerb?: string
-  /** Sends the request. If it rejects, the form shows the error. */
   readonly send: (body: DraftBody, isTested: boolean) => Promise<void>
 }
 
@@ -203,7 +196,7 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
   )
   const { attributes, isRunning, isMissing, refusal } = form
   const now = 'problems' in made ? made.problems : NO_PROBLEMS
-  // Shows messages of the last submit that still apply. Messages of the server apply until their field changes.
+  // Messages of the server stay until their field changes.
   const problems = new Map(
     isMissing
       ? [...now].filter(([name]) => refusal.fields.has(name))
@@ -250,9 +243,9 @@ interface TextFieldProps extends PartProps {
   readonly hint?: string | null
   readonly placeholder?: string | null
   readonly type?: string
-  /** A list with one entry per line. */
+  /** True for a list with one entry per line. */
   readonly isList?: boolean
-  /** Allowed values, the first of which means any; undefined: free text. */
+  /** Allowed values; the first value means any. Undefined: free text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
 }
 
