@@ -1,5 +1,3 @@
-// All routes of the REST API, by the file that answers them.
-
 import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Metrics } from '../engine/process/metrics.ts'
@@ -38,25 +36,24 @@ export interface ApiParts {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly isMetricsPublic: boolean
-  /** Additional hosts that may read `/metrics`, in lower case. Loopback hosts always may. Default: none. */
+  /** Additional hosts, in lower case, that may read `/metrics`. Loopback hosts always may. Default: none. */
   readonly metricsHosts?: readonly string[]
-  /** Restricts the addresses that webhooks may call. */
+  /** Decides which addresses webhooks may call. */
   readonly webhookPolicy: CallPolicy
-  /** Lets a dashboard page on this machine open the local account without a password. Default: false. */
+  /** Default: false. If true, a dashboard page on this machine opens the local account without a password. */
   readonly opensLocalAccount?: boolean
-  /** Builds the specification documents at the start. Default: at their first request, which then takes longer. */
+  /** Builds the specification documents at start instead of at their first request. */
   readonly buildsDocuments?: boolean
-  /** Tickets that open streams. Gateways share them. Default: a new set. */
+  /** Tickets that open streams. Several API servers may share them. Default: a new set. */
   readonly tickets?: Tickets
-  /** Channels of the stream. Default: the channel table. */
+  /** Default: the built-in channel table. */
   readonly channels?: readonly Channel[]
-  /** Event types that webhooks may receive. Default: the event table. */
+  /** Default: the built-in event table. */
   readonly eventTypes?: readonly EventDescriptor[]
-  /** Name of this process in answers and list cursors. Used in a cluster only. */
+  /** Name of this process in responses and list cursors. Set only in a cluster. */
   readonly servedBy?: string | null
 }
 
-/** All routes, in the order of the specification document. */
 export function api(parts: ApiParts): readonly Route[] {
   const { engine, clock, channels = CHANNELS, eventTypes = EVENTS } = parts
   const { catalog, version } = engine

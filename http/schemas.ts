@@ -1,5 +1,4 @@
-// Schemas shared by routes: JSON records and common parameters. records/markets.ts has the schemas of markets. The
-// specification document contains the record schemas, and tests validate every answer against them.
+// Schemas shared by routes: records and parameters. Tests validate every answer against them.
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'
@@ -8,7 +7,7 @@ import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES, RESOLUTION_STATUSES } from '../engine/market/market.ts'
 import { type VenueFacts, type VenueTable, VOLUME_UNITS } from '../engine/venue-table.ts'
 
-/** The year 2100 in Unix seconds. A larger value is taken for milliseconds and rejected. */
+/** The year 2100 in Unix seconds. Larger values are probably milliseconds and are rejected. */
 export const SECONDS_MAX = 4_102_444_800
 export const SEARCH_CHARACTERS_MAX = 200
 /** Example ids of venue A in the venue's own form. */
@@ -28,7 +27,6 @@ const OFFSET_MAX = 10_000_000
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** The last fields of every page. */
 export const pageFields = { cursor: nullable(Type.String()), has_more: Type.Boolean() }
 
 /** A schema with a description and an example for the documents. */
@@ -65,12 +63,12 @@ export function withVenueNames(example: unknown, { all }: VenueTable) {
   return JSON.parse(text)
 }
 
-/** Schemas of a pair of markets keyed by venue name. With more than two venues, a pair has any two of them. */
+/** With more than two venues, a pair has any two of them. */
 export const pairFields = (table: VenueTable, of: (venue: VenueFacts) => TSchema) =>
   byPlatform(table, (venue) => (table.all.length > 2 ? Type.Optional(of(venue)) : of(venue)))
     .properties
 
-/** Common parameters. Each call returns a new schema. A route may add aliases to those of validation/query.ts. */
+/** Each call returns a new schema. A route may add aliases to those of validation/query.ts. */
 export const parameters = {
   limit: (maximum: number, fallback: number) =>
     Type.Integer({ minimum: 1, maximum, default: fallback }),
@@ -174,7 +172,6 @@ export const FeesSchema = Type.Object(
   },
 )
 
-/** The result of a market as the venue reports it, in markets and lifecycle messages. */
 export const resolutionStatus = () =>
   nullable(
     choice(RESOLUTION_STATUSES, {
@@ -273,7 +270,10 @@ export const WalletTradeSchema = Type.Object({
   role: nullable(choice(['taker', 'maker'] as const)),
 })
 
-/** A position in one token. `initial_value` is the cost of the tokens that are still held. Unknown fields are null. */
+/**
+ * A position in one token. `initial_value` is the cost of the tokens that the wallet still holds. Unknown fields are
+ * null.
+ */
 export const WalletPositionSchema = Type.Object({
   market_id: Type.String(),
   condition_id: Type.String(),

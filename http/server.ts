@@ -21,7 +21,7 @@ import { Hub } from './ws/hub.ts'
 import { Tickets } from './ws/session/tickets.ts'
 import { streamBehavior } from './ws/session/upgrade.ts'
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT of the library. Without it another server could share the port unnoticed. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT of the library. Without it, a second server could share the port unnoticed. */
 const LISTEN_EXCLUSIVE_PORT = 1
 
 declare module 'uWebSockets.js' {
@@ -34,8 +34,8 @@ declare module 'uWebSockets.js' {
       callback: (socket: us_listen_socket | false) => void,
     ): TemplatedApp
     /**
-     * Missing from the library's types. Called with 1 when a connection opens, and with -1 when a connection that is no
-     * stream closes.
+     * Missing from the library's types. The library passes 1 when a connection opens, and -1 when a connection closes
+     * that is not a stream.
      */
     filter(onConnection: (res: HttpResponse, difference: number) => void): TemplatedApp
   }
@@ -45,8 +45,8 @@ export interface Server {
   readonly port: number
   readonly hub: Hub
   /**
-   * Switches to another engine on the same port. Closes every stream with 4012. Clients reconnect at once, before the
-   * new engine answers. The caller must register the new hub as a watcher immediately.
+   * Switches to another engine on the same port. Closes every stream with 4012. The caller must register the new hub as
+   * a watcher immediately, since clients reconnect at once.
    */
   replace(engine: EngineView, publisher: Publisher): Promise<void>
   /** Stops listening, closes all streams with 1001 over up to 5 s, and waits at most 10 s for the other connections. */
@@ -64,7 +64,7 @@ interface ServerOptions extends ApiParts {
   readonly corsOrigins: readonly string[]
   /** Proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** Gateway only: forwards requests that its mirror cannot answer. Default: this process answers all requests. */
+  /** Gateway only: forwards requests that its mirror cannot answer. */
   readonly forward?: Forward | null
   /** Maximum open connections. Default: derived from the process's limit of file descriptors. */
   readonly connectionsMax?: number
@@ -76,7 +76,7 @@ const DRAIN = {
   gateway: { spreadMs: 10_000, msMax: 12_000, endsMin: 1 },
 }
 const DRAIN_TICK_MS = 25
-/** Maximum time in milliseconds for closing streams before a replacement. Connections with unsent data may close later. */
+/** Maximum time for closing streams before a replacement. Connections with unsent data may close later. */
 const REPLACE_MS_MAX = 500
 /**
  * For these ticks (200 ms), answers tell active REST clients to close their connections. Skipped without active

@@ -1,5 +1,5 @@
-// Builds the AsyncAPI 3.0 document from the message schemas of ws/messages.ts. The document has one AsyncAPI channel,
-// because the stream has one URL. The channels of the stream are operations in the document.
+// Builds the AsyncAPI 3.0 document from the message schemas of ws/messages.ts. The stream has one URL, so the document
+// has one AsyncAPI channel. Its operations are the stream's channels.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import * as marketShapes from '../records/markets.ts'
@@ -26,13 +26,12 @@ const SECURITY = Object.keys(stream.securitySchemes).map((name) => ({
   $ref: `#/components/securitySchemes/${name}`,
 }))
 
-/** Input of the document. */
 export interface StreamFacts extends Pick<SpecificationFacts, 'version' | 'names'> {
-  /** Default: all of CHANNELS. */
+  /** Default: all channels. */
   readonly channels?: readonly Channel[]
 }
 
-/** Builds the document. Equal input gives an equal document. */
+/** Equal input gives an equal document. */
 export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): JsonObject {
   const own = Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.shapes)))
   const components = new Components(
@@ -91,7 +90,7 @@ export function asyncapiText(facts: StreamFacts): string {
   return JSON.stringify(asyncapi(facts))
 }
 
-/** Key of a message or command. The suffix distinguishes a message and a command of the same name, such as `snapshot`. */
+/** The suffix distinguishes a message and a command of the same name, such as `snapshot`. */
 function messageKey(name: string, ending: 'Message' | 'Command'): string {
   return `${name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())}${ending}`
 }
@@ -121,7 +120,7 @@ function messagesOf(names: readonly string[], ending: 'Message' | 'Command'): Js
   return names.map((name) => ({ $ref: `#/channels/stream/messages/${messageKey(name, ending)}` }))
 }
 
-/** Operations for the client's commands, with their replies. */
+/** Operations that the server receives: the client's commands, with their replies. */
 function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObject {
   const entries = Object.entries(commands).map(([name, { summary, answers }]) => {
     const operation = {
@@ -138,7 +137,7 @@ function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObj
   return Object.fromEntries(entries)
 }
 
-/** Operations for the server's messages: one for each channel and one for messages about the connection. */
+/** Operations that the server sends: one for each channel, and one for messages about the connection. */
 function sent(channels: readonly Channel[]): JsonObject {
   const entries = channels.map(({ name, delivery, hasState, updateKinds, messages }) => {
     const ends = updateKinds.includes('bookStale') ? ['stale', 'fresh'] : []

@@ -1,5 +1,3 @@
-// Constant texts and parts of the OpenAPI and AsyncAPI documents, from constants.json.
-
 import { readFileSync } from 'node:fs'
 import { bodyBytesMax } from '../../engine/limits.ts'
 import type { RouteGroup } from '../request/route.ts'
@@ -9,16 +7,15 @@ import type { JsonObject } from './schemas-of.ts'
 type Texts = Readonly<Record<string, string>>
 
 interface Constants {
-  /** Descriptions of route groups. `{a}` stands for the configured name of the venue with this letter. */
+  /** Descriptions of route groups. `{a}` is replaced by the configured name of venue a. */
   readonly groups: Readonly<Record<RouteGroup, string>>
-  /** Operation ids of routes for which names.ts would build an awkward one. */
+  /** Operation ids of routes for which names.ts would build an awkward id. */
   readonly operations: Texts
   readonly rest: {
     readonly description: string
     /** Header parameter of routes whose responses have an ETag. */
     readonly ifNoneMatch: JsonObject
     readonly securitySchemes: JsonObject
-    /** Shared components for response headers. */
     readonly headers: JsonObject
   }
   readonly stream: {

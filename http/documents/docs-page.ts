@@ -1,5 +1,5 @@
-// Renders the API reference at /docs from the OpenAPI and AsyncAPI documents. A script adds search and requests. File
-// names contain a content hash, so that caches can store the files without expiry.
+// Renders the API reference at /docs from the OpenAPI and AsyncAPI documents. File names contain a content hash, so
+// caches can store the files without expiry.
 
 import { readFileSync } from 'node:fs'
 import { hashOf, readWithoutTypes } from '../assets/browser-modules.ts'
@@ -21,17 +21,13 @@ export interface PageFile {
   readonly contentType: string
 }
 
-/** The style, the script, and all files of the page by name. The server serves no others. */
 export interface PageFiles {
   readonly style: string
   readonly script: string
   readonly files: ReadonlyMap<string, PageFile>
 }
 
-/**
- * Content-Security-Policy. It allows only scripts, styles and requests of the same origin. Scripts cannot parse strings
- * as HTML.
- */
+/** Content-Security-Policy: same origin only, and no strings parsed as HTML. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -46,15 +42,11 @@ export const PAGE_POLICY = [
 ].join('; ')
 
 const BROWSER = new URL('browser/', import.meta.url)
-/** The page uses the dashboard's base style too. */
 const BASE_STYLE = new URL('../dashboard/style.css', import.meta.url)
 
 let read: PageFiles | null = null
 
-/**
- * The page's files. They are read once per process. Throws if a file cannot be built, so that the server does not
- * start.
- */
+/** Read once per process. Throws if a file cannot be built, so that the server does not start. */
 export function readPageFiles(): PageFiles {
   read ??= readThem()
   return read
@@ -77,12 +69,12 @@ function readThem(): PageFiles {
 }
 
 /**
- * The last page and the hash of its input, shared by the servers of a test process. The reference is weak, because a
- * server needs only the compressed bytes and not the text of two megabytes.
+ * The last page and the hash of its input. The reference is weak, because servers need only the compressed bytes and
+ * not the text of two megabytes.
  */
 let newest: { readonly of: string; readonly page: WeakRef<PageFile> } | null = null
 
-/** Renders the page. `rest` and `stream` are the documents as JSON text. */
+/** `rest` and `stream` are the documents as JSON text. */
 export function docsPage(rest: string, stream: string, files: PageFiles): PageFile {
   const of = hashOf(`${files.style}\n${files.script}\n${rest}\n${stream}`)
   const cached = newest?.of === of ? newest.page.deref() : undefined

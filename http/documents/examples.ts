@@ -1,6 +1,5 @@
-// Builds examples of parameters and responses. Values come from `examples` in the schemas and from example-values.json,
-// which describes one game, its market on each venue, one wallet and one account. A key such as `Health.status`
-// overrides a field in one record or operation.
+// Builds examples of parameters and responses from `examples` in the schemas and from example-values.json. A key such
+// as `Health.status` overrides a field in one record or operation.
 
 import { readFileSync } from 'node:fs'
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -17,12 +16,12 @@ const values: Readonly<Record<string, JsonObject>> = JSON.parse(
 )
 
 /**
- * Values by key. A key is a field, a record and field (`Market.id`), or a parent field and field. `{a}` and `{b}` stand
- * for the venues' configured names.
+ * A key is a field, a record and field (`Market.id`), or a parent field and field. `{a}` and `{b}` are replaced by the
+ * venues' configured names.
  */
 const FIELDS: JsonObject = Object.assign({}, ...Object.values(values))
 
-/** Examples of whole records, because their fields must be consistent. */
+/** Examples of complete records, because their fields must be consistent. */
 const RECORDS: Readonly<Record<string, Json>> = {
   Opportunity: JSON.parse(JSON.stringify(EXAMPLE_OPPORTUNITY).replace(/venue_([ab])/g, '{$1}')),
   GetSpecificationAnswer: { openapi: '3.1.0', info: { title: 'Twinbook', version: '1.0.0' } },
@@ -32,7 +31,6 @@ const RECORDS: Readonly<Record<string, Json>> = {
   },
 }
 
-/** Key in records that are grouped by game. */
 const GAME_KEY = 'nfl-den-hou-2025-11-02'
 
 /** Shared components with the error bodies, by status. */
@@ -52,10 +50,8 @@ export const refusalExample = (status: number): JsonObject => ({
 /** Maximum depth of examples of recursive schemas. */
 const DEPTH_MAX = 32
 
-/** Builds the examples of one document. */
 export class Examples {
   readonly #components: Components
-  /** The example values with configured venue names. */
   readonly #fields: JsonObject
   readonly #records: JsonObject
 
@@ -65,17 +61,15 @@ export class Examples {
     this.#records = named(RECORDS, names)
   }
 
-  /** Example of a parameter of an operation; undefined if there is none. */
+  /** Undefined if the parameter has no example. */
   parameter(operation: string, name: string, schema: JsonObject): Json | undefined {
     return this.#of(schema, name, [operation], 0)
   }
 
-  /** Example of a JSON body. */
   body(parent: string, schema: JsonObject): Json | undefined {
     return this.#records[parent] ?? this.#of(schema, '', [parent], 0)
   }
 
-  /** Example of a body that is not JSON. */
   text(operation: string, contentType: string): string | undefined {
     return constants.examples.texts[operation] ?? constants.examples.texts[contentType]
   }
@@ -148,7 +142,7 @@ export class Examples {
   }
 }
 
-/** Replaces `{a}` by the configured venue name and `{a.protocol}` by the protocol, in keys too. */
+/** Replaces `{a}` by the configured venue name and `{a.protocol}` by the protocol, also in keys. */
 function named(table: JsonObject, { all, first }: VenueTable): JsonObject {
   const text = JSON.stringify(table).replace(/\{([a-z])(\.protocol)?\}/g, (_, letter, of) => {
     const { name, protocol } = all.find(({ key }) => key === letter) ?? first
@@ -157,7 +151,7 @@ function named(table: JsonObject, { all, first }: VenueTable): JsonObject {
   return JSON.parse(text)
 }
 
-/** Whether a value has the type of the schema. Fields of the same name may have different types. */
+/** Fields of the same name may have different types in different records. */
 function fits(value: Json, schema: JsonObject): boolean {
   if (schema.const !== undefined) return value === schema.const
   if (Array.isArray(schema.enum)) return schema.enum.includes(value)

@@ -1,10 +1,9 @@
-// Descriptions of fields and parameters for both documents, from meanings.json. A description in a schema takes
-// precedence.
+// Descriptions of fields and parameters, from meanings.json. A description in a schema takes precedence.
 
 import { readFileSync } from 'node:fs'
 import type { VenueTable } from '../../engine/venue-table.ts'
 
-/** Returns the description of a field, or undefined. `parents` are the surrounding records and fields, innermost first. */
+/** `parents` are the surrounding records and fields, innermost first. */
 export type FieldMeanings = (field: string, parents: readonly string[]) => string | undefined
 
 type Texts = Readonly<Record<string, string>>
@@ -16,15 +15,14 @@ const {
 )
 
 /**
- * Descriptions by key. A key is a field, a record (`Market`), or a record or parent field and a field (`Outcome.price`,
- * `summary.total_pnl`). `{a}` and `{b}` stand for the venues' configured names.
+ * A key is a field, a record (`Market`), or a record or parent field and a field (`Outcome.price`,
+ * `summary.total_pnl`). `{a}` and `{b}` are replaced by the venues' configured names.
  */
 export const MEANINGS: Texts = Object.assign({}, ...Object.values(fields))
 
-/** Descriptions of parameters, which apply to all routes. */
+/** Descriptions of parameters. They apply to all routes. */
 export const PARAMETER_MEANINGS = parameters
 
-/** Returns the lookup of descriptions, with configured venue names. */
 export function fieldMeanings({ all }: VenueTable): FieldMeanings {
   const byKey = new Map(
     Object.entries(MEANINGS).map(([key, text]) => [

@@ -1,5 +1,3 @@
-// Names in the OpenAPI document: operation ids, groups and schemas.
-
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'
 import { constants } from './constants.ts'
@@ -20,7 +18,7 @@ export function groupMeaning(group: RouteGroup, names: VenueTable): string {
     .replace(/\{[a-z]\}/, nativeVenue(group, names)?.name ?? '')
 }
 
-/** The venue of a group of native routes; null for other groups. */
+/** Null for groups other than native routes. */
 function nativeVenue(group: RouteGroup, names: VenueTable): VenueFacts | null {
   const letter = /^Venue ([A-Z]) Native$/.exec(group)?.[1]?.toLowerCase()
   return names.all.find(({ key }) => key === letter) ?? null
@@ -29,8 +27,8 @@ function nativeVenue(group: RouteGroup, names: VenueTable): VenueFacts | null {
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /**
- * Operation id for generated clients: verb and nouns of the path, such as `getMarketOrderbookHistory`. A noun before a
- * parameter is singular. Venue letters replace configured names, so that ids do not depend on the configuration.
+ * Verb and nouns of the path, such as `getMarketOrderbookHistory`. A noun before a parameter is singular. Venue letters
+ * replace configured names, so that ids do not depend on the configuration.
  */
 export function operationId({ method, pattern }: Route, names: VenueTable): string {
   const override = constants.operations[`${method} ${pattern}`]
@@ -57,7 +55,6 @@ function pascalCase(text: string): string {
   )
 }
 
-/** Name of a schema that only this operation uses. */
 export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
   return `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}${part}`
 }

@@ -13,16 +13,15 @@ import { type DocumentParts, responses } from './responses.ts'
 import { Components, isObject, type JsonObject, sentence } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'
 
-/** Input of the document in addition to the routes. */
 export interface SpecificationFacts {
   /** Version of the software. The interface has its own version. */
   readonly version: string
   readonly names: VenueTable
-  /** Webhook event types. Default: all of EVENTS. */
+  /** Default: all event types. */
   readonly eventTypes?: readonly EventDescriptor[]
 }
 
-/** Builds the document. Equal input gives an equal document. Throws if two routes have the same operation id. */
+/** Equal input gives an equal document. Throws if two routes have the same operation id. */
 export function openapi(routes: readonly Route[], facts: SpecificationFacts): JsonObject {
   const components = new Components(undefined, { meaningOf: fieldMeanings(facts.names) })
   const examples = new Examples(facts.names, components)
@@ -133,7 +132,7 @@ function parametersOf(
   })
 }
 
-/** The description of a parameter. Adds separators and aliases, which the schema cannot express. */
+/** Adds separators and aliases, which the schema cannot express. */
 function described(name: string, own: string | undefined, schema: TSchema): string {
   const meaning = own ?? PARAMETER_MEANINGS[name] ?? name.replaceAll('_', ' ')
   const parts = [sentence(meaning)]

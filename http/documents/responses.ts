@@ -1,5 +1,4 @@
-// Documents the responses of a route by status, including those of handle.ts and of the validation in route.ts. Used by
-// the OpenAPI document and by the conformance test, which requires a request for each status.
+// Documents the responses of a route by status, including the responses of handle.ts and of validation in route.ts.
 
 import type { TSchema } from '@sinclair/typebox'
 import { bodyBytesMax } from '../../engine/limits.ts'
@@ -10,7 +9,6 @@ import { type Examples, refusalExample } from './examples.ts'
 import { shapeName } from './names.ts'
 import { type Components, type JsonObject, sentence } from './schemas-of.ts'
 
-/** Builders that the operations of a document share. */
 export interface DocumentParts {
   readonly components: Components
   readonly examples: Examples
@@ -23,7 +21,7 @@ interface DocumentedAnswer {
   readonly condition: string
 }
 
-/** All responses of a route, in ascending order of status. */
+/** In ascending order of status. */
 export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   const { document, access, isCounted, scope, hasBody } = route
   const { refusals = {} } = document
@@ -76,7 +74,7 @@ function unauthorized(access: Route['access']): string | undefined {
     : 'no API key, or not a valid one'
 }
 
-/** Whether validation can fail. It cannot fail if all parameters are text without bounds. */
+/** Validation cannot fail if all parameters are text without bounds. */
 function canBeInvalid({ querySchema, pathSchema, hasBody }: Route): boolean {
   const parameters = [
     ...Object.values(querySchema.properties),
@@ -99,7 +97,6 @@ const ON_EVERY_ANSWER = [
   'Cache-Control',
 ] as const
 
-/** The `responses` object of an operation. */
 export function responses(route: Route, operation: string, parts: DocumentParts): JsonObject {
   const documented = documentedAnswers(route).map(({ status, condition }) => {
     const content = contentOf(route, status, operation, parts)
@@ -107,7 +104,7 @@ export function responses(route: Route, operation: string, parts: DocumentParts)
     const response = { description: sentence(condition), headers }
     return [String(status), content === null ? response : { ...response, content }] as const
   })
-  // Linters require a success response and do not accept status 101 as one.
+  // Linters require a success response and do not accept status 101.
   const rest = route.document.status === 101 ? [['default', ANY_OTHER] as const] : []
   return Object.fromEntries([...documented, ...rest])
 }

@@ -1,5 +1,4 @@
-// Converts TypeBox schemas to JSON Schema 2020-12 for both documents. Named schemas become references to `components`.
-// For readable types in generated clients, a union of strings becomes an `enum`, and null becomes a second type.
+// Converts TypeBox schemas to JSON Schema 2020-12. Named schemas become references to `components`.
 
 import type { TSchema } from '@sinclair/typebox'
 import * as marketShapes from '../records/markets.ts'
@@ -31,7 +30,7 @@ const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', 'isSingle'
 
 interface Descriptions {
   readonly meaningOf: FieldMeanings
-  /** Whether the document may have a description next to a `$ref`, as OpenAPI 3.1 allows. */
+  /** True if a description may be next to a `$ref`, as in OpenAPI 3.1. */
   readonly hasRefSiblings: boolean
 }
 
@@ -40,7 +39,6 @@ export class Components {
   readonly #names = new Map<string, string>()
   readonly #schemas = new Map<string, JsonObject>()
   readonly #descriptions: Descriptions
-  /** Descriptions for schemas that the table of field meanings lacks. */
   readonly #summaries = new Map<string, string>()
 
   constructor(
@@ -50,17 +48,16 @@ export class Components {
     this.#descriptions = { meaningOf, hasRefSiblings }
     for (const [name, schema] of Object.entries(exported)) {
       if (!name.endsWith('Schema') || !isObject(schema) || !isRecord(schema)) continue
-      // Compares schemas by content, because Type.Optional and others return a copy.
+      // Compares schemas by content, because Type.Optional and similar functions return a copy.
       this.#names.set(JSON.stringify(schema), name.slice(0, -'Schema'.length))
     }
   }
 
-  /** Converts a schema. Returns a reference for a named one. */
   schema(schema: TSchema): JsonObject {
     return this.#convert(JSON.parse(JSON.stringify(schema)), [])
   }
 
-  /** Like `schema`. Gives an unnamed record a name, and its summary as description. Throws if the name is taken. */
+  /** Gives an unnamed record a name and its summary as description. Throws if the name is taken. */
   named(schema: TSchema, name: string, summary: string): JsonObject {
     const text = JSON.stringify(schema)
     if (isRecord(schema) && !this.#names.has(text)) {
@@ -71,12 +68,10 @@ export class Components {
     return this.schema(schema)
   }
 
-  /** The converted schema of this name, if it has been referenced. */
   shape(name: string): JsonObject | undefined {
     return this.#schemas.get(name)
   }
 
-  /** All referenced schemas by name. */
   get all(): JsonObject {
     return Object.fromEntries([...this.#schemas].sort(([one], [two]) => (one < two ? -1 : 1)))
   }
@@ -86,7 +81,7 @@ export class Components {
     const name = this.#names.get(JSON.stringify(schema))
     if (name === undefined) return this.#written(schema, parents)
     if (!this.#schemas.has(name)) {
-      // Registered before the conversion of its parts, which may refer to it.
+      // Registered before its parts are converted, because they may refer to the schema.
       this.#schemas.set(name, {})
       const written = this.#written(schema, [name])
       const meaning = this.#descriptions.meaningOf(name, []) ?? this.#summaries.get(name)
@@ -163,7 +158,7 @@ export function sentence(text: string): string {
   return begun.endsWith('.') ? begun : `${begun}.`
 }
 
-/** Adds a description unless the schema has one. The description becomes a sentence. */
+/** Keeps an existing description. The added description becomes a sentence. */
 function described(schema: JsonObject, meaning: string | undefined): JsonObject {
   const { description = meaning } = schema
   return typeof description === 'string'
@@ -181,7 +176,7 @@ function mapValues(
   return Object.fromEntries(changed)
 }
 
-/** Whether the schema is an object with known fields, or an `allOf`. */
+/** True for an object with known fields, and for an `allOf`. */
 function isRecord(schema: JsonObject | TSchema): boolean {
   if (schema.type === 'object' && schema.properties !== undefined) return true
   return Array.isArray(schema.allOf)

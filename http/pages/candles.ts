@@ -1,9 +1,5 @@
-// Pages of candles: the newest of a range, joined from the stored bars. Bars are read in time slices, so that a long
-// range does not block the event loop. Gaps between trades are filled on request.
-//
-//   fromMs                        pageMs                       lastMs
-//     |  older pages  ............  |  candle  candle  candle  |
-//                                   newest `limit`, each `lengthMs` long, by open time
+// Pages of candles, from a range's newest stored bars. Bars are read in time slices, so that a long range does not
+// block the event loop. A page covers [pageMs, lastMs] of the range [fromMs, lastMs].
 
 import type { MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -20,7 +16,7 @@ import {
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
 import { nextMeasuredTick } from '../request/time-slices.ts'
 
-/** Bars per read, which takes some tenths of a millisecond. */
+/** Bars per read. A read takes some tenths of a millisecond. */
 const READ_BARS = 64
 /** A fifth of the time for which a handler may block the event loop. */
 const TIME_SLICE_MS = 1.5
@@ -33,29 +29,28 @@ export interface CandleRange {
   readonly limit: number
 }
 
-/** Candles in ascending order of open time. */
 export interface CandlePage {
   readonly candles: readonly Bar[]
-  /** Older candles of the range open before this time. Null if there are none. */
+  /** Older candles of the range open before this time. Null if the page is the last. */
   readonly olderMs: number | null
 }
 
 type BarSource = Pick<MarketView, 'bars'>
 
-/** Reads candles with trades. Intervals without trades are omitted. */
+/** Omits intervals without trades. */
 export async function tradedCandles(
   source: BarSource,
   range: CandleRange,
   clock: Clock,
 ): Promise<CandlePage> {
-  // Reads one more candle to find out whether there is another page.
+  // One more candle reveals whether there is another page.
   const found = await readCandles(source, { ...range, limit: range.limit + 1 }, clock)
   const candles = found.slice(0, range.limit).reverse()
   return { candles, olderMs: found.length > range.limit ? (candles[0]?.startMs ?? null) : null }
 }
 
 /**
- * Reads a candle for every interval since the market's first trade. An interval without trades gets the previous close.
+ * Reads a candle for every interval since the market's first trade. Intervals without trades repeat the previous close.
  * `lastMs` should not be in the future.
  */
 export async function filledCandles(
@@ -82,8 +77,8 @@ export async function filledCandles(
 }
 
 /**
- * Reads the newest `limit` candles of the range. Intervals without trades get candles from the venue's prices. The
- * candle before the range is not included. `lastMs` should not be in the future.
+ * Reads the newest `limit` candles. Intervals without trades get candles from the venue's prices. `lastMs` should not
+ * be in the future.
  */
 export async function quotedCandles(
   source: BarSource,
@@ -99,12 +94,10 @@ export async function quotedCandles(
   const candles = [...byStart.values()]
     .filter(({ startMs }) => startMs >= pageMs && startMs <= range.lastMs)
     .sort((one, other) => one.startMs - other.startMs)
-  // A venue has prices for every interval of a market's life. An empty page therefore means that the market did not
-  // exist before.
+  // A venue has prices for every interval of a market's life. An empty page means that the market is younger.
   return { candles, olderMs: pageMs > fromMs && candles.length > 0 ? pageMs : null }
 }
 
-/** Open time of the first of the newest `limit` intervals. */
 export const pageStart = ({ lengthMs, fromMs, lastMs, limit }: CandleRange): number =>
   Math.max(fromMs, lastMs - (limit - 1) * lengthMs)
 
@@ -115,7 +108,7 @@ function barBefore(source: BarSource, atMs: number, lengthMs: number): Bar | nul
   return source.bars({ size, fromMs: TIME_ZERO, toMs, order: 'desc', limit: 1 })[0] ?? null
 }
 
-/** The newest `limit` candles with trades in the range, newest first. */
+/** Newest first. */
 async function readCandles(source: BarSource, range: CandleRange, clock: Clock): Promise<Bar[]> {
   const { lengthMs, limit } = range
   const size = barSizeOf(lengthMs)

@@ -41,12 +41,11 @@ interface ListPage {
   readonly next: ListPosition | null
 }
 
-/** How the answers of a list are cached. `name` is part of the cache key. */
 interface CachedList<Page, Row> {
   readonly answers: AnswerCache
   readonly name: string
   rowsOf(page: Page): readonly Row[]
-  /** Adds the facts that the record of a row depends on. */
+  /** Adds the facts that determine a row's record. */
   addFacts(facts: Fact[], row: Row): void
 }
 
@@ -54,8 +53,8 @@ interface ListParts<Page, Row> {
   readonly cursors: ListCursors
   readonly query: PageQuery
   /**
-   * Canonical text of all request parameters except the page and its size. It binds a cursor to its list. Called only
-   * if a cursor is read or written.
+   * Canonical text of all request parameters except cursor and limit. It binds a cursor to its list. Called only if a
+   * cursor is read or written.
    */
   binding(): string
   read(position: PagePosition): Page | 'expired' | Promise<Page | 'expired'>
@@ -63,7 +62,7 @@ interface ListParts<Page, Row> {
   readonly cache?: CachedList<Page, Row>
 }
 
-/** Reads and answers a page. Throws BAD_REQUEST if the cursor belongs to another list or has expired. */
+/** Throws BAD_REQUEST if the cursor belongs to a different list or has expired. */
 export function answerPage<Page extends ListPage, Row = never>(
   parts: ListParts<Page, Row>,
 ): Answer | Promise<Answer> {
@@ -129,7 +128,7 @@ export const ANY_MARKET: MarketFilter = {
   among: null,
 }
 
-/** Filter by creation time in seconds. Both bounds are inclusive. Throws BAD_REQUEST if the start is after the end. */
+/** Creation times in seconds, both inclusive. Throws BAD_REQUEST if the start is after the end. */
 export function createdRange(range: {
   start: number | undefined
   end: number | undefined
@@ -159,7 +158,6 @@ interface MarketListRequest {
   readonly requester: () => Requester
 }
 
-/** Answers a page of markets that are listed or searched. `write` writes a row. */
 export function answerMarketList(
   parts: { readonly catalog: CatalogView; readonly clock: Clock; readonly cursors: ListCursors },
   { query, filter, sortBy, order, requester }: MarketListRequest,
@@ -206,7 +204,7 @@ interface BulkRecords {
   readonly ready: (views: readonly MarketView[]) => Promise<unknown> | null
 }
 
-/** `{"<name>":[…],"missing":[…]}`. An id that is given twice appears once. */
+/** `{"<name>":[…],"missing":[…]}`. A repeated id appears once. */
 export function bulkAnswer(
   parts: RouteParts,
   name: 'prices' | 'orderbooks',

@@ -1,6 +1,5 @@
 // Merges the trades of several markets of one venue in order of millisecond, market number and ordinal. Later inserts
-// do not change this order, so pages neither lose nor repeat rows. An event may have thousands of markets. Each market
-// is opened once per request, in time slices.
+// do not change this order, so pages neither lose nor repeat rows.
 
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -27,12 +26,11 @@ export function mergedPosition({ view, trade }: MarketTrade): RowPosition {
   return { timeMs: trade.timeMs, ordinal: view.ref.number * ORDINALS + trade.ordinal }
 }
 
-/** Reads the merged trades of a range once, in order. */
 export class MergedTrades {
   readonly #views: readonly MarketView[]
   readonly #range: TimeRange
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  /** Opened markets with rows left, sorted so that the market with the next row is last. */
+  /** Opened markets with rows left. The market with the next row is last. */
   readonly #sources: Source[] = []
   #openedCount = 0
 
@@ -42,7 +40,7 @@ export class MergedTrades {
     this.#clock = clock
   }
 
-  /** The next `limit` rows. Returns fewer rows, or none, if the monotonic clock reaches `untilMs` first. */
+  /** Returns fewer rows, or none, if the monotonic clock reaches `untilMs` first. */
   next(limit: number, untilMs: number): RowChunk<MarketTrade> {
     const rows: MarketTrade[] = []
     let isOver = !this.#open(untilMs)
@@ -52,7 +50,7 @@ export class MergedTrades {
       if (source.row !== null) rows.push({ view: source.view, trade: source.row })
       const hasRead = source.advance()
       this.#add(source)
-      // Check the clock only after a read, since other steps are fast.
+      // Checks the clock only after a read, since the remaining steps are fast.
       isOver = hasRead && this.#clock.monotonicMs() >= untilMs
     }
     return { rows, isEnd: false }
@@ -90,13 +88,12 @@ export class MergedTrades {
   }
 }
 
-/** The trades of one market, read in chunks of growing size. */
 class Source {
   readonly view: MarketView
   readonly #range: TimeRange
   #after: SliceQuery['after']
   #chunk: readonly Trade[] = []
-  /** Size of the last read. The first read is small: with many markets, most have no row in the range. */
+  /** Rows of the last read. Chunks grow from one row, since most markets have no row in the range. */
   #chunkRows = 1
   #position = 0
 
@@ -107,17 +104,17 @@ class Source {
     this.#read()
   }
 
-  /** The next row, or null after the last one. */
+  /** Null after the last row. */
   get row(): Trade | null {
     return this.#chunk[this.#position] ?? null
   }
 
-  /** Time of the next row, or null after the last one. */
+  /** Null after the last row. */
   get headMs(): TimeMs | null {
     return this.row?.timeMs ?? null
   }
 
-  /** Moves to the next row. Returns whether this needed a read. */
+  /** Returns true if the next row needed a read. */
   advance(): boolean {
     this.#position += 1
     const isReading =
@@ -140,7 +137,7 @@ class Source {
 
 /** Translates a position in the merged order into a position in one market's trades. */
 function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): SliceQuery['after'] {
-  // With a position, the market reads its table. Without one, it would fill its ring buffer to return one or two rows.
+  // Without a position, the market would fill its ring buffer to return one or two rows.
   if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }
   if (after.ordinal === null) return after
   const { number } = view.ref
@@ -150,7 +147,7 @@ function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): Sl
   return { timeMs: isPassed ? after.timeMs : beside(after.timeMs, order), ordinal: null }
 }
 
-/** The millisecond before `atMs` in reading order. Reading after it includes all rows of `atMs`. */
+/** The millisecond before `atMs` in reading order. A read from there includes all rows of `atMs`. */
 function beside(atMs: TimeMs, order: 'asc' | 'desc'): TimeMs {
   return timeMs(order === 'asc' ? Math.max(0, atMs - 1) : atMs + 1)
 }

@@ -1,6 +1,5 @@
-// Reads a page of rows of a time range in time slices. A filter that few rows of a long range pass therefore does not
-// block the event loop. Only a few scans run at a time, since many concurrent scans would all time out. Requesters take
-// turns.
+// Reads a page of a time range in time slices, so that a filter with few matches does not block the event loop. Only a
+// few scans run at a time, since many concurrent scans would all time out.
 
 import { FairSlots, SlotsFull } from '../../actors/slots.ts'
 import type { SliceQuery } from '../../actors/views.ts'
@@ -16,26 +15,25 @@ import { nextMeasuredTick } from '../request/time-slices.ts'
 const TIME_SLICE_MS = 2.5
 /** Rows read for a filter between two clock checks: about 0.5 ms. */
 const CHUNK_ROWS = 128
-/** Maximum wait for a slot in milliseconds. After a longer wait the remaining time would be too short for a scan. */
+/** Maximum wait for a slot. A longer wait leaves too little time for a scan. */
 const WAIT_MS_MAX = 2_000
 /** Milliseconds reserved for sending the answer before the request times out. */
 const ANSWER_MS = 500
 const RETRY_SECONDS = 2
 
 /**
- * Limits for scans that need more than one time slice. They apply to the whole process. Beyond the limits scans are
- * rejected at once. Pages with many markets and pages with many matching rows end soon, so they have slots of their own
- * and do not wait for scans for rare rows.
+ * Limits, per process, of scans that need more than one time slice. Scans beyond the limits are rejected at once. Pages
+ * with many markets and dense pages have slots of their own, because they end soon.
  */
 const BOUNDS = { runningMax: 2, heldMs: 5, heldAnywayMs: Number.POSITIVE_INFINITY }
 const scans = new FairSlots({ ...BOUNDS, waitingMax: 16 })
 const mergedPages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
 /** Slots for filtered pages whose first slice had many matching rows. */
 const densePages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
-/** A page is dense if at least one of this many rows matched. A dense page ends soon. */
+/** A page is dense if at least one of this many rows matched. */
 const DENSE_ROWS = 8
 
-/** Runs one slice of one scan per event-loop tick. Requesters take turns, regardless of the number of their scans. */
+/** Runs one time slice per event-loop tick. Requesters take turns, regardless of the number of their scans. */
 class ScanTurns {
   readonly #waiting = new FairQueue<() => void>(64)
   #isPlanned = false
@@ -66,7 +64,7 @@ export interface RowPosition {
   readonly ordinal: number
 }
 
-/** The rows after those already read. There are fewer than requested, or none, if the time ran out. */
+/** The next rows. Fewer than requested, or none, if the time ran out. */
 export interface RowChunk<Row> {
   readonly rows: readonly Row[]
   readonly isEnd: boolean
@@ -76,12 +74,12 @@ export interface ScanSpec<Row> {
   readonly range: TimeRange
   readonly limit: number
   /**
-   * Reads the rows after `after`. Returns fewer than `limit` rows only at the end of the range. A reader that tracks
-   * its own position may stop when the monotonic clock reaches `untilMs`. It then returns a RowChunk.
+   * Returns fewer than `limit` rows only at the end of the range. A reader that tracks its own position may stop when
+   * the monotonic clock reaches `untilMs`, and returns a RowChunk.
    */
   read(query: SliceQuery, untilMs: number): readonly Row[] | RowChunk<Row>
   positionOf(row: Row): RowPosition
-  /** A filter. Null: all rows pass. */
+  /** Null: all rows match. */
   readonly accepts: ((row: Row) => boolean) | null
   /** Maximum rows per event-loop tick: about 2 ms. */
   readonly rowsPerTick: number
@@ -90,19 +88,19 @@ export interface ScanSpec<Row> {
   readonly begunAtMs?: number
   /** Aborts when the client disconnects, which ends a running or waiting scan. */
   readonly signal?: AbortSignal
-  /** Requester for fair scheduling of long scans. Default: the system. */
+  /** Long scans are scheduled fairly between requesters. Default: the system. */
   readonly requester?: Requester
 }
 
-/** A page. `cursor` is that of the next page, or null on the last page. */
+/** `cursor` is that of the next page, or null on the last page. */
 export interface TimePage<Row> {
   readonly rows: readonly Row[]
   readonly cursor: string | null
 }
 
 /**
- * Reads a page. Returns it synchronously if one time slice suffices, or else a promise. Rejects with UNAVAILABLE if the
- * filters match so few rows that the scan takes too long, or if too many scans are running.
+ * Returns the page synchronously if one time slice suffices, else a promise. Rejects with UNAVAILABLE if the scan takes
+ * too long or too many scans are running.
  */
 export function readTimePage<Row>(spec: ScanSpec<Row>): TimePage<Row> | Promise<TimePage<Row>> {
   const scan = new Scan(spec)
@@ -123,13 +121,13 @@ class Scan<Row> {
     this.#requestedAtMs = spec.begunAtMs ?? spec.clock.monotonicMs()
   }
 
-  /** Reads for one event-loop tick. Returns true when the page is complete. */
+  /** Runs one time slice. Returns true when the page is complete. */
   step(): boolean {
     const { accepts, rowsPerTick, limit, clock } = this.#spec
     const untilMs = clock.monotonicMs() + TIME_SLICE_MS
     let left = rowsPerTick
     do {
-      // Read one more row to find out whether there is another page and where it starts.
+      // One more row reveals whether there is another page and where it starts.
       const wanted = limit + 1 - this.#rows.length
       const count = Math.min(left, accepts === null ? wanted : CHUNK_ROWS)
       const { rows, isEnd } = this.#read(count, untilMs)
@@ -198,7 +196,7 @@ class Scan<Row> {
     }
   }
 
-  /** After this time the answer would be too late. */
+  /** An answer after this time would be too late. */
   get #lastMs(): number {
     return this.#requestedAtMs + requestDeadlineMs - ANSWER_MS
   }
@@ -210,14 +208,14 @@ class Scan<Row> {
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await turn()
-      // The client has disconnected and does not need the page.
+      // The client has disconnected.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())
   }
 
   /**
-   * The error of a scan that took too long. It reports the progress in whole seconds, as range parameters are, so that
-   * a request that continues there loses no rows.
+   * The error of a scan that took too long. The progress is in whole seconds, like range parameters, so that a request
+   * that continues there loses no rows.
    */
   #tooFew(): EngineError {
     const { range, positionOf, accepts } = this.#spec

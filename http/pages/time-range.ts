@@ -1,5 +1,3 @@
-// Parameters, ranges and answers of all pages of rows in a time range.
-
 import { EngineError } from '../../engine/errors.ts'
 import { TIME_ZERO, type TimeMs, timeMs, toSeconds } from '../../engine/units.ts'
 import { parseTimeCursor } from '../request/cursor.ts'
@@ -17,7 +15,7 @@ export const DATA_START = {
   'X-Data-Start': 'Unix seconds at which our records begin, when the range begins before',
 }
 
-/** Parameters of every time range, except `limit`, which each route defines. */
+/** All parameters of a time range except `limit`, which each route defines. */
 export const timeParameters = {
   cursor: parameters.cursor(),
   start_time: parameters.seconds(),
@@ -58,8 +56,8 @@ export function cursorText(cursor: string | null): string {
 }
 
 /**
- * Adds the start of the stored records to an answer if the requested range begins before it. Calls `startMs` only if
- * the request has a start time.
+ * Adds the start of the stored records to an answer if the requested range begins earlier. Calls `startMs` only if the
+ * request has a start time.
  */
 export async function withDataStart(
   answer: Answer,
@@ -74,22 +72,19 @@ export async function withDataStart(
 
 interface TimePageSpec<Row> extends Omit<ScanSpec<Row>, 'range' | 'limit'> {
   readonly query: TimeRangeQuery & { readonly limit: number }
-  /** Default: the maximum of one market or venue, see `timeRangeOf`. */
+  /** Default: the maximum of one market or venue. */
   readonly ordinalMax?: number
-  /** Fields before the list, such as `"market_id":"…",`. Default: none. */
+  /** Fields before the list, such as `"market_id":"…",`. */
   readonly head?: string
   readonly listName: string
   readonly write: (row: Row) => string
-  /** Fields after the cursor, such as `,"min_usd":…`. Default: none. */
+  /** Fields after the cursor, such as `,"min_usd":…`. */
   readonly tail?: string
-  /**
-   * The time of the oldest row, or the start of recording if there is no row. Absent: the answer does not state the
-   * start.
-   */
+  /** The time of the oldest row, or the start of recording without rows. If absent, the answer does not state the start. */
   readonly startMs?: () => TimeMs | Promise<TimeMs>
 }
 
-/** Reads and answers one page of rows. Throws BAD_REQUEST like `timeRangeOf`. */
+/** Throws BAD_REQUEST if the range or the cursor is invalid. */
 export async function answerTimePage<Row>(spec: TimePageSpec<Row>): Promise<Answer> {
   const { query, head = '', listName, tail = '', startMs } = spec
   const range = timeRangeOf(query, spec.ordinalMax)

@@ -1,4 +1,4 @@
-// Writes Orderbook records as JSON text, for one market or for a market consolidated with its match on the other venue.
+// Writes Orderbook records as JSON text, for one market or consolidated with its match on the other venue.
 
 import type { BookLevels, EngineView, MarketView } from '../../actors/views.ts'
 import type { Level } from '../../engine/events.ts'
@@ -7,7 +7,7 @@ import { type CacheBounds, FactCache } from './fact-cache.ts'
 import { levelsText, levelText, marketTexts, spreadText, staleText } from './render.ts'
 
 interface BookQuery {
-  /** 0, or 1 for the second outcome. For the second outcome bids and asks are swapped and prices become complements. */
+  /** 0, or 1 for the second outcome. For 1, bids and asks are swapped and prices become complements. */
   readonly outcomeIndex?: number
   /** Maximum levels per side. Default: all. */
   readonly depth?: number | undefined
@@ -21,11 +21,11 @@ interface Template {
   /** Null before the first snapshot. The record then contains the current time. */
   readonly venueTimeMs: number | null
   readonly middle: string
-  /** Time of the last change or confirmation of the book. Null before the first snapshot. `age_ms` is then null. */
+  /** Time of the last change or confirmation of the book. Null before the first snapshot. */
   readonly confirmedAtMs: number | null
 }
 
-/** Orderbook records. Complete books of first outcomes are requested most often and are cached until the market changes. */
+/** Caches complete books of first outcomes until the market changes, since they are requested most often. */
 export class BookRecords {
   readonly #engine: Pick<EngineView, 'epoch' | 'bookAgeMsMax'>
   readonly #cache: FactCache<Template>
@@ -48,8 +48,8 @@ export class BookRecords {
   }
 
   /**
-   * A consolidated book has the time of the newer book and the age of the older. It is stale if one of the books is
-   * stale or old.
+   * A consolidated book has the time of the newer book and the age of the older book. It is stale if one of the books
+   * is stale or old.
    */
   #template(view: MarketView, nowMs: number, query: BookQuery): Template {
     const { matchedMarket = null } = query
@@ -75,7 +75,6 @@ export class BookRecords {
   }
 }
 
-/** The text of the record before the value of `timestamp_ms`. */
 function headText(view: MarketView, query: BookQuery): string {
   const { outcomeIndex = 0, depth, matchedMarket = null } = query
   const { id, platform, labels } = marketTexts(view)
@@ -110,12 +109,12 @@ function bookOf(view: MarketView, { outcomeIndex = 0, depth }: BookQuery) {
   return { bids: book.asks.map(invert), asks: book.bids.map(invert) }
 }
 
-/** Maximum wait for the first snapshot of a book that was not covered. */
+/** Maximum wait for the first snapshot of a newly covered book. */
 const FIRST_SNAPSHOT_MS = 2_000
 
 /**
- * Requests coverage of the open markets for `owner`: an account id, or the address of an anonymous caller. Resolves when
- * the books that were not covered are live, or after two seconds. Null if there is no book to wait for.
+ * Requests coverage for `owner`, an account id or an anonymous caller's address. Resolves when newly covered books are
+ * live, or after FIRST_SNAPSHOT_MS. Null if there is no book to wait for.
  */
 export function coverBooks(
   engine: Pick<EngineView, 'coverage'>,
@@ -133,7 +132,7 @@ export function coverBooks(
   return snapshots.length === 0 ? null : Promise.all(snapshots).then(() => undefined)
 }
 
-/** Fetches over REST the books that were not confirmed recently. Null if no book needs this or can be fetched. */
+/** Requests by REST the books that were not confirmed recently. Null if no book can or must be confirmed. */
 export function confirmBooks(
   { bookAgeMsMax, confirmBook }: Pick<EngineView, 'bookAgeMsMax' | 'confirmBook'>,
   views: readonly MarketView[],

@@ -6,12 +6,12 @@ export interface CacheBounds {
   readonly bytesMax: number
 }
 const BOUNDS: CacheBounds = { countMax: 8_192, bytesMax: 64 * 2 ** 20 }
-/** Largest fraction of the cache's bytes for one entry, so that one entry cannot evict all others. */
+/** Largest fraction of the cache's bytes for one entry. */
 const SHARE_MAX = 1 / 64
 /** Estimated size of an entry without its value and key, in bytes. */
 const OVERHEAD_BYTES = 1_024
 
-/** An input of a cached value, compared with `===`. Null is an unknown fact, which prevents caching. */
+/** An input of a cached value, compared with `===`. Null is an unknown fact and prevents caching. */
 export type Fact = string | number | boolean | object | null
 
 interface Entry<Value> {
@@ -19,7 +19,7 @@ interface Entry<Value> {
   readonly value: Value
 }
 
-/** Caches values by key. A cached value is valid while its facts (inputs) are unchanged. */
+/** A cached value is valid while its facts (inputs) are unchanged. */
 export class FactCache<Value> {
   readonly #entries: LRUCache<string | number, Entry<Value>>
 
@@ -55,7 +55,7 @@ export class AnswerCache extends FactCache<Answer> {
   }
 
   /**
-   * Like `get`, for answers that may take several ticks. Such an answer is cached only if its facts are unchanged
+   * Like `get`, for answers that take several ticks. Such an answer is cached only if its facts are unchanged
    * afterwards.
    */
   getLate(

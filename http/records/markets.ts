@@ -1,5 +1,3 @@
-// Market records: schemas with descriptions and examples, and the functions that write the records.
-
 import { Type } from '@sinclair/typebox'
 import type { MarketView, MatchesView } from '../../actors/views.ts'
 import { MARKET_STATUSES } from '../../engine/market/market.ts'
@@ -148,7 +146,7 @@ export const SportsSchema = Type.Object({
 /** Maximum age of a cached record. Needed because a description may change without a new summary. */
 const CACHE_MS = 60_000
 
-/** The UnifiedMarket record. `matchedMarket` is the market on the other venue. */
+/** `matchedMarket` is the market on the other venue. */
 export function marketRecord(view: MarketView, matchedMarket: MarketView | null, nowMs: number) {
   const { ref, summary, figures, volumeUnit } = view
   const first = view.price().price
@@ -211,7 +209,7 @@ interface CachedRecord {
   readonly answer: Answer
 }
 
-/** UnifiedMarket records as UTF-8. A record is cached while the market and its match do not change. */
+/** UnifiedMarket records as UTF-8. A record is cached until the market or its match changes. */
 export class MarketRecords {
   readonly #matches: Pick<MatchesView, 'matchedMarketOf'>
   readonly #cache: FactCache<CachedRecord>
@@ -221,7 +219,7 @@ export class MarketRecords {
     this.#cache = new FactCache(({ bytes }) => bytes.length, bounds)
   }
 
-  /** Adds the facts that the record depends on, for a `FactCache`. */
+  /** Adds the facts that determine the record, for a `FactCache`. */
   addFacts(facts: Fact[], { ref, summary, version }: MarketView, nowMs: number): void {
     const matchedMarket = this.#matches.matchedMarketOf(ref)
     const nextFeesMs = summary.fees.next?.sinceMs ?? null

@@ -1,5 +1,3 @@
-// The record of a match: both markets with their venues' own ids, the confidence with its reasons, and the price gap.
-
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/views.ts'
 import type { MarketView } from '../../actors/views.ts'
@@ -21,7 +19,6 @@ const listingOf = ({ idFields }: VenueFacts) =>
     }),
   ])
 
-/** Fields that describe the quality of a match. */
 const assessmentFields = {
   score: Type.Number({ minimum: 0, maximum: 100 }),
   confidence: choice(CONFIDENCES),
@@ -38,7 +35,7 @@ const AssessmentSchema = Type.Object(assessmentFields)
 const entry = (fields: Record<string, TSchema>) =>
   Type.Object({ platform: Type.String(), ...fields })
 
-/** Schemas of match answers. Both markets are keyed by venue name. */
+/** Venue names are the keys of both markets. */
 export function matchSchemas(names: VenueTable) {
   const match = Type.Object({ ...pairFields(names, listingOf), ...assessmentFields })
   const list = Type.Object({
@@ -61,10 +58,7 @@ export function matchSchemas(names: VenueTable) {
   return { list, games }
 }
 
-/**
- * A match with its price gap at the time when the list was sorted. A long answer is written over several ticks, in
- * which the gap may change.
- */
+/** A match with its price gap at the time when the list was sorted. The gap may change while a long answer is written. */
 export interface ListedMatch {
   readonly match: MatchView
   readonly gap: number | null

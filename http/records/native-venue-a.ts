@@ -1,5 +1,5 @@
-// Markets and trades in the format of venue A (http/README.md, native views). Each field has the venue's name and
-// value. Fields that the venue no longer sends are derived. Fields that the stream updates are current.
+// Markets and trades in the format of venue A. Fields that the venue no longer sends are derived. Fields that the
+// stream updates are current.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -9,7 +9,7 @@ import { formatTime, MICROS, type TimeMs, toDecimal } from '../../engine/units.t
 import { choice } from '../schemas.ts'
 import { outcomePrice } from './render.ts'
 
-/** A market in the format of venue A. Nested lists are JSON text. */
+/** Nested lists are JSON text. */
 export const VenueAMarketSchema = Type.Object({
   id: Type.String({ description: "Gamma's own number" }),
   question: Type.String(),
@@ -42,7 +42,6 @@ export const VenueAMarketSchema = Type.Object({
   neg_risk: Type.Boolean(),
 })
 
-/** A trade in the format of venue A. Price and side are those of the traded token. */
 export const VenueATradeSchema = Type.Object({
   id: Type.String(),
   condition_id: Type.String(),
@@ -92,7 +91,7 @@ export function venueAMarket(view: MarketView) {
     featured: flag(native.featured, false),
     archived: flag(native.archived, false),
     version,
-    // Rows of another protocol version may have token ids of version 1, which are not traded.
+    // Rows of other protocol versions may have token ids of version 1, which are not traded.
     clobTokenIds: text(isV1 ? native.clobTokenIds : null, JSON.stringify(tokens)),
     positionIds: isV1 ? null : tokens,
     tokens: summary.outcomes.map(({ id, label }, index) => ({
@@ -104,7 +103,7 @@ export function venueAMarket(view: MarketView) {
   }
 }
 
-/** A trade in the format of venue A. Price and side are those of the traded token. */
+/** Price and side are those of the traded token. */
 export function venueATrade(view: MarketView, trade: Trade) {
   const { summary } = view
   const { outcomeIndex, timeMs } = trade
@@ -142,7 +141,7 @@ function flag(value: unknown, otherwise: boolean): boolean {
   return typeof value === 'boolean' ? value : otherwise
 }
 
-/** Null becomes a time in year 1, which the venue uses for an unknown time. */
+/** The venue uses a time in year 1 for an unknown time. */
 export function iso(time: TimeMs | null): string {
   return time === null ? '0001-01-01T00:00:00Z' : formatTime(time)
 }

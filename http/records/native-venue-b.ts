@@ -1,6 +1,5 @@
-// Markets and trades in the format of venue B (http/README.md, native views). Each field has the venue's name and
-// value. Best prices, figures and status are current values from the stream. Fields that the venue has removed
-// (`tick_size`, `response_price_units`, `liquidity_dollars`) are derived.
+// Markets and trades in the format of venue B. Best prices, figures and status are current values from the stream.
+// Removed fields (`tick_size`, `response_price_units`, `liquidity_dollars`) are derived.
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
@@ -18,7 +17,7 @@ import {
 import { AsOfSchema, choice, DayAsOfSchema } from '../schemas.ts'
 import { iso } from './native-venue-a.ts'
 
-/** A market in the format of venue B. Prices and counts are decimal strings. */
+/** Prices and counts are decimal strings. */
 export const VenueBMarketSchema = Type.Object({
   ticker: Type.String(),
   event_ticker: Type.String(),
@@ -108,7 +107,7 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
   }
 }
 
-/** The status that the venue reported over REST, unless the stream has changed the status later. */
+/** The status that REST reported, unless the stream has changed it later. */
 function statusText({ summary }: MarketView, stated: string | null): string {
   const { status, isUnopened } = summary
   if (isUnopened) return 'initialized'
@@ -118,7 +117,7 @@ function statusText({ summary }: MarketView, stated: string | null): string {
   return isMoved ? 'closed' : stated
 }
 
-/** A trade in the format of venue B. `side` is the taker's side in the outcome Yes, also for trades of No. */
+/** `side` is the taker's side in the outcome Yes, also for trades of No. */
 export function venueBTrade(view: MarketView, trade: Trade) {
   const { price, size, side, timeMs } = trade
   const isYes = side === 'buy'
@@ -150,7 +149,7 @@ function movedPrice(native: Native, name: string, current: PriceMicros | null): 
   return current === null ? priceText(native, name, null) : dollars(current)
 }
 
-/** Reads `name_dollars`. Recordings from before 2026 have whole cents in `name` instead. */
+/** Reads `name_dollars`. Recordings from before 2026 have whole cents in `name`. */
 function priceText(native: Native, name: string, otherwise: PriceMicros | null): string {
   const stated = text(native[`${name}_dollars`])
   if (stated !== null) return stated

@@ -1,5 +1,4 @@
-// Records of arbitrage opportunities for REST, the stream and webhooks, with dollars, contracts and times in the units
-// of the API.
+// Opportunity records for REST, the stream and webhooks, with dollars, contracts and times in the units of the API.
 
 import { readFileSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
@@ -126,7 +125,7 @@ export const PastOpportunitySchema = Type.Object({
   close_reason: choice(CLOSE_REASONS),
 })
 
-/** The record of an opportunity. `levels` are optional. `annualised` is computed at `nowMs`. */
+/** `annualised` is computed at `nowMs`. */
 export function opportunityRecord(
   one: Opportunity,
   nowMs: TimeMs,

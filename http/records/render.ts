@@ -1,5 +1,4 @@
-// Converts views to JSON. Books, trades and prices are written directly as text, since they are the most frequent data.
-// Prices and sizes become numbers only in this file.
+// Books, trades and prices are written directly as text, since they are the most frequent data.
 
 import type { MarketView } from '../../actors/views.ts'
 import type {
@@ -24,12 +23,12 @@ import {
   toSeconds,
 } from '../../engine/units.ts'
 
-/** The price of an outcome: the first outcome's price, or its complement for another outcome. */
+/** The first outcome's price, or its complement for the second outcome. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** Levels as JSON text. `platform` must be quoted. */
+/** `platform` must be quoted. */
 export function levelsText(
   levels: readonly Level[],
   platform: string,
@@ -50,14 +49,14 @@ export function levelText(price: number, size: number, platform: string): string
   return `{"price":${unitText(price)},"size":${unitText(size)},"platform":${platform}}`
 }
 
-/** Fraction text of 0 to 999 thousandths: '', '.001' to '.999'. */
+/** Texts '', '.001' to '.999' of 0 to 999 thousandths. */
 const THOUSANDTHS = Array.from({ length: 1_000 }, (_, count) => String(count / 1_000).slice(1))
 /** Above this value a double does not have six exact fractional digits. */
 const EXACT_MICROS_MAX = 1e15
 
 /**
- * Micros as a JSON number of units, equal to `JSON.stringify(micros / 1e6)`. Venues quote in thousandths. For these,
- * writing two integers is several times faster than writing a double.
+ * Equals `JSON.stringify(micros / 1e6)`. Most prices are multiples of a thousandth, and writing two integers is several
+ * times faster than writing a double.
  */
 export function unitText(micros: number): string {
   const units = Math.floor(micros / MICROS)
@@ -67,20 +66,20 @@ export function unitText(micros: number): string {
   return isQuick ? units + fraction : String(micros / MICROS)
 }
 
-/** `"spread":…,"mid_price":…` of the best bid and ask. Both are null if a side is empty. */
+/** `"spread":…,"mid_price":…`. Both are null if a side is empty. */
 export function spreadText(bid: PriceMicros | null, ask: PriceMicros | null): string {
   if (bid === null || ask === null) return '"spread":null,"mid_price":null'
   return `"spread":${unitText(ask - bid)},"mid_price":${unitText(midPrice(bid, ask))}`
 }
 
-/** `"stale":…,"stale_reason":…` of a book. Null: it is live. */
+/** `"stale":…,"stale_reason":…` of a book. Null: the book is live. */
 export function staleText(reason: StaleReason | null): string {
   return reason === null
     ? '"stale":false,"stale_reason":null'
     : `"stale":true,"stale_reason":"${reason}"`
 }
 
-/** The market's fields in a trade record, as quoted texts. */
+/** A market's fields in a trade record, as quoted texts. */
 export interface MarketTexts {
   readonly id: string
   readonly platform: string
@@ -120,15 +119,12 @@ function tradeFields(trade: Trade, market: MarketTexts, outcome: string): string
   )},"tx_hash":${quoted(trade.txHash)},"is_block_trade":${trade.isBlock}`
 }
 
-/** The trade from the taker's view, in terms of the outcome that the taker traded. `outcome` must be quoted. */
+/** The trade from the taker's view, for the outcome that the taker traded. `outcome` must be quoted. */
 function takerFields(trade: Trade, outcome: string): string {
   return `"taker_outcome":${outcome},"taker_side":"${takerSide(trade)}","taker_price":${unitText(takerPrice(trade))}`
 }
 
-/**
- * The market's result as the venue reports it. Omits the payout before the market is resolved, since it may still
- * change.
- */
+/** The result as the venue reports it. Omits the payout before the market is resolved, since it may still change. */
 export function resolutionFields({
   status,
   resolutionStatus,
@@ -141,7 +137,7 @@ export function resolutionFields({
   }
 }
 
-/** A lifecycle event with the market's state after it, as an object for JSON (LifecycleSchema). */
+/** A lifecycle event with the market's state after the event. */
 export function lifecycleRecord({
   market,
   event,
@@ -164,7 +160,7 @@ export function lifecycleRecord({
   }
 }
 
-/** A stored book snapshot as JSON text with at most `depth` levels per side. */
+/** At most `depth` levels per side. */
 export function snapshotText(
   snapshot: ReturnType<MarketView['snapshots']>[number],
   { id, platform, labels }: MarketTexts,
@@ -177,7 +173,7 @@ export function snapshotText(
   return `{"market_id":${id},"outcome":${labels[0] ?? '""'},${sides},${spread},"timestamp_ms":${timeMs},${depths}}`
 }
 
-/** A bar of length `lengthMs` as JSON text. The bar is closed if its end is at or before `nowMs`. */
+/** `lengthMs` is the length of the bar. The bar is closed if its end is at or before `nowMs`. */
 export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
   const { startMs, open, high, low, close, usd, count } = bar
   const endMs = startMs + lengthMs
@@ -188,14 +184,13 @@ export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
   },"trades_count":${count},"vwap":${vwapOf(bar) / MICROS},"closed":${endMs <= nowMs}}`
 }
 
-/** The field `data` of a `price` message as JSON text. */
 export function priceText(price: MarketPrice): string {
   return `{"price":${unitText(price.price)},"price_cents":${priceCents(price.price)},"best_bid":${textOrNull(
     price.bid,
   )},"best_ask":${textOrNull(price.ask)},${spreadText(price.bid, price.ask)},"source":"${price.source}"}`
 }
 
-/** Printable ASCII without quote and backslash, which needs no escaping. Most ids and hashes match. */
+/** Printable ASCII without quote and backslash, which needs no escaping. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 export function quoted(text: string | null): string {
@@ -207,7 +202,7 @@ function textOrNull(micros: PriceMicros | null): string {
   return micros === null ? 'null' : unitText(micros)
 }
 
-/** The fees at `nowMs` as an object for JSON (FeesSchema). */
+/** The fees at `nowMs` (FeesSchema). */
 export function feesRecord(fees: MarketFees, nowMs: number) {
   const now = feesAt(fees, nowMs)
   const { next, waivedUntilMs } = fees
@@ -260,7 +255,7 @@ export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0):
   return priceRecord(view, outcomeIndex, { price, atSeconds, timeMs, source })
 }
 
-/** Concatenates text, which is several times faster than JSON.stringify. */
+/** Concatenating text is several times faster than JSON.stringify. */
 export function priceRecord(
   { ref, summary }: MarketView,
   outcomeIndex: number,

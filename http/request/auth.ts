@@ -1,6 +1,6 @@
-// Identifies the caller from a request's credentials. Every route accepts an API key (`X-API-Key` or `Authorization:
-// Bearer`) or a login token (`Authorization: Bearer`), except that routes for keys and the account accept only the
-// login token. A token in a cookie is valid only for requests of the dashboard's own page.
+// Identifies the caller from an API key (`X-API-Key` or `Authorization: Bearer`) or a login token (`Authorization:
+// Bearer`). Routes for keys and the account accept only the token. A token in a cookie is valid only for requests of
+// the dashboard's page.
 
 import type { AccountsView, Caller } from '../../actors/views.ts'
 import { isKeyLike } from '../../engine/accounts/account.ts'
@@ -8,19 +8,18 @@ import type { RequestHead } from './head.ts'
 import { LOOPBACK_HOST } from './peer-address.ts'
 
 export interface Identity {
-  /** The account that the request counts against. Null: the request counts against its address. */
+  /** The account whose quota the request counts against. Null: the quota of the address. */
   readonly caller: Caller | null
-  /** The caller was identified by a login token. */
+  /** True if a login token identified the caller. */
   readonly isTokenHolder: boolean
-  /** The caller was identified by the dashboard's cookie. Such requests have a quota of their own. */
   readonly isDashboard: boolean
 }
 
 const ANONYMOUS: Identity = { caller: null, isTokenHolder: false, isDashboard: false }
 
 /**
- * Identifies the caller. `prefersToken`: check the token even if the key is valid. `cookieToken` is used only if the
- * request has no other credential. It is '' if there is no cookie.
+ * `prefersToken`: check the token even if the key is valid. `cookieToken` is used only if the request has no other
+ * credential; '' without a cookie.
  */
 export function identify(
   accounts: AccountsView,
@@ -47,7 +46,7 @@ function byCaller(caller: Caller | null, isTokenHolder: boolean): Identity {
   return caller === null ? ANONYMOUS : { caller, isTokenHolder, isDashboard: false }
 }
 
-/** The token of an `Authorization: Bearer` header, or null if the header has another form. */
+/** Null if the header has another form. */
 function bearerToken(authorization: string): string | null {
   const parts = /^bearer +([\x21-\x7e]+)$/i.exec(authorization)
   return parts?.[1] ?? null
@@ -58,11 +57,11 @@ const COOKIE = 'twinbook'
 export interface DashboardRequest {
   /** The token in the session cookie, or ''. */
   readonly token: string
-  /** The `Host` header is a loopback address or `localhost`. */
+  /** True if the `Host` header is a loopback address or `localhost`. */
   readonly isLoopback: boolean
-  /** The `Set-Cookie` value that stores a token for `seconds`. */
+  /** Returns the `Set-Cookie` value that stores a token for `seconds`. */
   setCookie(token: string, seconds: number): string
-  /** The `Set-Cookie` value that deletes the token. */
+  /** Returns the `Set-Cookie` value that deletes the token. */
   clearCookie(): string
 }
 
@@ -87,7 +86,7 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   }
 }
 
-/** Whether the browser loaded the page over TLS. A proxy in front of this server terminates TLS. */
+/** True if the browser loaded the page over TLS. A proxy in front of the server terminates TLS. */
 function isOverTls({ origin, forwardedProto, fetchSite, host }: RequestHead): boolean {
   if (origin !== '') return origin.startsWith('https://')
   // Browsers send Sec-Fetch-Site over TLS. Without TLS they send it only to loopback hosts.

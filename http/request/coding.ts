@@ -1,8 +1,6 @@
-// Compresses answers as the client's `Accept-Encoding` header allows (RFC 9110, 12.5.3): files with brotli or gzip,
-// long JSON with gzip. Compression runs in zlib's threads. A file is compressed at its first request and cached. It is
-// sent uncompressed if compression takes too long. JSON is compressed for each answer, but only a few answers at a
-// time. Account data is never compressed: its compressed length could reveal secrets next to text that another person
-// chose (the BREACH attack).
+// Compresses answers as `Accept-Encoding` allows (RFC 9110, 12.5.3): files with brotli or gzip, long JSON with gzip.
+// Account data is never compressed: its compressed length could reveal secrets next to text that an attacker chose (the
+// BREACH attack).
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -16,16 +14,15 @@ const FILE_CODINGS: readonly Coding[] = ['br', 'gzip']
 const JSON_CODINGS: readonly Coding[] = ['gzip']
 /** Compression does not reduce shorter files. */
 const FILE_BYTES_MIN = 1_024
-/** Maximum wait for the compression of a file, in milliseconds. Well below the request's deadline. */
+/** Maximum wait for a file's compression. After a longer wait, the file is sent uncompressed. */
 const CODING_WAIT_MS = 1_000
 
 const gzipped = promisify(gzip)
 const brotlied = promisify(brotliCompress)
 
 /**
- * Returns the coding with the highest weight in the header, from `offered` (most preferred first) and `identity`. A
- * coding without a weight has weight 1. A coding that the header does not name takes the weight of `*`, or 0. Returns
- * identity if no other coding is acceptable.
+ * Returns the acceptable coding with the highest weight. `offered` has the most preferred first. A coding without a
+ * weight has weight 1. An unnamed coding has the weight of `*`, or 0.
  */
 export function preferred(acceptEncoding: string, offered: readonly Coding[]): Coding {
   if (acceptEncoding === '') return 'identity'
@@ -69,7 +66,7 @@ export class Codings {
     this.#runningMax = runningMax
   }
 
-  /** Returns the answer in the coding that the client prefers. Call it only if `isCodable` is true for the answer. */
+  /** Call it only if `isCodable` is true for the answer. */
   coded(answer: Answer, acceptEncoding: string): Answer | Promise<Answer> {
     const { body, isFile = false } = answer
     if (body === null) return answer
@@ -109,7 +106,7 @@ export class Codings {
   async #zip(answer: Answer, body: string | Uint8Array): Promise<Answer> {
     try {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
-      // One chunk is usually enough. Each further chunk costs another round trip to the zlib thread.
+      // Each chunk costs a round trip to the zlib thread. One chunk is usually enough.
       const chunkSize = Math.max(16_384, Math.ceil(bytes.length / 4))
       const coded = await gzipped(bytes, { level: 4, chunkSize })
       return { ...answer, body: coded, coding: 'gzip' }
@@ -119,7 +116,7 @@ export class Codings {
   }
 }
 
-/** Whether the answer may be compressed. */
+/** True if the answer may be compressed. */
 export function isCodable({ status, body, contentType, isFile = false }: Answer): boolean {
   if (status !== 200 || body === null) return false
   if (isFile) return body.length >= FILE_BYTES_MIN

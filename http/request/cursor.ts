@@ -1,7 +1,6 @@
-// Page cursors. A list cursor is opaque and refers to a pinned ranking. A keyed hash binds it to its filters, so that
-// an edited cursor, or one of other filters, is rejected. The key exists as long as this process, like the pinned
-// rankings. In a cluster the end of the cursor names the process that serves the next page. A time-range cursor is the
-// millisecond of the last row. If the page ends within that millisecond, the row's ordinal follows.
+// A list cursor refers to a pinned ranking. A keyed hash binds it to its filters. The key is lost when the process
+// ends, like the pinned rankings. In a cluster, the cursor ends with the name of its process. A time-range cursor is
+// the millisecond of the last row, and its ordinal if the page ends within that millisecond.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
@@ -14,7 +13,6 @@ export interface ListPosition {
   readonly offset: number
 }
 
-/** Encodes and verifies list cursors. */
 export class ListCursors {
   readonly #key = randomBytes(32)
   readonly #end: string
@@ -24,14 +22,14 @@ export class ListCursors {
     this.#end = issuer === null ? '' : `~${issuer}`
   }
 
-  /** `filters`: canonical text of all request parameters except the page and its size. */
+  /** `filters`: canonical text of all request parameters except cursor and limit. */
   encode(position: ListPosition, filters: string): string {
     const text = `${position.pin}.${position.offset}`
     const bytes = Buffer.concat([this.#tag(text, filters), Buffer.from(text)])
     return `${bytes.toString('base64url')}${this.#end}`
   }
 
-  /** Returns null if the cursor was not issued for these filters. */
+  /** Null if the cursor was not issued for these filters. */
   decode(cursor: string, filters: string): ListPosition | null {
     if (cursor.length > CURSOR_BYTES_MAX || !cursor.endsWith(this.#end)) return null
     const payload = cursor.slice(0, cursor.length - this.#end.length)
@@ -55,7 +53,7 @@ export function issuerOf(query: string): string | null {
   return /(?:^|&)cursor=[\w-]*(?:~|%7E)([\w.-]+)(?:&|$)/i.exec(query)?.[1] ?? null
 }
 
-/** A position in time order. If `ordinal` is null, all rows of the millisecond have been read. */
+/** If `ordinal` is null, all rows of the millisecond have been read. */
 interface TimePosition {
   readonly timeMs: TimeMs
   readonly ordinal: number | null
@@ -71,7 +69,7 @@ export function timeCursor(last: Row, next: Row): string {
   return last.timeMs === next.timeMs ? `${last.timeMs}.${last.ordinal}` : String(last.timeMs)
 }
 
-/** Returns null if the text is not a time cursor. */
+/** Null if the text is not a time cursor. */
 export function parseTimeCursor(text: string): TimePosition | null {
   const parts = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text)
   if (parts === null) return null

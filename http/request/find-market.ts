@@ -3,19 +3,18 @@ import { EngineError } from '../../engine/errors.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
 import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 
-/** The market with this unified id. Throws MARKET_NOT_FOUND. */
+/** Throws MARKET_NOT_FOUND. */
 export function findMarket(catalog: CatalogView, id: string): MarketView {
   const view = catalog.find(id)
   if (view === null) throw new EngineError('MARKET_NOT_FOUND', 'no such market')
   return view
 }
 
-/** A list of the market, or an empty list for null. */
 export function listOf(view: MarketView | null): readonly MarketView[] {
   return view === null ? [] : [view]
 }
 
-/** The index of the outcome with this label, or with `yes` or `no` for the first two. Throws BAD_REQUEST. */
+/** `wanted` is a label, or `yes` or `no` for the first two outcomes. Throws BAD_REQUEST. */
 export function outcomeIndexOf(view: MarketView, wanted: string | undefined): number {
   if (wanted === undefined) return 0
   const lower = wanted.trim().toLowerCase()
@@ -26,7 +25,7 @@ export function outcomeIndexOf(view: MarketView, wanted: string | undefined): nu
   throw new EngineError('BAD_REQUEST', `the outcomes of this market are ${labels.join(' and ')}`)
 }
 
-/** The games of a sport on a US Eastern date. Default: today. Throws BAD_REQUEST for an impossible date. */
+/** `date` is a US Eastern date. Default: today. Throws BAD_REQUEST for an impossible date. */
 export async function gamesOn(
   sports: SportsView,
   sportName: string,

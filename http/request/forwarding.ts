@@ -1,5 +1,5 @@
-// Cluster forwarding: defines which routes a gateway answers from its mirror. The gateway forwards all other requests
-// to the engine. The engine authenticates, counts and rejects forwarded requests, so that each request is counted once.
+// Defines which routes a gateway answers from its mirror. The gateway forwards all other requests to the engine. The
+// engine authenticates and counts forwarded requests, so that each request is counted once.
 
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'
@@ -8,7 +8,6 @@ import { issuerOf } from './cursor.ts'
 import type { Answer } from './reply.ts'
 import type { Route } from './route.ts'
 
-/** A request as received from its client. */
 export interface ForwardedRequest {
   readonly method: string
   /** Includes the query string. */
@@ -16,7 +15,7 @@ export interface ForwardedRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** The gateway that issued the request's list cursor. Null: the engine answers the request. */
+  /** The gateway that issued the request's list cursor. Null: forward to the engine. */
   readonly gateway: string | null
 }
 
@@ -31,8 +30,8 @@ export interface ForwardedAnswer {
 export type Forward = (request: ForwardedRequest) => Promise<ForwardedAnswer>
 
 /**
- * Routes under /v1 that a gateway answers from its mirror, with a pattern of the accepted queries. Requests to other
- * routes are forwarded. Paths outside /v1 (documents, pages, health) are answered by each process itself.
+ * Routes under /v1 that a gateway answers from its mirror, with a pattern of the accepted queries. Each process answers
+ * paths outside /v1 (documents, pages, health).
  */
 const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/markets': 'any',
@@ -44,17 +43,17 @@ const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/stats': 'any',
   'GET /v1/events': 'any',
   'GET /v1/events/{slug}': 'any',
-  // The engine serves past prices.
+  // Only the engine has past prices.
   'GET /v1/markets/{market_id}/price': /^(outcome=[^&]*)?$/,
   'GET /v1/prices': 'any',
-  // The engine may first have to fetch a book over REST.
+  // The engine may have to request a book by REST.
   'GET /v1/markets/{market_id}/orderbook': /^(?!.*consolidated)/,
   'GET /v1/orderbooks': 'any',
   'GET /v1/ws': 'any',
   'POST /v1/ws/ticket': 'any',
 }
 
-/** Where to forward a request: to a gateway, or to the engine if `gateway` is null. Null: this process answers it. */
+/** The returned `gateway` is null if the engine answers. Returns null if the current process answers. */
 export function forwardTarget(
   { method, pattern }: Pick<Route, 'method' | 'pattern'>,
   query: string | undefined,
@@ -68,7 +67,6 @@ export function forwardTarget(
   return issuer === null || issuer === self ? null : { gateway: issuer }
 }
 
-/** Hop-by-hop headers, and headers that the gateway rewrites. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -85,7 +83,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-for',
 ])
 
-/** The headers to forward. `address` is the address that the request counts against. */
+/** `address` is the address whose quota the request counts against. */
 export function forwardedHeaders(req: HttpRequest, address: string): Record<string, string> {
   const headers: Record<string, string> = {}
   req.forEach((name, value) => {
@@ -99,7 +97,6 @@ export function forwardedHeaders(req: HttpRequest, address: string): Record<stri
   return headers
 }
 
-/** Headers that the gateway writes itself for every answer. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -122,7 +119,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'access-control-expose-headers',
 ])
 
-/** Converts the answer of another process. `quota` is the quota that the other process counted the request against. */
+/** `quota` is the quota that the other process counted the request against. */
 export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
   readonly answer: Answer
   readonly quota: Quota
@@ -149,7 +146,6 @@ export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
   }
 }
 
-/** The usual form of a header name: `x-data-start` becomes `X-Data-Start`. */
 function headerName(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase())
 }

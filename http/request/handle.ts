@@ -1,7 +1,6 @@
-// Handles a request: route, credentials, quota, validation, handler, reply. All HTTP handlers run in this wrapper
-// because of uWebSockets.js (README.md). A handler that throws, or that returns without an answer or abort handler,
-// aborts the process. A rejected promise would leave the socket open forever. Access to a response after its abort
-// throws.
+// Handles a request: route, credentials, quota, validation, handler, reply. uWebSockets.js aborts the process if a
+// handler throws or returns without an answer or abort handler. A rejected promise would leave the socket open forever.
+// Access to an aborted response throws.
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
@@ -52,7 +51,7 @@ interface HandlerParts {
   readonly metrics: Metrics
   readonly corsOrigins: readonly string[]
   readonly peers: PeerAddresses
-  /** A single instance that each request overwrites. */
+  /** One instance, which each request overwrites. */
   readonly head: RequestHead
   readonly unsent: UnsentAnswers
   /** While `isCrowded`, answers to unknown callers and 429 answers close their connections. */
@@ -93,7 +92,6 @@ export class RequestHandler {
     )
   }
 
-  /** Handler for `app.any`. Never throws. */
   readonly handle = (res: HttpResponse, req: HttpRequest): void => {
     if (!this.#bursts.admits(() => this.#addressOf(res, req))) {
       res.close()
@@ -116,7 +114,7 @@ export class RequestHandler {
     return peers.of(res, head)
   }
 
-  /** Runs work after an await and measures how long it blocks the event loop. */
+  /** Runs work after an await and measures how long the work blocks the event loop. */
   resume(work: () => void): void {
     if (this.#times.isInTick) return work()
     this.#times.begin()
@@ -145,7 +143,7 @@ export function allowedOrigin(corsOrigins: readonly string[], origin: string): s
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
 }
 
-/** Whether the address must be read. It is not needed for counted data requests of an authenticated caller. */
+/** Data requests of an authenticated caller do not need the address. */
 function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead): boolean {
   if (caller === null || match.kind !== 'route' || fault !== null) return true
   return match.route.access === 'public' || !match.route.isCounted
@@ -154,13 +152,11 @@ function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead
 class Exchange implements RequestFacts {
   readonly #handler: RequestHandler
   readonly #res: HttpResponse
-  /** The library's request. It is invalid after the library's call of the handler. */
   #req: HttpRequest | null = null
-  /** The request was answered or aborted. The response must not be accessed any more. */
+  /** The request was answered or aborted. Do not access the response any more. */
   #isOver = false
   #isInHandler = true
   #isHead = false
-  /** The method is HEAD or OPTIONS. */
   #isBodiless = false
   #isPrivate = false
   #varies = false
@@ -168,20 +164,16 @@ class Exchange implements RequestFacts {
   #ifNoneMatch = ''
   #closes = false
   caller: Caller | null = null
-  /** The matched route. Null if path or method do not exist. */
+  /** Null if path or method do not exist. */
   #match: RouteMatch | null = null
   #queryText: string | undefined
-  /** The address that a request without a caller counts against. Read only if needed. */
   address = ''
   /** The request comes from this machine. Set together with `address`. */
   isLocal = false
   dashboard: DashboardRequest | null = null
   #allowedOrigin: string | null = null
   #quota: Quota | null = null
-  /**
-   * The request counts against the sign-in quota. The account actor counts it, so the quota is read when it is
-   * answered.
-   */
+  /** The account actor counts sign-ins, so their quota is read when the request is answered. */
   #isSignIn = false
   #path = ''
   #stopDeadline: StopTimer | null = null
@@ -194,17 +186,13 @@ class Exchange implements RequestFacts {
     handler.inFlightCount += 1
   }
 
-  /**
-   * Called at the end of the library's handler call. A request without an answer now needs an abort handler, or the
-   * library aborts the process.
-   */
   leaveHandler(): void {
     this.#isInHandler = false
     this.#req = null
     if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
-  /** Reads everything from `req` that is needed later: it is invalid after the first await. */
+  /** Reads everything that is needed later. `req` is invalid after the first await. */
   begin(req: HttpRequest): void {
     const { turns } = this.#handler
     const { router, accounts, corsOrigins, peers, head } = this.#handler.parts
@@ -318,10 +306,10 @@ class Exchange implements RequestFacts {
   }
 
   /**
-   * Rejects a request that another HTTP parser may read differently (request smuggling). The following bytes may belong
-   * to another client, so the connection is closed. The refusal is sent in a later tick: while an answer is pending,
-   * the library does not dispatch the rest of the segment. It counts against the address, since the credential may be
-   * another client's.
+   * Rejects a request that another HTTP parser may read differently (request smuggling). Following bytes may belong to
+   * another client, so the connection is closed. The refusal is sent in a later tick, because the library dispatches
+   * the rest of the segment after an answer. It counts against the address, since the credential may be another
+   * client's.
    */
   #refuse(fault: string): void {
     this.#closes = true
@@ -335,8 +323,8 @@ class Exchange implements RequestFacts {
   }
 
   /**
-   * Counts the request against its quota. Returns the refusal of a request that does not reach its handler, in the
-   * order of README.md: 429 of the address, 404 and 405, 401, 403, 429 of the account. Null: run the handler.
+   * Counts the request against its quota. Checks in the order of README.md: 429 of the address, 404 and 405, 401, 403,
+   * 429 of the account. Null: run the handler.
    */
   #admit(match: Match, identity: Identity): Answer | null {
     const { accounts } = this.#handler.parts
@@ -367,7 +355,7 @@ class Exchange implements RequestFacts {
     return quota.isAllowed ? null : tooMany(quota)
   }
 
-  /** Whether the account or address had too many refusals in this second. */
+  /** True if the account or address had too many refusals in this second. */
   #isFlood({ caller }: Identity): boolean {
     if (this.#quota?.isAllowed !== false) return false
     const count = this.#handler.refusals.add(caller?.accountId ?? this.address)
@@ -400,7 +388,7 @@ class Exchange implements RequestFacts {
     )
   }
 
-  /** Sends the answer. Has no effect if the request was answered or aborted before. */
+  /** Does nothing if the request was already answered or aborted. */
   answer(given: Answer): void {
     if (this.#isOver) return
     const negotiated = this.#negotiate(given)
@@ -444,7 +432,7 @@ class Exchange implements RequestFacts {
     return connections?.isCrowded === true && (this.caller === null || status === 429)
   }
 
-  /** The answer in the coding that the client prefers, or 304 if its `If-None-Match` matches. */
+  /** Compresses the answer, or returns 304 if `If-None-Match` matches. */
   #negotiate(given: Answer): Answer | Promise<Answer> {
     const { etag, status } = given
     this.#varies = !this.#isPrivate && isCodable(given)
@@ -457,9 +445,8 @@ class Exchange implements RequestFacts {
   }
 
   /**
-   * Counts files, and answers to HEAD and OPTIONS, against the byte quota of the address: the library buffers answers
-   * without a body and does not report whether the client reads them. Returns the answer, or a refusal if the quota is
-   * exceeded. Null: close the connection, since a refusal would exceed the quota too.
+   * Counts answers without a body, and files, against the address's byte quota. The library buffers them and does not
+   * report whether the client reads them. Null: close the connection, since a refusal would exceed the quota too.
    */
   #countBytes(answer: Answer, nowSeconds: number): Answer | null {
     if (answer.isFile !== true && !this.#isBodiless) return answer
@@ -491,8 +478,7 @@ class Exchange implements RequestFacts {
     }
   }
 
-  // Getters that return functions: handlers can destructure them, and nothing is allocated for requests that do not use
-  // them.
+  // Getters that return functions can be destructured by handlers. Requests that do not use them allocate nothing.
 
   get path(): (name: string) => string {
     return (name) => {
@@ -509,7 +495,6 @@ class Exchange implements RequestFacts {
     }
   }
 
-  /** Reads the address if it was not read before. */
   get requester(): () => Requester {
     return () => {
       if (this.address === '') {
@@ -521,7 +506,7 @@ class Exchange implements RequestFacts {
     }
   }
 
-  /** Created on first use: most answers are complete before a client can disconnect. */
+  /** Created on first use, since most answers are complete before a client can disconnect. */
   get signal(): () => AbortSignal {
     return () => {
       this.#abort ??= new AbortController()
@@ -554,8 +539,8 @@ class Exchange implements RequestFacts {
 const NO_BODY = new Uint8Array(0)
 
 /**
- * Resolves with the complete body, or with null as soon as it exceeds `bodyBytesMax`. Never resolves if the peer
- * disconnects. The library has no limit of its own, and it detaches each chunk after the callback returns.
+ * Resolves with null as soon as the body exceeds `bodyBytesMax`. Never resolves if the peer disconnects. The library
+ * has no limit of its own, and it detaches each chunk after the callback returns.
  */
 function collectBody(res: HttpResponse): Promise<Uint8Array | null> {
   return new Promise((resolve) => {
@@ -573,7 +558,6 @@ function collectBody(res: HttpResponse): Promise<Uint8Array | null> {
   })
 }
 
-/** Whether to check the token even if the key is valid, since a key must not use the management quota. */
 function prefersToken(match: Match): boolean {
   return (
     match.kind === 'route' &&
@@ -596,7 +580,6 @@ function unauthorized(access: Access, identity: Identity): Answer | null {
   return failure('UNAUTHORIZED', 'missing or invalid API key')
 }
 
-/** The 429 answer of an exhausted quota. */
 export function tooMany(quota: Quota): Answer {
   return failure('RATE_LIMITED', `at most ${quota.limit} requests a minute`)
 }

@@ -1,5 +1,5 @@
-// Reads all request headers in one pass: the library's lookup by name takes a pass for each name and returns only the
-// first line. A request that two HTTP parsers could read differently (request smuggling) is reported as a fault.
+// Reads all request headers in one pass, because the library's lookup by name takes a pass for each name and returns
+// only the first line. Reports requests that two HTTP parsers could read differently (request smuggling).
 
 import type { HttpRequest } from 'uWebSockets.js'
 
@@ -18,13 +18,16 @@ const PROXY_HEADERS: ReadonlySet<string> = new Set([
   'x-real-ip',
 ])
 
-/** A name or address with an optional port that every HTTP parser reads as the same host. */
+/** A host with an optional port that every HTTP parser reads identically. */
 const HOST = /^(?:[\w.~%!$&'()*+;=-]*|\[[\w:.%]+\])(?::\d{0,5})?$/
 const LENGTH = /^\d{1,15}$/
 
-/** The headers of the latest request. One instance is reused for all requests. */
+/** One instance is reused for all requests. */
 export class RequestHead {
-  /** `X-API-Key`. Absent headers are ''. Of a repeated header, the first line is used unless a field says otherwise. */
+  /**
+   * `X-API-Key`. Absent headers are ''. For repeated headers, the first line is used unless the field's comment says
+   * `joined`.
+   */
   key = ''
   authorization = ''
   origin = ''
@@ -33,7 +36,7 @@ export class RequestHead {
   fetchSite = ''
   /** All lines of `Cookie`, joined. */
   cookie = ''
-  /** The header of the dashboard's own page is present (auth.ts). */
+  /** True if the header of the dashboard's page is present (auth.ts). */
   isDashboard = false
   /** All lines of `Accept-Encoding`, joined. */
   acceptEncoding = ''
@@ -43,19 +46,18 @@ export class RequestHead {
   forwardedFor = ''
   /** `X-Forwarded-Proto` in lower case. */
   forwardedProto = ''
-  /** The request passed through a proxy, whether trusted or not. */
+  /** True if the request passed through a proxy, trusted or not. */
   isForwarded = false
-  /** The request announces a body of at least one byte. */
+  /** True if the request announces a body of at least one byte. */
   hasBody = false
   /** Why the request must be rejected and its connection closed. Null: the request is valid. */
   fault: string | null = null
   #hosts = 0
   #lengths = 0
   #codings = 0
-  /** The last valid host. Most requests have the same host, so it is validated only once. */
+  /** Most requests have the same host, so it is validated only once. */
   #validHost = ''
 
-  /** Reads all headers. Does not keep a reference to `req`. */
   read(req: HttpRequest): void {
     this.key = ''
     this.authorization = ''
@@ -80,7 +82,7 @@ export class RequestHead {
     }
   }
 
-  /** Called for each header line. The library passes names in lower case. */
+  /** The library passes names in lower case. */
   readonly #take = (name: string, value: string): void => {
     switch (name) {
       case 'host':

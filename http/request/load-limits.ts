@@ -9,11 +9,11 @@ import {
 } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 
-/** Maximum names with a count of their own per window. All other names share one count. */
+/** Maximum names with their own count per window. Further names share one count. */
 const NAMES_MAX = 10_000
 const OTHERS = 'others'
 
-/** Counts events by name, such as an account or an address, in consecutive time windows. The memory is bounded. */
+/** Counts events by name, such as an account or an address, in consecutive time windows. */
 export class WindowCounts {
   readonly #clock: Clock
   readonly #windowMs: number
@@ -25,7 +25,7 @@ export class WindowCounts {
     this.#windowMs = windowMs
   }
 
-  /** Counts an event. Returns the count of its name in this window. */
+  /** Returns the number of events with this name in the current window. */
   add(name: string): number {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#startMs >= this.#windowMs) {
@@ -40,21 +40,19 @@ export class WindowCounts {
   }
 }
 
-/** Only after this number of requests does the class detect the end of a tick. Half of the limit per address and tick. */
+/** Requests that are admitted before the class watches for the end of a tick. */
 const UNWATCHED_COUNT = addressRequestsPerTickMax / 2
 
 /**
- * Limits the requests of one address per tick. The library handles a pipelined segment of up to 512 KiB in one tick,
- * during which all other connections wait. It does not report the connection of a request. Clients that wait for each
- * answer send one request per connection and tick. `setImmediate` detects the end of a tick but keeps the event loop
- * from sleeping, so it is used only after some hundreds of requests.
+ * Limits the requests of one address per tick, because the library handles a pipelined segment of up to 512 KiB in one
+ * tick. `setImmediate` detects the end of a tick but keeps the event loop from sleeping, so it is used only after some
+ * hundreds of requests.
  */
 export class Bursts {
-  /** Number of requests since the last detected end of a tick. */
   #count = 0
   readonly #ofAddress = new Map<string, number>()
 
-  /** Whether the next request may be answered. Calls `readAddress` only after many requests. */
+  /** Returns true if the request may be answered. Calls `readAddress` only after many requests. */
   admits(readAddress: () => string): boolean {
     this.#count += 1
     if (this.#count <= UNWATCHED_COUNT) return true
@@ -85,16 +83,14 @@ export function connectionsMaxOf(descriptorsMax: number): number {
 }
 
 /**
- * Limits the number of open connections, so that file descriptors are left for venues, webhooks and databases. Without
- * free descriptors the library retries `accept` in a busy loop, and no webhook can be sent. While connections are
- * crowded, an address may open a limited number per window, and answers to unknown callers close their connections. The
- * window equals the idle timeout of the library.
+ * Limits open connections. Without free file descriptors, the library retries `accept` in a busy loop. While
+ * connections are crowded, an address may open a limited number per window, and answers to unknown callers close their
+ * connections. The window equals the idle timeout of the library.
  */
 export class Connections {
   readonly #max: number
   readonly #refused: Count
   #openCount = 0
-  /** Connections opened in the current window by address. */
   readonly #opened: WindowCounts
 
   /** `max`: maximum open connections, including streams. */
@@ -112,8 +108,8 @@ export class Connections {
   }
 
   /**
-   * Registers a new connection. Returns false if the caller must close it. `address` is null for a trusted proxy, which
-   * connects for many clients.
+   * Returns false if the caller must close the new connection. `address` is null for a trusted proxy, which connects
+   * for many clients.
    */
   opened(address: string | null): boolean {
     this.#openCount += 1
@@ -123,7 +119,7 @@ export class Connections {
     return isAdmitted
   }
 
-  /** Registers the close of a connection, even of one that was not admitted. */
+  /** Also called for connections that were not admitted. */
   closed(): void {
     this.#openCount -= 1
   }

@@ -1,24 +1,22 @@
 // Determines the address that a request counts against: the peer's address, or the forwarded address behind a trusted
-// proxy (TRUSTED_PROXIES). The forwarding header of other peers is ignored, since any client can write it. All
-// addresses of an IPv6 /64 count as one, since one host may own all of them.
+// proxy (TRUSTED_PROXIES). All addresses of an IPv6 /64 count as one, since one host may own all of them.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkOf } from '../../engine/networks.ts'
 import type { RequestHead } from './head.ts'
 
-/** Names of this machine that need no DNS, with or without a port. */
+/** Names of this machine that need no DNS, with an optional port. */
 export const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
-/** Maximum number of hops that are read. No legitimate chain is as long. */
+/** Maximum hops that are read. */
 const HOPS_MAX = 32
-/** Number of 16-bit groups in an IPv6 address. */
 const GROUPS = 8
 
 export class PeerAddresses {
   readonly #trusted = new BlockList()
   readonly #hasTrusted: boolean
 
-  /** `trusted`: addresses, or subnets such as `10.0.0.0/8`. The configuration has validated them. */
+  /** `trusted`: addresses, or subnets such as `10.0.0.0/8`, already validated. */
   constructor(trusted: readonly string[]) {
     this.#hasTrusted = trusted.length > 0
     for (const entry of trusted) {

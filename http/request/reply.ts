@@ -1,5 +1,5 @@
-// Writes all HTTP responses. Status and headers are written in one piece, then the body, in one cork. Header values are
-// sanitized here, because uWebSockets.js does not escape CR and LF (response splitting).
+// Writes all HTTP responses. uWebSockets.js does not escape CR and LF (response splitting), so header values are
+// sanitized here.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { createHash, type Hash } from 'node:crypto'
@@ -8,22 +8,20 @@ import { EngineError, type ErrorCode, errorCatalogue } from '../../engine/errors
 import { addressFileBytesPerMinute } from '../../engine/limits.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
-/** The result of a handler. */
 export interface Answer {
   readonly status: number
   /** Text or UTF-8 bytes. Null: no body. */
   readonly body: string | Uint8Array | null
   readonly contentType: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** `Retry-After` of 429 and 503 in whole seconds. Null: derive it from the quota or the error code. */
+  /** `Retry-After` of 429 and 503 in whole seconds. Null: derived from the quota or the error code. */
   readonly retryAfterSeconds: number | null
-  /** ETag of the body. */
   readonly etag?: string
   /** `Cache-Control`. Default: `no-store`, or private with revalidation if the answer has an ETag. */
   readonly caching?: string
   /** Coding of the body. Default: none. */
   readonly coding?: 'br' | 'gzip' | 'identity'
-  /** The body is an immutable file. Many answers share its bytes, which count against the file quota of the address. */
+  /** The body is an immutable file, whose bytes many answers share. They count against the address's file quota. */
   readonly isFile?: boolean
 }
 
@@ -34,11 +32,11 @@ interface Frame {
   /** The `Access-Control-Allow-Origin` value, or null. */
   readonly allowedOrigin: string | null
   readonly isHead: boolean
-  /** The answer varies by `Accept-Encoding`. */
+  /** True if the answer varies by `Accept-Encoding`. */
   readonly varies: boolean
   /** Close the connection after the response, for example because the body was not read. */
   readonly closes: boolean
-  /** The response is written during the library's handler call, which corks all writes. */
+  /** True during the library's handler call, in which the library corks all writes. */
   readonly isCorked: boolean
   /** Sends the bytes that the socket does not accept at once. */
   readonly unsent: UnsentAnswers
@@ -48,7 +46,7 @@ interface Frame {
   readonly servedBy?: string | null
 }
 
-/** Length of the window of every quota (actors/accounts/quotas.ts). */
+/** Length of the window of every quota. */
 const WINDOW_SECONDS = 60
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []
@@ -91,7 +89,6 @@ export function json(value: unknown, status = 200): Answer {
   return jsonText(JSON.stringify(value), status)
 }
 
-/** A JSON answer. `body` is JSON text. */
 export function jsonText(body: string, status = 200): Answer {
   return answerOf(status, body, JSON_TYPE)
 }
@@ -105,7 +102,7 @@ export function plainText(body: string, contentType: string): Answer {
   return answerOf(200, body, contentType)
 }
 
-/** Allocates outside Node's buffer pool, where a short text would keep 8 KiB in memory. */
+/** Allocates outside Node's buffer pool, where a short text would retain 8 KiB. */
 export function utf8(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
@@ -153,16 +150,12 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 /** `Cache-Control` for content that may change with the version of the service. */
 export const REVALIDATED = 'no-cache'
 
-/**
- * A 302 redirect to an address relative to the request's. The body names the target for clients that do not follow
- * redirects.
- */
+/** A 302 redirect to a relative address. The body names the target for clients that do not follow redirects. */
 export function redirect(address: string): Answer {
   const answer = plainText(`See ${address}\n`, 'text/plain; charset=utf-8')
   return withHeader({ ...answer, status: 302 }, 'Location', address)
 }
 
-/** A 204 answer. */
 export function nothing(headers: Answer['headers'] = NO_HEADERS): Answer {
   return { ...answerOf(204, null, ''), headers }
 }
@@ -176,7 +169,7 @@ export function refusal(error: EngineError): Answer {
   return retryAfter(json({ detail: error.detail }, error.status), error.retryAfterSeconds)
 }
 
-/** The same answer with `Retry-After`. Null: derive it from the quota. */
+/** The same answer with `Retry-After`. Null: derived from the quota. */
 export function retryAfter(answer: Answer, seconds: number | null): Answer {
   return { ...answer, retryAfterSeconds: seconds }
 }
@@ -185,7 +178,7 @@ export function withHeader(answer: Answer, name: string, value: string): Answer 
   return { ...answer, headers: [...answer.headers, [name, value]] }
 }
 
-/** Writes and ends a response that is neither aborted nor answered. The caller must not access the response afterwards. */
+/** The response must be neither aborted nor answered. The caller must not access the response afterwards. */
 export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
   if (frame.isCorked) write(res, answer, frame)
   else res.cork(() => write(res, answer, frame))
@@ -200,8 +193,8 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   res.writeStatus(headText(answer, frame))
   const { body } = answer
   if (body === null || frame.isHead) {
-    // Never pass a length to the library, not even undefined before `closes`: it would treat the answer as unfinished
-    // and close the connection at its next request.
+    // Never pass a length to the library, not even undefined before `closes`. The library would treat the answer as
+    // unfinished and close the connection at its next request.
     if (frame.closes) res.writeHeader('Connection', 'close')
     if (body !== null) res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
     res.endWithoutBody()
@@ -223,7 +216,7 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   frame.unsent.hold(res, { ...rest, isShared: answer.isFile === true, holder: frame.holder })
 }
 
-/** Status and headers without a trailing line break. User input enters only through `headerValue`. */
+/** User input enters only through `headerValue`. The text has no trailing line break. */
 function headText(answer: Answer, frame: Frame): string {
   const { status, contentType, etag, headers } = answer
   const { limit, remaining, resetSeconds } = frame.quota
@@ -244,7 +237,7 @@ function headText(answer: Answer, frame: Frame): string {
   return text
 }
 
-/** `Retry-After`: the answer's own value, else one second if the server is busy, else the rest of the quota's window. */
+/** The answer's own value, else one second if the server is busy, else the rest of the quota's window. */
 function secondsToWait(answer: Answer, { quota, nowSeconds }: Frame): number {
   // `resetSeconds` is rounded up and `nowSeconds` down, so a new window would yield 61 s.
   const left = Math.min(WINDOW_SECONDS, quota.resetSeconds - nowSeconds)
@@ -252,7 +245,7 @@ function secondsToWait(answer: Answer, { quota, nowSeconds }: Frame): number {
   return Math.max(1, answer.retryAfterSeconds ?? seconds)
 }
 
-/** Replaces all characters but printable ASCII by `?`, so that no value can start a new header. */
+/** Replaces all characters except printable ASCII by `?`, so that no value can start a new header. */
 export function headerValue(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }
@@ -279,7 +272,7 @@ export function etagFrom(hash: Hash): string {
 
 const OPAQUE = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
-/** Whether an `If-None-Match` header matches the ETag. '' matches no ETag, `*` matches every ETag. */
+/** The header '' matches no ETag, and `*` matches every ETag. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false
   if (ifNoneMatch.trim() === '*') return true

@@ -1,5 +1,4 @@
-// Defines a route: method, pattern, access, schemas and handler. `route()` compiles the schemas once and hides their
-// types, so that handle.ts can run any route.
+// Defines a route. `route()` compiles the schemas once and hides their types, so that handle.ts can run any route.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Caller, CatalogView } from '../../actors/views.ts'
@@ -21,19 +20,17 @@ const isMethod = (text: unknown): text is Method => METHODS.some((method) => met
 
 /**
  * Required credential. `public`: none. `caller`: API key or login token. `token`: login token only. `upgrade`: key or
- * token, which the WebSocket handshake checks (http/ws/session/upgrade.ts). A plain GET to an `upgrade` route needs
- * none.
+ * token for a WebSocket handshake (http/ws/session/upgrade.ts), none for a plain GET.
  */
 export type Access = 'public' | 'caller' | 'token' | 'upgrade'
 
 /**
- * The quota that a request counts against. `data`: the per-minute quota of the account, or of the address without a
- * valid credential. `management`: the management quota of the account with a login token, otherwise as `data`.
- * `signIn`: only the sign-in attempts of the address, which the account actor counts.
+ * The quota that a request counts against. `data`: per minute, of the account, or of the address without a valid
+ * credential. `management`: the account's management quota with a login token, otherwise as `data`. `signIn`: only the
+ * address's sign-in attempts, which the account actor counts.
  */
 type Budget = 'data' | 'management' | 'signIn'
 
-/** Request data available to every handler. */
 export interface RequestFacts {
   /** Null only on public routes. */
   readonly caller: Caller | null
@@ -41,11 +38,14 @@ export interface RequestFacts {
   readonly address: string
   /** Account and address, for fair queueing. Call it only before the first await. */
   readonly requester: () => Requester
-  /** The request comes from this machine and not through a proxy. Always false for an authenticated data request. */
+  /**
+   * True if the request comes from this machine and not through a proxy. Always false for an authenticated data
+   * request.
+   */
   readonly isLocal: boolean
   /** Null if another page or program sent the request. */
   readonly dashboard: DashboardRequest | null
-  /** A decoded path parameter. Throws if the pattern does not have this parameter, which is a bug. */
+  /** A decoded path parameter. Throws if the pattern lacks the parameter, which is a bug. */
   readonly path: (name: string) => string
   /** A header by its lower-case name, or ''. Call it only before the first await, and not on routes with a body. */
   readonly header: (name: string) => string
@@ -53,7 +53,7 @@ export interface RequestFacts {
   readonly signal: () => AbortSignal
 }
 
-/** The account of a request. Throws on a route without a required caller, which is a bug. */
+/** Throws on a route without a required caller, which is a bug. */
 export function accountOf(caller: Caller | null): AccountId {
   return requireCaller(caller).accountId
 }
@@ -63,7 +63,7 @@ export function requireCaller(caller: Caller | null): Caller {
   return caller
 }
 
-/** The account or, for an anonymous caller, the address that covered books count against. */
+/** The account, or the address of an anonymous caller, whose limit of covered books applies. */
 export function demandOwner({ caller, address }: Pick<RequestFacts, 'caller' | 'address'>): string {
   return caller?.accountId ?? address
 }
@@ -73,13 +73,12 @@ export interface Parameters {
   readonly properties: Readonly<Record<string, TSchema>>
 }
 
-/** A route with erased types, as handle.ts and router.ts use it. */
+/** A route with erased types. */
 export interface Route {
   readonly method: Method
   /** For example `/v1/markets/{id}`. */
   readonly pattern: string
   readonly access: Access
-  /** Whether the request counts against a quota. */
   readonly isCounted: boolean
   readonly budget: Budget
   /** The scope that a key needs. A login token has all scopes. */
@@ -99,7 +98,7 @@ export interface Route {
   respond(facts: RequestFacts, raw: RawQuery, body: Uint8Array): Answer | Promise<Answer>
 }
 
-/** Groups of endpoints in the order of the specification document. */
+/** In the order of the specification document. */
 export const ROUTE_GROUPS = [
   'Markets',
   'Market Data',
@@ -132,20 +131,15 @@ export interface RouteDocument {
   readonly bodyExamples?: Readonly<Record<string, JsonObject>>
   /** Content type of a successful body if it is not JSON. */
   readonly contentType?: string
-  /**
-   * Errors of the handler, each with its condition. documents/responses.ts adds the errors of every route: 400, 401,
-   * 403, 405, 413, 422, 429, 500 and 503.
-   */
+  /** Errors of the handler, each with its condition. documents/responses.ts adds the errors of every route. */
   readonly refusals?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 426 | 429 | 503, string>>>
   /** False: the document omits the route, which only redirects browsers. */
   readonly isListed?: false
-  /** The answer has an `ETag`. */
   readonly isNamed?: boolean
   /** Additional headers of a successful answer, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A route without its method, pattern and handler. */
 interface RouteRules extends RouteDocument {
   /** Schemas of path parameters. Default: any text. */
   readonly path?: TObject
@@ -169,7 +163,7 @@ export interface RouteParts {
   readonly issuer?: string | null
 }
 
-/** Maximum number of unknown parameter names that an answer reports. */
+/** Maximum unknown parameter names that an answer reports. */
 const UNKNOWN_NAMES_MAX = 16
 const UNKNOWN_NAME_CHARACTERS_MAX = 48
 
@@ -262,8 +256,8 @@ function basicsOf(name: string, rules: RouteRules) {
 }
 
 /**
- * Names for a header, separated by commas. Each name is percent-encoded and truncated, so that the length is bounded. A
- * trailing `+3` stands for three more names.
+ * Names for a header, separated by commas. Each name is percent-encoded and truncated. A trailing `+3` stands for three
+ * more names.
  */
 export function namesText(names: readonly string[]): string {
   const shown = names.slice(0, UNKNOWN_NAMES_MAX).map((name) => {

@@ -1,5 +1,5 @@
-// Matches method and path to a route. It replaces the library's router, which has no 405 with `Allow`, does not derive
-// HEAD and OPTIONS from GET, and does not decode path parameters.
+// Matches method and path to a route. The library's router has no 405 with `Allow`, does not derive HEAD and OPTIONS
+// from GET, and does not decode path parameters.
 
 import { decodePath } from '../validation/query.ts'
 import type { Route } from './route.ts'
@@ -18,7 +18,6 @@ export interface RouteMatch {
 
 type Found =
   | RouteMatch
-  /** OPTIONS on a path that exists. */
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'wrongMethod'; readonly allow: string }
   | { readonly kind: 'missing' }
@@ -28,20 +27,18 @@ type Found =
 const MALFORMED: Match = { kind: 'malformed', isCrossOrigin: true }
 const MISSING: Match = { kind: 'missing', isCrossOrigin: true }
 
-/** A node in the tree of path segments. */
 class Node {
   readonly literals = new Map<string, Node>()
   /** The child for a segment that is a parameter. */
   any: Node | null = null
-  /** The routes whose pattern ends at this node, by method. */
+  /** By method. The routes' pattern ends at this node. */
   readonly routes = new Map<string, Route>()
-  /** Parameter names of that pattern by index of their segment. */
+  /** Parameter names of the pattern by index of their segment. */
   readonly params = new Map<number, string>()
   /** True if every route of the path is cross-origin. */
   isCrossOrigin = true
 }
 
-/** The route table. Throws if two routes have the same method and pattern, which is a bug. */
 export class Router {
   readonly #root = new Node()
 
@@ -88,7 +85,7 @@ function childOf(node: Node, segment: string): Node {
   return child
 }
 
-/** The node of a path. Literal segments take precedence over parameters. A parameter is never empty. */
+/** Literal segments take precedence over parameters. A parameter is never empty. */
 function find(node: Node, segments: readonly string[], index: number): Node | null {
   const segment = segments[index]
   if (segment === undefined) return node.routes.size > 0 ? node : null

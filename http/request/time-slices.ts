@@ -6,10 +6,10 @@ import { FairQueue, type Requester } from '../../engine/fair-queue.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import { type Answer, etagFrom, namedJson, newHash } from './reply.ts'
 
-/** The HandlerTimes of each server by its clock, since handlers have access to the clock only. */
+/** The HandlerTimes of each server by its clock, since handlers have access only to the clock. */
 const timesOf = new WeakMap<Clock, HandlerTimes>()
 
-/** Waits for the next event-loop tick, and then measures how long that tick is blocked. */
+/** Waits for the next event-loop tick and measures how long that tick is blocked. */
 export function nextMeasuredTick(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => {
@@ -22,7 +22,7 @@ export function nextMeasuredTick(clock: Clock): Promise<void> {
 /** Half of the time for which a handler may block the event loop. Slices end after this time. */
 const PIECE_MS = 5
 
-/** End of a time slice of `sliceMs` that begins now. Earlier if the handler has already blocked the event loop for long. */
+/** End of a time slice that begins now. Earlier if the handler has already blocked the event loop for long. */
 function sliceEndMs(clock: Clock, sliceMs: number): number {
   const endMs = clock.monotonicMs() + sliceMs
   const times = timesOf.get(clock)
@@ -33,7 +33,7 @@ function sliceEndMs(clock: Clock, sliceMs: number): number {
 const PART_MS = 10_000
 const PART_COUNT = 6
 
-/** Measures how long handlers block the event loop and exports the times to /metrics. */
+/** Measures how long handlers block the event loop, for /metrics. */
 export class HandlerTimes {
   readonly #clock: Clock
   readonly #histogram: Durations
@@ -77,12 +77,11 @@ export class HandlerTimes {
     return elapsedMs
   }
 
-  /** The current event-loop tick is being measured as a whole. */
+  /** True while the current event-loop tick is measured as a whole. */
   get isInTick(): boolean {
     return this.#isInTick
   }
 
-  /** Starts a measured time that ends when this event-loop tick has no work left. */
   beginTick(): void {
     this.begin()
     this.#isInTick = true
@@ -109,12 +108,12 @@ export class HandlerTimes {
   }
 }
 
-/** A quarter of the time for which a handler may block the event loop. The last row of a slice may exceed it. */
+/** A quarter of the time for which a handler may block the event loop. */
 const ROW_SLICE_MS = 2.5
 /** If more rows were read in this tick, they are written in later ticks. */
 const FEW_ROWS = 100
 
-/** Maps rows in time slices, one per event-loop tick. */
+/** Maps rows in time slices, one slice per event-loop tick. */
 export function mapInSlices<Row, Result>(
   clock: Clock,
   rows: readonly Row[],
@@ -137,7 +136,7 @@ export async function writeInSlices<Row>(
   return mapInSlices(clock, rows, write)
 }
 
-/** Runs `work` for each row in time slices. Null if the first slice was enough. */
+/** Null if the first slice was enough. */
 export function forEachInSlices<Row>(
   clock: Clock,
   rows: readonly Row[],
@@ -161,10 +160,10 @@ export function forEachInSlices<Row>(
   return rest()
 }
 
-/** Number of bytes that are hashed between two clock checks: about 0.1 ms. */
+/** Bytes that are hashed between two clock checks: about 0.1 ms. */
 const HASHED_BYTES = 65_536
 
-/** A JSON answer with an ETag. Concatenates the parts in order: strings as they are, rows as `write` writes them. */
+/** A JSON answer with an ETag. Concatenates the parts in order: strings unchanged, rows as `write` writes them. */
 export function partsAnswer<Row extends object>(
   clock: Clock,
   parts: readonly (string | Row)[],
@@ -180,7 +179,7 @@ export function partsAnswer<Row extends object>(
     : written.then(() => hashedAnswer(clock, Buffer.concat(chunks)))
 }
 
-/** Hashes the body in time slices, since hashing megabytes would take too long for one tick. */
+/** Hashing megabytes would take too long for one tick. */
 function hashedAnswer(clock: Clock, body: Buffer): Answer | Promise<Answer> {
   const hash = newHash()
   const starts = Array.from({ length: Math.ceil(body.length / HASHED_BYTES) }, (_, block) => {
@@ -198,19 +197,18 @@ export function separated<Row>(rows: readonly Row[]): (Row | ',')[] {
   return rows.flatMap((row, index): (Row | ',')[] => (index === 0 ? [row] : [',', row]))
 }
 
-/** Requests of an event-loop tick are handled at once for this many milliseconds. Later requests wait in a queue. */
 const REQUEST_SLICE_MS = 4
 /**
- * Milliseconds of handling after which the end of the tick is detected. `setImmediate` keeps the event loop from
- * sleeping, so it is not used for every request.
+ * Handling time after which the end of the tick is detected. `setImmediate` keeps the event loop from sleeping, so it
+ * is not used for every request.
  */
 const WATCHED_MS = 1
 const WAITING_MAX = 4_096
 
 interface WaitingRequest {
-  /** Handles the request. Never throws. */
+  /** Must not throw. */
   readonly run: () => void
-  /** Answers that too many requests are waiting. Never throws. */
+  /** Answers that too many requests are waiting. Must not throw. */
   readonly refuse: () => void
 }
 
@@ -221,21 +219,18 @@ export class RequestTurns {
   #handledMs = 0
   #isWatched = false
 
-  /**
-   * If more than `waitingMax` requests wait, the newest request of the requester with the most waiting requests is
-   * refused.
-   */
+  /** If more than `waitingMax` requests wait, the requester with the most waiting requests loses its newest request. */
   constructor(clock: Clock, waitingMax: number = WAITING_MAX) {
     this.#clock = clock
     this.#waiting = new FairQueue(waitingMax)
   }
 
-  /** Whether the next request must wait in the queue. */
+  /** True if the next request must wait in the queue. */
   get mustWait(): boolean {
     return this.#waiting.size > 0 || this.#handledMs >= REQUEST_SLICE_MS
   }
 
-  /** Adds the handling time of a request that was handled at once. */
+  /** Adds the handling time of a request that was not queued. */
   noteHandled(durationMs: number): void {
     this.#handledMs += durationMs
     if (this.#handledMs < WATCHED_MS || this.#isWatched) return

@@ -1,9 +1,7 @@
 // Stores the unsent rest of answers and writes it as fast as the client reads. uWebSockets.js closes a connection on
-// which a request arrives while an answer is pending (HttpContext.h: HTTP_RESPONSE_PENDING). `tryEnd` keeps an answer
-// pending until the kernel has accepted its last byte. A connection therefore has at most one unsent answer, even with
-// pipelined requests. `end` would copy all answers into memory. The unsent bytes of all connections are limited: beyond
-// the limit, the account or address with the most bytes loses its largest answer. Each answer has a deadline, so that
-// slow readers do not use memory for long.
+// which a request arrives while an answer is pending (HttpContext.h: HTTP_RESPONSE_PENDING), so a connection has at
+// most one unsent answer. Beyond the total limit of bytes, the account or address with the most bytes loses its largest
+// answer. Each answer has a deadline.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { unsentBytesMax, unsentBytesPerSecondMin, unsentMsMin } from '../../engine/limits.ts'
@@ -12,13 +10,12 @@ import type { Count, Metrics } from '../../engine/process/metrics.ts'
 export interface Rest {
   /** Must not change until they are sent. */
   readonly bytes: Uint8Array
-  /** Number of body bytes that the kernel has accepted. */
+  /** Body bytes that the kernel has accepted. */
   readonly sentCount: number
-  /** Number of bytes of the complete body. */
+  /** Bytes of the complete body. */
   readonly length: number
   /** The bytes belong to a file, which many answers share. */
   readonly isShared: boolean
-  /** The account or address that the bytes count against. */
   readonly holder: string
 }
 
@@ -41,7 +38,6 @@ export class UnsentAnswers {
   readonly #clock: Clock
   readonly #bytesMax: number
   readonly #held = new Set<Held>()
-  /** Unsent bytes by holder. */
   readonly #countOf = new Map<string, number>()
   readonly #cutCount: Count
   #heldCount = 0
@@ -60,12 +56,11 @@ export class UnsentAnswers {
     metrics.gauge('http_unsent_bytes', 'Bytes held for them.', () => this.#heldCount)
   }
 
-  /** Number of answers with unsent bytes. */
   get count(): number {
     return this.#held.size
   }
 
-  /** Takes over a response that was started with `tryEnd`. No other code may access the response afterwards. */
+  /** Takes over a response that was started with `tryEnd`. The caller must not access the response afterwards. */
   hold(res: UnsentResponse, { bytes, sentCount, length, isShared, holder }: Rest): void {
     const readMs = ((length - sentCount) / unsentBytesPerSecondMin) * 1_000
     const heldCount = isShared ? 0 : bytes.buffer.byteLength

@@ -1,5 +1,4 @@
-// Sign-up, login, logout, password, account deletion and API keys. The account actor enforces the rules: throttling,
-// password hashing and limits.
+// The account actor enforces the rules: throttling, password hashing and limits.
 
 import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
@@ -155,7 +154,6 @@ function keyRoutes(accounts: AccountsView): readonly Route[] {
   ]
 }
 
-/** Routes that revoke the token of one login, all tokens, or the whole account. */
 function tokenRoutes(accounts: AccountsView, clock: Clock): readonly Route[] {
   return [
     route(
@@ -220,7 +218,7 @@ function tokenRoutes(accounts: AccountsView, clock: Clock): readonly Route[] {
   ]
 }
 
-/** The dashboard's current session, and its login without a password. */
+/** The dashboard's session, and its login without a password. */
 function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): readonly Route[] {
   const isOffered = ({ isLocal, dashboard }: RequestFacts) =>
     opensLocalAccount && isLocal && dashboard?.isLoopback === true
@@ -316,7 +314,6 @@ function meRecord(caller: Caller) {
   return { user: userRecord(caller), limits }
 }
 
-/** The answer that starts a session. The dashboard also gets the token as a cookie. */
 function opened(session: Session, dashboard: DashboardRequest | null, status = 200): Answer {
   const answer = json(sessionRecord(session), status)
   return dashboard === null ? answer : withSessionCookie(answer, session, dashboard)

@@ -1,5 +1,3 @@
-// Arbitrage between venues: open opportunities, ended opportunities, opportunities of one market, and quotes.
-
 import { type Static, Type } from '@sinclair/typebox'
 import type { NoOpportunity, OpportunityFilter } from '../../actors/arbitrage/views.ts'
 import type { EngineView } from '../../actors/views.ts'
@@ -101,10 +99,6 @@ interface ArbitrageRouteParts extends RouteParts {
   readonly engine: Pick<EngineView, 'arbitrage' | 'bookAgeMsMax' | 'confirmBook' | 'coverage'>
 }
 
-/**
- * `/v1/arbitrage`, `/v1/arbitrage/history`, `/v1/arbitrage/{id}`, `/v1/arbitrage/quote` and
- * `/v1/markets/{market_id}/arbitrage`.
- */
 export function arbitrageRoutes(parts: ArbitrageRouteParts): readonly Route[] {
   return [listRoute(parts), historyRoute(parts), ...oneRoutes(parts), quoteRoute(parts)]
 }
@@ -185,7 +179,6 @@ function historyRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRouteP
   )
 }
 
-/** The routes of one opportunity and of the opportunities of one market. */
 function oneRoutes({
   catalog,
   clock,

@@ -1,4 +1,4 @@
-// Stored order book snapshots of one market in pages, newest first by default.
+// Stored order book snapshots of one market, newest first by default.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -8,7 +8,7 @@ import { findMarket } from '../request/find-market.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
 
-/** Rows read per event-loop tick. A row has up to 40 levels, so this takes about 1 ms. */
+/** Rows read per event-loop tick: about 1 ms. */
 const ROWS_PER_TICK = 48
 
 export function bookHistoryRoutes({ catalog, clock }: RouteParts): readonly Route[] {

@@ -1,6 +1,3 @@
-// Candles of one market at six intervals. A page has the newest candles of a range in ascending order. Candles are
-// computed from bars that are stored with the trades.
-
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -38,7 +35,7 @@ import { type Route, route } from '../request/route.ts'
 import { writeInSlices } from '../request/time-slices.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
-/** Values of `interval`. Values that are numbers are minutes. */
+/** Numeric values of `interval` are minutes. */
 const INTERVALS = {
   '1m': '1m',
   '5m': '5m',
@@ -103,8 +100,8 @@ export function candleRoutes(parts: CandleRouteParts): readonly Route[] {
 }
 
 /**
- * An answer is cached until the market trades, its outcomes are renamed or the current candle ends. Answers from the
- * venue's price history have no version and are not cached.
+ * An answer is cached until the market trades, its outcomes are renamed or the current candle ends. Answers with the
+ * venue's price history are not cached.
  */
 function candles(
   parts: CandleRouteParts,
@@ -164,7 +161,7 @@ async function writtenCandles(
   return withDataStart(jsonText(body), query.start_time, startMs)
 }
 
-/** Fetches the venue's prices of the page's time range. Rejects with UNAVAILABLE. */
+/** Adds the venue's prices. Rejects with UNAVAILABLE. */
 async function withHistory(
   { engine, clock }: CandleRouteParts,
   view: MarketView,
@@ -178,7 +175,6 @@ async function withHistory(
   return quotedCandles(view, range, { clock, prices })
 }
 
-/** The cursor of the next page. Null on the last page. */
 const cursorOf = ({ olderMs }: CandlePage): string | null =>
   olderMs === null ? null : String(olderMs)
 

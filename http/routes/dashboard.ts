@@ -1,5 +1,4 @@
-// The dashboard page, its files, and the redirect from the root. They need no key and count against the byte quota. All
-// texts are built once.
+// The dashboard page, its files, and the redirect from the root. They need no key and count against the byte quota.
 
 import { DASHBOARD_POLICY, readDashboard } from '../assets/dashboard-files.ts'
 import {

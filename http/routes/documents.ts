@@ -1,5 +1,4 @@
-// The specification documents of REST and of the stream, and the page built from both. They need no key and count
-// against the byte quota. All texts are built once: before the service listens, or at the first request.
+// The specification documents and the page built from them. They need no key and count against the byte quota.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
@@ -24,7 +23,6 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const OPEN = { access: 'public', isCounted: false } as const
 const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
 
-/** The answers of the document routes. */
 interface Documents {
   readonly specification: Answer
   readonly stream: Answer
@@ -32,9 +30,8 @@ interface Documents {
 }
 
 /**
- * `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, and the modules of the client. `others`: all other
- * routes, which the specification describes too. `isBuiltFirst`: builds the documents now instead of at their first
- * request.
+ * `others`: all other routes, which the specification describes too. `isBuiltFirst`: builds the documents now instead
+ * of at their first request.
  */
 export function documentRoutes(
   others: readonly Route[],

@@ -1,5 +1,3 @@
-// Events of both venues with their markets, as a list or by slug.
-
 import { type Static, Type } from '@sinclair/typebox'
 import type { EventFilter, EventPage, EventView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -14,7 +12,6 @@ import { type Route, type RouteParts, route } from '../request/route.ts'
 import { partsAnswer, separated } from '../request/time-slices.ts'
 import { choice, parameters } from '../schemas.ts'
 
-/** Maximum markets per event in a list. The next constant applies to a single event. */
 const LISTED_MARKETS_MAX = 10
 const MARKETS_MAX = 500
 
@@ -110,7 +107,6 @@ function oneEvent(
   return answerEvents(parts, [event], isWithMarkets ? MARKETS_MAX : 0, ALONE)
 }
 
-/** Text before and after the records. */
 interface Around {
   readonly start: string
   readonly end: string
@@ -119,8 +115,8 @@ interface Around {
 const ALONE: Around = { start: '', end: '' }
 
 /**
- * Writes event records. The figures of the events are read in this tick. Their markets are written in time slices,
- * since up to 2,000 markets may have descriptions on disk.
+ * Reads the events' figures in this tick. Writes their markets in time slices, since up to 2,000 markets may have
+ * descriptions on disk.
  */
 function answerEvents(
   { clock, records, catalog }: EventRouteParts,
@@ -138,7 +134,7 @@ function answerEvents(
   return partsAnswer(clock, texts, (view) => records.bytes(view, nowMs))
 }
 
-/** The parts of an event's record: the text before the markets, the markets, and the text after them. */
+/** The text before the markets, the markets, and the text after the markets. */
 function eventParts(
   event: EventView,
   marketsMax: number,

@@ -1,5 +1,3 @@
-// Markets as lists, by text search and by id.
-
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'

@@ -1,5 +1,3 @@
-// Matched markets of both venues: all matches as a list, and the matches of a sport's games on a day.
-
 import { type Static, Type } from '@sinclair/typebox'
 import {
   MATCH_ORDERS,
@@ -172,7 +170,7 @@ function sharedGames(games: GamesView): readonly Game[] {
   })
 }
 
-/** The matches of the games' markets, highest confidence first. */
+/** Highest confidence first. */
 function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchView[] {
   const found = new Set<MatchView>()
   for (const [, markets] of games) {
@@ -187,7 +185,7 @@ function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchV
   )
 }
 
-/** First an entry per event of venues that use tickers, then an entry per market of venues that use slugs. */
+/** An entry per event of venues that use tickers, followed by an entry per market of venues that use slugs. */
 function entriesOf(markets: readonly MarketView[], names: VenueTable): readonly object[] {
   const events = new Map<
     string,

@@ -37,7 +37,7 @@ const refusals = {
   503: 'too few trades pass the filters to find a page in time',
 }
 
-/** The routes `/v1/venue_a/trades` and `/v1/venue_b/trades`. Their paths contain the configured venue names. */
+/** Paths contain the configured venue names: by default `/v1/venue_a/trades` and `/v1/venue_b/trades`. */
 export function nativeTradeRoutes(parts: RouteParts): readonly Route[] {
   return [venueATrades(parts), venueBTrades(parts)]
 }
@@ -160,7 +160,6 @@ function venueBTrades(parts: RouteParts): Route {
   )
 }
 
-/** A trade with its market and its position in time order. */
 interface PositionedTrade extends MarketTrade {
   readonly position: RowPosition
 }

@@ -1,4 +1,4 @@
-// Markets of one venue in its own format: lists with the venue's own filters, and markets by id.
+// Markets of one venue in its own format.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter, MarketView } from '../../actors/views.ts'
@@ -30,7 +30,7 @@ interface NativeRouteParts extends RouteParts {
   readonly engine: Pick<EngineView, 'coverage'>
 }
 
-/** The routes under `/v1/venue_a/markets` and `/v1/venue_b/markets`. Their paths contain the configured venue names. */
+/** Paths contain the configured venue names: by default `/v1/venue_a/markets` and `/v1/venue_b/markets`. */
 export function nativeRoutes(parts: NativeRouteParts): readonly Route[] {
   return [...venueARoutes(parts), ...venueBRoutes(parts)]
 }
@@ -127,7 +127,7 @@ interface ListQuery extends PageQuery {
   readonly search?: string
 }
 
-/** The list route of a venue and the route of one market. `idName`: the venue's name for a market's id. */
+/** `idName`: the venue's name for a market's id. */
 function venueRoutes<Query extends TProperties>(
   parts: NativeRouteParts,
   venue: {
@@ -188,7 +188,7 @@ const totalVolume = () =>
     }),
   )
 
-/** Any 256-bit number has at most 78 digits. */
+/** A 256-bit number has at most 78 digits. */
 const tokenIds = () =>
   Type.Optional(
     Type.Array(Type.String({ pattern: '^[0-9]{1,78}$' }), {
@@ -210,8 +210,8 @@ type Lookup = readonly [
 ]
 
 /**
- * The markets that match every given lookup, or null if there is no lookup. Lookups are case-insensitive (token ids are
- * digits). Duplicates are looked up once, because a series may have tens of thousands of markets.
+ * The markets that match every lookup, or null without lookups. Case-insensitive. Looks up duplicates once, because a
+ * series may have tens of thousands of markets.
  */
 function among(lookups: readonly Lookup[]): MarketFilter['among'] {
   let left: ReadonlySet<number> | null = null

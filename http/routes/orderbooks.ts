@@ -1,5 +1,3 @@
-// Live order books: of one market, optionally consolidated with its match on the other venue, and of many markets.
-
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'

@@ -1,5 +1,3 @@
-// Prices: of one market now or at a past second, and of many markets now.
-
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, PricePoint } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -77,7 +75,7 @@ function pastPrice(
   requester: () => Requester,
 ): Answer | Promise<Answer> {
   const outcomeIndex = outcomeIndexOf(view, outcome)
-  // Clients may send back the `at_time` of a current answer, which is rounded up: it must not count as a future time.
+  // Clients may send back the `at_time` of a current answer. It is rounded up and must not count as a future time.
   if (atSeconds > Math.ceil(clock.nowMs() / 1000)) {
     throw new EngineError('BAD_REQUEST', 'at_time is in the future')
   }

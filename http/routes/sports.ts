@@ -1,5 +1,3 @@
-// The games of a sport on a day, each with its markets on both venues.
-
 import { type Static, Type } from '@sinclair/typebox'
 import type {
   CatalogView,
@@ -100,7 +98,7 @@ function filtered(
   return groups
 }
 
-/** The titles of a game at both venues, so that a search by nickname or by city finds it: each venue uses one of them. */
+/** Joins the titles of both venues, so that a search finds nicknames and cities: each venue uses one of them. */
 function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketView[]): string {
   const titles = new Set([key])
   const seen = new Set<string>()
@@ -114,7 +112,7 @@ function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketVie
   return foldName([...titles].join(' '))
 }
 
-/** Whether every word is the beginning of a word of the text. */
+/** True if every word is the beginning of a word of the text. */
 function hasWords(text: string, words: readonly string[]): boolean {
   return words.every((word) => ` ${text}`.includes(` ${word}`))
 }

@@ -1,5 +1,4 @@
-// Service status: /health without a key, /metrics for callers on this machine, and database statistics. Requests to
-// /health and /metrics are not counted.
+// Service status and database statistics. Requests to /health and /metrics are not counted.
 
 import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
@@ -18,7 +17,7 @@ import { byPlatform, HealthSchema, nullable } from '../schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** The schema of /v1/stats; venues are keyed by their configured names. */
+/** Venues are keyed by their configured names. */
 export function statsSchema(names: EngineView['catalog']['names']) {
   const coverage = Type.Object({
     first_trade_ms: nullable(Type.Integer()),
@@ -150,7 +149,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
   }
 }
 
-/** The health record. Its status is degraded if any part is degraded. */
+/** Degraded if any part is degraded. */
 function healthRecord(engine: EngineView) {
   const exchanges: Record<string, boolean> = {}
   const feeds: Record<string, object> = {}
@@ -181,7 +180,6 @@ function healthRecord(engine: EngineView) {
   }
 }
 
-/** The role of a process in a cluster and its replication delay. */
 function clusterRecord(view: ClusterView | undefined) {
   if (view === undefined) return {}
   const { role, name, link, lagBatches, lagMs, isConnected, leader, members } = view
@@ -200,7 +198,6 @@ function clusterRecord(view: ClusterView | undefined) {
   }
 }
 
-/** The current trade sources of venues that have two sources. */
 function sourcesOf(engine: EngineView) {
   const sources: Record<string, TradesSource> = {}
   for (const { platform, tradesSource } of engine.venues()) {

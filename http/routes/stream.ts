@@ -1,4 +1,4 @@
-// Answers requests to the stream's path that are no WebSocket handshake. Issues tickets that open a stream.
+// Answers requests to the stream's path that are no WebSocket handshake, and issues tickets that open a stream.
 
 import { ticketSeconds } from '../../engine/limits.ts'
 import { failure, json } from '../request/reply.ts'
@@ -21,7 +21,7 @@ export function streamRoutes(tickets: Tickets): readonly Route[] {
         },
         access: 'upgrade',
       },
-      // Reached only by HEAD if the headers form a complete handshake.
+      // Only HEAD with the headers of a complete handshake reaches this code.
       ({ header }) =>
         upgradeRequired(header) ?? failure('UPGRADE_REQUIRED', 'a WebSocket handshake is a GET'),
     ),

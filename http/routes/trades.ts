@@ -1,5 +1,3 @@
-// The trades of one market in pages, newest first by default.
-
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -63,7 +61,7 @@ export function tradeRoutes({ catalog, clock, answers }: TradeRouteParts): reado
                     (byTaker === undefined || takerSide(row) === byTaker)
                 : null,
               rowsPerTick: ROWS_PER_TICK,
-              // Only a page with a filter can take long enough for the client to disconnect.
+              // Only a filtered page can take long enough for the client to disconnect.
               ...(isFiltered ? { signal: signal(), requester: requester() } : {}),
               write: (row) => tradeText(row, texts),
               startMs: () => view.oldestTradeMs() ?? catalog.recordsSinceMs,

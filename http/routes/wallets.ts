@@ -1,5 +1,5 @@
-// Wallet routes of a venue that reports wallet addresses. Handlers read events and positions in time slices. Each
-// answer states whether the wallet's data is complete.
+// Routes of wallets. Handlers read events and positions in time slices. Each answer states whether the wallet's data is
+// complete.
 
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import type { CatalogView, EngineView } from '../../actors/views.ts'
@@ -59,7 +59,7 @@ import {
   WALLET_ORDERS,
 } from '../wallets/records.ts'
 
-/** Text of each issue for users. The texts are plain ASCII, because they are sent in a header. */
+/** Text of each issue for users. The texts are plain ASCII, because a header contains them. */
 const INCOMPLETE_REASONS: Readonly<Record<WalletIssue, string>> = {
   venue_lacks_kept: 'the venue no longer reports events that are stored here',
   venue_unsure: "the venue's last answers contradict each other",
@@ -156,7 +156,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
   ]
 }
 
-/** A route of one wallet. Also rejects market ids of other venues, which the schema cannot do. */
+/** Also rejects market ids of other venues, which the schema cannot do. */
 function ofWallet<Q extends TProperties, P extends WalletParts>(
   parts: P,
   path: string,
@@ -204,7 +204,7 @@ function ofWallet<Q extends TProperties, P extends WalletParts>(
   }
 }
 
-/** Whether the text is an id with the venue's prefix or a native id in the catalogue. */
+/** True for an id with the venue's prefix and for a native id in the catalogue. */
 function isIdOf(venue: VenueKey, catalog: CatalogView, text: string): boolean {
   const { names } = catalog
   if (names.split(text)?.venue === venue) return true
@@ -246,7 +246,7 @@ function ranking({ engine }: WalletParts): Route {
   )
 }
 
-/** Maximum events read per event-loop tick for any page size: about 2 ms. */
+/** Maximum events read per event-loop tick: about 2 ms. */
 const ROWS_PER_TICK = 128
 const TRADE_KINDS: ReadonlySet<WalletEventKind> = new Set(['buy', 'sell'])
 
@@ -261,7 +261,6 @@ interface WalletRequest<Query> {
   readonly requester: Requester
 }
 
-/** Cursors and pinned lists for pages of positions. */
 interface PositionLists {
   readonly cursors: ListCursors
   readonly pins: WalletPins
@@ -313,7 +312,7 @@ const ActivityQuery = Type.Object({
   cursor,
 })
 
-/** The profile. Throws NOT_FOUND if neither the venue nor this server has trades of the wallet. */
+/** Throws NOT_FOUND if neither the venue nor this server has trades of the wallet. */
 async function profileAnswer(
   { engine, catalog }: WalletParts,
   { address, signal, requester }: WalletRequest<object>,
@@ -358,7 +357,7 @@ export async function activityAnswer(
 
 /**
  * A page of the ledger. Filters rows here instead of in the actor, which would scan the complete ledger in one tick if
- * the wanted rows are rare.
+ * few rows match.
  */
 async function events(
   { engine, catalog, clock }: WalletParts,
@@ -449,7 +448,7 @@ const NO_PROFITS = {
   totals: { wins: 0, losses: 0, comboRealized: USD_ZERO },
 }
 
-/** The market of `market_id`. Null: any market. 'none': a market of a venue without wallets. */
+/** Null: any market. 'none': a market of a venue without wallets. */
 function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId | null | 'none' {
   if (id === undefined) return null
   const parts = catalog.names.split(id)
@@ -458,7 +457,6 @@ function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId 
   return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
 }
 
-/** Adds headers about the completeness of the data. A null `view` has no trades and is complete. */
 function withCompleteness(answer: Answer, view: WalletView | null): Answer {
   const marked = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
   if (view === null) return marked

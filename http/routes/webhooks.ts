@@ -1,5 +1,5 @@
-// Webhooks of an account. The webhook actor (actors/webhooks) enforces ownership and limits. A webhook of another
-// account is answered like an unknown one. A read-only key sees everything except the path and query of the URL.
+// Webhooks of an account. The webhook actor enforces ownership and limits. Another account's webhook is answered like
+// an unknown webhook.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
@@ -267,7 +267,7 @@ function deliveriesPage(
   if (cursor !== undefined && before === null) {
     throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
   }
-  // Reads one more delivery to find out whether there is another page.
+  // One more delivery reveals whether there is another page.
   const wanted = { status: status ?? null, before, limit: limit + 1 }
   const rows = found(webhooks.deliveries(account, id, wanted))
   const shown = rows.slice(0, limit)
@@ -279,7 +279,7 @@ function deliveriesPage(
   })
 }
 
-/** Hides path and query of the URL from read-only keys, since these parts often authorize the caller. */
+/** Hides path and query of the URL from read-only keys, since they often authorize the caller. */
 function shownTo(caller: Caller | null, webhook: WebhookView, catalog: MarketIds) {
   const record = webhookRecord(webhook, catalog)
   if (caller?.scopes.includes('webhooks') === true) return record

@@ -1,5 +1,4 @@
-// Large trades (whales) of 1,000 dollars or more on both venues, newest first by default. The rows are stored
-// permanently.
+// Large trades (whales) of 1,000 dollars or more on both venues, newest first by default.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
@@ -84,7 +83,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
         const view = id === undefined ? null : catalog.find(id)
         const venue = platform === undefined ? null : names.venue(platform)
         const wanted = category?.toLowerCase()
-        // Find a market by its id even if it was evicted from the catalogue.
+        // The id finds a market that was evicted from the catalogue.
         const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
         return whales(parts, {
           ...{ query, signal, requester, view },
@@ -129,7 +128,7 @@ interface WhalesRequest {
   readonly view: MarketView | null
   /** Null: any venue. */
   readonly venue: VenueKey | null
-  /** A further filter: returns true for rows to exclude. Null: no filter. */
+  /** Returns true for rows to exclude. Null: no filter. */
   readonly isOther: ((row: WhaleRowView) => boolean) | null
 }
 
@@ -140,7 +139,7 @@ async function whales(
   const { side, taker_side: byTaker, min_usd } = query
   const { whaleLog } = engine
   const wallet = query.wallet?.toLowerCase()
-  // Plain number: the value may exceed the range of the money type.
+  // A plain number, since the value may exceed the range of the money type.
   const usdMin = Math.round(min_usd * MICROS)
   const isFiltered =
     isOther !== null ||

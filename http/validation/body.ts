@@ -1,5 +1,5 @@
-// Validates a JSON body against its schema, with error messages like those of pydantic 2. Lists all problems at any
-// depth in field order, then unknown fields. For a body with secrets, errors repeat only values of known fields.
+// Validates a JSON body against its schema, with errors like those of pydantic 2. Lists all problems in field order,
+// then unknown fields. For a body with secrets, errors repeat only values of known fields.
 
 import {
   KindGuard,
@@ -24,10 +24,10 @@ import {
 } from './problems.ts'
 import { compiled } from './query.ts'
 
-/** Maximum number of unknown fields that are listed. Without it an answer could be twenty times as long as the body. */
+/** Maximum unknown fields that are listed. Otherwise an answer could be twenty times as long as the body. */
 const UNKNOWN_FIELDS_MAX = 100
 
-/** A rule that a schema cannot express. Returns the problems of a value that fits its schema. */
+/** A rule that a schema cannot express. Receives only values that fit their schema. */
 export type Refinement = (
   value: unknown,
 ) => readonly { at: Problem['loc']; refusal: Refusal; input: unknown }[]
@@ -36,9 +36,8 @@ export type Refinement = (
 export class BodyProblems {
   readonly #schema: TSchema
   readonly #className: string
-  /** Names of all fields at any depth. */
   readonly #names: readonly string[]
-  /** The names of all fields if an unknown field may be a misspelled secret. Null if there are no secrets. */
+  /** Names of all fields if an unknown field may be a misspelled secret. Null if the body has no secrets. */
   readonly #known: readonly string[] | null
   readonly #refinements: Readonly<Record<string, Refinement>>
 
@@ -55,7 +54,6 @@ export class BodyProblems {
     this.#refinements = refinements
   }
 
-  /** Returns all problems; empty if there are none. */
   of(body: unknown): readonly Problem[] {
     if (isRecord(body)) return this.#fields(this.#schema, body, ['body'])
     const class_name = this.#className
@@ -116,7 +114,7 @@ const TYPES: Readonly<Record<string, readonly [type: string, noun: string]>> = {
   object: ['dict_type', 'dictionary'],
 }
 
-/** Why the value is invalid, without its contents. Null: valid. */
+/** Does not contain the value. Null: valid. */
 function refusalOf(schema: TSchema, value: unknown): Refusal | null {
   const choices = choicesOf(schema)
   if (choices !== null) {
@@ -181,7 +179,6 @@ export interface BodyRule<B extends TProperties> {
   readonly isOptional?: boolean
 }
 
-/** Compiles a parser of JSON bodies. */
 export function compileBody<P extends TProperties>({
   schema,
   className,

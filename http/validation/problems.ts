@@ -1,6 +1,5 @@
-// Problems of requests in the style of pydantic 2, for query text and body values. An error repeats at most 256
-// characters of a rejected input, to a small depth and without secrets. Otherwise the error for a missing e-mail would
-// repeat the password.
+// Problems of requests in the style of pydantic 2. An error repeats at most 256 characters of a rejected input, without
+// secrets. Otherwise the error for a missing e-mail would repeat the password.
 
 import type { TSchema } from '@sinclair/typebox'
 
@@ -35,7 +34,6 @@ export function choicesOf(schema: TSchema): readonly string[] | null {
   return options.map((option: TSchema) => String(option.const))
 }
 
-/** The problem of a value that is none of the choices. */
 export function choiceRefusal(choices: readonly string[]): Refusal {
   const quoted = choices.map((choice) => `'${choice}'`)
   const last = quoted[quoted.length - 1] ?? ''
@@ -43,10 +41,7 @@ export function choiceRefusal(choices: readonly string[]): Refusal {
   return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } }
 }
 
-/**
- * The problem of a number outside the bounds of its schema, or null. The upper bound is checked first as in pydantic.
- * NaN fails the first check.
- */
+/** Null if the number is valid. The upper bound is checked first, as in pydantic. NaN fails the first check. */
 export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refusal | null {
   const most: unknown = maximum
   if (typeof most === 'number' && !(value <= most)) {
@@ -61,7 +56,6 @@ export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refu
   return null
 }
 
-/** The problem of a text that is too short or too long. */
 export function lengthRefusal(isShort: boolean, limit: number): Refusal {
   const unit = limit === 1 ? 'character' : 'characters'
   const msg = `String should have at ${isShort ? 'least' : 'most'} ${limit} ${unit}`
@@ -70,7 +64,6 @@ export function lengthRefusal(isShort: boolean, limit: number): Refusal {
     : { type: 'string_too_long', msg, ctx: { max_length: limit } }
 }
 
-/** The problem of a text with an invalid length or pattern, or null. */
 export function textRefusal(text: string, schema: TSchema): Refusal | null {
   const least: unknown = schema.minLength
   const most: unknown = schema.maxLength
@@ -87,7 +80,6 @@ export function textRefusal(text: string, schema: TSchema): Refusal | null {
   return null
 }
 
-/** The problem of a list with too few or too many items, or null. */
 export function countRefusal(count: number, { maxItems, minItems }: TSchema): Refusal | null {
   const most: unknown = maxItems
   if (typeof most === 'number' && count > most) {
@@ -105,10 +97,7 @@ export function countRefusal(count: number, { maxItems, minItems }: TSchema): Re
   return null
 }
 
-/**
- * Maximum characters that are repeated of one input. Names and values count. JSON punctuation does not count: the
- * reference implementation repeats a list of 101 one-letter items completely.
- */
+/** Maximum characters that are repeated of one input. JSON punctuation does not count. */
 const CHARACTERS_MAX = 256
 const ITEMS_MAX = 128
 const DEPTH_MAX = 3
@@ -138,9 +127,9 @@ interface Place {
 }
 
 /**
- * The value as an error may repeat it. `name` is the name of its field, or '' for a whole body or an unknown field.
- * `known`: the field names of a body with secrets. Only these fields are then repeated, and outside them only texts
- * that are too short for a secret. Null: the body has no secrets.
+ * The value as an error may repeat it. `name` is the name of its field, or '' for a body or an unknown field. `known`:
+ * field names of a body with secrets. An error then repeats only these fields, and outside them only texts that are too
+ * short for a secret. Null: the body has no secrets.
  */
 export function echo(value: unknown, name = '', known: readonly string[] | null = null): unknown {
   const depth = known === null || name === '' ? 0 : 1
@@ -192,13 +181,13 @@ function repeatList(
 
 function repeatPlain(value: unknown, budget: Budget): unknown {
   const length = String(value).length
-  // Do not truncate a number, which would then be another number.
+  // A truncated number would be a different number.
   if (length > budget.characters) return repeatText('…', budget)
   budget.characters -= length
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
 
-/** Scans only the part that is repeated, so that a long text costs no more than a short one. */
+/** Scans only the repeated part, so that a long text costs no more than a short text. */
 function repeatText(text: string, budget: Budget): string {
   const shown = cut(text, Math.max(budget.characters, 0))
   const isSecret = SECRET_INSIDE.test(shown) || SECRET_VALUE.test(shown)

@@ -1,6 +1,5 @@
-// Parses query strings and validates query and path parameters against their schemas, with error messages like those of
-// pydantic 2. Numbers are parsed here. The conversion of ajv lets `Infinity` bypass `maximum`, and JavaScript's Number
-// accepts `0x10`, `1e2` and blanks as integers.
+// Validates query and path parameters with errors like those of pydantic 2. Numbers are parsed here, because ajv's
+// conversion lets `Infinity` bypass `maximum`, and JavaScript's Number accepts `0x10`, `1e2` and blanks as integers.
 
 import {
   KindGuard,
@@ -31,8 +30,8 @@ export type RawQuery = ReadonlyMap<string, readonly string[]>
 
 const EMPTY_QUERY: RawQuery = new Map()
 /**
- * Returns null if percent-encoding or UTF-8 is malformed or the text is too long. The library returns undefined for a
- * URL without `?`, despite its types. Undefined is treated as an empty query.
+ * Null if percent-encoding or UTF-8 is malformed or the text is too long. The library returns undefined for a URL
+ * without `?`, despite its types.
  */
 export function parseQuery(text: string | undefined): RawQuery | null {
   if (text === undefined || text === '') return EMPTY_QUERY
@@ -51,12 +50,12 @@ export function parseQuery(text: string | undefined): RawQuery | null {
   return values
 }
 
-/** Decodes a part of a query. Null if it is malformed. */
+/** Null if the text is malformed. */
 function decode(text: string): string | null {
   return decodePath(text.replaceAll('+', ' '))
 }
 
-/** Decodes a path, in which `+` is not a blank. Null if it is malformed. */
+/** In a path, `+` is not a blank. Null if the text is malformed. */
 export function decodePath(text: string): string | null {
   if (!text.includes('%')) return text
   try {
@@ -68,7 +67,7 @@ export function decodePath(text: string): string | null {
 
 /**
  * Groups of equivalent parameter names. If a route defines several names of a group, they are separate parameters. The
- * undefined names of the group are then aliases of the defined name that comes first here.
+ * remaining names are aliases of the defined name that comes first.
  */
 const ALIAS_GROUPS: readonly (readonly string[])[] = [
   ['condition_id', 'condition_ids'],
@@ -95,7 +94,7 @@ const GROUP_OF: ReadonlyMap<string, readonly string[]> = new Map(
   ALIAS_GROUPS.flatMap((group) => group.map((name) => [name, group] as const)),
 )
 
-/** The same parameters with their aliases. The name of a parameter is never an alias of another parameter. */
+/** The name of a parameter is never an alias of another parameter. */
 export function withAliases(
   properties: Readonly<Record<string, TSchema>>,
 ): Readonly<Record<string, TSchema>> {
@@ -126,7 +125,7 @@ interface Parameter {
   /** The canonical name, then its aliases. */
   readonly names: readonly string[]
   readonly isRequired: boolean
-  /** The parameter takes exactly one id, even under an alias that is a plural. */
+  /** The parameter takes exactly one id, even under a plural alias. */
   readonly isSingle: boolean
   readonly fallback: unknown
   /** Parses the values given under one name. A scalar parameter takes the last value. */
@@ -135,7 +134,7 @@ interface Parameter {
   meaning(value: unknown): string
 }
 
-/** Builds a parameter from its schema. Throws for a kind of schema that is not supported, which is a bug. */
+/** Throws for a kind of schema that is not supported, which is a bug. */
 function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
   const aliases: unknown = schema.aliases
   const names = [name, ...(Array.isArray(aliases) ? aliases.map(String) : [])]
@@ -183,7 +182,6 @@ const refused = (input: unknown, refusal: Refusal): Result => {
 
 const invalid = (input: unknown, type: string, msg: string) => refused(input, { type, msg })
 
-/** The value, or the refusal if there is one. */
 const checked = (input: unknown, value: unknown, refusal: Refusal | null): Result =>
   refusal === null ? { kind: 'valid', value } : refused(input, refusal)
 
@@ -299,7 +297,7 @@ export function compileQuery<P extends TProperties>(
     }
     if (problems.length > 0) return { kind: 'invalid', problems }
     if (conflict !== null) return { kind: 'conflict', detail: conflict }
-    // The parsers and the schema disagree: a bound is not enforced, which is a bug.
+    // The parsers and the schema disagree about a bound, which is a bug.
     if (!check(value)) throw new Error('a query passed its parsers but not its schema')
     const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknownNames }
@@ -313,7 +311,7 @@ export function compileQuery<P extends TProperties>(
   }
 }
 
-/** Validates path parameters. Lists all failures in property order. */
+/** Lists all failures in property order. */
 export function compilePath(
   schema: TObject,
 ): (read: (name: string) => string) => readonly Problem[] {
@@ -366,8 +364,8 @@ function readParameter(
   return conflict
 }
 
-// Compiling a check blocks the event loop. These options shorten it. `meta`: TypeBox makes valid schemas, and `strict`
-// still rejects unknown keywords. `messages`: they are not used. Code optimization is off.
+// Compiling a check blocks the event loop, and these options shorten it. TypeBox makes valid schemas, so the
+// meta-schema is not needed.
 const ajv = new Ajv({
   strict: true,
   coerceTypes: false,
@@ -380,7 +378,7 @@ const ajv = new Ajv({
 /** Compiled checks by the JSON of their schema, since many routes share schemas. */
 const checks = new Map<string, ValidateFunction>()
 
-/** Whether a value fits the schema. A check is compiled on first use, since most servers use only few routes. */
+/** True if a value fits the schema. A check is compiled on first use, since most servers use only few routes. */
 export function compiled<T>(schema: TSchema): (value: unknown) => value is T {
   let check: ValidateFunction | null = null
   return (value): value is T => {

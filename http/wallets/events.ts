@@ -1,5 +1,5 @@
-// Converts events of a wallet to JSON: fills as trades, other events as activities. Names of markets come from the
-// catalogue. Names of removed markets come from the stored wallet data.
+// Converts events of a wallet to JSON. Names of markets come from the catalogue. Names of removed markets come from the
+// stored wallet data.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -23,7 +23,6 @@ export const walletActivitySchema = Type.Object({
   ...pageFields,
 })
 
-/** Activity names of the API with their event kinds. */
 export const ACTIVITY_KINDS = {
   SPLIT: 'split',
   MERGE: 'merge',
@@ -40,18 +39,18 @@ export const ACTIVITY_TYPES: readonly ActivityType[] = [
   'MIGRATION',
 ]
 
-/** The wallet's side of the market's first outcome. If the market is unknown, the side of the token itself. */
+/** The wallet's side of the market's first outcome. If the market is unknown, the side of the token. */
 export function firstOutcomeSide(row: WalletEventView): 'buy' | 'sell' {
   return sideOf(row.event, outcomeIndex(row, row.event.token))
 }
 
-/** The taker's side of the outcome that the wallet traded; null if it is unknown who the taker was. */
+/** The taker's side of the outcome that the wallet traded; null if the taker is unknown. */
 export function walletTakerSide({ event: { kind, role } }: WalletEventView): TradeSide | null {
   if (role === null) return null
   return (kind === 'buy') === (role === 'taker') ? 'buy' : 'sell'
 }
 
-/** A fill as seen by its wallet. */
+/** A fill from the view of its wallet. */
 export function walletTradeRecord(
   row: WalletEventView,
   { names, proxy }: { readonly names: VenueTable; readonly proxy: WalletAddress },
@@ -111,10 +110,7 @@ function sideOf({ kind }: WalletEvent, index: number): 'buy' | 'sell' {
   return (kind === 'buy') === isOfFirst(index) ? 'buy' : 'sell'
 }
 
-/**
- * A market of a wallet. `view` is from the catalogue, `facts` from the stored wallet data. Both are null if the market
- * is unknown.
- */
+/** `view` is from the catalogue, `facts` from the stored wallet data. Both are null if the market is unknown. */
 interface ShownMarket {
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
@@ -130,14 +126,14 @@ export function namesOf(market: ShownMarket): {
 
 const UNNAMED = { question: null, slug: null, eventSlug: null }
 
-/** Index of a token among the market's outcomes, or −1 if unknown. */
+/** −1 if the token is unknown. */
 function outcomeIndex(market: ShownMarket, token: OutcomeId | null): number {
   if (token === null) return -1
   if (market.view === null) return market.facts?.tokens.indexOf(token) ?? -1
   return market.view.summary.outcomes.findIndex(({ id }) => id === token)
 }
 
-/** Label of an outcome; null: unknown. */
+/** Null if the outcome is unknown. */
 export function outcomeLabel(market: ShownMarket, index: number): string | null {
   if (market.view === null) return market.facts?.labels[index] ?? null
   return market.view.summary.outcomes[index]?.label ?? null

@@ -1,6 +1,5 @@
 // Lists a wallet's positions. A pin stores their order, so that later pages follow the order of the first page but show
-// current figures. A position is open while part of it has unrealized value. A position that resolved worthless is
-// closed, even if the wallet still holds it.
+// current figures. A position that resolved worthless is closed, even if the wallet still holds it.
 
 import { Type } from '@sinclair/typebox'
 import { LRUCache } from 'lru-cache'
@@ -48,11 +47,10 @@ export type PositionOrder = (typeof POSITION_ORDERS)[number]
 
 export const POSITION_STATUSES = ['open', 'closed', 'all'] as const
 
-/** Filter and order of positions. */
 export interface PositionFilter {
   readonly status: (typeof POSITION_STATUSES)[number]
   readonly market: NativeMarketId | null | 'none'
-  /** In contracts. Applies to open positions only, because the balance of a closed position has no value. */
+  /** In contracts. Applies only to open positions, because the balance of a closed position has no value. */
   readonly balanceMin: number
   readonly sortBy: PositionOrder
   readonly order: 'asc' | 'desc'
@@ -67,7 +65,7 @@ interface PositionRow {
 export interface PositionPage {
   readonly rows: readonly PositionRow[]
   readonly summary: ReturnType<typeof summaryRecord>
-  /** Number of positions that matched the filter when the order was pinned. */
+  /** Positions that matched the filter when the order was pinned. */
   readonly total: number
   readonly next: ListPosition | null
 }
@@ -78,9 +76,8 @@ const PINNED_ROWS_MAX = 262_144
 const PINS_MAX = 4_096
 
 /**
- * Stores orders of positions. A client that pages receives each position of the first page's time exactly once,
- * although figures change. A pin is the integer id of an order, unique within the run of the process. It expires five
- * minutes after `add` last returned it.
+ * Stores orders of positions. A client that pages receives each position exactly once, although figures change. A pin
+ * is the integer id of an order. It expires five minutes after `add` last returned it.
  */
 export class WalletPins {
   readonly #pins: LRUCache<
@@ -96,8 +93,8 @@ export class WalletPins {
       ttl: PIN_TTL_MS,
       ttlResolution: 0,
       perf: { now: () => clock.monotonicMs() },
-      // Counts an oversized order as `rowsMax`, so that it is stored: its client could not read the next page
-      // otherwise.
+      // An oversized order counts as `rowsMax`, so that it is stored. Otherwise its client could not read the next
+      // page.
       maxSize: rowsMax,
       sizeCalculation: ({ tokens }) => Math.max(1, Math.min(tokens.length, rowsMax)),
       dispose: ({ binding }, pin) => {
@@ -106,7 +103,7 @@ export class WalletPins {
     })
   }
 
-  /** Stores an order and returns its pin. If the order equals the newest one of `binding`, returns that pin. */
+  /** Returns the pin of the newest order of `binding` if the order is equal. */
   add(binding: string, tokens: readonly OutcomeId[]): number {
     const newest = this.#newest.get(binding) ?? 0
     const existing = this.#pins.get(newest)
@@ -120,7 +117,7 @@ export class WalletPins {
     return pin
   }
 
-  /** Returns the stored order; null if it has expired. */
+  /** Null if the pin has expired. */
   resume(pin: number): readonly OutcomeId[] | null {
     return this.#pins.peek(pin)?.tokens ?? null
   }
@@ -186,7 +183,6 @@ export async function readPositions(
   return { rows, summary, total: count, next: end < count ? next() : null }
 }
 
-/** The positions of these tokens, in the order of the tokens. */
 function inTokenOrder(
   positions: readonly PositionView[],
   tokens: readonly OutcomeId[],
@@ -219,7 +215,7 @@ function admits({ status, market, balanceMin }: PositionFilter, position: Positi
   return status !== 'closed' && position.balance >= Math.round(balanceMin * MICROS)
 }
 
-/** Sorts positions. Unknown figures come last. Equal ones stay in the wallet's order. */
+/** Unknown figures come last. Equal figures stay in the wallet's order. */
 async function inOrder(
   clock: Clock,
   positions: readonly PositionView[],
@@ -324,12 +320,10 @@ export function positionRecord({ position, isMergeable }: PositionRow, names: Ve
   }
 }
 
-// Sorting by question
-
-/** Number of texts sorted in one event-loop tick, which takes a fraction of a millisecond. */
+/** Texts sorted in one event-loop tick, which takes a fraction of a millisecond. */
 const RUN_TEXTS = 512
 
-/** Ranks of the texts in the order of code units. Equal texts have equal ranks; NaN for null. */
+/** Ranks in the order of code units. Equal texts have equal ranks; NaN for null. */
 export async function textRanks(
   clock: Clock,
   texts: readonly (string | null)[],

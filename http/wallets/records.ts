@@ -1,5 +1,5 @@
-// Converts profile, profits and ranks of wallets to JSON. An amount of money is the number that equals its integer
-// micro-dollars. Quotients are rounded to six decimals.
+// Converts profile, profits and ranks of wallets to JSON. Amounts in dollars equal their integer micro-dollars.
+// Quotients are rounded to six decimals.
 
 import { Type } from '@sinclair/typebox'
 import {
@@ -18,7 +18,7 @@ import {
 } from '../../engine/wallets/wallet-figures.ts'
 import { choice, nullable, pageFields } from '../schemas.ts'
 
-/** Maximum number of points in a profit series. */
+/** Maximum points in a profit series. */
 export const PNL_POINTS_MAX = 1_000
 
 const Count = Type.Integer({ minimum: 0 })
@@ -179,7 +179,6 @@ export function profileRecord(address: string, view: WalletView) {
   }
 }
 
-/** Inputs of the profit record. */
 interface PnlFigures {
   readonly figures: RangeFigures
   readonly series: readonly PnlPoint[]
@@ -216,8 +215,8 @@ export function pnlRecord(
 }
 
 /**
- * Selects at most PNL_POINTS_MAX evenly spaced points, including the last one. Each selected point includes the amounts
- * of the omitted points before it.
+ * Selects at most PNL_POINTS_MAX evenly spaced points, including the last. Each selected point includes the amounts of
+ * the omitted points before it.
  */
 function thinned(series: readonly PnlPoint[]): readonly PnlPoint[] {
   const count = Math.min(series.length, PNL_POINTS_MAX)
@@ -235,8 +234,8 @@ function thinned(series: readonly PnlPoint[]): readonly PnlPoint[] {
 }
 
 /**
- * A row of the wallet ranking as of the wallet's last sync. Wins and losses are of all time. The other figures are of
- * the window.
+ * A row of the wallet ranking as of the wallet's last sync. Wins and losses are of all time. The remaining figures are
+ * of the window.
  */
 export function rankedRecord(row: RankedWallet) {
   const { rank, profile, figures, totals, isComplete, asOfMs } = row

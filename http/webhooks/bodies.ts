@@ -1,4 +1,4 @@
-// Writes the bodies of webhook events as bytes, from the same records as REST and the stream. A body has at most 20 KB:
+// Writes the bodies of webhook events from the same records as REST and the stream. A body has at most 20 KB:
 // descriptions are dropped first, then long texts are truncated.
 
 import type { CatalogView, MarketView, MatchesView } from '../../actors/views.ts'
@@ -22,7 +22,7 @@ export class EventBodies implements WebhookBodies {
   readonly #byName: ReadonlyMap<WebhookEventType, EventDescriptor>
   readonly #parts: PayloadParts
 
-  /** `types` defaults to EVENTS. */
+  /** Default of `types`: all event types. */
   constructor(parts: {
     catalog: CatalogView
     matches: Pick<MatchesView, 'matchedMarketOf'>
@@ -78,11 +78,11 @@ function bytesOf(type: WebhookEventType, time: TimeMs, data: string): Uint8Array
   }
 }
 
-/** Fields that are never truncated. A truncated identifier would refer to something else. */
+/** Fields that are never truncated. A truncated identifier would be wrong. */
 const NEVER_CUT = /^(?:id|\w+_id|platform|maker|taker|wallet|tx_hash|slug|event_slug)$/
 /** Fields that are null instead of truncated. */
 const NEVER_CUT_OR_NULL = /^(?:url|image)$/
-/** The minimum length of a truncated list, since a market has at least two outcomes. */
+/** Minimum length of a truncated list, since a market has at least two outcomes. */
 const OUTCOMES_MIN = 2
 
 function shortened(name: string, part: unknown, most: number): unknown {

@@ -1,5 +1,3 @@
-// Converts webhooks and deliveries to JSON records, and parses delivery ids.
-
 import type { Static } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'
 import type { DeliveryView, WebhookView } from '../../actors/webhooks/views.ts'
@@ -12,7 +10,6 @@ type WebhookRecord = Static<typeof WebhookSchema>
 type DeliveryRecord = Static<typeof DeliverySchema>
 type DeliveryDetailRecord = Static<typeof DeliveryDetailSchema>
 
-/** A webhook without its secret. */
 export function webhookRecord(webhook: WebhookView, catalog: MarketIds): WebhookRecord {
   const { names } = catalog
   const { filters } = webhook
@@ -49,10 +46,9 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
   }
 }
 
-/** The part of the catalogue that `canonicalId` uses. */
 export type MarketIds = Pick<CatalogView, 'find' | 'names'>
 
-/** A market id in the letter case of the API. If the market is unknown, the id is rewritten by the venue's rule. */
+/** A market id in the letter case of the API. If the market is unknown, the venue's rule determines the case. */
 export function canonicalId(id: string, catalog: MarketIds): string {
   const market = catalog.find(id)
   if (market !== null) return market.ref.id
@@ -60,7 +56,7 @@ export function canonicalId(id: string, catalog: MarketIds): string {
   return parts === null ? id : catalog.names.marketId(parts.venue, parts.native)
 }
 
-/** The record of a delivery in a list, without its body. */
+/** A delivery in a list, without its body. */
 export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
   const { last } = delivery
   return {
@@ -83,7 +79,7 @@ export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
   }
 }
 
-/** The record of a single delivery: posted body and headers without the signature, and the response. */
+/** A single delivery: posted body, headers without the signature, and the response. */
 export function deliveryDetail(delivery: StoredDelivery): DeliveryDetailRecord {
   const { createdAtMs, eventId, last, body } = delivery
   const atMs = last?.atMs ?? null
@@ -109,12 +105,12 @@ const answerRecord = ({ headers, body, isCut }: ReceiverAnswer) => ({
 /** Delivery numbers have 32 bits. */
 const NUMBER_MAX = 0xffff_ffff
 
-/** Parses a delivery id; null if it is invalid. */
+/** Null if the id is invalid. */
 export function deliveryNumber(id: string): number | null {
   return id.startsWith('dlv_') ? deliveryCursor(id.slice('dlv_'.length)) : null
 }
 
-/** Parses a list cursor, which is the number of the last delivery of the previous page; null if it is invalid. */
+/** A list cursor is the number of the previous page's last delivery. Null if it is invalid. */
 export function deliveryCursor(cursor: string): number | null {
   const number = /^[1-9]\d{0,9}$/.test(cursor) ? Number(cursor) : NUMBER_MAX + 1
   return number <= NUMBER_MAX ? number : null

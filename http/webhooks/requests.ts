@@ -18,7 +18,6 @@ type CreateBody = Static<ReturnType<typeof createBody>>
 type ChangeBody = Static<ReturnType<typeof changeBody>>
 type FiltersBody = NonNullable<CreateBody['filters']>
 
-/** Dependencies of the validation. */
 interface RequestFactors {
   readonly catalog: MarketIds
   /** Restricts the hosts that events may be posted to. */
@@ -26,7 +25,6 @@ interface RequestFactors {
   readonly types: readonly EventDescriptor[]
 }
 
-/** Schemas and validation rules of the bodies that create, change and rotate a webhook. */
 export function webhookBodies(factors: RequestFactors) {
   const { catalog, types } = factors
   const refinements = refinementsOf(factors)
@@ -37,7 +35,7 @@ export function webhookBodies(factors: RequestFactors) {
   }
 }
 
-/** Converts a valid body. */
+/** The body must be valid. */
 export function requestOf(body: CreateBody, factors: RequestFactors): WebhookRequest {
   return {
     url: targetOf(body.url, factors),
@@ -48,7 +46,7 @@ export function requestOf(body: CreateBody, factors: RequestFactors): WebhookReq
   }
 }
 
-/** Converts a valid body. */
+/** The body must be valid. */
 export function changeOf(body: ChangeBody, factors: RequestFactors): WebhookChange {
   const { url, event_types: types, filters, description, active } = body
   return {
@@ -101,7 +99,6 @@ function setOf(
   return texts === undefined || texts === null ? null : [...new Set(texts.map(form))]
 }
 
-/** Validation rules beyond the schemas, by field. */
 function refinementsOf({ catalog, policy, types }: RequestFactors): Record<string, Refinement> {
   const { names } = catalog
   const prefixes = names.platforms.map((name) => `${name}_`).join(' or ')
@@ -146,7 +143,10 @@ function brokenTexts(value: unknown) {
   })
 }
 
-/** The rejected URL for the error message. Text before an `@` may be a password, so such a URL is not repeated. */
+/**
+ * The rejected URL for the error message. A URL with `@` is not repeated, because the text before `@` may be a
+ * password.
+ */
 function repeatedUrl(url: string): unknown {
   return url.includes('@') ? '[redacted]' : echo(url)
 }

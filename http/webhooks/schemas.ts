@@ -112,7 +112,7 @@ export const createBody = (names: VenueTable, types: readonly EventDescriptor[] 
     { additionalProperties: false },
   )
 
-/** Fields that are absent stay unchanged. `filters` replaces all filters. */
+/** Absent fields stay unchanged. `filters` replaces all filters. */
 export const changeBody = (names: VenueTable, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
@@ -154,7 +154,7 @@ const milliseconds = (meaning: string) =>
   Type.Integer({ description: `${meaning} Unix milliseconds.` })
 const seconds = (meaning: string) => Type.Integer({ description: `${meaning} Unix seconds.` })
 
-/** `created` is the sum of the other counts. */
+/** `created` is the sum of the remaining counts. */
 export const DeliveryCountsSchema = Type.Object({
   created: count(),
   delivered: count(),
@@ -227,7 +227,7 @@ export function webhookShapes(types: readonly string[]) {
 
   const WebhooksSchema = Type.Object({ webhooks: Type.Array(WebhookSchema), total: count() })
 
-  // Response to creation and rotation, which alone show the secret.
+  // Response to creation and rotation. Only these responses contain the secret.
   const WebhookWithSecretSchema = Type.Intersect([
     WebhookSchema,
     Type.Object({ secret: Type.String() }),
@@ -274,7 +274,7 @@ export function webhookShapes(types: readonly string[]) {
   }
 }
 
-/** The same schemas for all event types of EVENTS. */
+/** The same schemas for all event types. */
 export const {
   WebhookSchema,
   WebhooksSchema,

@@ -1,10 +1,10 @@
-// Table of close codes: why a connection ends, and whether the client should reconnect. Code 1006 is not listed:
-// clients see it when the transport closes without a close frame.
+// Why a connection ends, and whether the client should reconnect. Code 1006 is not listed: clients see it when the
+// transport closes without a close frame.
 
 export interface Close {
   readonly code: number
   readonly reason: string
-  /** Whether reconnecting can succeed. */
+  /** True if reconnecting can succeed. */
   readonly mayReturn: boolean
 }
 

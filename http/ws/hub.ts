@@ -155,7 +155,7 @@ export class Hub implements Watcher, HubAccess {
     if (isWritten) this.log.error({ err: error, channel, kind, count }, 'a channel failed')
   }
 
-  /** Deletes the data stored under the number of a market that was evicted from the catalogue. */
+  /** Called when the market was evicted from the catalogue. */
   onMarketRemoved(market: MarketNumber): void {
     for (const channel of this.#channels.values()) channel.removeMarket?.(market)
   }
@@ -309,7 +309,7 @@ export class Hub implements Watcher, HubAccess {
     return this.sessions.size
   }
 
-  /** Stops the timers. The server closes the connections itself. */
+  /** Stops the timers. The server must close the connections. */
   stop(): void {
     this.#stopBeat()
     this.#stopSweeps()

@@ -57,7 +57,7 @@ function message(type: string, { summary, fields, example }: Described): Message
   }
 }
 
-/** Describes a counted message of a channel by its fields after the counters. Both times are null before the first book. */
+/** `fields` are those after the counters. Both times are null before the first book. */
 export function counted(
   type: string,
   channel: string,
@@ -90,7 +90,7 @@ export function counted(
   }
 }
 
-/** Describes a reply. The example answers command 1. */
+/** The example answers command 1. */
 function reply(type: string, { summary, fields, example }: Described): MessageDocument {
   return message(type, {
     summary,
@@ -107,7 +107,7 @@ const RejectedSchema = Type.Object({
   message: Type.Optional(text()),
 })
 
-/** A position in a channel: the client has every message up to it. */
+/** A position in a channel: the client has every message up to the position. */
 const PositionSchema = Type.Object({
   epoch: Type.String({ maxLength: 64 }),
   offset: nonNegativeInteger(),
@@ -116,7 +116,7 @@ const PositionSchema = Type.Object({
 /** Named schemas that belong to no channel. */
 export const connectionShapes = { RejectedSchema, PositionSchema }
 
-/** Schemas of the channels' options, by their names in commands and replies. */
+/** By their names in commands and replies. */
 function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
   const table = new VariantTable(channels)
   const schemas = table.optionNames.map((name) => {
@@ -341,7 +341,7 @@ const command = <P extends TProperties>(action: string, rest: P) =>
   })
 const ids = () => Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 
-/** A documented command. Replies are in the order in which they are sent. */
+/** Replies are in the order in which they are sent. */
 export interface DescribedCommand extends MessageDocument {
   readonly answers: readonly string[]
 }

@@ -1,4 +1,4 @@
-// Parses client commands and rejects invalid ones. Never throws for client input.
+// Parses client commands and rejects invalid commands. Never throws for client input.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
@@ -38,15 +38,12 @@ const NO_COMMAND = `a command is a JSON object or a plain MessagePack map, in Un
 const ID_RULE = `id is a text of at most ${ID_CHARACTERS_MAX} characters or a finite number`
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_START = 0x7b
-/** Matches JSON escapes of surrogates, also those of a complete pair. JSON can express a single surrogate, UTF-8 cannot. */
+/** Matches JSON escapes of surrogates, also of complete pairs. JSON can express a single surrogate, UTF-8 cannot. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 const VARIANTS = new VariantTable(CHANNELS)
 
-/**
- * Parses a frame into a command. JSON is accepted in text and binary frames, MessagePack in binary frames, whatever
- * encoding the connection uses.
- */
+/** JSON is accepted in text and binary frames, MessagePack in binary frames, whatever encoding the connection uses. */
 export function parseCommand(
   bytes: Uint8Array,
   isBinary: boolean,
@@ -175,7 +172,7 @@ function refused(id: CommandId, code: StreamErrorCode, message: string): Refusal
   return { kind: 'refused', id, code, message }
 }
 
-/** Returns null if the command has no id or a null id, and undefined if the id is invalid. */
+/** Null if the command has no id or a null id. Undefined if the id is invalid. */
 function idOf(value: unknown): CommandId | undefined {
   if (value === undefined || value === null) return null
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined

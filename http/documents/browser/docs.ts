@@ -1,9 +1,7 @@
-// Browser script of the API reference: search, linked entries, and requests with the dashboard session or an entered
-// key. The page is complete without the script. An entered key is stored only in its input field.
+// Browser script of the API reference. The page is complete without the script. Keys that users enter are stored only
+// in their input fields.
 
-/** Longer responses are truncated for display. */
 const SHOWN_CHARACTERS_MAX = 20_000
-/** Number of stream messages shown. Older ones are removed. */
 const SHOWN_MESSAGES_MAX = 20
 
 const base = new URL('.', location.href.replace(/[?#].*$/, ''))
@@ -22,10 +20,7 @@ const trouble = byId('trouble', HTMLElement)
 const makeKey = byId('make-key', HTMLButtonElement)
 const openLocal = byId('open-local', HTMLButtonElement)
 
-/** Whether this browser has a dashboard session. */
 let isIn = false
-
-// Search and links
 
 function applySearch(): void {
   const terms = search.value.toLowerCase().split(/\s+/).filter(Boolean)
@@ -48,7 +43,7 @@ function applySearch(): void {
 
 const SHOWN = '[data-entry]:not([hidden]), [data-of]:not([hidden])'
 
-/** Opens the entry in the URL's hash. Some browsers do not open it themselves. */
+/** Opens the entry in the URL's hash. Some browsers do not open it. */
 function unfold(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   const entry = target?.closest('details')
@@ -69,8 +64,6 @@ addEventListener('keydown', (event) => {
   search.focus()
 })
 unfold()
-
-// Credentials
 
 /** A token consists of three parts separated by dots. A key has no dot. */
 const isToken = (text: string): boolean => text.includes('.')
@@ -93,7 +86,6 @@ async function fetchJson(path: string, init: RequestInit = {}): Promise<unknown>
   throw new Error(`${response.status} ${textAt(answer, 'detail') || response.statusText}`)
 }
 
-/** The value at a path in a JSON value; undefined if it is missing. */
 function valueAt(answer: unknown, ...names: readonly (string | number)[]): unknown {
   return names.reduce<unknown>((value, name) => {
     return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
@@ -153,8 +145,6 @@ void fetchJson('v1/auth/session', { headers: AS_USER })
     trouble.textContent = errorText(error)
   })
 
-// Requests
-
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 interface FormRequest {
@@ -166,7 +156,6 @@ const fieldsOf = (form: HTMLFormElement): readonly Field[] => [
   ...form.querySelectorAll<Field>('[data-in]'),
 ]
 
-/** Builds the request from the fields of a form. */
 function requestOf(form: HTMLFormElement): FormRequest {
   const { method = 'GET', path = '/', access = 'caller' } = form.dataset
   const headers: Record<string, string> = { ...allowed(access) }
@@ -190,7 +179,7 @@ function requestOf(form: HTMLFormElement): FormRequest {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The request as a curl command. `$KEY` or `$TOKEN` replaces a browser session, which a shell cannot use. */
+/** `$KEY` or `$TOKEN` replaces a browser session, which a shell cannot use. */
 function shellLine(form: HTMLFormElement): string {
   const { url, init } = requestOf(form)
   const { method = 'GET', headers, body } = init
@@ -216,7 +205,7 @@ function drawLine(form: HTMLFormElement): void {
   if (output !== null) output.textContent = shellLine(form)
 }
 
-/** Updates the commands of open forms. Other forms are updated when they open. */
+/** Updates the commands of open forms. Closed forms are updated when they open. */
 function drawLines(): void {
   for (const form of forms) if (form.closest('details')?.open === true) drawLine(form)
 }
@@ -231,7 +220,7 @@ const REAL: Readonly<Record<string, readonly [path: string, ...names: (string | 
   webhook_id: ['v1/webhooks', 'webhooks', 0, 'id'],
 }
 
-/** Replaces the default values of required fields by values that exist on this server. Does not change edited fields. */
+/** Replaces default values of required fields by values that exist on the server. Does not change edited fields. */
 async function fillIn(form: HTMLFormElement): Promise<void> {
   for (const field of form.querySelectorAll<HTMLInputElement>('input[required]')) {
     const [path, ...names] = REAL[field.name] ?? []
@@ -258,7 +247,6 @@ function indented(text: string): string {
   }
 }
 
-/** Names of the response headers to show. */
 const SHOWN_HEADERS = /^(?:x-|retry-after$|etag$|content-type$)/
 
 async function send(form: HTMLFormElement): Promise<void> {
@@ -295,7 +283,7 @@ for (const form of forms) {
     drawLine(form)
     void fillIn(form)
   })
-  // The URL's hash may have opened the entry before this listener was added.
+  // The URL's hash may have opened the entry before the listener was added.
   if (form.closest('details')?.open === true) drawLine(form)
   const copy = form.querySelector<HTMLButtonElement>('[data-copy]')
   copy?.addEventListener('click', () =>
@@ -307,12 +295,10 @@ for (const form of forms) {
 }
 credential.addEventListener('input', drawLines)
 
-// The stream
-
 const stream = document.querySelector<HTMLFormElement>('form[data-stream]')
 let socket: WebSocket | null = null
 
-/** Opens a connection and sends the text of the form. A ticket keeps the credential out of the URL. */
+/** Opens a connection and sends the form's text. A ticket keeps the credential out of the URL. */
 async function connect(form: HTMLFormElement, onMessage: (text: string) => void): Promise<void> {
   socket?.close()
   const answer = await fetchJson('v1/ws/ticket', { method: 'POST', headers: allowed('caller') })

@@ -1,4 +1,4 @@
-// HTML templates for the server: a tagged template that escapes all values.
+// HTML templates for the server. The tag escapes all values.
 
 /** HTML that templates insert without escaping. */
 export class Markup {
@@ -9,7 +9,7 @@ export class Markup {
   }
 }
 
-/** A value in a template. Null renders nothing. */
+/** Null renders nothing. */
 export type Part = Markup | string | number | null | readonly Part[]
 
 /** Tag of a template, as in `markup`<p class="${name}">${text}</p>``. */
@@ -38,7 +38,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)
 
-/** Renders a line of a description. Text in backticks becomes code. */
+/** Renders one line of a description. Text in backticks becomes code. */
 export function line(text: string): Markup {
   const parts = text.split('`').map((part, index) => {
     return index % 2 === 1 ? markup`<code>${part}</code>` : markup`${part}`
@@ -50,6 +50,5 @@ export function line(text: string): Markup {
 export const prose = (text: string): Markup =>
   markup`${text.split(/\n\s*\n/).map((paragraph) => markup`<p>${line(paragraph)}</p>`)}`
 
-/** Renders a JSON value in a `<pre>` element. */
 export const sample = (value: unknown): Markup =>
   markup`<pre>${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>`

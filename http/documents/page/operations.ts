@@ -1,6 +1,3 @@
-// Sections of the API reference from the OpenAPI document: operations with request form and responses, webhook events,
-// and records.
-
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'
 import { fieldTable, kind, nameOf, recordId, type Shapes, text } from './shapes.ts'
@@ -85,7 +82,7 @@ function accessOf(security: Json | undefined): string {
   return ways.some((way) => way.ApiKey !== undefined) ? 'caller' : 'token'
 }
 
-/** Form with the parameters and the body, and a send button. The form of a WebSocket handshake has no button. */
+/** Form with parameters, body and send button. The form of a WebSocket handshake has no button. */
 function tryForm(entry: Entry, operation: JsonObject, shapes: Shapes): Markup {
   const { parameters, requestBody, responses, security } = operation
   const listed = Array.isArray(parameters) ? parameters.filter(isObject) : []
@@ -154,7 +151,7 @@ ${others.map(([name, value]) => markup`<p>Another, <code>${name}</code>:</p>${sa
 ${fieldTable(schema, `the body of ${operation}`, shapes)}`
 }
 
-/** A response. Error responses are collapsed. */
+/** Error responses are collapsed. */
 function answer(
   operation: string,
   status: string,
@@ -186,7 +183,6 @@ function exampleOf({ example, examples }: JsonObject, document: JsonObject): Jso
   return isObject(found) ? (found.value ?? null) : null
 }
 
-/** Section with an entry for each webhook event. */
 export function webhookGroup(document: JsonObject, shapes: Shapes): Group {
   const written = entriesOf(document.webhooks).map(([name, methods]) => {
     const [, operation = {}] = entriesOf(methods)[0] ?? []
@@ -209,7 +205,6 @@ ${isObject(media.schema) ? fieldTable(media.schema, name, shapes) : null}`
   }
 }
 
-/** Section with all records, in the order of the document. */
 export function recordGroup(shapes: Shapes): Group {
   const written = entriesOf(shapes.all).map(([name, schema]) => {
     const entry = { id: recordId(name), method: null, name }
@@ -226,7 +221,6 @@ export function recordGroup(shapes: Shapes): Group {
   }
 }
 
-/** The first content type in a body. */
 function mediaOf(body: Json | undefined): JsonObject | null {
   const [, media] = entriesOf(isObject(body) ? body.content : null)[0] ?? []
   return media ?? null

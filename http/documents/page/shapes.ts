@@ -1,10 +1,10 @@
-// Renders schemas: types as text, and fields of records as tables. Fields of a nested record without a name are shown
-// with their path (`legs[].outcome`).
+// Renders schemas: types as text, and fields of records as tables. Fields of an unnamed nested record show their path
+// (`legs[].outcome`).
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part } from './markup.ts'
 
-/** Schemas of a document. `isOnPage`: whether the page has an entry for a schema. */
+/** Schemas of a document. `isOnPage`: true if the page has an entry for a schema. */
 export interface Shapes {
   readonly all: JsonObject
   readonly isOnPage: (name: string) => boolean
@@ -14,7 +14,6 @@ export const nameOf = (reference: string): string => reference.slice(reference.l
 
 export const recordId = (name: string): string => `record-${name}`
 
-/** The type of a value as text with links to records. */
 export function kind(schema: JsonObject, shapes: Shapes): Markup {
   return markup`${kindOf(schema, shapes)}${boundsOf(schema)}`
 }
@@ -92,7 +91,7 @@ interface Row {
 /** Maximum nesting of records that have no entry. */
 const DEPTH_MAX = 5
 
-/** Table of the fields of a record; null if it has none. Screen readers announce `title`. */
+/** Null if the record has no fields. Screen readers announce `title`. */
 export function fieldTable(schema: JsonObject, title: string, shapes: Shapes): Markup | null {
   const rows = [...rowsOf(schema, '', shapes, 0)]
   if (rows.length === 0) return null
@@ -138,7 +137,7 @@ function* rowsOf(
   }
 }
 
-/** Rows for the fields of a nested record. Yields none if the page has an entry for the record. */
+/** Rows for the fields of a nested record. Yields no rows if the page has an entry for the record. */
 function* innerRows(
   value: JsonObject,
   name: string,

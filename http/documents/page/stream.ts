@@ -1,5 +1,3 @@
-// Sections of the API reference from the AsyncAPI document: connection, commands, channels and close codes.
-
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'
 import { type Entry, entriesOf, folded, type Group } from './operations.ts'
@@ -106,7 +104,6 @@ function messageBody(name: string, { examples, payload }: JsonObject, { shapes }
   }`
 }
 
-/** Section that explains how to connect, with a form to try it. */
 function connecting({ document }: Stream): Group {
   const { info, channels } = document
   const [, channel = {}] = entriesOf(channels)[0] ?? []

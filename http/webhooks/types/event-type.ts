@@ -1,5 +1,4 @@
-// Description of a webhook event type. Engine, routes, documents and tests read it. engine/webhooks/README.md explains
-// how to add one.
+// Description of a webhook event type. engine/webhooks/README.md explains how to add a type.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { CatalogView } from '../../../actors/views.ts'
@@ -12,7 +11,7 @@ import type { EventCause, EventType } from '../../../engine/webhooks/event-type.
 import type { MarketTexts } from '../../records/render.ts'
 import { withVenueNames } from '../../schemas.ts'
 
-/** Time of an event and its `data` as JSON text. */
+/** Time of an event, and its `data` as JSON text. */
 interface Payload {
   readonly timeMs: TimeMs
   readonly data: string
@@ -54,13 +53,12 @@ export const MARKET_FILTERS: readonly FilterName[] = [
 export interface EventDescriptor extends EventType {
   /** Aliases that requests may use. Responses use the full name. */
   readonly shortNames: readonly string[]
-  /** Describes the event in one sentence. */
+  /** One sentence. */
   readonly summary: string
   /** Filters that apply to these events. */
   readonly filters: readonly FilterName[]
-  /** Schemas to name in the documents, by name with the suffix `Schema`. */
+  /** Named schemas in the documents. Each name is the key without `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
-  /** The schema of `data`. */
   data(names: VenueTable): TSchema
   /** An example of `data` that matches the schema. */
   example(names: VenueTable): unknown
@@ -115,7 +113,7 @@ export function tradeHappening(
   }
 }
 
-/** Returns a function that replaces the venue names of an example by the configured ones. */
+/** Returns a function that replaces the venue names of an example by the configured names. */
 export const exampleOf =
   (example: object) =>
   (names: VenueTable): unknown =>

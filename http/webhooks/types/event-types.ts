@@ -1,4 +1,4 @@
-// Table of event types. A new type needs a description here and an entry in `EVENTS`.
+// Table of event types. A new type needs a description and an entry in `EVENTS`.
 
 import { Type } from '@sinclair/typebox'
 import type { ArbitrageRefresh, ArbitrageUpdate, LifecycleEvent } from '../../../engine/events.ts'
@@ -63,7 +63,7 @@ const whaleAlert: EventDescriptor = {
       {
         ...tradeHappening(update, whale),
         labels: { eventSlug, category },
-        // The delay of deliveries counts from here, because a whale's fills are collected for this time.
+        // The delay of deliveries counts from this time, because a whale's fills are collected until then.
         originMs: timeMs(receivedAtMs + whaleCloseMs),
       },
     ]
@@ -315,7 +315,7 @@ const webhookTest: EventDescriptor = {
   },
 }
 
-/** All event types in the order of the documents. */
+/** In the order of the documents. */
 export const EVENTS: readonly EventDescriptor[] = [
   tradeCreated,
   whaleAlert,

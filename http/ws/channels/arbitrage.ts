@@ -52,7 +52,10 @@ export const ArbitrageSchema = Type.Object({
 
 export const EXAMPLE_ARBITRAGE = { event: 'opened', close_reason: null, ...EXAMPLE_OPPORTUNITY }
 
-/** True once the opportunity's peak values reached the variant's minimums. The variant then gets all its later messages. */
+/**
+ * True once the opportunity's peak values reached the variant's minimums. The variant then gets all later messages
+ * about the opportunity.
+ */
 function isIn(variant: ChannelVariant, update: LoggedUpdate): boolean {
   const options = OPTIONS_OF.get(variant)
   if (options === undefined || update.kind !== 'arbitrage') return false

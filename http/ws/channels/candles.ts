@@ -1,6 +1,5 @@
-// The channel `candles`: sends a changed bar at most once per second and market, and every bar when it ends. A bar is
-// read from the engine when it is sent, so that it equals the bar of the REST API. Only the current and the previous
-// bar are sent. Older bars are available at /candles.
+// The channel `candles`: sends a changed bar at most once per second and market, and every bar when it ends. Only the
+// current and the previous bar are sent. Older bars are available at /candles.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'
@@ -179,7 +178,7 @@ class Interval {
   readonly #windows: Conflation<BarChanges>
   /** Latest `seq` by market. The catalogue bounds the number of entries. */
   readonly #seqs = new Map<MarketNumber, number>()
-  /** Bars that were sent before their end: at most two per market. Entries are deleted when the bar ends. */
+  /** Bars that were sent before their end: at most two per market. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
   /** Gateway only: changed bars of markets whose bars have not arrived from the engine yet. */
   readonly #awaited = new Map<MarketNumber, BarChanges>()

@@ -1,4 +1,4 @@
-// Descriptor of a stream channel, read by the server, the documents and the tests. README.md explains how to add one.
+// Descriptor of a stream channel. README.md explains how to add a channel.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../../actors/views.ts'
@@ -16,10 +16,9 @@ import type { RecentBookUpdates } from '../resume/recent-book-updates.ts'
 /** When a channel sends its messages. Heartbeats include the offsets of channels that send every change. */
 export type Delivery = 'every' | 'conflated' | 'everyOrConflated' | 'perSecond'
 
-/** Schema and example of a message type, for the AsyncAPI document. */
 export interface MessageDocument {
   readonly summary: string
-  /** Schema of the complete message. `counted` in messages.ts makes it. */
+  /** Schema of the complete message, made by `counted` in messages.ts. */
   readonly schema: TSchema
   readonly example: unknown
 }
@@ -45,13 +44,13 @@ export interface ChannelParts {
 }
 
 export interface OpenChannel {
-  /** Handles an update of one of `updateKinds`. Runs for every update, so it must return within microseconds. */
+  /** Runs for every update of `updateKinds`, so it must return within microseconds. */
   onUpdate(update: Update): void
   /** The latest `seq` of a market in a variant and the latest `offset` of the channel. Increments neither. */
   latest(variant: ChannelVariant, market: MarketNumber): Stamp
   /** The current state of a market, for channels with states. Null if the market has no state yet. */
   state?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
-  /** The message that a market has no state, sent after its `resync`. Absent if every market has a state. */
+  /** Sent after `resync` for a market without a state. Absent if every market has a state. */
   emptyState?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame
   /** Gateway only: resolves when the market's state has arrived or will never arrive. Null: the state can be read now. */
   arrival?(view: MarketView): Promise<void> | null
@@ -61,7 +60,7 @@ export interface OpenChannel {
   readonly log?: ChannelLog
   /** Recent book updates, for the resume of books. */
   readonly books?: RecentBookUpdates
-  /** Explains why the channel never sends messages about a market and what to request instead. Null: it may send them. */
+  /** Why the channel never sends messages about a market, and what to request instead. Null: it may send messages. */
   unsupportedReason?(market: MarketRef): string | null
   /** Deletes the data stored under a market number. Called when the market is removed permanently. */
   removeMarket?(market: MarketNumber): void

@@ -1,4 +1,4 @@
-// Table of channels. To add one, write its descriptor in this folder and list it here.
+// Table of channels. To add a channel, write its descriptor in this folder and list it here.
 
 import { arbitrage } from './arbitrage.ts'
 import { candles } from './candles.ts'
@@ -10,7 +10,7 @@ import { prices } from './prices.ts'
 import { trades } from './trades.ts'
 import { whales } from './whales.ts'
 
-/** Every channel, in document order. Each update is passed to the channels in this order. */
+/** In document order. Each update is passed to the channels in this order. */
 export const CHANNELS: readonly Channel[] = [
   orderbook,
   depth,

@@ -1,5 +1,5 @@
-// The channel `depth`: the best levels of a book, at most once per conflation window. Each message contains all levels.
-// `seq` and `offset` are those of the newest change that the message includes.
+// The channel `depth`: the best levels of a book, at most once per conflation window. `seq` and `offset` are those of
+// the newest change that the message includes.
 
 import type { BookView, MarketView } from '../../../actors/views.ts'
 import type { BookReplaced, BookUpdate, Stamp, Update } from '../../../engine/events.ts'
@@ -82,7 +82,7 @@ export const depth: Channel = {
   open: (parts) => new DepthChannel(parts),
 }
 
-/** The newest change of a book. `reason` is null unless the state sent before was out of sync. */
+/** `reason` is null unless the last sent state is out of sync. */
 interface BookChange {
   readonly update: BookUpdate | BookReplaced
   readonly reason: ResyncReason | null
@@ -120,7 +120,7 @@ class DepthChannel implements OpenChannel {
     }
   }
 
-  /** `reason`: why the book was replaced, which makes the state sent before out of sync. Null for an ordinary change. */
+  /** `reason`: why the book was replaced, so that the last sent state is out of sync. Null for an ordinary change. */
   #note(update: BookChange['update'], reason: ResyncReason | null): void {
     const { fanOut } = this.#parts
     for (const [variant, windows] of this.#windows) {

@@ -1,4 +1,5 @@
-// The channel `lifecycle`: events of a market itself, each with the market's record right after the event.
+// The channel `lifecycle`: events such as opening, closing and resolution of a market, each with the market's record
+// after the event.
 
 import { Type } from '@sinclair/typebox'
 import { LIFECYCLE_EVENTS, type LifecycleUpdate } from '../../../engine/events.ts'

@@ -1,5 +1,5 @@
 // Base of channels that replay every message. Each message is sent at once and appended to a log. Lagging and resuming
-// connections read the messages that they missed from the log.
+// connections read missed messages from the log.
 
 import type { CountedChannel, Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'

@@ -1,5 +1,4 @@
-// The channel `orderbook`: a snapshot, then every change of the book with absolute sizes. Other channels use its
-// functions to encode books.
+// The channel `orderbook`: a snapshot, then every change of the book with absolute sizes.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
@@ -32,7 +31,7 @@ import { counted } from '../messages.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
-/** Name of the channel. The publisher counts book changes under the same key. */
+/** The publisher counts book changes under this name. */
 export const ORDERBOOK = 'orderbook'
 
 const KEYS = {
@@ -85,7 +84,7 @@ export function bookUpdate(encoder: Encoder, update: BookUpdate): Frame {
   return encoder.message(UPDATE, update.market, update, update)
 }
 
-/** A complete book with the stamp of its newest change. */
+/** A complete book with the offset and `seq` of its newest change. */
 export function bookSnapshot(encoder: Encoder, { ref }: Pick<MarketView, 'ref'>, book: BookView) {
   return encoder.message(SNAPSHOT, ref, book, book)
 }
@@ -182,7 +181,7 @@ class Orderbook implements OpenChannel {
     this.books.removeMarket(market)
   }
 
-  /** Sends `resync` and a snapshot to every subscriber after a book was replaced. */
+  /** Sends `resync` and a snapshot to every subscriber. */
   #replace(update: BookReplaced): void {
     const { market } = update
     const reason = resyncReason(update.reason)
@@ -198,9 +197,9 @@ class Orderbook implements OpenChannel {
 }
 
 /**
- * Sends `stale`, or `fresh` for a confirmed book that was stale, to every subscriber of these variants. Returns false
- * if it sends nothing: the venue announces all its stale books together, or the book was not stale. `seq`: the latest
- * one of the market in this channel.
+ * Sends `stale`, or `fresh` for a confirmed book that was stale, to every subscriber of the variants. Returns false if
+ * nothing was sent: the book was not stale, or the venue announces all its stale books together. `seq`: the market's
+ * latest in this channel.
  */
 export function sendStaleness(
   fanOut: FanOut,

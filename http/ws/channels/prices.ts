@@ -31,7 +31,7 @@ const STALENESS = { channel: NAME, variants: VARIANTS.map(({ variant }) => varia
 /** The variant that sends every change at once. */
 const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
-/** A price. `staleReason`: why the book that it was computed from is stale; null: it is live. */
+/** `staleReason`: why the book of the price is stale; null: the book is live. */
 interface Priced {
   readonly price: MarketPrice
   readonly staleReason: StaleReason | null

@@ -86,12 +86,12 @@ export const trades: Channel = {
 
 type StoredTrade = ReturnType<TradeLogView['range']>[number]['trade']
 
-/** Adapts the engine's trade log for resume: turns each row back into the published update. */
+/** Converts rows of the engine's trade log to published updates. */
 export function tradeTable({
   tradeLog,
   catalog,
 }: Pick<EngineView, 'tradeLog' | 'catalog'>): MessageTable {
-  /** A trade whose market was removed is `lost`: its message needs the market's id. */
+  /** A trade whose market was removed is `lost`, because its message needs the market's id. */
   const updateOf = (number: MarketNumber, trade: StoredTrade): TradeUpdate | 'lost' => {
     const { offset, seq, timeMs: venueTimeMs, receivedAtMs } = trade
     const market = catalog.byNumber(number)?.ref

@@ -37,7 +37,7 @@ export function whaleMessage(encoder: Encoder, update: WhaleUpdate, epoch?: stri
 
 const text = () => Type.String()
 
-/** The fields of a trade, with the market's texts at that time. */
+/** The fields of a trade, with the market's texts at the time of the trade. */
 export const WhaleSchema = Type.Object({
   ...TradeSchema.properties,
   outcome: nullable(text()),
@@ -93,7 +93,7 @@ export const whales: Channel = {
     }),
 }
 
-/** Adapts the engine's whale log for resume. Reports no losses: only the channel `trades` reports lost trades. */
+/** Reports no losses, because the channel `trades` reports lost trades. */
 export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog']): MessageTable {
   return {
     present: whaleLog.present,

@@ -1,6 +1,5 @@
-// Encoder interfaces, and builders of messages without counters. A channel defines a `MessageKind` for each of its
-// messages, which have counters. Each message is encoded at most once as JSON and once as MessagePack for all
-// receivers.
+// Each message is encoded at most once as JSON and once as MessagePack for all receivers. A channel defines a
+// `MessageKind` for each of its messages.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
@@ -22,7 +21,7 @@ interface MessageFields<Content> {
   msgpack(to: MsgpackWriter, content: Content, market: MarketRef, catalog: CatalogView): void
 }
 
-/** For a rare message: writes the single field `data` from an object. */
+/** Writes the single field `data` from an object. Slower, for rare messages. */
 export function dataFields<Content>(data: (content: Content) => object): MessageFields<Content> {
   return {
     json: (content) => `"data":${JSON.stringify(data(content))}`,
@@ -34,7 +33,7 @@ export function dataFields<Content>(data: (content: Content) => object): Message
   }
 }
 
-/** A type of counted message: its first fields in encoded form, and a writer for the others. */
+/** A type of counted message: its first fields in encoded form, and a writer for the remaining fields. */
 export class MessageKind<Content> {
   readonly jsonHead: string
   /** The fields `type` and `channel` and the key `market_id`. */
@@ -71,17 +70,13 @@ export interface EncoderParts {
 export type Reply = { readonly type: string; readonly [field: string]: unknown }
 
 /**
- * Encodes messages. The bytes of a counted message stay valid until the next counted message, and the bytes of a reply
- * until the next reply. Send them, which copies them, or copy them before. A `resync` therefore stays valid while the
- * state after it is encoded.
+ * The bytes of a counted message stay valid until the next counted message, and the bytes of a reply until the next
+ * reply. Sending copies the bytes. A `resync` therefore stays valid while the state after it is encoded.
  */
 export interface Encoder {
   readonly form: Form
   readonly isBinary: boolean
-  /**
-   * Encodes a counted message. `epoch`: the epoch of the run that first sent it. Required if a later run sends it
-   * again.
-   */
+  /** `epoch`: the epoch of the run that first sent the message. Required if a later run sends it again. */
   message<Content>(
     kind: MessageKind<Content>,
     market: MarketRef,

@@ -36,7 +36,7 @@ export class JsonEncoder implements Encoder {
     return JSON.stringify({ ...reply, published_ms: this.#parts.nowMs() })
   }
 
-  /** A time in digits. Most times share the second of the previous one, whose digits are cached. */
+  /** Most times share the second of the previous time, whose digits are cached. */
   #digits(timeMs: TimeMs | null): string {
     if (timeMs === null) return 'null'
     const second = Math.floor(timeMs / 1_000)

@@ -43,7 +43,6 @@ function writeBoolean(to: MsgpackWriter, name: string, value: boolean): void {
   to.boolean(value)
 }
 
-/** Writes the fields `stale` and `stale_reason` of a book. */
 export function writeStale(to: MsgpackWriter, reason: StaleReason | null): void {
   to.bytes(STALE)
   to.boolean(reason !== null)
@@ -71,7 +70,6 @@ export function writeLevels(
   }
 }
 
-/** Writes the fields `spread` and `mid_price` from the best bid and ask. */
 export function writeSpread(
   to: MsgpackWriter,
   bid: PriceMicros | null,
@@ -135,7 +133,7 @@ function writeTakerFields(to: MsgpackWriter, trade: Trade, outcome: string | nul
   writeMicros(to, 'taker_price', takerPrice(trade))
 }
 
-/** Writes a bar of length `lengthMs`. The bar is closed if its end is at or before `nowMs`. */
+/** `lengthMs` is the length of the bar. The bar is closed if its end is at or before `nowMs`. */
 export function writeCandle(
   to: MsgpackWriter,
   bar: Bar,

@@ -1,5 +1,4 @@
-// Writes stream messages as MessagePack maps with the fields and values of the JSON messages. Integers of up to 64 bits
-// are written as integers.
+// Writes stream messages as MessagePack maps with the fields and values of the JSON messages.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
@@ -25,7 +24,7 @@ export class MsgpackEncoder implements Encoder {
   readonly isBinary = true
   readonly #parts: EncoderParts
   readonly #to = new MsgpackWriter()
-  /** A second writer: a `resync` must stay valid while a counted message is written. */
+  /** A second writer, because a `resync` must stay valid while a counted message is written. */
   readonly #rare = new MsgpackWriter()
 
   constructor(parts: EncoderParts) {

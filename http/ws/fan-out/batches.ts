@@ -1,12 +1,7 @@
-// Batches messages for connections with `batch=on`. Such a connection receives all messages of an event-loop tick in
-// one frame: a JSON array, or concatenated MessagePack messages. Connections with equal topics form a group. The batch
-// of a group is built once and passed to the library once, because socket writes are expensive. Sessions and channels
-// do not depend on this layer.
-//
-//   publish ──► each group on the topic: pending ──┐
-//                                                  ├─► end of the tick: own, then pending, joined
-//   send ─────► the connection's own, after the ───┘
-//               pending messages of its group
+// Batches messages for connections with `batch=on`. They receive all messages of an event-loop tick in one frame: a
+// JSON array, or concatenated MessagePack messages. Connections with equal topics form a group. The batch of a group is
+// built once and passed to the library once, because socket writes are expensive. At the end of a tick, a connection's
+// direct messages are sent before the pending messages of its group.
 
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
 import { createHash } from 'node:crypto'
@@ -42,12 +37,12 @@ class FrameBatch {
     return this.#frames.length === 0
   }
 
-  /** Whether the frame would exceed the maximum size with this message added. */
+  /** True if the frame would exceed the maximum size with this message added. */
   isFullFor(frame: Frame): boolean {
     return !this.isEmpty && this.bytes + frame.length > batchBytesMax
   }
 
-  /** Keeps the frame without copying it. Its bytes must not change before `take`. */
+  /** Does not copy the frame. Its bytes must not change before `take`. */
   add(frame: Frame): void {
     this.#frames.push(frame)
     this.bytes += frame.length
@@ -148,7 +143,7 @@ export class Batches {
     else for (const { ws } of group.members) ws.send(frame, isBinary)
   }
 
-  /** Subscribes a socket to a topic. The socket receives later messages only. */
+  /** The socket receives later messages only. */
   subscribe(socket: BatchedSocket, topic: string): void {
     if (socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
@@ -156,7 +151,7 @@ export class Batches {
     this.#addTopic(group, topic)
   }
 
-  /** Unsubscribes a socket from a topic. Messages that are already published are still sent. */
+  /** Messages that are already published are still sent. */
   unsubscribe(socket: BatchedSocket, topic: string): void {
     if (!socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
@@ -197,7 +192,7 @@ export class Batches {
     return true
   }
 
-  /** Moves a socket to a group of its own that has no pending messages. */
+  /** Moves a socket to its own group without pending messages. */
   #separate(socket: BatchedSocket): Group {
     const { group } = socket
     this.flushPending(socket)
@@ -236,7 +231,7 @@ export class Batches {
   }
 }
 
-/** A socket that receives all published messages of a tick in one frame. Its direct messages go in separate frames. */
+/** Receives all published messages of a tick in one frame. Direct messages go in separate frames. */
 export class BatchedSocket implements Socket {
   readonly ws: Socket
   /** Changed by {@link Batches} only. */
@@ -274,7 +269,7 @@ export class BatchedSocket implements Socket {
     return this.ws.getBufferedAmount() + this.#own.bytes
   }
 
-  /** Flushes the messages that were sent inside `action` when it returns. */
+  /** Flushes the messages that `action` sent when `action` returns. */
   cork(action: () => void): ReturnType<Socket['cork']> {
     return this.ws.cork(() => {
       action()

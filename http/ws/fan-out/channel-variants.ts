@@ -1,6 +1,5 @@
 // A channel variant is a channel with one set of options. Clients subscribe to variants, and each message is encoded
-// once per variant. The name of a variant is the channel's name, followed by the option values (`depth:10:250`) if the
-// channel has options. This file also builds topic names.
+// once per variant. The name of a variant is the channel's name, followed by its option values: `depth:10:250`.
 
 import { assert } from '../../../engine/errors.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
@@ -35,16 +34,16 @@ interface VariantFacts<Options = Readonly<Record<string, OptionValue>>> {
 /** The channel properties that variants depend on. */
 export interface ChannelWithVariants {
   readonly name: ChannelName
-  /** Whether a subscription starts with the current state of the market. */
+  /** True if a subscription starts with the current state of the market. */
   readonly hasState: boolean
-  /** Whether the messages of a market come from its book, which is then covered for subscribers of that market. */
+  /** True if the messages of a market come from its book. The book is then covered for subscribers of the market. */
   readonly needsBook?: true
   /** Options in the order in which their values appear in variant names. */
   readonly options: Readonly<Record<string, Option>>
   readonly variants: readonly VariantFacts[]
 }
 
-/** The variant with these options. They must be in the order of the channel's `options`. */
+/** `options` must be in the order of the channel's `options`. */
 export function variantOf<Options extends Readonly<Record<string, OptionValue>>>(
   channel: ChannelName,
   options: Options,
@@ -103,12 +102,12 @@ export class VariantTable {
     return this.#channels.has(channel)
   }
 
-  /** Whether a subscription to the channel starts with the current state of the market. */
+  /** True if a subscription to the channel starts with the current state of the market. */
   hasState(channel: ChannelName): boolean {
     return this.#channels.get(channel)?.hasState === true
   }
 
-  /** Whether subscribers of a single market need its book. */
+  /** True if subscribers of a single market need its book. */
   needsBook(channel: ChannelName): boolean {
     return this.#channels.get(channel)?.needsBook === true
   }
@@ -129,8 +128,8 @@ export class VariantTable {
   }
 
   /**
-   * The variants for channels and options. Each option applies to the channels that have it. Rejects an option that no
-   * channel has and a value that one of the channels does not allow. The message lists what is accepted.
+   * Each option applies to the channels that have it. Rejects an option that no channel has, and a value that one of
+   * the channels does not allow. The message lists the accepted values.
    */
   variantsOf(
     channels: readonly ChannelName[],

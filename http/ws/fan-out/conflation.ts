@@ -1,7 +1,6 @@
 // Sends at most one message per market and time window. The first change of a market is sent at once and opens a
-// window. The newest change in the window is sent when the window ends. Only markets with an open window or a waiting
-// change are stored, so the catalogue bounds the memory. Due messages are sent in time slices that all variants share,
-// so that they do not delay live messages.
+// window. The newest change in the window is sent when the window ends. Due messages are sent in time slices that all
+// variants share, so that they do not delay live messages.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { conflationFlushMs, conflationTickCount, streamSliceMs } from '../../../engine/limits.ts'
@@ -62,7 +61,7 @@ export class ConflationScheduler {
       const isDone = conflation.flush(endsAtMs)
       if (conflation.isWaiting) this.arm()
       if (isDone) continue
-      // Move this one to the end, so that the next slice starts with the other conflations.
+      // Moved to the end, so that the next slice starts with the remaining conflations.
       this.#conflations.delete(conflation)
       this.#conflations.add(conflation)
       this.wake()
@@ -78,11 +77,11 @@ export class ConflationScheduler {
 export class Conflation<Change> {
   readonly #scheduler: ConflationScheduler
   readonly #sender: Sender<Change>
-  /** Open windows by market. They end in the order in which they began. */
+  /** Open windows by market, in the order in which they end. The catalogue bounds the number of entries. */
   readonly #windows = new Map<MarketNumber, Window<Change>>()
   /** First changes that exceed the burst limit. They may be sent at any time. */
   readonly #due = new Map<MarketNumber, Window<Change>>()
-  /** Number of messages sent immediately since the last flush. */
+  /** Messages sent immediately since the last flush. */
   #burstCount = 0
 
   constructor(scheduler: ConflationScheduler, sender: Sender<Change>) {
@@ -108,7 +107,7 @@ export class Conflation<Change> {
     }
   }
 
-  /** Whether a market has an open window or a waiting change. */
+  /** True if a market has an open window or a waiting change. */
   get isWaiting(): boolean {
     return this.#windows.size + this.#due.size > 0
   }

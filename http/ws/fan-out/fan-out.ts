@@ -1,6 +1,6 @@
-// Publishes a message to every subscriber of a variant: to the topics of its market, its venue and `*`, and to wildcard
-// subscriptions that are still receiving initial states. Encodes a message at most once per encoding, and only if it
-// has subscribers. Never iterates over connections.
+// Publishes a message to the topics of its market, its venue and `*`, and to wildcard subscriptions that are still
+// receiving initial states. Encodes a message at most once per encoding, and only if it has subscribers. Never iterates
+// over connections.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Count, Metrics } from '../../../engine/process/metrics.ts'
@@ -18,8 +18,8 @@ import {
 type Frames = Frame | readonly Frame[] | null
 
 /**
- * How a message reaches wildcard subscriptions that are still receiving initial states. 'change': only if the market's
- * state was sent before. 'state': always, instead of the market's initial state.
+ * Applies to wildcard subscriptions that are still receiving initial states. 'change': send the message only if the
+ * market's state was sent before. 'state': send it instead of the market's initial state.
  */
 type Weight = 'change' | 'state'
 
@@ -41,7 +41,7 @@ export class FanOut {
   readonly #library: Pick<Topics, 'publish'>
   readonly #encoders: readonly Encoder[]
   readonly #encoded: ReadonlyMap<ChannelVariant, Count>
-  /** Topics with subscribers. The library could count subscribers, but that takes half as long as writing a message. */
+  /** Topics with subscribers. Asking the library for the number of subscribers is slower. */
   readonly #topics: Readonly<Record<Form, ReadonlyMap<ChannelVariant, TopicsOfVariant>>>
   /** Wildcard subscriptions that are still receiving initial states. Usually empty. */
   readonly #wildcards = new Set<WildcardSubscription>()
@@ -82,7 +82,7 @@ export class FanOut {
     this.#topics[topic.form].get(topic.variant)?.delete(topic.key)
   }
 
-  /** Whether the variant has subscribers. */
+  /** True if the variant has subscribers. */
   isActive(variant: ChannelVariant): boolean {
     if (this.#topics.j.get(variant)?.size !== 0 || this.#topics.b.get(variant)?.size !== 0)
       return true
@@ -103,7 +103,7 @@ export class FanOut {
       if (wildcard.connection === connection) this.#wildcards.delete(wildcard)
   }
 
-  /** Whether at least one connection would receive a message of this market. */
+  /** True if at least one connection would receive a message of this market. */
   hasSubscribers(variant: ChannelVariant, market: MarketRef): boolean {
     for (const wildcard of this.#wildcards) if (wildcard.isFor(variant, market)) return true
     return this.#encoders.some(({ form }) => this.#reached(form, variant, market).length > 0)

@@ -1,6 +1,6 @@
-// Resumes books from an offset. A market whose book was replaced after the offset gets `resync` and a snapshot. All
-// other markets get the missed updates in order. All markets become live in the same tick, once nothing is missing. If
-// the missed updates are no longer stored, every market gets `resync` and a snapshot (fill.ts).
+// Resumes books from an offset. A market whose book was replaced after the offset gets `resync` and a snapshot. The
+// remaining markets get the missed updates in order, and all become live in the same tick. If the missed updates are no
+// longer stored, every market gets `resync` and a snapshot (fill.ts).
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -12,7 +12,7 @@ import { subscribeSingles, subscribeWide } from '../session/fill.ts'
 import { contains, type Subscribed } from '../session/subscriptions.ts'
 import type { RecentBookUpdates, Replacement } from './recent-book-updates.ts'
 
-/** Subscribes to books from an offset. Returns false if it has sent `resumed`, or true if the caller must send `synced`. */
+/** Returns false if it has sent `resumed`, or true if the caller must send `synced`. */
 export function* resumeBooks(
   connection: Connection,
   hub: HubAccess,
@@ -53,7 +53,7 @@ class BookResume {
   readonly #numbers: ReadonlySet<MarketNumber>
   readonly #books: RecentBookUpdates
   readonly #since: number
-  /** Markets that got a snapshot, with the offset of the snapshot and the serial of the newest replacement it includes. */
+  /** Markets that got a snapshot, with the snapshot's offset and the serial of the newest replacement that it includes. */
   readonly #snapshots = new Map<MarketNumber, Pick<Replacement, 'offset' | 'serial'>>()
   /** Replacements up to this serial have been processed. */
   #serial = 0
@@ -96,7 +96,7 @@ class BookResume {
   }
 
   /**
-   * Sends `stale` for stale books, except those that got a snapshot, which contains this flag. Call it in the tick in
+   * Sends `stale` for stale books, except those that got a snapshot, which contains the flag. Call it in the tick in
    * which nothing is missing.
    */
   sendStale(): void {
@@ -107,7 +107,7 @@ class BookResume {
     }
   }
 
-  /** Whether to send the update at this offset. Sends a snapshot first if the book was replaced. */
+  /** Returns true if the update must be sent. Sends a snapshot first if the book was replaced. */
   #take(market: MarketRef, offset: number): boolean {
     const replacement = this.#books.replacement(market.number)
     if (replacement !== null && this.#isMissing(replacement)) this.#replace(replacement)
@@ -139,10 +139,7 @@ class BookResume {
     return this.#key === null ? this.#numbers.has(number) : contains(this.#key, venue)
   }
 
-  /**
-   * Whether the client lacks the replaced book. At an equal offset the client may or may not have it, so it is sent
-   * again.
-   */
+  /** True if the client lacks the replaced book. At an equal offset the client may lack it, so it is sent again. */
   #isMissing({ market, offset, serial }: Replacement): boolean {
     const snapshot = this.#snapshots.get(market.number)
     return snapshot === undefined ? offset >= this.#since : serial > snapshot.serial

@@ -20,10 +20,9 @@ export class BookUpdateRing {
   readonly #markets: (MarketRef | undefined)[] = []
   #newest: number
   #oldest: number
-  /** Number of levels written so far. */
   #levelCount = 0
 
-  /** `offset`: number of updates that this run has published so far. `levelsMax` limits the changed levels of all updates. */
+  /** `offset`: updates that this run has published so far. `levelsMax` limits the changed levels of all updates. */
   constructor(offset: number, { capacity, levelsMax }: { capacity: number; levelsMax: number }) {
     this.#newest = offset
     this.#oldest = offset + 1
@@ -88,7 +87,7 @@ export class BookUpdateRing {
     }
   }
 
-  /** The market of an update, without building the update. Null if it is not retained. */
+  /** The market of an update, without building the update. Null if the update is not retained. */
   marketAt(offset: number): MarketRef | null {
     if (offset < this.#oldest || offset > this.#newest) return null
     return this.#markets[offset % this.#capacity] ?? null

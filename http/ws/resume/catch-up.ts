@@ -46,10 +46,7 @@ export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task
   connection.resumeLive()
 }
 
-/**
- * Sends the missed messages of all subscriptions to a channel. Makes the subscriptions live in the tick of the last
- * one.
- */
+/** Makes the subscriptions to the channel live in the tick of the last missed message. */
 function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, lag: Lag): Task {
   const { channel, newest } = log.messages
   const subscriptions = connection.subscriptions.of(channel)
@@ -75,8 +72,8 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
 }
 
 /**
- * Sends `resync` for every state. Yields only after many of them. The connection has no live topics meanwhile. Restarts
- * an interrupted wildcard subscription.
+ * Sends `resync` for every state. Restarts an interrupted wildcard subscription. The connection has no live topics
+ * meanwhile.
  */
 function* resyncAll(
   connection: Connection,

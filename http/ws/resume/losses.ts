@@ -1,4 +1,4 @@
-// Sends `gap` for permanently lost messages: a market or venue, and a time range.
+// Sends `gap` for permanently lost messages of a market or venue in a time range.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { gapMessage } from '../encode/encoder.ts'
@@ -22,7 +22,7 @@ export function joined(one: LostRange | null, other: LostRange): LostRange {
   return { fromMs: hasBothStarts ? first : null, toMs, count }
 }
 
-/** Reports that messages in a time range may be lost, by one `gap` for each subscribed venue or market. */
+/** Sends one `gap` for each subscribed venue or market whose messages in the range may be lost. */
 export function sendLostRange(
   connection: Connection,
   hub: HubAccess,

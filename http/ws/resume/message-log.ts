@@ -41,20 +41,20 @@ export interface ChannelLog {
   write(encoder: Encoder, update: LoggedUpdate, epoch?: string): Frame | null
   /** True for messages of this run that clients of earlier runs need, because the messages of those runs are lost. */
   isOfEarlier?(update: LoggedUpdate): boolean
-  /** Whether a variant gets a message. Absent if the channel has a single variant. */
+  /** True if the variant gets the message. Absent if the channel has a single variant. */
   isIn?(variant: ChannelVariant, update: LoggedUpdate): boolean
 }
 
 /**
- * A message at its offset. 'lost': the message was sent but cannot be read any more. 'unread': it was skipped, since
- * its market was not requested.
+ * 'lost': the message was sent but cannot be read any more. 'unread': it was skipped, since its market was not
+ * requested.
  */
 export interface LogEntry {
   readonly offset: number
   readonly update: LoggedUpdate | 'lost' | 'unread'
 }
 
-/** The requested messages. If `markets` is not null, messages of other markets may be skipped. */
+/** If `markets` is not null, messages of other markets may be skipped. */
 interface LogQuery {
   readonly offset: number
   readonly markets: ReadonlySet<MarketNumber> | null
@@ -75,7 +75,7 @@ export interface MessageTable {
   arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
-/** Where a replay starts: after `offset` in the first of these runs. The last one is the current run. */
+/** A replay starts after `offset` in the first of these runs. The last run is the current run. */
 export interface LogPosition {
   readonly runs: readonly RunView[]
   readonly offset: number
@@ -87,7 +87,7 @@ export class MessageLog {
   readonly #ring: MessageRing<LoggedUpdate>
   readonly #table: MessageTable | null
 
-  /** `offset`: number of messages that this run has sent so far. `table` is null if older messages are not stored. */
+  /** `offset`: messages that this run has sent so far. `table` is null if older messages are not stored. */
   constructor(parts: {
     channel: ChannelName
     present: RunView
@@ -114,7 +114,7 @@ export class MessageLog {
     this.#ring.push(update)
   }
 
-  /** The position of a client. Null if the epoch is unknown or the offset is ahead of the run. */
+  /** Null if the epoch is unknown or the offset is ahead of the run. */
   find(since: Since): LogPosition | null {
     const { epoch, offset } = since
     if (epoch === this.#present.epoch) return this.behind(offset)
@@ -153,7 +153,7 @@ export class MessageLog {
     return entries
   }
 
-  /** Resolves when `read` can return the next messages of a run after an offset. Null: it can do so now. */
+  /** Resolves when `read` can return the next messages of a run after an offset. Null: `read` can return them now. */
   arrival(run: RunView, offset: number): Promise<void> | null {
     const isPresent = run.number === this.#present.number
     if (isPresent && (offset >= this.newest || offset + 1 >= this.#ring.oldest)) return null

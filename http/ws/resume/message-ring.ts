@@ -1,4 +1,4 @@
-// A ring buffer of published messages. A message is stored at its offset modulo the capacity.
+// A message is stored at its offset modulo the capacity.
 
 export class MessageRing<Message extends { readonly offset: number }> {
   readonly #ring: (Message | undefined)[] = []
@@ -6,7 +6,7 @@ export class MessageRing<Message extends { readonly offset: number }> {
   #newest: number
   #oldest: number
 
-  /** `offset`: number of messages that this run has published so far. */
+  /** `offset`: messages that this run has published so far. */
   constructor(offset: number, capacity: number) {
     this.#newest = offset
     this.#oldest = offset + 1

@@ -1,6 +1,5 @@
-// Recent book updates of the current run and the last replacement of each book. They suffice to resume a connection
-// without snapshots. The number of updates and of their levels is bounded. The oldest updates are overwritten. A
-// connection that needs an overwritten update gets snapshots instead.
+// Recent book updates of the current run, and the last replacement of each book, for a resume without snapshots. The
+// oldest updates are overwritten. A connection that needs an overwritten update gets snapshots instead.
 
 import type { BookConfirmed, BookReplaced, BookStale, BookUpdate } from '../../../engine/events.ts'
 import { ringBookLevelsMax, ringBookUpdatesMax } from '../../../engine/limits.ts'
@@ -33,7 +32,7 @@ export class RecentBookUpdates {
   readonly #stale = new Map<MarketNumber, BookStale>()
   #serial = 0
 
-  /** `offset`: number of updates that this run has published so far. */
+  /** `offset`: updates that this run has published so far. */
   constructor(offset: number, capacity = ringBookUpdatesMax, levelsMax = ringBookLevelsMax) {
     this.#updates = new BookUpdateRing(offset, { capacity, levelsMax })
   }
@@ -55,8 +54,8 @@ export class RecentBookUpdates {
   }
 
   /**
-   * Counts as a replacement: a disconnected client may have received `stale` but not `fresh`, so it needs the book
-   * again.
+   * A confirmation counts as a replacement: a disconnected client may have received `stale` but not `fresh`, so it
+   * needs the book again.
    */
   confirm({ market, offset }: BookConfirmed): void {
     this.#replace({ market, offset, reason: 'venue_gap' })
@@ -74,7 +73,7 @@ export class RecentBookUpdates {
     this.#stale.set(stale.market.number, stale)
   }
 
-  /** Stale books that were reported one by one, not with their whole venue. */
+  /** Stale books that were reported one by one, not with their venue. */
   staleBooks(): Iterable<BookStale> {
     return this.#stale.values()
   }
@@ -93,7 +92,7 @@ export class RecentBookUpdates {
     return this.#updates.get(offset)
   }
 
-  /** The market of an update, without building the update. Null if it is not retained. */
+  /** The market of an update, without building the update. Null if the update is not retained. */
   marketAt(offset: number): MarketRef | null {
     return this.#updates.marketAt(offset)
   }

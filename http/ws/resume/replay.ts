@@ -1,5 +1,5 @@
-// Subscribes to channels that replay every message. They have a log instead of states. A subscription without `since`
-// is live at once. A subscription with `since` becomes live in the tick in which no message is missing any more.
+// Subscribes to channels that replay every message. A subscription without `since` is live at once. A subscription with
+// `since` becomes live in the tick in which no message is missing any more.
 
 import type { RunView } from '../../../actors/views.ts'
 import { replayTradesMax } from '../../../engine/limits.ts'
@@ -94,7 +94,7 @@ function addedBy(connection: Connection, { variant, log, since, subscribed }: Wa
   return isWithin ? { key: null, refs: [] } : subscribed
 }
 
-/** Sends the missed messages of a command. Reports unavailable messages in the tick of the last one. */
+/** Sends the missed messages of a command. Reports unavailable messages in the tick of the last message. */
 function* answerSince(
   connection: Connection,
   hub: HubAccess,
@@ -138,7 +138,7 @@ interface ReplayWanted {
 }
 
 /**
- * Sends the messages after a position, over all later runs. Returns in the tick in which none is missing. Calls
+ * Sends the messages after a position, over all later runs. Returns in the tick in which no message is missing. Calls
  * `onLost` for each gap before it sends the message after the gap.
  */
 export function* replay(

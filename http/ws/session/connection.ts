@@ -1,4 +1,4 @@
-// Interfaces of the session (session.ts) and the hub (hub.ts) for commands. They avoid circular imports.
+// Interfaces of the session and the hub for commands. They avoid circular imports.
 
 import type { Caller, EngineView, MarketView } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
@@ -40,10 +40,10 @@ export interface Connection {
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
   /** Sends the state of a market. `isResync`: if the market has no state, sends a message that states this. */
   sendState(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
-  /** Subscribes to a topic. The connection receives later messages only. */
+  /** The connection receives later messages only. */
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
   unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
-  /** Adds subscriptions that no wider one contains, with their topics. */
+  /** Adds subscriptions that no wider subscription contains, with their topics. */
   join(variant: ChannelVariant, subscribed: Subscribed): void
   /** Removes subscriptions with their topics. A wide subscription is removed with all that it contains. */
   leave(channel: ChannelName, subscribed: Subscribed): void
@@ -70,7 +70,7 @@ export interface HubAccess {
   channelOf(variant: ChannelVariant): OpenChannel
   /**
    * Runs work until it is done. The first slice runs synchronously, unless the account has queued work or this tick has
-   * used up its time. Later slices run in later ticks, alternating between accounts.
+   * used up its time.
    */
   advance(work: Work): void
   countLagging(): void

@@ -11,10 +11,7 @@ import { WildcardSubscription } from './wildcard-subscription.ts'
 /** Called before each state is sent. Null: skip markets that are already subscribed. */
 type Before = ((view: MarketView) => void) | null
 
-/**
- * Sends the states of single markets. Each market becomes live with its state. Markets in a wide subscription stay in
- * it.
- */
+/** Each market becomes live with its state. Markets in a wide subscription stay in it. */
 export function* subscribeSingles(
   connection: Connection,
   hub: HubAccess,
@@ -90,7 +87,7 @@ export function* fill(
   for (let id = wildcard.take(); id !== null; id = wildcard.take()) {
     yield* arrival(connection, hub, { variant: wildcard.variant, id })
     const view = hub.engine.catalog.find(id)
-    // The hub has already sent this state if the book was replaced during the loop.
+    // If the book was replaced during the loop, the hub has already sent this state.
     if (view === null || wildcard.sent.has(view.ref.number)) continue
     before(view)
     connection.sendState(wildcard.variant, view, wildcard.isResync)

@@ -1,6 +1,5 @@
-// A WebSocket connection: runs its commands one after another, holds its subscriptions and handles slow reading.
-// States: live, lagging (unsubscribed since a recorded offset), catching up, and leaving (waits until the close frame
-// fits into the buffer).
+// A WebSocket connection. States: live, lagging (unsubscribed since a recorded offset), catching up, and leaving (waits
+// until the close frame fits into the buffer).
 
 import type { BookDemand, Caller, MarketView } from '../../../actors/views.ts'
 import type { GapUpdate } from '../../../engine/events.ts'
@@ -87,13 +86,13 @@ export class Session implements Connection {
   wildcard: WildcardSubscription | null = null
   /** A trade replay is running. Its markets are not among the subscriptions yet. */
   isReplaying = false
-  /** Subscribed topics by name. Empty while the connection lags. */
+  /** Empty while the connection lags. */
   readonly #topics = new Map<string, Topic>()
   readonly #ws: Socket
   readonly #hub: HubAccess
   #isWaiting = false
   #state: State = { kind: 'live' }
-  /** Queued commands, at most `commandsWaitingMax`. */
+  /** At most `commandsWaitingMax` commands. */
   readonly #waiting: Command[] = []
   /** A stack: the last task runs. A catch-up is pushed above the task that it interrupts. */
   readonly #tasks: Task[] = []
@@ -101,7 +100,7 @@ export class Session implements Connection {
   #isBroken = false
   #ending: Close | null = null
   #errorTimesMs: number[] = []
-  /** Counts of the current second: commands, ping frames, and refusals with RATE_LIMITED. */
+  /** Counts of the current second. `refusals` counts errors with code RATE_LIMITED. */
   #second = { startMs: Number.NEGATIVE_INFINITY, commands: 0, pings: 0, refusals: 0 }
   #minute = { startMs: Number.NEGATIVE_INFINITY, refusals: 0 }
   #unsubscribedSinceMs: number
@@ -151,7 +150,6 @@ export class Session implements Connection {
     return this.#tasks.length > 0 || this.#waiting.length > 0
   }
 
-  /** Sends the welcome message and the venues' status. */
   open(): void {
     this.#ws.subscribe(statusTopic(this.encoder.form))
     this.#ws.subscribe(heartbeatTopic(this.encoder.form))
@@ -183,7 +181,7 @@ export class Session implements Connection {
     this.#hub.advance(this)
   }
 
-  /** Counts a ping frame of the client. The library sends the pong. */
+  /** The library sends the pong. */
   receivePing(): void {
     if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
     this.#rollSecond()
@@ -234,7 +232,7 @@ export class Session implements Connection {
     this.send(this.encoder.reply(reply))
   }
 
-  /** The library sends messages that were published before this one first. */
+  /** The library sends earlier published messages first. */
   send(frame: Frame): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
     // 2: the library dropped the message above the hard limit. The stream now has a gap and must be closed.
@@ -297,7 +295,7 @@ export class Session implements Connection {
   }
 
   /**
-   * Sends a heartbeat without offsets while the connection is not live. It may not have received messages up to the
+   * Sends a heartbeat without offsets while the connection is not live, since it may have missed messages up to the
    * current offsets.
    */
   beat(beat: Omit<Heartbeat, 'offsets'>): void {
@@ -411,7 +409,6 @@ export class Session implements Connection {
     this.#unsubscribeAll()
   }
 
-  /** Unsubscribes from all topics except status messages. */
   #unsubscribeAll(): void {
     for (const { variant, key } of this.subscriptions.all()) this.unsubscribe(variant, key)
     if (this.wildcard !== null) this.#hub.fanOut.closeWildcard(this.wildcard)
@@ -443,8 +440,8 @@ export class Session implements Connection {
   }
 
   /**
-   * Closes the connection after a message was dropped. The library's `dropped` handler calls this. Access to the socket
-   * within the handler crashes the process, so the close is deferred.
+   * The library calls this in its `dropped` handler, in which access to the socket crashes the process. The close is
+   * therefore deferred.
    */
   break(): void {
     if (this.#isBroken) return

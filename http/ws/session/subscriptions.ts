@@ -1,6 +1,5 @@
 // Subscriptions of one connection: at most one variant per market and channel. A subscription to a venue or `*`
-// replaces those to its single markets, so that no message is sent twice. Stores market references but does not read
-// markets.
+// replaces the subscriptions to its single markets, so that no message is sent twice.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import {
@@ -10,12 +9,12 @@ import {
   type WideKey,
 } from '../fan-out/channel-variants.ts'
 
-/** Whether a wide subscription contains a venue or another wide subscription. */
+/** True if a wide subscription contains a venue or another wide subscription. */
 export function contains(wide: WideKey, key: WideKey): boolean {
   return wide === '*' || wide === key
 }
 
-/** What a command subscribes to: a wide key (a venue or `*`), or single markets if `key` is null. */
+/** A wide key (a venue or `*`), or single markets if `key` is null. */
 export interface Subscribed {
   readonly key: WideKey | null
   readonly refs: readonly MarketRef[]
@@ -69,7 +68,6 @@ class ChannelSubscriptions {
     if (single?.isHeld === true) this.#holds?.release(single.ref)
   }
 
-  /** Removes all subscriptions. */
   clear(): void {
     this.wide.clear()
     for (const number of this.#singles.keys()) this.#remove(number)
@@ -93,7 +91,7 @@ class ChannelSubscriptions {
     return this.wideVariant(market.venue) ?? this.#singles.get(market.number)?.variant ?? null
   }
 
-  /** Whether a wide subscription contains it. False for a key that is itself subscribed. */
+  /** True if a wide subscription contains the key or the markets. False for a key that is itself subscribed. */
   isPart({ key, refs }: Subscribed): boolean {
     return key === null
       ? refs.some(({ venue }) => this.covers(venue))
@@ -126,7 +124,6 @@ class ChannelSubscriptions {
 }
 
 export class Subscriptions {
-  /** Subscriptions by channel. */
   readonly #channels = new Map<ChannelName, ChannelSubscriptions>()
   readonly #holdsOf: (channel: ChannelName) => BookHolds | null
 

@@ -1,6 +1,5 @@
 // Tasks of commands: generators that yield between markets, so that a connection can wait for its socket and let other
-// connections run. The code between two yields must be synchronous: never add an await here or in fill.ts, replay.ts
-// and book-resume.ts.
+// connections run. Never add an await between two yields here or in fill.ts, replay.ts and book-resume.ts.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import { subscriptionsMax } from '../../../engine/limits.ts'
@@ -16,7 +15,7 @@ import { type Connection, type HubAccess, skipsPerTick, type Task } from './conn
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
 import type { Subscribed } from './subscriptions.ts'
 
-/** Placeholder for calls that need only a channel's offset. Market numbers begin at 1. */
+/** For calls that need only a channel's offset. Market numbers begin at 1. */
 const NO_MARKET = 0
 
 export function* carryOut(connection: Connection, hub: HubAccess, command: Command): Task {
@@ -86,7 +85,7 @@ function resolve(catalog: CatalogView, target: Target): Resolved | { readonly re
     else refs.set(view.ref.number, view.ref)
   }
   for (const slug of target.eventSlugs) {
-    // Look up all venues: a slug is an event id of a venue, and several venues may have an event with this id.
+    // A slug is an event id of a venue, and several venues may have an event with this id.
     const found = catalog.names.keys.flatMap((venue) => catalog.marketsOfEvent(venue, slug))
     if (found.length === 0) rejected.push({ event_slug: slug, code: 'UNKNOWN_MARKET' })
     for (const { ref } of found) refs.set(ref.number, ref)
@@ -126,7 +125,7 @@ function* begin(
   return true
 }
 
-/** Whether a wide subscription with other options contains a requested market or key. */
+/** True if a wide subscription with other options contains a requested market or key. */
 function isOtherVariant(
   connection: Connection,
   variant: ChannelVariant,
@@ -187,7 +186,7 @@ function unsubscribe(
   }
 }
 
-/** Sends current books, whether subscribed or not. Covers their markets and waits for books that were not covered. */
+/** Sends current books, whether subscribed or not. Covers their markets and waits for newly covered books. */
 function* snapshots(
   connection: Connection,
   hub: HubAccess,

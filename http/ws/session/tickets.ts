@@ -1,6 +1,5 @@
 // A ticket opens a stream without a key or token in the URL, because URLs are logged. It is valid for one handshake
-// within a minute, even if the handshake fails. Tickets are stored in memory only: after a restart clients must request
-// new ones. Their number is limited per account, so that no account evicts tickets of another, and in total. A gateway
+// within a minute, even if the handshake fails. The number of tickets is limited per account and in total. A gateway
 // publishes the hash and the use of each ticket to the other gateways. This takes about 1 ms, during which a ticket can
 // be used at two gateways.
 
@@ -19,7 +18,7 @@ interface Issued {
 export class Tickets {
   readonly #clock: Clock
   readonly #publish: (update: TicketMessage) => void
-  /** Tickets by hash, in order of issue and therefore of expiry. */
+  /** In order of issue and therefore of expiry. */
   readonly #issued = new Map<string, Issued>()
   readonly #ofAccount = new Map<AccountId, Set<string>>()
 
@@ -29,7 +28,7 @@ export class Tickets {
     this.#publish = publish
   }
 
-  /** Issues a ticket. Beyond the limit per account or in total, deletes the oldest ticket. */
+  /** Beyond the limit per account or in total, deletes the oldest ticket. */
   issue(caller: Caller): string {
     const ticket = randomBytes(24).toString('base64url')
     const [id, leftMs] = [hashOf(ticket), ticketSeconds * 1_000]

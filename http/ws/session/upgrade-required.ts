@@ -1,7 +1,6 @@
-// Checks the headers of a WebSocket handshake and builds the 426 answer that names the missing headers. The library
-// upgrades only requests with a Sec-WebSocket-Key of 24 characters and passes all others to the router. Both the
-// handshake (upgrade.ts) and the route of a plain GET therefore call this function. `Connection` is not checked: the
-// library returns only the first line of a repeated header.
+// Checks the headers of a WebSocket handshake. The library upgrades only requests with a Sec-WebSocket-Key of 24
+// characters and passes the remaining requests to the router, so both upgrade.ts and the route of a plain GET use this
+// check. `Connection` is not checked, because the library returns only the first line of a repeated header.
 
 import { type Answer, failure, withHeader } from '../../request/reply.ts'
 
@@ -12,7 +11,7 @@ type ReadHeader = (name: string) => string
 const KEY_CHARACTERS = 24
 const VERSION = '13'
 
-/** The 426 answer to an incomplete handshake. Null if the handshake is complete. */
+/** The 426 answer, which names the missing headers. Null if the handshake is complete. */
 export function upgradeRequired(header: ReadHeader): Answer | null {
   const lacks = lacksOf(header)
   if (lacks.length === 0) return null

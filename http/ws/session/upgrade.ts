@@ -1,6 +1,5 @@
-// The handshake of the stream: checks the credential and the quota, takes a connection slot and upgrades. Refusals are
-// HTTP answers with the rate headers: 401, 422, 426, 429 or 503. The slot is taken in the tick of the upgrade, so that
-// simultaneous handshakes cannot exceed the limit.
+// The handshake of the stream. Refusals are HTTP answers with the rate headers. The connection slot is taken in the
+// tick of the upgrade, so that simultaneous handshakes cannot exceed the limit.
 
 import type {
   HttpRequest,
@@ -123,7 +122,7 @@ class Handshake {
   #isOver = false
   #closes = false
   #quota: Quota | null = null
-  /** The quota already counted the request for the ticket. */
+  /** The request for the ticket was counted, so the handshake is not. */
   #isPaid = false
   #origin: string | null = null
 

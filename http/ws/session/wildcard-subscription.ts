@@ -1,6 +1,6 @@
-// A wildcard subscription whose states are being sent market by market. Each market becomes live with its own state.
-// Until all states are sent, the hub sends the live messages directly to the connection. Topics of single markets would
-// cost 0.5 µs and 100 bytes for each of 100,000 markets.
+// A wildcard subscription whose states are being sent market by market. Until all states are sent, the hub sends live
+// messages directly to the connection. Topics of single markets would cost 0.5 µs and 100 bytes for each of 100,000
+// markets.
 
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -43,7 +43,7 @@ export class WildcardSubscription {
     return id ?? null
   }
 
-  /** Starts again: all states sent so far are out of sync. */
+  /** All states sent so far are out of sync. */
   restart(): void {
     this.#next = 0
     this.isResync = true
