@@ -1,4 +1,4 @@
-// Callers that wait for the first snapshot of a book. Their number is limited in total and for each owner.
+// Requests that wait for the first snapshot of a book. Their number is limited in total and per owner.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import { coverageWaitingMax, coverageWaitingOfOwnerMax } from '../engine/limits.ts'
@@ -14,7 +14,7 @@ export class BookWaits {
     this.#clock = clock
   }
 
-  /** Resolves at `end`, or after `waitMs`. Resolves at once if too many callers wait. */
+  /** Resolves when the book is live, or after `waitMs`. Resolves at once if too many requests wait. */
   add(market: MarketNumber, waitMs: number, owner: string): Promise<void> {
     const ofOwner = this.#ofOwner.get(owner) ?? 0
     const isFull = this.#count >= coverageWaitingMax || ofOwner >= coverageWaitingOfOwnerMax
@@ -34,12 +34,10 @@ export class BookWaits {
     })
   }
 
-  /** Ends the waits for a market, because its book is live. */
   end(market: MarketNumber): void {
     for (const finish of [...(this.#waiting.get(market) ?? [])]) finish()
   }
 
-  /** Ends all waits. */
   stop(): void {
     for (const market of [...this.#waiting.keys()]) this.end(market)
   }

@@ -3,8 +3,8 @@ import { EngineError } from '../engine/errors.ts'
 import { onAbort } from '../engine/on-abort.ts'
 
 /**
- * Deadline of one request, which also passes when one of the signals aborts. The awaited work continues, because other
- * requests may share it. `end` must be called when the request is answered.
+ * Deadline of one request, which also passes when one of the signals aborts. The awaited work continues, because
+ * several requests may share it. `end` must be called when the request is answered.
  */
 export class Deadline {
   readonly #late = new AbortController()
@@ -15,15 +15,11 @@ export class Deadline {
     this.#ends = [clock.after(waitMs, abort), ...signals.map((signal) => onAbort(signal, abort))]
   }
 
-  /** Aborts at the deadline. */
   get signal(): AbortSignal {
     return this.#late.signal
   }
 
-  /**
-   * Resolves with the result of the work, or with `late` if the deadline passes first. Rejects if the work rejects
-   * first.
-   */
+  /** Resolves with `late` if the deadline passes first. */
   wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
     return new Promise((resolve, reject) => {
       const unsubscribe = onAbort(this.signal, () => resolve('late'))
@@ -36,7 +32,6 @@ export class Deadline {
   }
 }
 
-/** Error for a temporary failure. The client may repeat the request after a second. */
 export function unavailable(detail: string, cause?: unknown): EngineError {
   return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
 }

@@ -1,11 +1,11 @@
-// The markets that each owner demands, and the owner that demands most. If all places are taken, an owner with fewer
-// demands displaces one of the largest owner. A client with many accounts or addresses therefore cannot exclude others.
+// The markets that each owner demands. When all places are taken, an owner with few demands takes a place of the owner
+// with the most. A client with many accounts or addresses therefore cannot exclude other clients.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 
 interface Share {
   count: number
-  /** Number of demands of each market, the longest demanded first. */
+  /** Number of demands of each market, the longest demanded market first. */
   readonly markets: Map<MarketNumber, number>
 }
 
@@ -28,7 +28,7 @@ export class DemandOwners {
     this.#setCount(owner, share, share.count + 1)
   }
 
-  /** Removes one demand of the market. It must have been added. */
+  /** The market must have been added for the owner. */
   remove(owner: string, market: MarketNumber): void {
     const share = this.#shares.get(owner)
     if (share === undefined) return
@@ -39,7 +39,7 @@ export class DemandOwners {
     if (share.count === 0) this.#shares.delete(owner)
   }
 
-  /** An owner with the most demands, if it demands at least two more than `owner`; else null. */
+  /** The owner with the most demands if it has at least two more than `owner`, else null. */
   largestBeside(owner: string): string | null {
     for (let count = this.#byCount.length - 1; count >= this.countOf(owner) + 2; count -= 1) {
       for (const largest of this.#byCount[count] ?? []) return largest
@@ -48,7 +48,7 @@ export class DemandOwners {
     return null
   }
 
-  /** Up to `count` markets of an owner, the longest demanded first. The next call returns others first. */
+  /** Up to `count` markets of an owner, longest demanded first. Returned markets move to the end of the order. */
   takeMarkets(owner: string, count: number): MarketNumber[] {
     const markets = this.#shares.get(owner)?.markets ?? new Map<MarketNumber, number>()
     const taken: MarketNumber[] = []

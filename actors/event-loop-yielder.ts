@@ -3,7 +3,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
 
-/** Length of a time slice of background work. */
 const TIME_SLICE_MS = 1.5
 
 /** The work must await `yieldIfDue()` between its parts, or check `isDue` first. */
@@ -27,7 +26,7 @@ export class EventLoopYielder {
     this.restart()
   }
 
-  /** Starts a new time slice. Must be called after awaiting anything else. */
+  /** Must be called after awaiting anything except `yieldIfDue()`. */
   restart(): void {
     this.#endsAtMs = this.#clock.monotonicMs() + TIME_SLICE_MS
   }

@@ -11,12 +11,11 @@ import type { MarketActor } from './market/market.ts'
 
 const TICK_EVERY_MS = 25
 const TICK_MS_MAX = 1
-/** Interval in which each market is ticked once. */
+/** Each market is ticked once in this interval. */
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
-/** Rows deleted per slice. Deleting a trade takes the longest, about 35 µs. */
+/** Rows deleted per slice. Deleting a trade takes about 35 µs. */
 const PRUNE_ROWS = 24
-/** Interval of the search for old markets, and the number of markets removed per slice. */
 const REMOVE_OLD_EVERY_MS = 5_000
 const REMOVE_OLD_COUNT = 10
 /** Delay until the next slice if work remains. */
@@ -24,8 +23,8 @@ const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS
 /**
- * Delay after a start until rows that were deleted before it are overwritten. Later ones are overwritten by each hourly
- * backup.
+ * Delay after a start until rows that were deleted before it are overwritten. Hourly backups overwrite rows that are
+ * deleted later.
  */
 const OVERWRITE_AFTER_MS = 60_000
 
@@ -39,7 +38,6 @@ interface HousekeepingParts {
   readonly sizeBytesMax: number
 }
 
-/** Starts all housekeeping. Returns functions that stop it. */
 export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[] {
   const { clock, storage, log, catalog, accounts, retentionDays, sizeBytesMax } = parts
   const tick = ticker(clock, catalog)
@@ -64,8 +62,8 @@ export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[
 }
 
 /**
- * Deletes expired and surplus rows, overwrites deleted accounts and backs up accounts, until the returned function is
- * called. A standby engine runs only this, because its disk also stores accounts.
+ * Deletes expired and surplus rows, overwrites deleted accounts and backs up accounts. Returns a function that stops
+ * the work. A standby engine runs only this work, because its disk also stores accounts.
  */
 export function startStorageHousekeeping(
   parts: Omit<HousekeepingParts, 'catalog' | 'accounts'>,
@@ -85,10 +83,7 @@ export function startStorageHousekeeping(
   }
 }
 
-/**
- * Ticks each market once per TICK_ROUND_MS, in slices of at most a millisecond. After a start every market has a
- * checkpoint to write, so one slice would take long.
- */
+/** After a start every market has a checkpoint to write, so the round is split into slices of at most a millisecond. */
 function ticker(clock: Clock, catalog: Catalog): () => void {
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
   return () => {
@@ -108,7 +103,7 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
   }
 }
 
-/** Runs `work` every `everyMs`. While it returns true, repeats it after {@link SOON_MS}. */
+/** Runs `work` every `everyMs`. While `work` returns true, repeats it after {@link SOON_MS}. */
 function runInSlices(parts: {
   clock: Clock
   everyMs: number

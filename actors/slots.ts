@@ -1,5 +1,5 @@
-// Limits concurrent work. At most `runningMax` tasks run at once and `waitingMax` more are queued. Slots are
-// distributed fairly between requesters, at most `runningOfOneMax` for each.
+// Limits concurrent work. At most `runningMax` tasks run at once and `waitingMax` tasks wait. Slots are distributed
+// fairly between requesters, at most `runningOfOneMax` for each.
 
 import type { Clock } from '../engine/clock.ts'
 import { FairQueue, type Requester, SYSTEM } from '../engine/fair-queue.ts'
@@ -12,14 +12,13 @@ interface SlotBounds {
   readonly runningOfOneMax?: number
 }
 
-/** `run` and `take` reject with it if the queue is full. */
+/** `run` and `take` reject with this error if the queue is full. */
 export class SlotsFull extends Error {}
 
 export class Slots {
   readonly #runningMax: number
   readonly #runningOfOneMax: number
   readonly #waiting: FairQueue<Waiting>
-  /** Number of running tasks by requester name. */
   readonly #running = new Map<string, number>()
   #runningCount = 0
 
@@ -42,7 +41,7 @@ export class Slots {
     return this.#waiting.size > 0
   }
 
-  /** Whether a queued task's requester has fewer slots than this requester. */
+  /** Whether a waiting task's requester has fewer slots than this requester. */
   hasWaitingWithFewer(requester: Requester): boolean {
     const own = this.#runningOf(requester)
     const isFewer = (other: Requester) => this.#runningOf(other) < own
@@ -51,7 +50,7 @@ export class Slots {
 
   /**
    * Runs the task when it gets a slot, and settles like the task. Rejects if `signal` aborts before that. Rejects with
-   * SlotsFull if the queue is full or if requesters with fewer tasks fill it later.
+   * SlotsFull if the queue is full, or if tasks of requesters with fewer tasks fill the queue later.
    */
   async run<Result>(
     signal: AbortSignal,
@@ -67,7 +66,7 @@ export class Slots {
     }
   }
 
-  /** Resolves when a slot is assigned. The caller must return it with `release`. Rejects like `run`. */
+  /** Resolves when a slot is assigned. The caller must return the slot with `release`. Rejects like `run`. */
   async take(signal: AbortSignal, requester: Requester = SYSTEM): Promise<void> {
     if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
   }
@@ -93,7 +92,7 @@ export class Slots {
     return this.#runningCount < this.#runningMax && Number.isFinite(this.#load(requester))
   }
 
-  /** Number of slots that a requester uses; Infinity if it has its maximum. */
+  /** Number of slots that a requester uses. Infinity if the requester has its maximum. */
   #load(requester: Requester): number {
     const count = this.#runningOf(requester)
     const isBounded = requester !== SYSTEM
@@ -113,7 +112,7 @@ export class Slots {
     }
   }
 
-  /** Resolves when another task's slot is assigned to this one. */
+  /** Resolves when the slot of a finished task is assigned to this task. */
   #waitForSlot(signal: AbortSignal, requester: Requester): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -158,7 +157,7 @@ interface FairRun {
 /** Must be awaited between two parts of the task. */
 export type YieldSlot = () => Promise<void>
 
-/** Slots for long tasks. Between two parts a task may release its slot to another task and queue again. */
+/** Slots for long tasks. Between two parts a task may release its slot and wait for the next one. */
 export class FairSlots {
   readonly #slots: Slots
   readonly #bounds: FairBounds
@@ -173,7 +172,7 @@ export class FairSlots {
     return this.#slots.isFull(requester)
   }
 
-  /** Like Slots.run. A task may also be rejected when it queues again after yielding its slot. */
+  /** Like Slots.run. A task may also be rejected when it waits again after yielding its slot. */
   async run<Result>(
     { clock, signal, requester = SYSTEM }: FairRun,
     work: (yieldSlot: YieldSlot) => Promise<Result>,

@@ -1,18 +1,16 @@
-// Actors and their mailboxes. An actor owns state and handles one message per synchronous call. The system queues
-// messages in mailboxes, runs actors within a time budget, and restarts an actor that threw. On an idle engine `send`
-// handles a message synchronously, in the tick that received its bytes. Behind a backlog the message waits. There are
-// three limits for waiting messages:
-// - number per mailbox
-// - weight over all mailboxes: above the limit the venues are not read
+// Actors and their mailboxes. An actor owns state and handles one message per synchronous call. An idle engine handles
+// a message in the tick that received its bytes. Otherwise the message waits in a mailbox. Three limits apply:
+// - number of messages per mailbox
+// - weight of all waiting messages: above the limit the venues are not read
 // - age: `onLate` is called on an actor whose perishable messages wait too long
 //
 // Some calls bypass the mailbox. They run on the same thread, between messages or while another actor handles a message.
 // They change no state that an unfinished handler depends on:
-//   VenueActor.note            measures the delay of an event before it waits, to exclude the wait
+//   VenueActor.note            measures the delay of an event before the event waits
 //   VenueActor.requestResync   must work with a full mailbox and while the system is on hold
-//   VenueActor.backFillTrades  reports a trade lost at a full mailbox; a message could be lost in the same way
-//   VenueActor.onDelay, read   the delay watch runs even while no messages are handled
-//   MarketActor.onLate         is called by `sampleAges`, even while no messages are handled
+//   VenueActor.backFillTrades  reports a trade that a full mailbox rejected
+//   VenueActor.onDelay, read   run even while no messages are handled
+//   MarketActor.onLate         runs even while no messages are handled
 //   VenueActor.onUpdate, Whales.onMarketRemoved   publisher watchers run in the tick of the update
 //   MarketActor.tick           every five seconds per market; messages would allocate 100,000 mailboxes
 //   MarketActor.checkpoint     at shutdown, when no messages are handled
@@ -31,15 +29,15 @@ import {
 import type { Log } from '../engine/process/log.ts'
 import type { Count, Durations, Metrics } from '../engine/process/metrics.ts'
 
-/** The only result type of a handler. A handler that returns a promise does not compile. */
+/** A handler that returns a promise does not compile. */
 export type ReceiveResult = undefined
 
 export interface Actor<Message> {
   /** Kind and id of the actor, for logs. */
   readonly name: string
   /**
-   * Handles one message synchronously. If it throws, the system restarts the actor. `waitedMs`: time that the message
-   * waited in the mailbox, 0 if it was handled at once.
+   * Handles one message synchronously. If this method throws, the system restarts the actor. `waitedMs`: time that the
+   * message waited in the mailbox, 0 if it was handled at once.
    */
   receive(message: Message, waitedMs: number): ReceiveResult
   /** Resets the state after `receive` threw, and requests lost data again. */
@@ -47,45 +45,42 @@ export interface Actor<Message> {
   /** Called for a message that is lost because the mailbox is full. The actor must request the lost data again. */
   onOverflow(lost: Message): void
   /**
-   * Whether a message soon loses its value. Such messages have their own queue, which is handled first. If absent, no
-   * message does.
+   * Whether a message soon loses its value. These messages have their own queue, which is handled first. Default: no
+   * message.
    */
   isPerishable?(message: Message): boolean
-  /** Whether a perishable message may be dropped to make room. If absent, none may. */
+  /** Whether a perishable message may be dropped to make room. Default: no message. */
   isDroppable?(message: Message): boolean
   /** Called about ten times a second while a perishable message has waited longer than `messageAgeMsMax`. */
   onLate?(): void
-  /** Weight of a message in the limit for all waiting messages. A small message weighs 1, as do all if absent. */
+  /** Weight of a message in the limit for all waiting messages. Default: 1, the weight of a small message. */
   weightOf?(message: Message): number
 }
 
 /** Interval at which `mustHold` is checked while it is true. */
 const HOLD_MS = 5
 /**
- * Behind a backlog, handlers get this many times the time that was spent on reading sockets, because handling a message
- * takes that much longer than reading it.
+ * Behind a backlog, handlers get this multiple of the time that was spent on reading sockets. Handling a message takes
+ * that much longer than reading it.
  */
 const WORK_PER_READ = 3
-/** Number of perishable messages that are handled for each retained one. */
+/** Number of perishable messages that are handled for each retained message. */
 const PERISHABLE_PER_RETAINED = 4
 
-/** An actor with the handle for sending messages to it. */
 export interface ActorRef<Message, Target = Actor<Message>> {
   readonly actor: Target
-  /** Whether no message waits. */
   readonly isIdle: boolean
-  /** Handles a message now if none waits before it, else queues it. */
+  /** Handles a message now if none waits before it. Otherwise queues it. */
   send(message: Message): void
 }
 
-/** A mailbox, as seen by the system. */
+/** The system's interface of a mailbox. */
 interface Runnable {
   isQueued: boolean
   /** Handles at most `count` messages. Returns whether more wait. */
   run(count: number, nowMs: number): boolean
   /** Current wait of the oldest message of each kind. */
   waitedMs(nowMs: number): Waits
-  /** Calls the actor's `onLate`. */
   notifyLate(): void
 }
 
@@ -95,7 +90,7 @@ export interface Waits {
   readonly retainedMs: number
 }
 
-/** While it returns true, no messages are handled. Mailboxes fill up and may overflow. */
+/** While the test returns true, no messages are handled. Mailboxes fill up and may overflow. */
 type HoldTest = () => boolean
 
 interface SystemParts {
@@ -116,7 +111,7 @@ export class System {
   #isStopped = false
   #isFull = false
   #weight = 0
-  /** Monotonic time at which the last batch of messages ended; 0 if no message waits. */
+  /** Monotonic time at which the last batch of messages ended. 0 if no message waits. */
   #ranAtMs = 0
   /** Longest wait of the messages that were handled since the last `sampleAges`. */
   #perishableMsMax = 0
@@ -138,12 +133,13 @@ export class System {
     metrics.gauge('messages_waiting_weight', 'Weight of all waiting messages.', () => this.#weight)
   }
 
-  /** Number of actors with waiting messages. */
   get waiting(): number {
     return this.#ready.length - this.#readyHead
   }
 
-  /** Whether the venues should not be read. True from `waitingWeightMax` until the weight falls to `waitingWeightLow`. */
+  /**
+   * Whether the venues should not be read. True from `waitingWeightMax` until the weight falls to `waitingWeightLow`.
+   */
   get isFull(): boolean {
     return this.#isFull
   }
@@ -159,7 +155,7 @@ export class System {
     return this.#clock.monotonicMs()
   }
 
-  /** Handles a message synchronously if nothing waits. Returns false if the message must be queued. */
+  /** Returns false if the message must be queued, because another message waits or is being handled. */
   handleNow<Message>(actor: Actor<Message>, message: Message): boolean {
     if (this.#isRunning || this.#isScheduled || this.#mustHold()) return false
     this.#isRunning = true
@@ -169,7 +165,7 @@ export class System {
     return true
   }
 
-  /** Schedules a mailbox that queued a message of this weight. */
+  /** `weight`: weight of the queued message. */
   enqueue(runnable: Runnable, weight: number): void {
     this.#weight += weight
     if (!runnable.isQueued) {
@@ -180,7 +176,6 @@ export class System {
     if (this.#weight >= waitingWeightMax) this.#isFull = true
   }
 
-  /** Subtracts the weight of a message that left its mailbox. */
   unload(weight: number): void {
     this.#weight -= weight
     if (this.#weight <= waitingWeightLow) this.#isFull = false
@@ -194,12 +189,12 @@ export class System {
     return this.#isStopped
   }
 
-  /** After this call no message is handled. */
+  /** Handles no message afterwards. */
   stop(): void {
     this.#isStopped = true
   }
 
-  /** Handles one message. If the handler throws, only its actor is restarted. */
+  /** An exception of the handler restarts only its actor. */
   deliver<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
     this.#handled.inc()
     this.#waits.observe(waitedMs)
@@ -274,8 +269,8 @@ export class System {
   }
 
   /**
-   * Time budget of the handlers, in ms. Behind a backlog handlers get most of the time, up to a maximum. Otherwise the
-   * backlog would grow without end, because sockets are read for up to 100 ms between two budgets.
+   * Time budget of the handlers, in ms. Sockets are read for up to 100 ms between two budgets. Behind a backlog
+   * handlers therefore get most of the time, up to a maximum, so that the backlog cannot grow without end.
    */
   #budgetMs(nowMs: number): number {
     const isBehind = this.#ranAtMs > 0
@@ -384,7 +379,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
   }
 }
 
-/** A first-in-first-out queue of at most `capacity` messages with their arrival times. */
+/** A first-in-first-out queue of at most `capacity` messages. */
 class Mailbox<Message> {
   readonly #capacity: number
   /** `atMs`: monotonic time of arrival. */
@@ -398,12 +393,11 @@ class Mailbox<Message> {
     return this.#queue.length
   }
 
-  /** Arrival time of the oldest message; null if empty. */
   get oldestAtMs(): number | null {
     return this.#queue[0]?.atMs ?? null
   }
 
-  /** Adds a message. Returns false if the mailbox is full. */
+  /** Returns false if the mailbox is full. */
   push(message: Message, atMs: number): boolean {
     if (this.#queue.length >= this.#capacity) return false
     this.#queue.push({ message, atMs })

@@ -1,5 +1,5 @@
-// Published trades by run and offset, for streams that resume. Stores every announced loss with its offset, which a
-// resuming client receives as a `gap`. Records the end of the last run.
+// Published trades by run and offset, for streams that resume. Each announced loss is stored with its offset. A client
+// that resumes receives the loss as a `gap`.
 
 import type { Update } from '../engine/events.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'
@@ -11,11 +11,11 @@ export class TradeLog implements TradeLogView, Watcher {
   readonly present: RunView
   readonly #publisher: Publisher
   readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
-  /** Offset of the newest loss of this run. Only this class stores losses. */
+  /** Offset of the newest loss of this run. */
   #newestLoss = Number.NEGATIVE_INFINITY
 
   /**
-   * `run` is the current run, which has published nothing yet. The caller must register the log as a watcher of the
+   * `run`: the current run, which has published nothing yet. The caller must register the log as a watcher of the
    * publisher.
    */
   constructor(parts: {
@@ -28,7 +28,7 @@ export class TradeLog implements TradeLogView, Watcher {
     this.#storage = parts.storage
     const { runs, trades } = this.#storage
     const last = runs.all().findLast(({ number }) => number < this.present.number)
-    // The end of the last run is recorded at startup, because it is unknown once its newest trades have expired.
+    // The end of the last run is recorded at startup, because it is unknown when its newest trades have expired.
     if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
   }
 
@@ -59,7 +59,7 @@ export class TradeLog implements TradeLogView, Watcher {
   }
 
   losses(query: Parameters<TradeLogView['losses']>[0]) {
-    // Avoids a disk read for most queries: thousands of clients reconnect at once, and losses are rare.
+    // Avoids a disk read for most queries, because losses are rare and thousands of clients may resume at once.
     if (query.run === this.present.number && query.offset > this.#newestLoss) return []
     return this.#storage.losses.range(query)
   }

@@ -1,4 +1,4 @@
-// Limits the requests to venues that users cause, per minute for each account and address.
+// Limits the venue requests that users cause, per minute for each account and address.
 
 import { WINDOW_MS } from '../engine/accounts/account.ts'
 import type { Clock } from '../engine/clock.ts'
@@ -12,7 +12,7 @@ export class VenueBudget {
   readonly #perMinute: number
   readonly #what: string
 
-  /** `what`: what is requested, for the error message. */
+  /** `what`: name of the requested thing, for the error message. */
   constructor(clock: Clock, perMinute: number, what: string) {
     this.#clock = clock
     this.#quotas = new Quotas(clock)
@@ -20,7 +20,7 @@ export class VenueBudget {
     this.#what = what
   }
 
-  /** Counts one request. Throws RATE_LIMITED if the account or address has none left. The system is exempt. */
+  /** Throws RATE_LIMITED if the account or address has no request left. The system is exempt. */
   take(requester: Requester): void {
     if (requester === SYSTEM) return
     const exhausted = requester

@@ -1,6 +1,5 @@
 // Read interfaces of the actors and stores for the API server, and the few requests that HTTP may make. http/ depends
-// only on these interfaces, and its tests replace them by fakes. Returned values are valid only in the current
-// event-loop tick unless stated otherwise.
+// only on these interfaces. Returned values are valid only in the current event-loop tick unless stated otherwise.
 
 import type { KeyScope } from '../engine/accounts/account.ts'
 import type { MemberStatus } from '../engine/cluster/members.ts'
@@ -54,21 +53,21 @@ export interface MarketFilter {
   /** Finer than `status`. Unopened markets are listed only if the phase includes them. */
   readonly phase: MarketPhase | null
   /**
-   * Only these markets; null accepts any. For lookups by slug, token, ticker, event or series. `key` identifies the
-   * lookup and is part of the pin, because the set of markets may grow while a client pages.
+   * Only these markets. Null accepts any. `key` identifies the lookup and is part of the pin, because the set of
+   * markets may grow while a client pages.
    */
   readonly among: { readonly key: string; readonly markets: readonly MarketNumber[] } | null
 }
 
 /**
- * Each market is either `unopened`, `open`, `closed` or `settled`. `ended` includes closed and settled ones; `any`
+ * Each market is either `unopened`, `open`, `closed` or `settled`. `ended` includes closed and settled ones. `any`
  * includes all.
  */
 export type MarketPhase = 'unopened' | 'open' | 'closed' | 'settled' | 'ended' | 'any'
 
 export type MarketOrder = 'volume' | 'created_at' | 'close_time'
 
-/** `pin` is that of the previous page, or null to select a new ranking. */
+/** `pin`: pin of the previous page, or null to select a new ranking. */
 export interface PageQuery {
   readonly pin: number | null
   readonly offset: number
@@ -92,11 +91,10 @@ export interface SearchQuery extends PageQuery {
 export interface MarketPage {
   readonly markets: readonly MarketView[]
   readonly total: number
-  /** Pin and offset of the next page; null on the last page. */
+  /** Pin and offset of the next page. Null on the last page. */
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
-/** An event with its current markets. */
 export interface EventView {
   readonly summary: EventSummary
   readonly platform: string
@@ -130,48 +128,46 @@ export interface EventPage {
 
 /** Called synchronously when the catalogue changes. Must not throw. */
 export interface CatalogWatcher {
-  /** Called when a market was added or its listing changed. */
   onListed(market: MarketView): void
   onRemoved(market: MarketView): void
   /** Called when only the volumes or other figures of a market changed. */
   onMoved?(market: MarketView): void
   /** Called when any part of a listing changed, including volumes and prices. Called before `onListed`. */
   onChanged?(market: MarketView): void
-  /** Called when the summary of an event changed, such as its title or times. `markets` are its current markets. */
+  /** Called when the summary of an event changed. `markets` are its current markets. */
   onEvent?(markets: readonly MarketView[]): void
 }
 
 export interface CatalogView {
   readonly names: VenueTable
-  /** True once the catalogue of every venue is loaded. */
+  /** True when the catalogue of every venue is loaded. */
   readonly isLoaded: boolean
   /** Finds a market by its unified id, case-insensitive. */
   find(id: string): MarketView | null
-  /** Finds a market by its slug, case-insensitive. If several venues have the slug, returns the market with more volume. */
+  /** Case-insensitive. If several venues have the slug, returns the market with more volume. */
   findBySlug(slug: string): MarketView | null
   /** Finds a market by the id of an outcome, such as a token. */
   findByOutcome(venue: VenueKey, outcome: string): MarketView | null
   /** All markets of a venue with this slug, case-insensitive. */
   allBySlug(venue: VenueKey, slug: string): readonly MarketView[]
   event(venue: VenueKey, nativeId: string): EventSummary | null
-  /** Markets of an event by the venue's event id, case-insensitive. */
+  /** `nativeId`: the venue's event id, case-insensitive. */
   marketsOfEvent(venue: VenueKey, nativeId: string): readonly MarketView[]
   /** Markets of all events of a series. The name of the series is case-insensitive. */
   marketsOfSeries(venue: VenueKey, series: string): readonly MarketView[]
-  /** Finds an event by its slug, case-insensitive. If several venues have the slug, returns the event with more volume. */
+  /** Case-insensitive. If several venues have the slug, returns the event with more volume. */
   eventBySlug(slug: string): EventView | null
   listEvents(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired'
   /** The trades of a venue that match the query, over all its markets. Positions have the venue's own ordinals. */
   venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[]
   oldestVenueTradeMs(venue: VenueKey): TimeMs | null
-  /** Finds a market by its internal number. Null if it was removed. */
+  /** Finds a market by its internal number. Null if the market was removed. */
   byNumber(number: MarketNumber): MarketView | null
-  /** All markets of a venue, or of all venues (null), in no particular order. */
+  /** In no particular order. Null: markets of all venues. */
   markets(venue: VenueKey | null): Iterable<MarketView>
-  /** One page of a list. Returns 'expired' if the pin has expired. */
   list(query: ListQuery): MarketPage | 'expired'
   /**
-   * One page of the markets whose text contains every word of `text`. A promise if a worker thread must run the search.
+   * The markets whose text contains every word of `text`. Returns a promise if a worker thread must run the search.
    * Rejects with EngineError UNAVAILABLE if too many searches wait.
    */
   search(
@@ -181,11 +177,9 @@ export interface CatalogView {
   eventCount(): number
   /** Start of the first recorded run of this database. */
   readonly recordsSinceMs: TimeMs
-  /** Number of markets by venue and status. */
   counts(): Readonly<Partial<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>>
 }
 
-/** Account and credential of a request, with its limits. */
 export interface Caller {
   readonly accountId: AccountId
   readonly email: string
@@ -226,7 +220,7 @@ export interface KeyView {
   readonly lastUsedAtMs: TimeMs | null
 }
 
-/** Accounts, keys and quotas. Returned promises reject only with EngineError. */
+/** Returned promises reject only with EngineError. */
 export interface AccountsView {
   /** Null if the key is malformed, unknown or revoked. Reads no disk. */
   callerOfKey(key: string): Caller | null
@@ -235,12 +229,18 @@ export interface AccountsView {
   /** Whether the credential is still valid. A request body may arrive long after the headers with the credential. */
   isValid(caller: Caller): boolean
   takeAccountRequest(account: AccountId): Quota
-  /** Counts a request with which a login token manages the account. Has its own quota, so that keys cannot use it up. */
+  /**
+   * Counts a request with which a login token manages the account. This quota is separate, so that keys cannot use it
+   * up.
+   */
   takeManagementRequest(account: AccountId): Quota
-  /** Counts a request of the account's dashboards. Has its own quota, which other keys and tokens cannot use up. */
+  /**
+   * Counts a request of the account's dashboards. This quota is separate, so that other keys and tokens cannot use it
+   * up.
+   */
   takeDashboardRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
-  /** Counts the bytes of a document, script or page. This quota is in bytes. */
+  /** Counts the bytes of a document, script or page. */
   takeAddressFile(address: string, byteCount: number): Quota
   /** Returns the address's quota without counting a request. */
   peekAddress(address: string): Quota
@@ -263,10 +263,7 @@ export interface AccountsView {
   /** False for the local account, which has no password. */
   hasPassword(account: AccountId): boolean
   keys(account: AccountId): readonly KeyView[]
-  /**
-   * Invalidates the caller's token and closes its streams. The token's record stays on disk until the token would have
-   * expired. Does nothing for a key.
-   */
+  /** Invalidates the caller's token and closes its streams. Does nothing for a key. */
   logOut(caller: Caller): Promise<void>
   /** Invalidates all tokens of the caller's account and closes their streams. Keys stay valid. */
   logOutEverywhere(caller: Caller): Promise<void>
@@ -278,15 +275,17 @@ export interface AccountsView {
   /** Deletes the account and its data permanently. Rejects like `changePassword`. */
   deleteAccount(caller: Caller, password: string): Promise<void>
   /**
-   * The result is the only place that contains the full key. Rejects with BAD_REQUEST if the account has 20 keys.
-   * Default scope: `read`.
+   * Only the result contains the full key. Rejects with BAD_REQUEST if the account has 20 keys. Default scope: `read`.
    */
   createKey(
     account: AccountId,
     label: string,
     scopes?: readonly KeyScope[],
   ): Promise<{ view: KeyView; key: string }>
-  /** Revokes a key and closes its streams. Resolves once this is on disk, with false if the account has no such key. */
+  /**
+   * Revokes a key and closes its streams. Resolves when the change is on disk, with false if the account has no such
+   * key.
+   */
   revokeKey(account: AccountId, key: KeyId): Promise<boolean>
 }
 
@@ -296,7 +295,6 @@ export interface Session {
   readonly expiresInSeconds: number
 }
 
-/** State of one venue's feed, for /health and status messages. */
 export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
@@ -304,11 +302,11 @@ export interface VenueView extends FeedStatus {
   readonly drift: readonly DriftEntry[]
 }
 
-/** The demand of users for live books of a venue. At a gateway it is passed on to the engine. */
+/** The demand of users for live books of a venue. A gateway forwards the demand to the engine. */
 export interface BookDemand {
   /**
-   * Covers a market for ten minutes from now, or longer if it is called again. `owner`: an account id, or the address of
-   * an anonymous caller. Returns false if the market is not open or a limit of demanded markets is reached.
+   * Covers a market for ten minutes from now. `owner`: an account id, or the address of an anonymous caller. Returns
+   * false if the market is not open or a limit of demanded markets is reached.
    */
   request(market: MarketNumber, owner: string): boolean
   /**
@@ -319,21 +317,19 @@ export interface BookDemand {
   /** Ends a hold. The market stays covered for another minute, in case a client connects again. */
   release(market: MarketNumber, owner: string, reason: HoldReason): void
   /**
-   * Resolves when the first snapshot of a book arrives that was covered on demand, or `waitMs` after it was covered, so
-   * that a venue that sends no books delays only the first answers. Resolves at once for other books. At most 1,000
-   * callers wait, and at most 50 of one owner. For further callers it resolves at once.
+   * Waits for the first snapshot of a book that was just covered on demand, until `waitMs` after that moment. Resolves
+   * at once for any other book. At most 1,000 callers wait, and at most 50 of one owner. Further calls resolve at once.
    */
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void>
 }
 
 export interface CoverageCounts {
-  /** Open markets. */
   readonly open: number
   /** Markets that the policy or demand covers. */
   readonly wanted: number
   /** Markets whose books are subscribed or polled. */
   readonly covered: number
-  /** Of the covered markets, those whose book is live now. */
+  /** Covered markets whose book is live. */
   readonly live: number
   /** Wanted markets by reason. A market with several reasons is counted for each of them. */
   readonly byReason: Readonly<Record<CoverageReason, number>>
@@ -341,48 +337,47 @@ export interface CoverageCounts {
 
 export interface GameView {
   readonly markets: readonly MarketView[]
-  /** Start time in Unix milliseconds, from the first venue that states one; null if none does. */
+  /** Unix milliseconds, from the first venue that states a start time. Null if none does. */
   readonly startMs: number | null
 }
 
-/** Games by their key. */
 export type GamesView = ReadonlyMap<string, GameView>
 
 export interface SportsView {
   /**
-   * Games of a US Eastern date (YYYY-MM-DD), sorted by key. A golf tournament is listed on each day of play. A promise
-   * if many games must be grouped first; it rejects with EngineError UNAVAILABLE if too many callers wait.
+   * Games of a US Eastern date (YYYY-MM-DD), sorted by key. A golf tournament is listed on each day of play. Returns a
+   * promise if many games must be grouped first. Rejects with EngineError UNAVAILABLE if too many callers wait.
    */
   games(sport: Sport, date: string): GamesView | Promise<GamesView>
-  /** Today's US Eastern date. */
   today(): string
 }
 
 export interface MatchesView {
   /**
-   * The identical market of the other venue whose first outcome has the same meaning. Null unless the match has high
+   * The identical market of the other venue, with the same meaning of its first outcome. Null without a match of high
    * confidence.
    */
   matchedMarketOf(market: MarketRef): MarketView | null
   /** Increases when the matched market of any market changes. */
   readonly version: number
-  /** Number of matched pairs. */
   readonly count: number
 }
 
-/** Prices at any past time. Prices that were not recorded here are requested from the venue once and cached. */
+/** Prices at any past time. Prices that this process did not record are requested from the venue once and cached. */
 export interface PastPricesView {
   /**
-   * The newest price at or before a time. Recorded prices are used for times at which the feed was live, else the
-   * venue's; null if neither has one. Rejects with UNAVAILABLE if the venue does not answer, and with RATE_LIMITED if
-   * the requester has used up its venue requests.
+   * The newest price at or before a time: the recorded price if the feed was live then, otherwise the venue's. Null if
+   * neither exists. Rejects with UNAVAILABLE if the venue does not answer, and with RATE_LIMITED if the requester has
+   * used up its venue requests.
    */
   at(
     market: MarketView,
     atMs: TimeMs,
     requester?: Requester,
   ): PricePoint | null | Promise<PricePoint | null>
-  /** The venue's prices of a range, ascending. May include a few prices before and after the range. Rejects like `at`. */
+  /**
+   * The venue's prices of a range, ascending. May include a few prices before and after the range. Rejects like `at`.
+   */
   range(
     market: MarketView,
     range: PriceRange,
@@ -390,14 +385,13 @@ export interface PastPricesView {
   ): Promise<readonly PricePoint[]>
 }
 
-/** A range with a step. Steps of less than an hour return one price per minute. */
+/** Steps of less than an hour return one price per minute. */
 export interface PriceRange {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
   readonly stepMs: number
 }
 
-/** Figures of the database. */
 export interface StatsView {
   readonly trades: number
   readonly snapshots: number
@@ -406,11 +400,10 @@ export interface StatsView {
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
-  /** Coverage of each venue's books. A gateway without figures of the engine has none. */
+  /** A gateway without figures of the engine has no book figures. */
   readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
 }
 
-/** Cluster state of this process. */
 export interface ClusterView {
   readonly role: 'engine' | 'gateway'
   /** Name by which API answers identify this process. */
@@ -445,9 +438,8 @@ export interface EngineView {
   stats(): StatsView
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean
-  /** Longest wait of a message in this process in the last two seconds, in milliseconds. */
   delayMs(): number
-  /** Maximum age of a book in milliseconds. A book without a change or confirmation for longer may be stale. */
+  /** Maximum time in milliseconds since the last change or confirmation of a book that is not stale. */
   readonly bookAgeMsMax: number
   /**
    * Reads a market's book over REST. Resolves when the result arrived or after two seconds. Null if the book cannot be
@@ -467,7 +459,6 @@ export type WhaleRowView = WhaleRow
 
 /** Published trades by run and offset, for streams that resume. */
 export interface TradeLogView {
-  /** The current run. */
   readonly present: RunView
   /** The stored runs, oldest first. The current run is last. Reads the disk. */
   runs(): readonly RunView[]
@@ -477,8 +468,8 @@ export interface TradeLogView {
    */
   range(query: OffsetQuery): readonly TradeOfMarket[]
   /**
-   * Same as `range`, but reads only the trades of wanted markets. `trade` is null for other markets, and undefined if
-   * the trade can no longer be read.
+   * Same as `range`, but reads only the trades of wanted markets. `trade` is null for all other markets, and undefined
+   * if the trade can no longer be read.
    */
   rangeOf(query: OffsetQuery & { readonly isWanted: (market: MarketNumber) => boolean }): readonly {
     readonly offset: number
@@ -487,13 +478,14 @@ export interface TradeLogView {
   }[]
   /** Announced losses of trades with an offset of at least `offset`, in order. */
   losses(query: { run: number; offset: number }): readonly TradeLossView[]
-  /** Resolves when the trades after an offset have arrived or cannot arrive. Null or undefined if they are available. */
+  /**
+   * Resolves when the trades after an offset have arrived or cannot arrive. Null or undefined if they are available.
+   */
   arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
-/** Whale rows. The published ones are read by run and offset for streams that resume, all rows by time for paging. */
+/** Whale rows. Streams that resume read published rows by run and offset. Paging requests read all rows by time. */
 export interface WhaleLogView {
-  /** The current run. */
   readonly present: RunView
   /** The stored runs, oldest first. The current run is last. `endOffset` counts whales instead of trades. */
   runs(): readonly RunView[]
@@ -502,6 +494,6 @@ export interface WhaleLogView {
   /** Whale rows of at least 1,000 dollars, published or not. The caller filters them. */
   history(query: SliceQuery): readonly WhaleRow[]
   historyOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
-  /** Start of the recorded whales; null if there are none. */
+  /** Null if no whale is recorded. */
   oldestMs(): TimeMs | null
 }

@@ -1,5 +1,4 @@
-// Account commands of the admin socket. `npm run account` calls the same handlers if no engine runs. All arguments are
-// validated here.
+// Account commands of the admin socket. `npm run account` calls the same handlers if no engine runs.
 
 import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/accounts/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/admin-socket.ts'
@@ -10,16 +9,13 @@ import { DELIVERIES_PER_SECOND_MAX, webhookShareOf } from '../../engine/webhooks
 import type { AccountRecord } from '../../storage/contract/storage.ts'
 import type { AccountDirectory } from './directory.ts'
 
-/** Accounts per page of `account.list`. */
 const PAGE_MAX = 1_000
 
-/** Returns the webhooks of an account, whose counts `account.list` sums up. */
 export type WebhooksOf = (account: AccountId) => readonly {
   readonly counts: { readonly pending: number }
   readonly throttledCount: number
 }[]
 
-/** Current usage of an account: requests in the current minute, and open streams. */
 export type UseOf = (account: AccountId) => { readonly requests: number; readonly streams: number }
 
 export function accountHandlers(
@@ -42,7 +38,7 @@ export function accountHandlers(
     }
   }
   return {
-    /** `{after?}` → `{accounts, next}`. Repeat with `after = next` until `next` is null. */
+    /** `{after?}` → `{accounts, next}`. `next` is the value of `after` for the next page, or null on the last page. */
     'account.list': (request) => {
       const after = request.after === undefined ? null : textIn(request, 'after')
       const page = directory.list(after, PAGE_MAX)
@@ -64,12 +60,10 @@ export function accountHandlers(
       }
       return row(await directory.setTier(account, set))
     },
-    /** `{email}` → the account. */
     'account.disable': async (request) => row(await directory.disable(found(request))),
     'account.enable': async (request) => row(await directory.enable(found(request))),
     /** `{email}` → the account. Also ends its login tokens. */
     'account.log-out': async (request) => row(await directory.endTokens(found(request))),
-    /** `{email}` → the account as it was before the deletion. */
     'account.delete': async (request) => {
       const account = found(request)
       const deleted = row(account)
@@ -79,7 +73,6 @@ export function accountHandlers(
   }
 }
 
-/** An account as commands return it, without hashes and keys. */
 function rowOf(account: AccountRecord, keyCount: number) {
   const { requestsPerMinute, socketsMax } = limitsOf(account)
   return {
@@ -126,7 +119,7 @@ const LIMITS_MAX = {
   deliveries_per_second: DELIVERIES_PER_SECOND_MAX,
 } as const
 
-/** Accepts 1 up to the default of an enterprise account. */
+/** The limits of an enterprise account are the maximum for every account. */
 function limitIn(request: AdminRequest, name: keyof typeof LIMITS_MAX): number | null {
   const value = request[name] ?? null
   const most = LIMITS_MAX[name]

@@ -1,5 +1,4 @@
-// Authentication, quotas, sign-up and log-in for the API server. A quota is shared by all keys and tokens of an
-// account. Worker threads hash the passwords (engine/passwords/).
+// Authentication, quotas, sign-up and log-in for the API server.
 
 import { AccessTokens, TOKEN_SECONDS } from '../../engine/accounts/access-token.ts'
 import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/accounts/account.ts'
@@ -24,17 +23,15 @@ import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
-/** The e-mail of the local account. Numbered, in case a user already has `local@localhost`. */
+/** A number is appended if a user already has the e-mail `local@localhost`. */
 const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
-/** The same message for known and unknown e-mails, so that it does not reveal which e-mails exist. */
+/** Equal for known and unknown e-mails, so that the message does not reveal which e-mails exist. */
 const WRONG_LOGIN = 'e-mail or password is wrong'
-/** For requests that need the password in addition to a valid token. */
 const WRONG_PASSWORD = 'the password is wrong'
-/** If a sign-up took longer, its client may have timed out before the answer. */
+/** The client of a slower sign-up may have timed out before the answer. */
 const ANSWERED_MS_MAX = 2_000
-/** Maximum number of remembered sign-ups. An older sign-up can be repeated within {@link REPEAT_MS_MAX}. */
 const ANSWERED_MAX = 10_000
-/** A sign-up whose answer may have been lost can be repeated for this long. */
+/** Period in which a client can repeat a sign-up whose answer it may not have received. */
 const REPEAT_MS_MAX = 600_000
 
 interface Login {
@@ -51,10 +48,10 @@ export class Accounts implements AccountsView {
   readonly #connectionSlots: ConnectionSlots
   /**
    * E-mails whose sign-up is in progress, so that concurrent sign-ups create one account. Value: whether the caller
-   * already got a time-out.
+   * already received a time-out.
    */
   readonly #claimed = new Map<string, boolean>()
-  /** E-mails of sign-ups that this process answered in time, oldest first. */
+  /** E-mails of recent sign-ups that were answered in time, oldest first. */
   readonly #answered = new Set<string>()
   readonly #quotas: Readonly<Record<QuotaKind, AccountQuotas>>
   readonly #addressQuotas: Quotas<string>
@@ -67,15 +64,14 @@ export class Accounts implements AccountsView {
     clock: Clock
     passwords: PasswordPool
     jwtSecret: string
-    /** The previous secret, with which older tokens are verified until they expire. */
+    /** Verifies older tokens until they expire. */
     jwtSecretPrevious?: string | null
-    /** Counts requests of one kind per account. Default: in this process only. */
+    /** Default: counts requests in this process only. */
     quotas?: (kind: QuotaKind) => AccountQuotas
-    /** Counts open streams. Default: in this process only. */
+    /** Default: counts streams in this process only. */
     connectionSlots?: ConnectionSlots
-    /** Default: true. */
     isSignUpOpen?: boolean | undefined
-    /** Maximum accounts created per hour and address. Default: {@link signUpsPerHour}. */
+    /** Maximum accounts created per hour and address. */
     signUpsPerHour?: number | undefined
   }) {
     const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
@@ -119,7 +115,6 @@ export class Accounts implements AccountsView {
     return token !== null && !this.directory.isEnded(account, { ...token, tokenId: token.id })
   }
 
-  /** Returns null for an unknown or disabled account. */
   #active(id: AccountId): AccountRecord | null {
     const account = this.directory.find(id)
     return account === null || account.isDisabled ? null : account
@@ -137,7 +132,7 @@ export class Accounts implements AccountsView {
     return this.countRequests('dashboard', account, 1)
   }
 
-  /** Counts requests that another process may have answered. Returns the remaining quota. */
+  /** Counts requests of which some may have been answered by another process. */
   countRequests(kind: QuotaKind, account: AccountId, count: number): Quota {
     const quotas = this.#quotas[kind]
     const limit = this.#limitOf(kind, account)
@@ -151,7 +146,7 @@ export class Accounts implements AccountsView {
     return record === null ? 0 : limitsOf(record).requestsPerMinute
   }
 
-  /** Requests of the account in the current minute over all quota kinds, and its open streams in this process. */
+  /** Requests in the current minute over all quota kinds, and open streams in this process. */
   useOf(account: AccountId): { requests: number; streams: number } {
     const quotas = QUOTA_KINDS.map((kind) => this.countRequests(kind, account, 0))
     const requests = quotas.reduce((sum, { limit, remaining }) => sum + limit - remaining, 0)
@@ -188,7 +183,7 @@ export class Accounts implements AccountsView {
       throw new EngineError('FORBIDDEN', 'sign-up is closed here: ask the operator for an account')
     }
     const email = normalizedEmail(request.email)
-    // The first sign-up has timed out but may still succeed, so the caller must retry.
+    // The running sign-up timed out but may still succeed, so the caller must retry.
     if (this.#claimed.get(email) === true) throw busy()
     const existing = this.directory.findByEmail(email)
     if (existing !== null || this.#claimed.has(email))
@@ -218,8 +213,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Accepts the credentials of an account that was just created, because its client may not have received the answer. A
-   * slow disk, log or gateway, or a change of leader can delay an answer. Otherwise rejects.
+   * Logs in to an account that was just created if the password is correct. The client may not have received the first
+   * answer.
    */
   async #repeatedSignUp(
     existing: AccountRecord | null,
@@ -277,11 +272,11 @@ export class Accounts implements AccountsView {
     }
   }
 
-  /** Returns the account with this e-mail and password, or null. An unknown e-mail takes the same time. */
+  /** Returns null for a wrong e-mail or password. Both take the same time. */
   async #accountWithPassword({ email, password, requester }: Login): Promise<AccountRecord | null> {
     const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.decoyHash
     const isRight = await this.#passwords.verify(password, encoded, requester)
-    // Looked up again, because the account may have been disabled, deleted or recreated meanwhile.
+    // The account may have been disabled, deleted or recreated during the verification.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
     return isRight && isSame && !account.isDisabled ? account : null
@@ -289,7 +284,7 @@ export class Accounts implements AccountsView {
 
   async #session({ id, tokenGeneration }: AccountRecord, message: string): Promise<Session> {
     const accessToken = await this.#tokens.issue(id, tokenGeneration)
-    // Verifies the token, because the account may have been deleted, or its tokens ended, while it was signed.
+    // The account may have been deleted, or its tokens ended, while the token was signed.
     const caller = this.callerOfToken(accessToken)
     if (caller === null) throw new EngineError('UNAUTHORIZED', message)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
@@ -302,7 +297,7 @@ export class Accounts implements AccountsView {
     return this.#session(account, WRONG_LOGIN)
   }
 
-  /** The account that `openLocalAccount` created. Unlike a user's account it has no password. */
+  /** The account that `openLocalAccount` created. It has no password. */
   get #localAccount(): AccountRecord | null {
     for (let number = 1; ; number += 1) {
       const account = this.directory.findByEmail(localEmail(number))
@@ -337,8 +332,7 @@ export class Accounts implements AccountsView {
       const passwordHash = await this.#verifyPassword(caller, change.current)
       const made = await this.#passwords.hash(change.next, requesterOf(caller))
       throwIfLate()
-      // Of two concurrent changes only the first succeeds, because the second was verified against the replaced
-      // password.
+      // Of two concurrent password changes only the first succeeds.
       const account = this.#accountIfUnchanged(caller, passwordHash)
       return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
     })
@@ -352,10 +346,7 @@ export class Accounts implements AccountsView {
     })
   }
 
-  /**
-   * Verifies the password and returns its hash. Failures count per token, so that guesses with other tokens do not
-   * throttle this caller.
-   */
+  /** Failures count per token, so that guesses with stolen tokens do not throttle the user's own token. */
   async #verifyPassword(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)
     const encoded = account?.passwordHash ?? this.#passwords.decoyHash
@@ -373,7 +364,6 @@ export class Accounts implements AccountsView {
     }
   }
 
-  /** Returns the current account. Throws UNAUTHORIZED if the password changed or the caller's token ended meanwhile. */
   #accountIfUnchanged(caller: Caller, passwordHash: string): AccountRecord {
     const account = this.directory.find(caller.accountId)
     if (account !== null && account.passwordHash === passwordHash && this.isValid(caller)) {
@@ -383,8 +373,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Runs work with a time limit. Rejects with UNAVAILABLE and a retry delay before the client's request times out.
-   * `throwIfLate` throws after the limit, so that work reported as failed changes nothing.
+   * Rejects with UNAVAILABLE and a retry delay before the client's request times out. `throwIfLate` throws after the
+   * time limit, so that work reported as failed changes nothing.
    */
   async #inTime<Result>(work: (throwIfLate: () => void) => Promise<Result>): Promise<Result> {
     let isLate = false
@@ -401,7 +391,7 @@ export class Accounts implements AccountsView {
     try {
       return await Promise.race([work(throwIfLate), late])
     } catch (error) {
-      // The disk or the thread has its own time limit.
+      // The disk and the password threads have their own time limits.
       const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
       throw isTimeout ? busy(error) : error
     } finally {
@@ -426,8 +416,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Returns the key of the local account, so that a first start needs no sign-up. Returns `storedKey` if it is still
-   * valid, else creates a key. The account has the enterprise tier. The key is rejected while the account is disabled.
+   * Returns the key of the local account, so that a first start needs no sign-up. Reuses `storedKey` if the key is
+   * valid. The account has the enterprise tier. The key is rejected while the account is disabled.
    */
   async openLocalAccount(storedKey: string | null): Promise<string> {
     if (storedKey !== null && this.directory.use(storedKey) !== null) return storedKey
@@ -441,7 +431,6 @@ export class Accounts implements AccountsView {
     return (await this.directory.makeKey(local.id, 'local')).key
   }
 
-  /** Writes the last-use times of keys. Called periodically and at shutdown. */
   saveUse(): Promise<void> {
     return this.directory.saveUse()
   }
@@ -451,7 +440,6 @@ function requesterOf({ accountId: id }: Caller): HashRequester {
   return { network: `account ${id}`, class: 'known' }
 }
 
-/** Retry delay while a thread or the disk is overloaded. */
 const BUSY_SECONDS = 5
 
 function busy(cause?: unknown): EngineError {

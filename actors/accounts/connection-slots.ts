@@ -1,9 +1,7 @@
-// Counts the open streams of each account in this process.
-
 import type { AccountId } from '../../engine/ids.ts'
 
 export interface ConnectionSlot {
-  /** Frees the slot. Repeated calls do nothing. */
+  /** Repeated calls do nothing. */
   release(): void
 }
 
@@ -14,7 +12,7 @@ export class ConnectionSlots {
     return this.#open.get(account) ?? 0
   }
 
-  /** Takes a slot if fewer than `most` are taken, else returns null. */
+  /** Returns null if `most` slots are taken. */
   take(account: AccountId, most: number): ConnectionSlot | null {
     const open = this.count(account)
     if (open >= most) return null

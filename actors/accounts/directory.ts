@@ -1,5 +1,4 @@
-// All accounts and keys in memory, indexed by id, e-mail and hash. A change takes effect at once and resolves when it
-// is on disk.
+// All accounts and keys in memory. A change takes effect at once and resolves when it is on disk.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -29,30 +28,26 @@ import type {
 } from '../../storage/contract/storage.ts'
 import type { KeyView } from '../views.ts'
 
-/** A disabled account can be enabled again with all its keys. A deleted account cannot. */
+/** A disabled account can be enabled again with all its keys. A deletion is final. */
 export type DeactivationReason = 'disabled' | 'deleted'
 
 /**
- * Callbacks that run synchronously with a change, before it is on disk. What a callback writes to the same LMDB
- * environment is committed in the same transaction. Callbacks must not throw.
+ * The callbacks run synchronously with a change, before it is on disk. Their writes to the same LMDB environment are
+ * committed in the same transaction. Callbacks must not throw.
  */
 export interface AccountWatcher {
-  /** A key was revoked, alone or with its account. */
   onRevoked?(key: KeyId): void
-  /** One login token was logged out. */
+  /** A user logged one token out. */
   onTokenEnded?(tokenId: string): void
   /** All login tokens of the account ended. Its keys stay valid. */
   onTokensEnded?(account: AccountId): void
-  /** Called when requests, sockets and webhooks of the account must end. */
+  /** All requests, streams and webhooks of the account must end. */
   onAccountDeactivated?(account: AccountId, reason: DeactivationReason): void
   onAccountEnabled?(account: AccountId): void
-  /** The limits of the account changed, up or down. */
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
 }
 
-/** The cache of key texts is cleared when it has this many. */
 const USED_KEYS_MAX = 10_000
-/** Number of last-use times written per commit. */
 const USES_PER_COMMIT = 500
 
 export class AccountDirectory {
@@ -60,19 +55,16 @@ export class AccountDirectory {
   readonly #clock: Clock
   readonly #accounts = new Map<AccountId, AccountRecord>()
   readonly #byEmail = new Map<string, AccountId>()
-  /**
-   * Accounts by the skeleton of their e-mail (a form in which look-alike characters are equal), if it differs from the
-   * e-mail.
-   */
+  /** Accounts whose e-mail differs from its skeleton. E-mails with look-alike characters have the same skeleton. */
   readonly #bySkeleton = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
-  /** Ids by key text, so that a key is hashed once. May contain revoked keys. */
+  /** Key ids by key text, so that each text is hashed once. May contain revoked keys. */
   readonly #usedKeys = new Map<string, KeyId>()
-  /** Last-use times, which are written to the records periodically. */
+  /** `saveUse` writes these times to disk. */
   readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
-  /** Tokens that were logged out and have not expired. */
+  /** Tokens that users logged out, until their expiry. */
   readonly #endedTokens = new Map<string, EndedToken>()
   readonly #endedTokensOf = new Map<AccountId, Set<string>>()
   readonly #watchers: AccountWatcher[] = []
@@ -89,18 +81,15 @@ export class AccountDirectory {
     this.#watchers.push(watcher)
   }
 
-  /** Returns the account with this id, active or disabled. */
   find(id: AccountId): AccountRecord | null {
     return this.#accounts.get(id) ?? null
   }
 
-  /** Returns the account with this e-mail (case-insensitive), active or disabled. */
   findByEmail(email: string): AccountRecord | null {
     const id = this.#byEmail.get(email.toLowerCase()) ?? this.#byEmail.get(normalizedEmail(email))
     return id === undefined ? null : this.find(id)
   }
 
-  /** Returns another account whose e-mail looks like this one. */
   findLookAlike(email: string): AccountRecord | null {
     const normalized = normalizedEmail(email)
     const skeleton = emailSkeleton(normalized)
@@ -109,17 +98,16 @@ export class AccountDirectory {
     return account === null || account.email === normalized ? null : account
   }
 
-  /** Returns false for an unknown or disabled account. */
   isActive(id: AccountId): boolean {
     const account = this.find(id)
     return account !== null && !account.isDisabled
   }
 
-  /** Returns at most `limit` accounts in order of e-mail, after `after` (null: from the start). */
+  /** Sorted by e-mail, starting after the e-mail `after`. Null: from the start. */
   list(after: string | null, limit: number): readonly AccountRecord[] {
     let first: string[] = []
     let last: string | null = null
-    // Sorts only one page. Sorting 100,000 accounts would block the event loop for 0.1 s.
+    // Sorts one page only, because sorting all accounts would block the event loop.
     for (const email of this.#byEmail.keys()) {
       if ((after !== null && email <= after) || (last !== null && email > last)) continue
       first.push(email)
@@ -131,7 +119,7 @@ export class AccountDirectory {
     return page.flatMap((email) => this.findByEmail(email) ?? [])
   }
 
-  /** Adds an account. The e-mail must be new and in lower case. Lookups find the account once it is on disk. */
+  /** The e-mail must be new and in lower case. Lookups find the account when it is on disk. */
   async add(made: { email: string; passwordHash: string | null; tier: Tier }) {
     const account: AccountRecord = {
       ...made,
@@ -148,9 +136,9 @@ export class AccountDirectory {
   }
 
   // The methods below take a record that was looked up in the same event-loop tick. They change memory at once, so that
-  // concurrent changes do not overwrite each other, and resolve once the change is on disk.
+  // concurrent changes do not overwrite each other.
 
-  /** Sets the tier and the account's own limits. Null: the limit of the tier. */
+  /** Null: the limit of the tier. */
   setTier(
     account: AccountRecord,
     set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax' | 'deliveriesPerSecond'>,
@@ -158,31 +146,30 @@ export class AccountDirectory {
     return this.#change({ ...account, ...set })
   }
 
-  /** Disables an account and ends its sessions. Its keys are retained. */
+  /** Ends all sessions of the account. Its keys can be used again after `enable`. */
   disable(account: AccountRecord): Promise<AccountRecord> {
     return this.#change({ ...account, isDisabled: true })
   }
 
-  /** Enables an account. Its keys and tokens are valid again. */
+  /** Keys and tokens from before `disable` are valid again. */
   enable(account: AccountRecord): Promise<AccountRecord> {
     return this.#change({ ...account, isDisabled: false })
   }
 
-  /** Replaces the password and ends all login tokens of the account. */
+  /** Ends all login tokens of the account. */
   setPassword(account: AccountRecord, passwordHash: string): Promise<AccountRecord> {
     return this.endTokens({ ...account, passwordHash })
   }
 
-  /** Ends all login tokens of the account. Its keys stay valid. */
+  /** The keys of the account stay valid. */
   endTokens(account: AccountRecord): Promise<AccountRecord> {
     const generation = account.tokenGeneration + 1
     return this.#change({ ...account, tokenGeneration: generation }, () =>
-      // Tokens that were logged out have an older generation now, so their records are not needed.
+      // The new generation invalidates these tokens, so their own records are not needed.
       this.#removeEndedTokens(account.id),
     )
   }
 
-  /** Stores a changed record. `remove` deletes other records in the same transaction. */
   async #change(
     changed: AccountRecord,
     remove: () => readonly Promise<void>[] = () => [],
@@ -192,7 +179,6 @@ export class AccountDirectory {
     return changed
   }
 
-  /** Replaces a record in memory and notifies the watchers of what ends or is enabled. */
   #apply(account: AccountRecord): void {
     const before = this.find(account.id)
     if (before !== null && before.email !== account.email) this.#removeEmail(before.email)
@@ -211,12 +197,12 @@ export class AccountDirectory {
     }
   }
 
-  /** Deletes an account with its keys. Resolves to the number of keys. */
+  /** Resolves to the number of deleted keys. */
   async remove(account: AccountRecord): Promise<number> {
     const { id } = account
     const keys = this.keysOf(id)
     this.#applyRemoval(account)
-    // Writes of one tick are one transaction, so a crash leaves all of the records or none.
+    // All writes of an event-loop tick are one transaction.
     const removals = keys.map((key) => this.#storage.removeKey(key.id))
     removals.push(...this.#removeEndedTokens(id))
     await Promise.all([...removals, this.#storage.removeAccount(id)])
@@ -231,15 +217,12 @@ export class AccountDirectory {
     for (const watcher of this.#watchers) watcher.onAccountDeactivated?.(id, 'deleted')
   }
 
-  /** Whether a token was ended, alone or with all tokens of its account. Does not check its expiry. */
+  /** Whether a user ended the token, alone or with all tokens of the account. Does not check the expiry. */
   isEnded(account: AccountRecord, token: { tokenId: string; generation: number }): boolean {
     return token.generation !== account.tokenGeneration || this.#endedTokens.has(token.tokenId)
   }
 
-  /**
-   * Ends one token; false if it had ended before. If the account has too many ended tokens, ends all its tokens
-   * instead.
-   */
+  /** Returns false if the token had ended before. Ends all tokens of an account that has too many ended tokens. */
   async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
     if (this.#endedTokens.has(token.tokenId)) return false
     const removals = this.#removeExpiredTokens(account.id)
@@ -253,7 +236,7 @@ export class AccountDirectory {
     return true
   }
 
-  /** Removes expired tokens of one account; null: of all accounts. */
+  /** Null: of all accounts. */
   #removeExpiredTokens(account: AccountId | null): Promise<void>[] {
     const nowMs = this.#clock.nowMs()
     const ids = account === null ? this.#endedTokens.keys() : this.#endedTokensOf.get(account)
@@ -294,7 +277,7 @@ export class AccountDirectory {
     return this.#storage.removeEndedToken(tokenId)
   }
 
-  /** Applies a record that the leading engine wrote, and notifies the watchers. */
+  /** Applies a record that the leading engine wrote. */
   follow(entry: AccountEntry): void {
     switch (entry.kind) {
       case 'account':
@@ -312,14 +295,14 @@ export class AccountDirectory {
     }
   }
 
-  /** Applies a revocation by the leading engine. The changed record arrives later. */
+  /** Applies a revocation by the leading engine before the changed record arrives. */
   followEnd({ of, id }: Revocation): void {
     if (of === 'key') this.#applyRevocation(keyId(id))
     else if (of === 'account') {
       const account = this.find(accountId(id))
       if (account !== null) this.#apply({ ...account, isDisabled: true })
     } else {
-      // The changed record arrives later, but streams must end now.
+      // Streams must end before the changed record arrives.
       for (const watcher of this.#watchers) {
         if (of === 'token') watcher.onTokenEnded?.(id)
         else watcher.onTokensEnded?.(accountId(id))
@@ -331,7 +314,7 @@ export class AccountDirectory {
     return this.#keys.has(id)
   }
 
-  /** Returns the key with this text and records its use; null for a malformed, unknown or revoked key. */
+  /** Returns null for a malformed, unknown or revoked key. Records the time of use. */
   use(key: string): KeyRecord | null {
     const id = this.#idOf(key)
     const record = id === undefined ? undefined : this.#keys.get(id)
@@ -340,7 +323,6 @@ export class AccountDirectory {
     return record
   }
 
-  /** Returns the id of a key text. */
   #idOf(key: string): KeyId | undefined {
     const cached = this.#usedKeys.get(key)
     if (cached !== undefined || !isKeyShaped(key)) return cached
@@ -360,8 +342,8 @@ export class AccountDirectory {
   }
 
   /**
-   * Creates a key, whose text only this result contains. Rejects with BAD_REQUEST if the account has the maximum number
-   * of keys, and with UNAUTHORIZED if it is disabled or deleted.
+   * Only the result contains the text of the key. Rejects with BAD_REQUEST if the account has the maximum number of
+   * keys, and with UNAUTHORIZED if the account is disabled or deleted.
    */
   async addKey(
     account: AccountId,
@@ -375,7 +357,7 @@ export class AccountDirectory {
     return this.makeKey(account, label, scopes)
   }
 
-  /** Creates a key without the checks of `addKey`, for the local account. */
+  /** Creates a key without the checks of `addKey`. */
   async makeKey(
     account: AccountId,
     label: string,
@@ -392,7 +374,7 @@ export class AccountDirectory {
       createdAtMs: this.#clock.nowMs(),
       lastUsedAtMs: null,
     }
-    // Indexed before the write, so that concurrent calls count it. Its text is returned only after the write.
+    // Indexed before the write, so that concurrent calls count the key.
     this.#indexKey(record)
     try {
       await this.#storage.putKey(record)
@@ -404,7 +386,6 @@ export class AccountDirectory {
     return { view: this.#viewOf(record), key }
   }
 
-  /** Returns false if the account has no such key. */
   async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
     const record = this.#keys.get(id)
     if (record === undefined || record.accountId !== account) return false
@@ -420,7 +401,7 @@ export class AccountDirectory {
     for (const watcher of this.#watchers) watcher.onRevoked?.(id)
   }
 
-  /** Stores last-use times and removes expired tokens. Called periodically and at shutdown. */
+  /** Stores the last-use times of keys and removes expired tokens. Called periodically and at shutdown. */
   async saveUse(): Promise<void> {
     await Promise.all(this.#removeExpiredTokens(null))
     let batch: Promise<void>[] = []
@@ -428,7 +409,7 @@ export class AccountDirectory {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
       batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
-      // Commits in batches, because a commit per key would take too long at shutdown.
+      // One commit per key would take too long at shutdown.
       if (batch.length < USES_PER_COMMIT) continue
       await Promise.all(batch)
       batch = []
@@ -474,7 +455,7 @@ export class AccountDirectory {
   }
 }
 
-/** For an account that was deleted or disabled after its credential was verified. */
+/** The account was deleted or disabled after its credential was verified. */
 function invalidCredential(): EngineError {
   return new EngineError('UNAUTHORIZED', 'missing or invalid credential')
 }

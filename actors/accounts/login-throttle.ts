@@ -1,7 +1,7 @@
-// Throttles password guessing: per e-mail after five consecutive failures, and per address at 20 attempts a minute. An
-// attempt counts when it begins, so concurrent guesses gain nothing. Unknown e-mails are throttled like known ones, so
-// that a wait reveals nothing. Addresses from which an e-mail has logged in before have separate counters, so that
-// guesses of others do not lock its user out.
+// Throttles password guessing: per e-mail after five consecutive failures, and per address at 20 attempts a minute.
+// Unknown e-mails are throttled like known ones, so that a wait does not reveal which e-mails exist. An address from
+// which a user has logged in before has its own counter, so that an attacker at another address cannot lock the user
+// out.
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -11,22 +11,19 @@ import { siteOf } from '../../engine/networks.ts'
 import type { Quota } from '../views.ts'
 import { Quotas } from './quotas.ts'
 
-/**
- * Maximum size of each of `#belowLimit` and `#atLimit`. The oldest e-mail is evicted first. Evicting a waiting e-mail
- * takes five attempts at each of this many other e-mails.
- */
+/** Maximum size of each map. Evicting a throttled e-mail takes five attempts at each of this many other e-mails. */
 const EMAILS_MAX = 10_000
 
-/** The consecutive wrong password that begins the first wait. */
+/** The wait begins at this number of consecutive wrong passwords. */
 const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
 const HOUR_MS = 3_600_000
-/** An IPv6 /48 may create as many accounts as this number of addresses. */
+/** An IPv6 /48 may create as many accounts as four addresses. */
 const SITE_SHARES = 4
 
 /**
- * Wait after `failures` consecutive wrong passwords, in ms: 0, then from the fifth failure 1 s, 2 s, 4 s, … up to 15
- * min.
+ * Wait after `failures` consecutive wrong passwords, in ms. The fifth failure causes 1 s. Each further failure doubles
+ * the wait, up to 15 min.
  */
 export function waitAfterFailuresMs(failures: number): number {
   if (failures < FREE_FAILURES) return 0
@@ -38,7 +35,6 @@ export type LoginOutcome = 'passed' | 'failed' | 'undecided'
 
 interface Failures {
   count: number
-  /** Running attempts. */
   running: number
   waitUntilMs: number
 }
@@ -47,19 +43,17 @@ export class LoginThrottle {
   readonly #clock: Clock
   readonly #addresses: Quotas<string>
   /**
-   * Counts attempts of e-mails that have logged in from the address before. Attempts at other e-mails do not use them
-   * up.
+   * Counts attempts of users who have logged in from the address before. Attempts at other e-mails do not count here.
    */
   readonly #returningAddresses: Quotas<string>
   readonly #signUps: Quotas<string>
   readonly #signUpsMax: number
-  /** Digests of address and e-mail of past log-ins, least recent first. The first is evicted when full. */
+  /** Digests of address and e-mail of past log-ins, least recent first. */
   readonly #knownLogins = new Set<string>()
-  /** Keyed by a digest, because an e-mail can be of any length. */
+  /** Keyed by a digest, because an e-mail can have any length. */
   readonly #belowLimit = new Map<string, Failures>()
   readonly #atLimit = new Map<string, Failures>()
 
-  /** `signUpsMax`: accounts created per hour and address. */
   constructor(clock: Clock, signUpsMax = signUpsPerHour) {
     this.#clock = clock
     this.#signUpsMax = signUpsMax
@@ -68,7 +62,7 @@ export class LoginThrottle {
     this.#signUps = new Quotas(clock, HOUR_MS)
   }
 
-  /** Counts a sign-up. Throws RATE_LIMITED if its address or IPv6 /48 has reached the hourly limit. */
+  /** Throws RATE_LIMITED if the address or its IPv6 /48 has reached the hourly limit. */
   takeSignUp(address: string): void {
     const site = siteOf(address)
     const ofSite = this.#signUps.peek(site, this.#signUpsMax * SITE_SHARES)
@@ -83,12 +77,10 @@ export class LoginThrottle {
     if (site !== address) this.#signUps.take(site, this.#signUpsMax * SITE_SHARES)
   }
 
-  /** Returns whether the e-mail has logged in from the address before. */
   hasLoggedIn(email: string, address: string): boolean {
     return this.#knownLogins.has(digest(`${address} ${email}`))
   }
 
-  /** Returns the remaining attempts of the address. */
   peek(address: string): Quota {
     return this.#addresses.peek(address, loginsPerMinute)
   }
@@ -99,8 +91,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins a log-in. The caller must pass its outcome to the returned function. Throws RATE_LIMITED if the address has
-   * no attempts left, and like `begin`.
+   * The caller must pass the outcome of the attempt to the returned function. Throws RATE_LIMITED if the address has no
+   * attempts left, or if `begin` does.
    */
   beginLogin(email: string, address: string): (outcome: LoginOutcome) => void {
     const pair = digest(`${address} ${email}`)
@@ -131,8 +123,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins an attempt, which the caller must end with `end`. Throws RATE_LIMITED during a wait, also for the correct
-   * password. Also throws if the running attempts could use up the remaining failures.
+   * The caller must end the attempt with `end`. Throws RATE_LIMITED during a wait, or if the running attempts could use
+   * up the free failures.
    */
   begin(throttleKey: string): void {
     const id = digest(throttleKey)

@@ -1,5 +1,4 @@
-// Quota windows by account or address, at most 100,000. When full, ended windows are evicted first, then the oldest. A
-// caller whose window was evicted begins a new one.
+// Quota windows by account or address, at most 100,000. When full, ended windows are evicted first, then the oldest.
 
 import { QuotaWindow, WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -23,7 +22,7 @@ export class Quotas<Key> {
     this.#windowMs = windowMs
   }
 
-  /** Takes `amount` requests or bytes from the key's current window if the limit admits them. */
+  /** `amount`: requests or bytes. */
   take(key: Key, limit: number, amount = 1): Quota {
     let window = this.#windows.get(key)
     if (window === undefined) {
@@ -35,7 +34,6 @@ export class Quotas<Key> {
     return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit, amount) })
   }
 
-  /** Returns the state of the window without taking anything. */
   peek(key: Key, limit: number): Quota {
     const window = this.#windows.get(key) ?? new QuotaWindow(this.#windowMs)
     return this.#describe(window, { limit, nowMs: this.#clock.monotonicMs(), isAllowed: true })

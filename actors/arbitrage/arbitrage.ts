@@ -1,6 +1,6 @@
-// Finds open opportunities. A change of best prices, or of a book with a price gap, checks the baskets of its market at
-// the end of the event-loop tick. Every open opportunity is also rechecked four times a second, a tenth of them at a
-// time, because books age and fees change without a message.
+// Finds and tracks open opportunities. A change of best prices checks the baskets of the market at the end of the
+// event-loop tick. Every open opportunity is also rechecked four times a second, because books age and fees change
+// without a message.
 
 import type { Basket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -65,38 +65,33 @@ interface ArbitrageParts {
   readonly catalog: Pick<CatalogView, 'byNumber' | 'marketsOfEvent' | 'event'>
   readonly matches: Pick<MatchListView, 'matchOf'>
   readonly table: OpportunityTable
-  /** Maximum time since the last change or confirmation of a book. Opportunities use no older books. */
+  /** Maximum time since the last change or confirmation of a book. */
   readonly bookAgeMsMax: number
-  /** Requests a REST read of the book. */
   readonly confirm: (market: MarketRef) => void
 }
 
 interface OpenEntry {
-  /** Unique and ascending within a run. */
+  /** Ascending and unique within a run of the engine. */
   readonly number: number
   candidate: Candidate
   now: Opportunity
   readonly opened: OpportunityState
-  /** The state when the profit was largest. */
   best: OpportunityState
-  /** Result of the last purchase simulation. */
   basket: Basket
-  /** Whether a change of a book since then may alter the result. */
+  /** Whether a book has changed so that a new simulation may give a different result. */
   isAffected: boolean
-  /** State of its markets at the last check. */
   checkedMarkets: readonly CheckedMarket[]
-  /** Best values since the opportunity opened; null until it is published. */
+  /** Null until the opportunity is published. */
   peak: OpportunityPeak | null
   publishedMs: number
-  /** Monotonic time of the last write to storage. */
+  /** Monotonic. */
   savedMs: number
 }
 
 type CheckResult = Basket | Exclude<NoOpportunity, 'not_identical'>
 
-/** Number of slices in which open opportunities are checked. */
 const SLOTS = 10
-/** Minimum time between two writes of one open opportunity. */
+/** Minimum time between two writes of an open opportunity. */
 const SAVE_EVERY_MS = 10_000
 const NO_OPPORTUNITIES: readonly OpenEntry[] = []
 const NONE: readonly Candidate[] = []
@@ -109,16 +104,14 @@ export class Arbitrage implements Watcher, ArbitrageView {
   readonly #byNumber = new Map<number, OpenEntry>()
   readonly #byMarket = new Map<MarketNumber, Set<OpenEntry>>()
   #slot = 0
-  /** Opportunities that changed since they were last published. */
   readonly #unpublished = new Set<OpenEntry>()
-  /** Markets to check at the end of this tick. */
   readonly #changed = new Set<MarketNumber>()
   /**
-   * Markets with a basket that a temporary condition blocks: a stale book, an announced change of fees, or too many
-   * open opportunities.
+   * Markets with a basket that cannot be bought now: its book is stale, a fee change is announced, or too many
+   * opportunities are open.
    */
   readonly #waiting = new Set<MarketNumber>()
-  /** Markets whose event had a gap between its best prices at the last check. */
+  /** Markets of events whose best prices left a gap at the last check. */
   readonly #inEventGap = new Set<MarketNumber>()
   readonly #rankings: Rankings
   readonly #ages: BookAges
@@ -145,8 +138,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /**
-   * Publishes the end of the last run's opportunities, with the reason `restarted`. Must be called after the stream has
-   * begun. Includes those that an orderly shutdown ended, because subscribers may not have received that.
+   * Publishes the end of the previous run's opportunities with the reason `restarted`. Call it after the stream has
+   * begun.
    */
   closeLastRun(): void {
     const { table, catalog } = this.#parts
@@ -162,7 +155,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  /** Ends all open opportunities, so that their history is stored. Later changes open none. */
+  /** Ends all open opportunities and stores them. Later changes open none. */
   stop(): void {
     this.#stopTimer()
     this.#isStopped = true
@@ -173,8 +166,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
       this.#save(open, { isEnded: true })
     }
   }
-
-  // Changes
 
   onUpdate(update: Update): void {
     switch (update.kind) {
@@ -205,10 +196,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       this.#close(open, 'market_closed')
   }
 
-  /**
-   * Schedules a check of the book's market. Skips a book without an opportunity or a price gap: a change that creates a
-   * gap also arrives as a price update.
-   */
+  /** Skips a book without an opportunity or a price gap. A change that creates a gap also causes a price update. */
   #noteBook(update: BookUpdate): void {
     const { number } = update.market
     const open = this.#byMarket.get(number)
@@ -229,10 +217,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /**
-   * Schedules a check of the `count` markets that have waited longest. Markets that are still blocked are added at the
-   * end again.
-   */
+  /** Checks the `count` markets that have waited longest. Markets that cannot be bought yet wait again. */
   #noteWaiting(count: number): void {
     let left = count
     for (const market of this.#waiting) {
@@ -265,7 +250,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (this.#isScheduled) this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** Ends a market's opportunities whose outcomes no longer form a basket. */
+  /** Ends the opportunities of a market whose baskets are not among `candidates`. */
   #endOthers(market: MarketNumber, candidates: readonly Candidate[]): void {
     for (const open of this.#byMarket.get(market) ?? NO_OPPORTUNITIES) {
       if (!candidates.some(({ key }) => key === open.candidate.key)) this.#end(open)
@@ -301,12 +286,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const event = catalog.event(ref.venue, summary.event)
     if (event === null || event.winnerAmong === null) return []
     const markets = catalog.marketsOfEvent(ref.venue, summary.event)
-    // If not all markets of the event could be read, a missing one may win.
+    // A market of the event that could not be read may be the winner.
     if (markets.length !== event.winnerAmong) return []
     return isGapOnly && !hasEventGap(markets) ? [] : eventCandidates(markets, event.title)
   }
 
-  /** Rebuilds a candidate from the current match or event. Null if its outcomes no longer form a basket. */
+  /** Rebuilds a candidate from the current match or event. Null if its outcomes are no longer a basket. */
   #currentCandidate({ key, kind, parts: [first] }: Candidate): Candidate | null {
     if (first === undefined) return null
     const { market } = first
@@ -317,7 +302,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return candidates.find((one) => one.key === key) ?? null
   }
 
-  /** Checks the next tenth of the open opportunities, and publishes the changes that are due. */
+  /** Checks a tenth of the open opportunities in each call. */
   #checkNextSlot(): void {
     this.#slot = (this.#slot + 1) % SLOTS
     for (const open of this.#open.values()) {
@@ -334,8 +319,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     for (const open of this.#unpublished) this.#publishIfDue(open)
     if (this.#open.size < opportunitiesMax) this.#noteWaiting(opportunityChecksMax / SLOTS)
   }
-
-  // Evaluation
 
   #checkCandidate(candidate: Candidate): void {
     const open = this.#open.get(candidate.key)
@@ -402,9 +385,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  // Lifecycle
-
-  /** Opens an opportunity. Returns null if too many are open. */
   #begin(candidate: Candidate, basket: Basket, books: readonly BookLevels[]): OpenEntry | null {
     if (this.#open.size >= opportunitiesMax) {
       this.#refused.inc()
@@ -427,7 +407,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       if (ofMarket === undefined) this.#byMarket.set(market.ref.number, new Set([open]))
       else ofMarket.add(open)
     }
-    // The book may be outdated because its subscription no longer delivers, so it is read over REST.
+    // The book's subscription may have stopped delivering, so the book is read over REST.
     this.#ages.confirm(candidate.parts)
     this.#publishEvent(open, 'opened', null)
     return open
@@ -479,7 +459,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.table.put({ ...identity, opened, best, last: stateOf(last), ...end })
   }
 
-  /** Stores an open opportunity, so that the next run can publish its end if this process is killed. */
+  /** The next run publishes the end of this opportunity if the process is killed. */
   #save(open: OpenEntry, { isEnded }: { readonly isEnded: boolean }): void {
     const { opened, best, now: last, peak } = open
     if (peak === null) return
@@ -507,11 +487,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
   #publish(update: ArbitrageRefresh): void {
     const { publisher } = this.#parts
     const stamp = publisher.stamp('arbitrage', update.market.number)
-    // Assign instead of spread: see `opportunityOf`.
+    // Object.assign has the reason given at `opportunityOf`.
     publisher.publish(Object.assign(update, stamp))
   }
 
-  /** Publishes a new maximum age to the subscribers that require a minimum age. */
+  /** Publishes a new maximum age. Only subscribers with a filter on age receive it. */
   #publishAge(open: OpenEntry): void {
     const { peak: before } = open
     if (before === null || before.ageMs >= opportunityAgeMsMax) return
@@ -541,15 +521,13 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  // Queries
-
   find(id: string): Opportunity | null {
     const [epoch, number] = [id.slice(0, id.lastIndexOf('-')), id.slice(id.lastIndexOf('-') + 1)]
     if (epoch !== this.#parts.publisher.epoch || !/^\d+$/.test(number)) return null
     return this.#shown(Number(number))
   }
 
-  /** All published opportunities, in no particular order. */
+  /** In no particular order. */
   *open(): Iterable<Opportunity> {
     for (const { now, peak } of this.#open.values()) if (peak !== null) yield now
   }
@@ -565,10 +543,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return open === undefined ? null : this.#asOfNow(open)
   }
 
-  /**
-   * Returns the opportunity with its books as of the last check and their current age. Null if a book has become too
-   * old; the next check will end the opportunity.
-   */
+  /** Returns the opportunity with the current age of its books. Null if a book has become too old. */
   #asOfNow({ now, candidate: { parts }, checkedMarkets }: OpenEntry): Opportunity | null {
     const legs: OpportunityLeg[] = []
     for (const [index, leg] of now.legs.entries()) {
@@ -628,7 +603,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return { isPossible: true, opportunity }
   }
 
-  /** Returns the candidate that consists of exactly these parts, in any order. */
+  /** Finds the candidate with exactly these parts, in any order. */
   #ofMarket(parts: readonly Part[]): Candidate | null {
     const [first] = parts
     if (first === undefined) return null
@@ -661,7 +636,6 @@ const REASONS: Readonly<Record<Exclude<CheckResult, Basket>, CloseReason>> = {
   stale_book: 'stale',
 }
 
-/** The state of a basket's books, without levels. */
 const headsOf = ({ parts }: Candidate): readonly BookLevels[] =>
   parts.map(({ market }) => market.levels(0))
 

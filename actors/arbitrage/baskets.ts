@@ -1,5 +1,5 @@
-// Finds the baskets of outcomes that a market belongs to: both directions of its matched pair, and the outcomes of its
-// event if exactly one of them wins.
+// A basket is a set of outcomes of which a known number wins. A matched pair gives two baskets. An event with exactly
+// one winner gives two baskets.
 
 import {
   asksOf,
@@ -26,13 +26,11 @@ import {
 import type { MatchView } from '../matches/views.ts'
 import type { MarketView } from '../views.ts'
 
-/** One outcome of a basket. */
 export interface Part {
   readonly market: MarketView
   readonly isFirst: boolean
 }
 
-/** A basket: outcomes of which a known number wins. */
 export interface Candidate {
   /** Equal for candidates with the same outcomes. */
   readonly key: string
@@ -40,22 +38,21 @@ export interface Candidate {
   readonly parts: readonly Part[]
   readonly winners: number
   readonly score: number | null
-  /** Title of the event; null if the question of a market describes the basket. */
+  /** Title of the event. Null if the question of a market describes the basket. */
   readonly title: string | null
   readonly explanation: string
 }
 
-/** Number of book levels that are read first. It is multiplied by LEVELS_GROWTH when all are used. */
+/** Number of book levels that are read first. Each further read has LEVELS_GROWTH times as many. */
 const LEVELS_FIRST = 8
 const LEVELS_GROWTH = 4
-/** Maximum number of outcomes of an event in one basket. */
 const EVENT_MARKETS_MAX = 64
 
 const NONE: readonly Candidate[] = []
-/** Cached by match, because every change of a book needs the candidates of its pair. */
+/** Cached by match, because every book change needs the candidates of its pair. */
 const ofMatches = new WeakMap<MatchView, readonly Candidate[]>()
 
-/** Both directions of a pair. Empty unless its markets are identical. */
+/** Both directions of a pair. Empty if its markets are not identical. */
 export function pairCandidates(match: MatchView | null): readonly Candidate[] {
   if (match === null) return NONE
   const cached = ofMatches.get(match)
@@ -80,15 +77,15 @@ function directionsOf(match: MatchView): readonly Candidate[] {
   )
 }
 
-/** Whether the markets of a pair are identical and it is known which outcomes correspond. */
+/** Whether the markets of a pair are identical, with known corresponding outcomes. */
 export function isSame({ pairScore }: MatchView): boolean {
   const { score, relation, inverted } = pairScore
   return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
 }
 
 /**
- * Whether the best prices of a pair leave a gap in either direction, before fees. Called for every change of a book, so
- * it allocates nothing.
+ * Whether the best prices leave a gap in either direction, before fees. Runs for every book change, so it allocates
+ * nothing.
  */
 export function hasPairGap({ a, b, pairScore }: MatchView): boolean {
   const [one, other] = [a.price(), b.price()]
@@ -99,7 +96,10 @@ export function hasPairGap({ a, b, pairScore }: MatchView): boolean {
     : bidOther > askOne || bidOne > askOther
 }
 
-/** Two candidates of an event with exactly one winner: all first outcomes, and all second outcomes. */
+/**
+ * The event must have exactly one winner. Returns the basket of all first outcomes and the basket of all second
+ * outcomes.
+ */
 export function eventCandidates(markets: readonly MarketView[], title: string): Candidate[] {
   const open = markets.filter(({ summary }) => summary.status === 'open')
   const count = open.length
@@ -120,9 +120,8 @@ export function eventCandidates(markets: readonly MarketView[], title: string): 
 }
 
 /**
- * Whether the best prices of an event's markets leave a gap, before fees. Either all first outcomes cost less than 1,
- * or all `n` second outcomes cost less than `n - 1`, so the bids sum to more than 1. Called for every change of a book,
- * so it allocates nothing.
+ * Whether the best prices of an event's markets leave a gap, before fees. All first outcomes must cost less than 1, or
+ * all `n` second outcomes less than `n - 1`. Runs for every book change, so it allocates nothing.
  */
 export function hasEventGap(markets: readonly MarketView[]): boolean {
   let asks = 0
@@ -137,8 +136,8 @@ export function hasEventGap(markets: readonly MarketView[]): boolean {
 }
 
 /**
- * Whether the best prices may leave a profit after approximate fees. False for a certain loss or an unknown fee. Called
- * for every change of a book, so it allocates nothing.
+ * Whether the best prices may leave a profit after approximate fees. False if a fee is unknown. Runs for every book
+ * change, so it allocates nothing.
  */
 export function hasGap(
   { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
@@ -158,7 +157,7 @@ export function hasGap(
   return left > -APPROXIMATION_ERROR_MAX
 }
 
-/** Like {@link hasGap}, with fees that are announced for a later time. */
+/** Like {@link hasGap}, with announced future fees. */
 export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, nowMs: TimeMs) {
   return candidate.parts.some(({ market: { summary } }) => {
     const fromMs = summary.fees.next?.sinceMs ?? null
@@ -175,7 +174,7 @@ export function buyFrom(
   return buyBasket({ legs: legsOf(parts, nowMs), winners, contracts })
 }
 
-/** Minimum contracts of each part that every venue accepts at the current offers. */
+/** Contracts that meet the minimum order of every venue at the current offers. */
 export function minContractsOf({ parts }: Pick<Candidate, 'parts'>, nowMs: TimeMs): SizeMicros {
   return minimumOf(legsOf(parts, nowMs))
 }
@@ -187,7 +186,7 @@ const legsOf = (parts: readonly Part[], nowMs: TimeMs): readonly Leg[] =>
     order: orderRuleOf(part.market.summary),
   }))
 
-/** Yields the offers for a part, best first. Reads few levels at first, because most purchases need no more. */
+/** Yields the offers for a part, best price first. Reads few levels first, because most purchases need no more. */
 function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
   const outcome = isFirst ? 'first' : 'second'
   let read = 0
@@ -201,7 +200,7 @@ function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
   }
 }
 
-/** Whether a change of a book affects the simulated purchase. It does if it changes an offer up to the worst price paid. */
+/** Whether a book change affects the simulated purchase. True if it changes an offer up to the worst price paid. */
 export function isInReach(
   parts: readonly Part[],
   { worstPrices }: Basket,
@@ -218,7 +217,7 @@ export function isInReach(
   return false
 }
 
-/** The fields of an opportunity that do not depend on prices. */
+/** The fields that do not depend on prices. */
 function descriptionOf({ parts, score, title, explanation }: Candidate) {
   const [first] = parts
   const closes = parts.map(({ market }) => market.summary.closeAtMs)
@@ -233,7 +232,7 @@ function descriptionOf({ parts, score, title, explanation }: Candidate) {
   }
 }
 
-/** Note for a market that may pay out something other than 0 or 1; null if no part has such a market. */
+/** Note for a market that may pay out a value other than 0 or 1. Null if no part has such a market. */
 function payoutNoteOf(parts: readonly Part[]): string | null {
   let note: string | null = null
   for (const { market } of parts) {
@@ -252,8 +251,8 @@ const OTHER_PAYOUT_TEXT: Readonly<Record<OtherPayout, string>> = {
 }
 
 /**
- * Assigns each field by name. V8 gives each spread object its own hidden class, which is larger than the object, and
- * thousands of opportunities are retained.
+ * Assigns each field by name. V8 gives each spread object its own hidden class, which needs more memory than the
+ * object.
  */
 export function opportunityOf(
   candidate: Candidate,
@@ -274,7 +273,7 @@ export function opportunityOf(
     fees: usdMicros(basket.legs.reduce((sum, { fee }) => sum + fee, 0)),
     payout: basket.payout,
     profit: basket.profit,
-    // `slice` frees the spare capacity of a list that grew by `push`.
+    // `slice` frees the spare capacity of the array.
     steps: basket.steps.slice(),
     openedAtMs,
     updatedAtMs: nowMs,
@@ -286,7 +285,6 @@ export function opportunityOf(
   }
 }
 
-/** Whether the description of an opportunity is still current. */
 export function hasSameDescription(now: Opportunity, candidate: Candidate): boolean {
   const description = descriptionOf(candidate)
   return (
@@ -299,7 +297,6 @@ export function hasSameDescription(now: Opportunity, candidate: Candidate): bool
   )
 }
 
-/** Whether a basket has the same cost and profit as the opportunity. */
 export function isEqual(now: Opportunity, basket: Basket): boolean {
   return (
     now.contracts === basket.contracts &&

@@ -1,5 +1,4 @@
-// Decides whether the books of a basket are recent enough to buy from. Records the state of its markets, so that the
-// next check detects changes.
+// Decides whether the books of a basket are recent enough to buy from.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type FeeModel, feesAt } from '../../engine/market/fees.ts'
@@ -8,7 +7,6 @@ import type { SizeMicros } from '../../engine/units.ts'
 import type { BookLevels, MarketView } from '../views.ts'
 import type { Part } from './baskets.ts'
 
-/** State of a market at a check. */
 export interface CheckedMarket {
   readonly version: number
   readonly bookSeq: number
@@ -18,9 +16,7 @@ export interface CheckedMarket {
 
 interface BookAgesParts {
   readonly clock: Clock
-  /** Maximum age of a book that an opportunity may use. */
   readonly ageMsMax: number
-  /** Requests a confirmation of the book. */
   readonly confirm: (market: MarketRef) => void
 }
 
@@ -32,31 +28,30 @@ export class BookAges {
   }
 
   /**
-   * Time in ms since the book was last confirmed; null if it is stale or may be. Other messages on the same socket do
-   * not confirm it, because a single subscription can stop delivering.
+   * Time in ms since the book was last confirmed. Null if the book is or may be stale. Only messages about this book
+   * confirm it, because a single subscription of a socket can stop delivering.
    */
   of(market: MarketView, book: BookLevels | undefined): number | null {
     if (book === undefined || book.isStale || market.isBehind) return null
     return this.since(market)
   }
 
-  /** Time in ms since the book was last confirmed; null if it never was. */
+  /** Time in ms since the book was last confirmed. Null: never. */
   since({ bookConfirmedAtMs }: MarketView): number | null {
     if (bookConfirmedAtMs === null) return null
     return Math.max(0, this.#parts.clock.nowMs() - bookConfirmedAtMs)
   }
 
-  /** Whether a book is too old to buy from. `ageMs` null: unknown, so too old. */
+  /** A book of unknown age (null) is too old. */
   isTooOld(ageMs: number | null): boolean {
     return ageMs === null || ageMs > this.#parts.ageMsMax
   }
 
-  /** Requests a REST read of each book of an opportunity. */
   confirm(parts: readonly Part[]): void {
     for (const { market } of parts) this.#parts.confirm(market.ref)
   }
 
-  /** Why nothing can be bought now at any price; null if nothing prevents it. */
+  /** The reason why nothing can be bought at any price. Null if there is no such reason. */
   blockerOf(
     parts: readonly Part[],
     books: readonly BookLevels[],
@@ -82,7 +77,7 @@ export class BookAges {
     }))
   }
 
-  /** Whether market versions, fees and minimum orders are those of the last check, and no book is too old. */
+  /** Whether market versions, fees and minimum orders are unchanged, and no book is too old. */
   isUnchanged(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     for (const [index, { market }] of parts.entries()) {
       const checked = checkedMarkets[index]
@@ -92,7 +87,6 @@ export class BookAges {
     return this.hasSameTerms(parts, checkedMarkets)
   }
 
-  /** Whether fees and minimum orders are those of the last check. */
   hasSameTerms(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     const nowMs = this.#parts.clock.nowMs()
     return parts.every(({ market: { summary } }, index) => {

@@ -1,5 +1,3 @@
-// Read interface of opportunities for the API server: open ones, past ones and quotes.
-
 import type { NoBasket } from '../../engine/arbitrage/basket.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -23,11 +21,10 @@ export interface OpportunityFilter {
   readonly search: string | null
   /** At least one leg must be on this venue. */
   readonly venue: VenueKey | null
-  /** The last market must close within this many days. */
+  /** Each market must close within this many days. */
   readonly daysMax: number | null
 }
 
-/** One page of open opportunities, best first. */
 export interface OpportunityPage {
   readonly opportunities: readonly Opportunity[]
   readonly total: number
@@ -41,19 +38,17 @@ export interface QuoteLeg {
 }
 
 /**
- * Why a basket is no opportunity. `not_open`: a market does not trade. `stale_book`: a book may be stale, or was not
- * changed or confirmed for too long. `not_identical`: it is not certain that exactly one leg wins.
+ * Why a basket is no opportunity. `not_open`: a market does not trade. `stale_book`: a book is or may be stale.
+ * `not_identical`: more or fewer than one leg may win.
  */
 export type NoOpportunity = NoBasket | 'not_open' | 'stale_book' | 'not_identical'
 
-/** Current cost and profit of a basket. */
 export type Quote =
   | { readonly isPossible: true; readonly opportunity: Opportunity }
   | { readonly isPossible: false; readonly reason: Exclude<NoOpportunity, 'below_minimum'> }
   | {
       readonly isPossible: false
       readonly reason: 'below_minimum'
-      /** Minimum contracts of the basket that every venue accepts. */
       readonly minContracts: SizeMicros
     }
 
@@ -68,9 +63,9 @@ export interface ArbitrageView {
   /** Null if the opportunity has ended or never existed. */
   find(id: string): Opportunity | null
   ofMarket(market: MarketNumber): readonly Opportunity[]
-  /** Current cost of the legs. `contracts` null: as many as are profitable. */
+  /** `contracts` null: as many as are profitable. */
   quote(legs: readonly QuoteLeg[], contracts: SizeMicros | null): Quote
-  /** Past opportunities that lasted long enough to be recorded, by end time. */
+  /** Sorted by end time. Very short opportunities are not recorded. */
   past(query: SliceQuery): readonly PastOpportunityRow[]
   oldestPastMs(): TimeMs | null
 }

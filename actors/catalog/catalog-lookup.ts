@@ -1,5 +1,4 @@
-// Lookups, lists and counts of markets and events. Base class of `Catalog`, which reads the venues' listings, and of
-// `MirrorCatalog`, which copies another process's catalogue.
+// Read interface of the catalogue. `Catalog` fills it from the venues' listings, `MirrorCatalog` from the engine's log.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
@@ -67,7 +66,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
   abstract venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[]
   abstract oldestVenueTradeMs(venue: VenueKey): TimeMs | null
 
-  /** Adds a watcher and calls its `onListed` for every known market before it returns. */
+  /** Calls `onListed` for every known market before it returns. */
   watch(watcher: CatalogWatcher): void {
     this.#watchers.push(watcher)
     for (const { actor } of this.registry.all()) watcher.onListed(actor)
@@ -77,7 +76,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     for (const watcher of this.#watchers) watcher.onListed(market)
   }
 
-  /** Stores an event's listing. A new title updates the search text of each market of the event. */
+  /** A new title also changes the search text of each market of the event. */
   protected takeEvent(listing: ReadEvent): void {
     const { isChanged, isRetitled } = this.events.take(listing)
     if (!isChanged) return
@@ -97,7 +96,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return entry
   }
 
-  /** Removes a market. Removes its event too if the event has no other market. */
+  /** Also removes the market's event if the event has no other market. */
   protected unregister(market: MarketView, publisher: Pick<Publisher, 'removeMarket'>): void {
     const { number } = market.ref
     this.registry.remove(number, this.columns.summary(number) ?? market.summary)
@@ -128,7 +127,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     if (isRelisted(before, summary)) this.notifyListed(market)
   }
 
-  /** Assigns a market to its event and updates its columns. Removes its previous event if that event has no market left. */
+  /** Also removes the previous event if it has no market left. */
   #assignEvent(market: MarketView): void {
     const { number } = market.ref
     const before = this.events.eventOf(number)
@@ -153,7 +152,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.get(number)
   }
 
-  /** See {@link MarketColumns.openByVolume}. */
   openByVolume(venue: VenueKey, range: VolumeRange): Uint32Array {
     return this.columns.openByVolume(venue, range)
   }
@@ -169,7 +167,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.all()
   }
 
-  /** Whether at least one market of every venue is known. */
   get hasEveryVenue(): boolean {
     return this.names.keys.every((venue) => this.registry.has(venue))
   }
@@ -215,8 +212,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.columns.counts(this.names.keys)
   }
 
-  // Events
-
   event(venue: VenueKey, nativeId: string): EventSummary | null {
     return this.events.get(venue, nativeId)
   }
@@ -225,7 +220,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.events.bySlug(slug)
   }
 
-  /** Events whose own listing is known, in order of their numbers. */
+  /** Events whose own listing was read, in order of their numbers. */
   listedEvents(): Iterable<EventSummary> {
     return this.events.listed()
   }
@@ -250,8 +245,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     }
     return views
   }
-
-  // Lists
 
   list(query: ListQuery): MarketPage | 'expired' {
     return this.lists.list(query)

@@ -1,5 +1,4 @@
-// Reads the venues' catalogues, spawns one actor per market, finds markets and events by any of their ids, and removes
-// old markets.
+// Reads the venues' catalogues, creates one actor per market, and removes old markets.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, VenueKey } from '../../engine/ids.ts'
@@ -31,10 +30,10 @@ import type { MarketActorRef } from './market-registry.ts'
 
 export type { MarketActorRef as KnownMarket } from './market-registry.ts'
 
-/** Maximum time until a trading market's figures are saved, even under load. */
+/** A trading market's figures are saved within this time, even under load. */
 const UNSAVED_MS_MAX = 60_000
 const UNSAVED_TRADES_MAX = 10_000
-/** Maximum markets checked per call of `removeOld`, about 1 ms of work. */
+/** Maximum markets checked per call of `removeOld`. They take about 1 ms. */
 const CHECKED_MAX = 5_000
 /** Maximum markets per call of `removeOld` whose trades and ticks are looked up on disk. */
 const LOOKUPS_MAX = 200
@@ -45,9 +44,9 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   #recordsSinceMs: TimeMs | null = null
   readonly #parts: MarketParts
   readonly #old: OldMarkets
-  /** Fingerprints of the stored details. Contains only markets whose details this run has read. */
+  /** Fingerprints of the stored descriptions and native listings that this run has read. */
   readonly #fingerprints = new Map<MarketNumber, number>()
-  /** Change time that the venue stated in the last listing of each market. Empty at the start of the process. */
+  /** Change times that the venues stated in the last listings. Empty at process start. */
   readonly #changedAtMs = new Map<MarketNumber, TimeMs>()
 
   constructor(parts: {
@@ -69,11 +68,11 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     this.#old = new OldMarkets(parts.storage)
   }
 
-  /** Loads the catalogue of the last run; returns its number of markets. */
+  /** Loads the stored catalogue. Returns its number of markets. */
   load(): number {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
-      // A market of a venue that is no longer configured stays on disk and is not loaded.
+      // A market of a venue that is no longer configured is not loaded. It stays on disk.
       if (this.names.has(summary.venue)) this.#addMarket(number, summary)
     }
     this.events.removeEmpty()
@@ -81,7 +80,10 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return this.registry.count
   }
 
-  /** Adds stored trades to the figures of their markets if the last run was killed before it saved those figures. */
+  /**
+   * Adds stored trades to the figures of their markets. The last run may have been killed before it saved those
+   * figures.
+   */
   #countUnsaved(venue: VenueKey): void {
     const newestMs = this.#storage.trades.extentOfVenue(venue)?.newestMs
     if (newestMs === undefined) return
@@ -111,8 +113,8 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   }
 
   /**
-   * Takes a page of a venue's catalogue and returns the new markets. Ignores markets that `removeOld` would remove
-   * again, events without a known market, and copies older than the known one. Calls `onOlder` for each such copy.
+   * Takes a page of a venue's catalogue and returns the new markets. Ignores old markets that `removeOld` would remove,
+   * events without a known market, and outdated copies. Calls `onOlder` for each outdated copy.
    */
   take(
     page: { readonly markets: readonly ReadListing[]; readonly events: readonly ReadEvent[] },
@@ -122,7 +124,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       (listing) =>
         this.entryOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
     )
-    // Events are taken first, because the search text of a market contains its event's title.
+    // A market's search text contains the title of its event, so events are taken first.
     const named = new Set(markets.map(({ venue, event }) => `${venue}${event}`))
     for (const listing of page.events) {
       const { venue, nativeId } = listing
@@ -137,13 +139,13 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
         const market = this.#addMarket(number, summaryOf(this.#read(listing)))
-        // Markets of the first crawl are not announced as opened: all of them are new to this process.
+        // The first crawl publishes no openings, because all of its markets are new to this process.
         if (this.isLoaded && listing.status === 'open') this.#publishOpened(market.actor)
         fresh.push(market)
       } else {
         const { summary } = existing.actor
         const isOlder = this.#isOlder(existing, listing)
-        // A listing never reopens a resolved market. Its other fields are taken.
+        // A listing never reopens a resolved market. Its remaining fields are taken.
         if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
         if (!isOlder) this.#updateExisting(existing, listing)
       }
@@ -179,12 +181,12 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       existing.send({ kind: 'summary', summary })
       this.note(actor)
     }
-    // `note` has already called the watchers if the market was relisted.
+    // For a relisted market, `note` has already called the watchers.
     if (!hasNewDetails || isRelisted(before, actor.summary)) return
     this.notifyListed(actor)
   }
 
-  /** Stores the description and the native listing if they changed. The market's actor stores the summary. */
+  /** Stores the description and the native listing if they changed. */
   #takeDetails({ ref, present }: MarketActor, { description, native }: ReadListing): boolean {
     const { number } = ref
     const details = { description, native }
@@ -196,7 +198,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return true
   }
 
-  /** Sets the time of the figures to the current time if the venue states none. */
+  /** Figures without a time get the current time. */
   #read(listing: ReadListing): ReadListing {
     const figuresAtMs = listing.figuresAtMs ?? this.#parts.nowMs()
     return { ...listing, figuresAtMs, dayFiguresAtMs: figuresAtMs }
@@ -220,12 +222,9 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return this.register(this.#system.spawn<MarketMessage, MarketActor>(actor))
   }
 
-  // Removal
-
   /**
-   * Removes at most `countMax` markets that are resolved, ended over `retentionDays` ago and have no trades or ticks
-   * left. Removes each event with its last market. Returns the number of removed markets. One call checks only a part
-   * of all markets. Later pages that list a removed market do not add it again.
+   * Removes markets that are resolved, ended over `retentionDays` ago, and have no trades or ticks left. Removes an
+   * event with its last market. One call checks a part of all markets. Returns the number of removed markets.
    */
   removeOld(nowMs: TimeMs, retentionDays: number, countMax: number): number {
     this.#old.setRetainedFrom(nowMs - retentionDays * DAY_MS)
@@ -239,8 +238,6 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     }
     return markets.length
   }
-
-  // Data on disk only
 
   get recordsSinceMs(): TimeMs {
     this.#recordsSinceMs ??= this.#storage.runs.all()[0]?.startedAtMs ?? this.#parts.nowMs()
@@ -256,10 +253,6 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   }
 }
 
-/**
- * Finds markets that may be removed: resolved, ended before the retention period of trades, and without trades or
- * ticks. Each call checks the next part of all markets.
- */
 class OldMarkets {
   readonly #storage: Pick<Storage, 'trades' | 'ticks'>
   #retainedFromMs = Number.NEGATIVE_INFINITY
@@ -269,20 +262,16 @@ class OldMarkets {
     this.#storage = storage
   }
 
-  /** Sets the time before which a resolved market must have ended to be old. Until the first call no market is old. */
+  /** Resolved markets that ended before this time are old. Until the first call no market is old. */
   setRetainedFrom(atMs: number): void {
     this.#retainedFromMs = atMs
   }
 
-  /** Whether the market is resolved and ended before the retained period. */
   isOld(market: MarketSummary): boolean {
     return market.status === 'resolved' && endedAtMs(market) < this.#retainedFromMs
   }
 
-  /**
-   * Returns at most `countMax` markets to remove. Continues where the last call stopped; a call ends at the last
-   * market.
-   */
+  /** Continues where the last call stopped. A call ends at the last market. */
   next(markets: Iterable<MarketActorRef>, countMax: number): MarketActorRef[] {
     const found: MarketActorRef[] = []
     let lookupCount = 0
@@ -302,8 +291,8 @@ class OldMarkets {
   }
 
   /**
-   * A market that resolved in this run is retained for the full period after that, even if the venue states an earlier
-   * end. A market with queued messages is retained until they are handled.
+   * A market that resolved in this run is retained for the full period, even if the venue states an earlier end. A
+   * market with queued messages is retained too.
    */
   #isOver({ actor, isIdle }: MarketActorRef): boolean {
     return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#retainedFromMs && isIdle
@@ -316,7 +305,7 @@ class OldMarkets {
   }
 }
 
-/** Settlement time, else close time, else creation time of a market; 0 if the venue states none of them. */
+/** 0 if the venue states none of these times. */
 function endedAtMs(market: MarketSummary): number {
   return market.settledAtMs ?? market.closeAtMs ?? market.createdAtMs ?? 0
 }

@@ -1,5 +1,5 @@
-// Detects what changed in a listing. Descriptions and native listings are compared by fingerprint, because caching or
-// reading those of a hundred thousand markets is too expensive.
+// Detects changes in listings. Descriptions and native listings are compared by fingerprint, because storing or reading
+// all of them is too expensive.
 
 import { crc32 } from 'node:zlib'
 import { isEqualFees } from '../../engine/market/fees.ts'
@@ -12,7 +12,7 @@ import {
 import type { TimeMs } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 
-/** Lists every field, because a rest pattern would give each summary its own V8 hidden class. */
+/** Lists every field. A rest pattern would give each summary its own V8 hidden class. */
 export function summaryOf(listing: MarketListing): MarketSummary {
   return {
     venue: listing.venue,
@@ -50,12 +50,12 @@ export function summaryOf(listing: MarketListing): MarketSummary {
   }
 }
 
-/** Whether the venue changed this copy before the known one. False if either change time is unknown. */
+/** Whether this copy is older than the known one. False if either change time is unknown. */
 export function isOlder(changedAtMs: TimeMs | null, currentAtMs: TimeMs | null): boolean {
   return changedAtMs !== null && currentAtMs !== null && changedAtMs < currentAtMs
 }
 
-/** Merges a new listing into a summary. Missing fields keep their value. Resolution fields follow `resolutionAfter`. */
+/** Missing fields of the listing keep their value. Resolution fields follow `resolutionAfter`. */
 export function mergedSummary(before: MarketSummary, listing: ReadListing): MarketSummary {
   const summary = summaryOf({
     ...listing,
@@ -68,7 +68,7 @@ export function mergedSummary(before: MarketSummary, listing: ReadListing): Mark
     closeAtMs: listing.closeAtMs ?? before.closeAtMs,
     tickMicros: listing.tickMicros ?? before.tickMicros,
     ...resolutionAfter(before, listing),
-    // A listing without fees leaves the known fees unchanged. A listing with unreadable fees replaces them.
+    // Missing fees leave the known fees unchanged. Unreadable fees replace them.
     fees: listing.fees.now.source === null ? before.fees : listing.fees,
     orderSizeMin: listing.orderSizeMin ?? before.orderSizeMin,
     otherPayout: listing.otherPayout ?? before.otherPayout,
@@ -95,18 +95,18 @@ export function eventSummaryOf(listing: EventListing): EventSummary {
   }
 }
 
-/** Compares two summaries as JSON, without their read times. Both must have their keys in the same order. */
+/** Ignores the read times. Both summaries must have their keys in the same order. */
 export function isEqualSummary(one: MarketSummary, other: MarketSummary): boolean {
   const { figuresAtMs, dayFiguresAtMs } = one
   return isEqualRecord(one, { ...other, figuresAtMs, dayFiguresAtMs })
 }
 
-/** Compares two records as JSON. Both must have their keys in the same order. */
+/** Both records must have their keys in the same order. */
 export function isEqualRecord(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** CRC-32 of description and native listing. One change in about 4 billion goes undetected. */
+/** CRC-32 of description and native listing. */
 export function fingerprint({ description, native }: ListingDetails): number {
   return crc32(JSON.stringify([description, native]))
 }
@@ -129,7 +129,7 @@ const LISTED_FIELDS = [
   'otherPayout',
 ] as const
 
-/** Whether two summaries differ in a field that trades and quotes do not change. */
+/** Whether two summaries differ in a field that neither trades nor quotes change. */
 export function isRelisted(before: MarketSummary, after: MarketSummary): boolean {
   return (
     LISTED_FIELDS.some((field) => before[field] !== after[field]) ||
@@ -138,7 +138,7 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
   )
 }
 
-/** Whether two summaries differ in a field of the lifecycle channel's `changed` message. */
+/** Whether the summaries differ in a field of the lifecycle channel's `changed` message. */
 export function hasLifecycleChange(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
@@ -149,13 +149,12 @@ export function hasLifecycleChange(before: MarketSummary, after: MarketSummary):
   )
 }
 
-/** Treats a change from "unknown" to "no result" as equal: it would be published for almost every market. */
+/** Treats "unknown" and "no result" as equal. Almost every market changes from one to the other. */
 function isEqualResolution(before: MarketSummary, after: MarketSummary): boolean {
   const isFinal = after.status === 'resolved'
   return isFinal || (before.resolutionStatus ?? 'none') === (after.resolutionStatus ?? 'none')
 }
 
-/** Whether two summaries differ in their searchable text. */
 export function isReworded(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&

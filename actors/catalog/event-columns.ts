@@ -1,5 +1,5 @@
-// Filter and sort columns for lists of events. Each change of a market updates the sums of its event, so a list needs
-// no summation.
+// Filter and sort columns for lists of events. Each market change updates the sums of its event, so a list needs no
+// summation.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
@@ -10,7 +10,6 @@ import { SortedRows } from '../rows/sorted-rows.ts'
 import type { EventFilter } from '../views.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** One market's contribution to the sums of its event. */
 export interface MarketShare {
   readonly status: MarketStatus
   readonly volume24h: number
@@ -22,7 +21,7 @@ const UNKNOWN = 0
 
 export class EventColumns {
   readonly #rows = new Columns()
-  /** The venue's byte, or UNKNOWN until the event's own listing is read. Lists omit events without it. */
+  /** UNKNOWN until the event's own listing is read. Lists omit such events. */
   readonly #venues = this.#rows.bytes()
   readonly #marketCounts = this.#rows.integers()
   readonly #openCounts = this.#rows.integers()
@@ -34,11 +33,11 @@ export class EventColumns {
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
-  /** Scratch array of one selection, indexed by slot: 1 for a selected event. */
+  /** Indexed by slot: 1 for a selected event. Reused by each selection. */
   #isChosen = new Uint8Array(0)
   #selected = new Uint32Array(0)
 
-  /** Adds a new event. Its number must be larger than all previous ones. */
+  /** Numbers must be added in ascending order. */
   add(number: number): void {
     const slot = this.#rows.add(number)
     this.#venues.values[slot] = UNKNOWN
@@ -82,7 +81,6 @@ export class EventColumns {
     this.#move(number, share, -1)
   }
 
-  /** Adds the change of one market's volumes to its event. */
   moveVolumes(number: number, by: { volume24h: number; volumeTotal: number }): void {
     const slot = this.#rows.slot(number)
     if (slot < 0) return
@@ -129,8 +127,8 @@ export class EventColumns {
   }
 
   /**
-   * Returns the numbers of the matching events by 24-hour volume, descending, then by number. The next call overwrites
-   * the result. `isTitled`: 1 at the number of each event whose title matches; null accepts any title.
+   * Returns the numbers of the matching events, sorted by 24-hour volume (descending), then by number. The next call
+   * overwrites the result. `isTitled`: 1 at the number of each event whose title matches; null accepts any title.
    */
   select(filter: EventFilter, isTitled: Uint8Array | null): Uint32Array {
     const { length, numbers } = this.#rows

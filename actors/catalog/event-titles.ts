@@ -1,5 +1,4 @@
-// Finds events whose titles contain all words of a text. Words and prefixes match as in the search for markets. A radix
-// tree maps each word to its events, so a request reads no title.
+// Finds events by words of their titles. Words and prefixes match as in the search for markets.
 
 import SearchableMap from 'minisearch/SearchableMap'
 import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/tokenizer.ts'
@@ -10,7 +9,7 @@ export class EventTitles {
   readonly #events = new SearchableMap<number[]>()
   #last = 0
 
-  /** Adds an event. Its number must be larger than all previous ones, unless `remove` was called for it before. */
+  /** Numbers must be added in ascending order. A removed number can be added again. */
   put(number: number, title: string): void {
     this.#last = Math.max(this.#last, number)
     for (const word of new Set(wordsOf(title))) {
@@ -21,7 +20,7 @@ export class EventTitles {
     }
   }
 
-  /** Removes an event. `title` must be the title that was passed to `put`. */
+  /** `title` must equal the title that was passed to `put`. */
   remove(number: number, title: string): void {
     for (const word of new Set(wordsOf(title))) {
       const numbers = this.#events.get(word)
@@ -40,7 +39,7 @@ export class EventTitles {
   find(text: string): Uint8Array {
     const words = queryWords(text)
     const foundCounts = new Uint8Array(this.#last + 1)
-    // Word n increments only the events that contain words 1 to n - 1.
+    // Word n increments only the counts of events that contain words 1 to n - 1.
     for (const [index, word] of words.entries()) {
       for (const numbers of this.#numbersOf(word)) {
         for (const number of numbers) {

@@ -1,5 +1,5 @@
-// The events of all venues and their markets. An event exists as long as at least one of its markets does. Listings of
-// other events are ignored, so that the next crawl does not restore a removed event.
+// The events of all venues and their markets. An event exists while at least one of its markets does. Listings of
+// events without markets are ignored, so that a crawl does not restore a removed event.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type NativeEventId, nativeEventId, type VenueKey } from '../../engine/ids.ts'
@@ -32,7 +32,6 @@ export class Events {
   readonly #sources: EventSources
   readonly #titles = new EventTitles()
   readonly #byNumber = new Map<number, NamedEvent>()
-  /** Keys are in lower case. */
   readonly #byNative = new ByVenue(() => new Map<string, NamedEvent>())
   readonly #bySlug = new Map<string, Set<NamedEvent>>()
   readonly #bySeries = new ByVenue(() => new Map<string, Set<NamedEvent>>())
@@ -45,14 +44,14 @@ export class Events {
     this.#sources = { ...sources, table, columns: this.columns }
   }
 
-  /** Loads the events of the last run. Must be called before their markets are added. */
+  /** Must be called before the markets are added. */
   load(): void {
     for (const summary of this.#table.all()) {
       this.#list(this.#namedOf(summary.venue, summary.nativeId), summary)
     }
   }
 
-  /** Number of events whose own listing is known. */
+  /** Number of events whose own listing was read. */
   get count(): number {
     return this.#listedCount
   }
@@ -69,7 +68,7 @@ export class Events {
     return this.#byNumber.get(number)?.view ?? null
   }
 
-  /** Case-insensitive. Returns the event with the highest volume if several venues use the slug. */
+  /** Case-insensitive. If several venues use the slug, returns the event with the highest volume. */
   bySlug(slug: string): EventView | null {
     let best: ListedEvent | null = null
     for (const { view } of this.#bySlug.get(slug.toLowerCase()) ?? []) {
@@ -82,7 +81,7 @@ export class Events {
     return this.#find(venue, nativeId)?.markets ?? NO_MARKETS
   }
 
-  /** Markets of all events of a series. The name of the series is case-insensitive. */
+  /** The name of the series is case-insensitive. */
   *marketsOfSeries(venue: VenueKey, series: string): Iterable<MarketNumber> {
     for (const { markets } of this.#bySeries.of(venue).get(series.toLowerCase()) ?? [])
       yield* markets
@@ -92,16 +91,12 @@ export class Events {
     return this.marketsOf(venue, nativeId).size > 0
   }
 
-  /** Numbers of the matching events by 24-hour volume, descending. */
   select(filter: EventFilter): Uint32Array {
     const isTitled = filter.search === null ? null : this.#titles.find(filter.search)
     return this.columns.select(filter, isTitled)
   }
 
-  /**
-   * Stores an event's listing if it changed. Ignores a copy older than the known one. Returns whether the summary
-   * changed and whether the title changed.
-   */
+  /** Ignores a copy that is older than the known one. */
   take(read: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
     const named = this.#namedOf(read.venue, read.nativeId)
     const changedAtMs = read.changedAtMs ?? null
@@ -125,8 +120,8 @@ export class Events {
   }
 
   /**
-   * Assigns a market to an event, or to none if null, and returns the event. The caller must then call `removeIfEmpty`
-   * for the previous event, after subtracting the market's figures from it.
+   * Null removes the market from its event. The caller must first subtract the market's figures from the previous
+   * event, then call `removeIfEmpty` for that event.
    */
   assignMarket({ venue, number }: MarketRef, event: NativeEventId | null): NamedEvent | null {
     const before = this.#eventOf.get(number) ?? null
@@ -160,7 +155,7 @@ export class Events {
     this.columns.remove(number)
   }
 
-  /** Removes events without markets. Must be called after the markets are loaded. */
+  /** Must be called after the markets are loaded. */
   removeEmpty(): void {
     for (const ofVenue of this.#byNative.values()) {
       for (const named of ofVenue.values()) this.removeIfEmpty(named)
@@ -193,7 +188,6 @@ export class Events {
     if (summary.series !== null) addTo(this.#bySeries.of(venue), summary.series, named)
   }
 
-  /** Removes the lookup keys of an event. */
   #unlist(named: NamedEvent, { title, slug, series }: EventSummary): void {
     this.#titles.remove(named.number, title)
     removeFrom(this.#bySlug, slug, named)
@@ -215,17 +209,17 @@ function removeFrom(byKey: Map<string, Set<NamedEvent>>, text: string, named: Na
   if (sharing?.size === 0) byKey.delete(key)
 }
 
-/** An event that at least one market references. `view` is null until its own listing is read. */
+/** An event that at least one market references. `view` is null until the event's own listing is read. */
 class NamedEvent {
-  /** Unique in this run: ascending, never reused. */
+  /** Ascending and unique in this run. */
   readonly number: number
   readonly venue: VenueKey
   readonly nativeId: NativeEventId
   readonly markets = new Set<MarketNumber>()
   view: ListedEvent | null = null
-  /** Fingerprint of the stored details; null until this run has read them. */
+  /** Fingerprint of the stored details. Null until this run has read them. */
   fingerprint: number | null = null
-  /** Change time that the venue stated in the stored listing; null until this run has read one. */
+  /** Change time that the venue stated in the last listing. Null until this run has read a listing. */
   changedAtMs: TimeMs | null = null
 
   constructor(number: number, venue: VenueKey, nativeId: NativeEventId) {
@@ -271,7 +265,7 @@ class ListedEvent implements EventView {
     return this.#sources.table.details(venue, nativeId)?.description ?? null
   }
 
-  /** Keeps only the best `limit` markets while iterating, because an event may have thousands of markets. */
+  /** Sorts only the best `limit` markets, because an event may have thousands. */
   markets(limit: number): MarketView[] {
     const { volume24h, market } = this.#sources
     const best: { readonly number: MarketNumber; readonly volume: number }[] = []

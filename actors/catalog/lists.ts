@@ -1,5 +1,4 @@
-// Pages of markets and events. The columns select and sort a list once. The list is then pinned, and each page shows
-// the current values of its entries.
+// Pages of markets and events. A list is sorted once and pinned. Each page shows the current values of its entries.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -20,7 +19,6 @@ import type { MarketColumns } from './market-columns.ts'
 
 const RELEVANCE_MAX = 10_000
 
-/** Full-text search for markets in a worker thread. */
 export interface SearchIndex {
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void
   remove(number: MarketNumber): void
@@ -34,7 +32,7 @@ export class CatalogLists {
   readonly #index: SearchIndex
   readonly #market: (number: MarketNumber) => MarketView | null
   readonly #rankings: Rankings
-  /** Running searches by key. Equal searches share one promise. */
+  /** Equal concurrent searches share one promise. */
   readonly #searching = new Map<string, Promise<Ranking>>()
 
   constructor(parts: {
@@ -65,7 +63,7 @@ export class CatalogLists {
     )
   }
 
-  /** Uses a cached ranking if there is one. Rejects with UNAVAILABLE if too many searches wait. */
+  /** Rejects with UNAVAILABLE if too many searches wait. */
   search(
     query: SearchQuery,
     requester: Requester = SYSTEM,
@@ -76,7 +74,7 @@ export class CatalogLists {
     return this.#searched(key, query, requester).then((found) => this.#marketPage(found, query))
   }
 
-  /** The ranking with this pin, or the shared one of the key. Null if no ranking is cached. */
+  /** Finds the ranking of the pin, or without a pin the newest ranking of the key. Null: not cached. */
   #current(pin: number | null, key: string): Ranking | 'expired' | null {
     return pin === null
       ? this.#rankings.shared(key)
@@ -116,14 +114,12 @@ export class CatalogLists {
   }
 }
 
-/** Key of a list's filter and order. Equal keys share a ranking, and a pin is valid only with its key. */
 function marketKey(query: Omit<SearchQuery, 'text'> & { readonly text?: string }): string {
   const { filter, sortBy, order, text = null } = query
   const among = filter.among?.key ?? null
   return JSON.stringify(['markets', text, sortBy, order, { ...filter, among }])
 }
 
-/** Key of an event list's filter. */
 function eventKey(filter: EventFilter): string {
   return JSON.stringify(['events', filter])
 }

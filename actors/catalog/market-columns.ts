@@ -1,5 +1,5 @@
 // Filter and sort columns for lists of markets. Each listing, status change and trade updates a market's row and the
-// sums of its event. Selecting from a hundred thousand markets fits one event-loop tick.
+// sums of its event.
 
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import {
@@ -16,10 +16,10 @@ import type { MarketFilter, MarketOrder, MarketPhase, MarketView } from '../view
 import type { EventColumns, MarketShare } from './event-columns.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** Up to this many candidates are sorted directly. For more, the presorted rows of all markets are scanned. */
+/** Up to this number, candidates are sorted. For more candidates, the presorted rows of all markets are scanned. */
 const SORTED_CANDIDATES_MAX = 1_024
 
-/** The first `count` markets of a ranking by volume, and all with at least `volumeMin`. */
+/** The first `count` markets by volume, and all further markets with at least `volumeMin`. */
 export interface VolumeRange {
   readonly count: number
   readonly volumeMin: number
@@ -33,14 +33,14 @@ export class MarketColumns {
   readonly #summaries = this.#rows.objects<MarketSummary | null>(null)
   readonly #states = this.#rows.bytes()
   readonly #volumes24h = this.#rows.floats()
-  /** NaN if unknown, as in the next two columns. */
+  /** NaN if unknown, also in the next two columns. */
   readonly #volumesTotal = this.#rows.floats()
   readonly #createdAtMs = this.#rows.floats()
   readonly #closeAtMs = this.#rows.floats()
   readonly #categories = this.#rows.integers()
   readonly #eventSlugs = this.#rows.integers()
   readonly #tagSets = this.#rows.integers()
-  /** Number of the market's event in this run; 0 if it has none. */
+  /** 0 if the market has no event. */
   readonly #events = this.#rows.integers()
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
@@ -54,16 +54,16 @@ export class MarketColumns {
     created_at: new SortedRows(this.#rows, this.#createdAtMs),
     close_time: new SortedRows(this.#rows, this.#closeAtMs),
   }
-  /** Scratch array of one selection, reused like `#isChosen` because a new one is 1 MB of garbage. */
+  /** Reused by each selection. */
   #selected = new Uint32Array(0)
-  /** Scratch array of one selection, indexed by slot: 1 for a selected row. */
+  /** Indexed by slot: 1 for a selected row. Reused by each selection. */
   #isChosen = new Uint8Array(0)
 
   constructor(eventColumns: EventColumns) {
     this.#eventColumns = eventColumns
   }
 
-  /** Adds or updates a market. `event` is the number of its event, 0 for none. */
+  /** `event`: number of the market's event, 0 for none. */
   put(market: RankedMarket, event: number): void {
     const { summary } = market
     const { number } = market.ref
@@ -104,7 +104,7 @@ export class MarketColumns {
     this.#orders[sortBy].touch(slot)
   }
 
-  /** Looks a text up only if it changed, because most updates change only numbers. */
+  /** Compares texts before the lookup, because most updates change only numbers. */
   #putTerms(slot: number, summary: MarketSummary): void {
     const before = this.#summaries.values[slot] ?? null
     if (before === null || before.category !== summary.category) {
@@ -122,7 +122,7 @@ export class MarketColumns {
     }
   }
 
-  /** Updates a market's volumes after a trade. Called for every trade, so it checks nothing else. */
+  /** Runs for every trade. */
   moveVolumes(market: RankedMarket): void {
     const slot = this.#rows.slot(market.ref.number)
     if (slot < 0) return
@@ -184,8 +184,8 @@ export class MarketColumns {
   }
 
   /**
-   * Returns the sorted numbers of the matching markets. Unknown values are last in both directions; equal values are
-   * sorted by number. `candidates` null selects from all markets. The next call overwrites the result.
+   * Unknown values are last in both directions. Equal values are sorted by number. `candidates` null selects from all
+   * markets. The next call overwrites the result.
    */
   select(
     query: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },
@@ -201,9 +201,7 @@ export class MarketColumns {
     return selected
   }
 
-  /**
-   * Open markets of a venue by 24-hour volume, descending: the first `count`, and all with at least `volumeMin`.
-   */
+  /** Open markets of a venue by 24-hour volume, descending. */
   openByVolume(venue: VenueKey, { count, volumeMin }: VolumeRange): Uint32Array {
     const { length, isRemoved } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
@@ -231,7 +229,7 @@ export class MarketColumns {
     return positions.map((position) => this.#rows.numbers[slots[position] ?? 0] ?? 0)
   }
 
-  /** Marks the matching rows in `#isChosen` and returns their number. `candidates` null checks all markets. */
+  /** Returns the number of matching rows. `candidates` null checks all markets. */
   #mark(filter: MarketFilter, candidates: ArrayLike<MarketNumber> | null): number {
     const { length } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
@@ -250,10 +248,7 @@ export class MarketColumns {
     return count
   }
 
-  /**
-   * Returns at most `countMax` of the given numbers that match, in their given order. The next call overwrites the
-   * result.
-   */
+  /** Returns the first `countMax` matching numbers in their given order. The next call overwrites the result. */
   filtered(numbers: ArrayLike<MarketNumber>, filter: MarketFilter, countMax: number): Uint32Array {
     const passes = this.#test(filter)
     const isAmong = filter.among === null ? null : new Set(filter.among.markets)
@@ -272,7 +267,6 @@ export class MarketColumns {
     return found.subarray(0, count)
   }
 
-  /** Slots of the known markets, ascending, without duplicates. */
   #slotsOf(numbers: ArrayLike<MarketNumber>): Uint32Array {
     const slots = new Set<number>()
     for (let index = 0; index < numbers.length; index += 1) {
@@ -317,12 +311,11 @@ export class MarketColumns {
   }
 }
 
-/** Resolution status as in market records: always 'resolved' for a resolved market. */
+/** Always 'resolved' for a resolved market, as in market records. */
 function resolutionOf(summary: MarketSummary | null | undefined): ResolutionStatus | null {
   return summary?.status === 'resolved' ? 'resolved' : (summary?.resolutionStatus ?? null)
 }
 
-/** Replaces an unknown value in a sum by 0. */
 function orZero(value: number | undefined): number {
   return value === undefined || Number.isNaN(value) ? 0 : value
 }
@@ -355,7 +348,7 @@ function statusOf(state: MarketState): MarketStatus {
   return MARKET_STATUSES[state & 3] ?? 'closed'
 }
 
-/** Status of the market in its event's counts. An unopened market counts as closed. */
+/** An unopened market counts as closed. */
 function statusInEvent(state: MarketState): MarketStatus {
   return (state & UNOPENED) === 0 ? statusOf(state) : 'closed'
 }

@@ -1,5 +1,4 @@
-// The markets of the catalogue and their actors, found by number, venue id, outcome or slug. Methods that remove keys
-// take the old keys as an argument, so that no index entry is left behind.
+// Finds the actors of markets by number, venue id, outcome or slug.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
@@ -10,12 +9,11 @@ import type { MarketMessage } from '../market/parts.ts'
 import type { MarketView } from '../market/views.ts'
 import type { ActorRef } from '../system.ts'
 
-/** `actor` is the market's own actor, or the mirror of an actor in another process. */
+/** `actor`: the market's actor, or a mirror of an actor in the engine process. */
 export interface MarketEntry<View extends MarketView = MarketView> {
   readonly actor: View
 }
 
-/** Reference to a market's actor, for sending it messages. */
 export type MarketActorRef = ActorRef<MarketMessage, MarketActor>
 
 type Keys = Pick<MarketSummary, 'outcomes' | 'slug'>
@@ -34,7 +32,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byNative.of(venue).size > 0
   }
 
-  /** Markets in the order in which they were added. Removing markets during the iteration is safe. */
+  /** In insertion order. Markets may be removed during the iteration. */
   all(): Iterable<Entry> {
     return this.#byNumber.values()
   }
@@ -43,7 +41,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byNumber.get(number) ?? null
   }
 
-  /** Finds a market by the venue's own id, case-insensitive. */
+  /** `nativeId` is case-insensitive. */
   ofNative(venue: VenueKey, nativeId: string): Entry | null {
     return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
@@ -52,7 +50,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byOutcome.of(venue).get(outcome) ?? null
   }
 
-  /** Markets of several venues may share a slug. */
+  /** Several markets may have the same slug. */
   ofSlug(slug: string): readonly Entry[] {
     return this.#bySlug.get(slug.toLowerCase()) ?? []
   }
@@ -64,7 +62,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     this.#addKeys(entry, summary)
   }
 
-  /** Replaces the lookup keys `before` of a market with `now`. */
+  /** Callers pass the old keys, so that no index entry is left behind. */
   rekey(number: MarketNumber, before: Keys, now: Keys): void {
     const entry = this.#byNumber.get(number)
     if (entry === undefined) return
@@ -100,7 +98,6 @@ export class MarketRegistry<Entry extends MarketEntry> {
   }
 }
 
-/** Deletes the key unless it now belongs to another market. */
 function deleteIf<Key, Market>(markets: Map<Key, Market>, key: Key, market: Market): void {
   if (markets.get(key) === market) markets.delete(key)
 }

@@ -1,5 +1,5 @@
-// Full-text search over markets. Queues the changes of market texts and the searches, and sends them to a worker thread
-// (engine/search/) one at a time. Changes are sent in batches. A new thread receives every text again.
+// Full-text search over markets in a worker thread (engine/search/). Text changes are sent in batches, and searches one
+// at a time. A restarted thread receives every text again.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -16,13 +16,11 @@ import type {
 } from '../../engine/search/searcher.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 
-/**
- * Maximum number of waiting searches. Beyond it the newest search of the requester with the most searches is rejected.
- */
+/** When full, the newest search of the requester with the most searches is rejected. */
 const FINDS_MAX = 64
-/** Maximum wait of a search for the thread or its index. Shorter than the request's own timeout. */
+/** Shorter than the time limit of a request. */
 const FIND_MS_MAX = requestDeadlineMs - 500
-/** Texts sent per tick: about 0.25 ms of the event loop and 2 ms of the thread. */
+/** Texts sent per tick. They take about 0.25 ms of the event loop and 2 ms of the thread. */
 const TEXTS_PER_BATCH = 256
 /** Delay of the retry after the thread failed to apply a change. */
 const RESTART_AFTER_MS = 1_000
@@ -31,7 +29,7 @@ interface Find {
   readonly requester: Requester
   readonly text: string
   readonly isRanked: boolean
-  /** Value of `#changesMade` when the search began. The search runs once all these changes are sent. */
+  /** The search runs when this many changes have been sent. */
   readonly changesBefore: number
   readonly resolve: (found: Uint32Array) => void
   readonly reject: (error: EngineError) => void
@@ -42,16 +40,15 @@ export class MarketSearch {
   readonly #port: SearchPort
   readonly #clock: Clock
   readonly #log: Log
-  /** Returns the texts of all markets, which are consumed a few per tick. */
+  /** Returns the texts of all markets. */
   #texts: () => Iterable<MarketText> = () => []
-  /** Unsent changes, oldest first; null removes a market. Contains only the latest change of a market. */
+  /** Unsent changes, oldest first, at most one per market. Null removes the market. */
   readonly #waiting = new Map<MarketNumber, MarketText | null>()
-  /** Number of all changes so far, and of those that are sent. */
   #changesMade = 0
   #changesSent = 0
-  /** The texts still to send to a new thread; null if no rebuild is running. Changes wait until it ends. */
+  /** Texts that a new thread has not received yet. Null if no rebuild is running. */
   #rebuild: Iterator<MarketText> | null = null
-  /** Sequence number of the last change that the thread applied; 0 for an empty index. */
+  /** Sequence number of the last change that the thread applied. 0: the index is empty. */
   #seq = 0
   readonly #finds = new FairQueue<Find>(FINDS_MAX)
 
@@ -69,20 +66,20 @@ export class MarketSearch {
     this.#log = parts.log.child({ part: 'search' })
   }
 
-  /** Sets the source of all texts for rebuilding a lost index. Call it before the first change. */
+  /** Sets the source of all texts for a rebuild of the index. Must be called before the first change. */
   rebuildFrom(texts: () => Iterable<MarketText>): void {
     this.#texts = texts
   }
 
   /**
-   * Ignores changes and sends nothing until {@link release}, so that the search does not slow down the loading of the
-   * catalogue. Must be called before the first change.
+   * Ignores changes until {@link release}, because indexing would slow down the loading of the catalogue. Must be
+   * called before the first change.
    */
   hold(): void {
     this.#isHeld = true
   }
 
-  /** Sends all current texts, and every later change. */
+  /** Sends all current texts to the thread. */
   release(): void {
     if (!this.#isHeld || this.#state === 'closed') return
     this.#isHeld = false
@@ -90,7 +87,7 @@ export class MarketSearch {
     this.#work()
   }
 
-  /** Adds or replaces the searchable text of a market. */
+  /** Adds or replaces the text of a market. */
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void {
     this.#change(number, { number, summary, eventTitle })
   }
@@ -101,9 +98,8 @@ export class MarketSearch {
 
   /**
    * Finds the markets whose text contains each word of `text`, as a word or as a prefix. Includes all changes made
-   * before this call. Returns the best match first; without `isRanked` the order is undefined and the search is
-   * cheaper. Uses the first 200 characters and 16 words of `text`. Rejects with EngineError UNAVAILABLE if too many
-   * searches wait, the thread is down, or its index is not built in time.
+   * before this call. If `isRanked`, returns the best match first. Uses the first 200 characters and 16 words. Rejects
+   * with UNAVAILABLE if too many searches wait, the thread is down, or the index is not ready in time.
    */
   find(text: string, isRanked = true, requester = SYSTEM): Promise<Uint32Array> {
     if (this.#state === 'down' || this.#state === 'closed') return Promise.reject(notReady())
@@ -127,21 +123,18 @@ export class MarketSearch {
     await this.#port.close()
   }
 
-  // Changes
-
   #change(number: MarketNumber, text: MarketText | null): void {
     if (this.#state === 'closed' || this.#isHeld) return
     if (!this.#waiting.has(number)) this.#changesMade += 1
     this.#waiting.set(number, text)
     if (this.#state !== 'idle') return
-    // Deferred to a later tick, so that all markets of a page are sent together.
+    // A later tick sends all markets of a page together.
     this.#state = 'scheduled'
     setImmediate(() => {
       if (this.#state === 'scheduled') this.#work()
     })
   }
 
-  /** Next batch to send: texts of a running rebuild, else waiting changes. */
   #nextChange(): SearchChange {
     const texts: MarketText[] = []
     if (this.#rebuild !== null) {
@@ -166,8 +159,6 @@ export class MarketSearch {
     return { kind: 'change', seq: this.#seq + 1, texts: columnsOf(texts), removed }
   }
 
-  // Work
-
   #work(): void {
     if (this.#isHeld) return
     const find = this.#finds.peek()
@@ -190,11 +181,11 @@ export class MarketSearch {
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
-        // The thread has lost its index. The search stays in the queue until the index is rebuilt.
+        // The thread lost its index. The search waits until the index is rebuilt.
         this.#beginRebuild()
       }
     } catch (error) {
-      // The search is not retried. If the thread has ended, its replacement reports an empty index at the next task.
+      // The search is not repeated. If the thread ended, its replacement reports an empty index with the next task.
       this.#log.warn({ err: error }, 'a search failed')
       if (this.#settle(find)) find.reject(notReady(error))
     }
@@ -218,7 +209,6 @@ export class MarketSearch {
     if (this.#state === 'working') this.#work()
   }
 
-  /** Starts sending all texts to a new thread, whose index is empty. */
   #beginRebuild(): void {
     if (this.#state === 'closed') return
     this.#log.info('the index of the search was lost and is rebuilt')
@@ -228,7 +218,7 @@ export class MarketSearch {
     this.#rebuild = this.#texts()[Symbol.iterator]()
   }
 
-  /** Rejects all searches and schedules a rebuild with a new thread. */
+  /** Rejects all waiting searches and rebuilds the index in a new thread. */
   #onThreadFailed(error: unknown): void {
     if (this.#state === 'closed') return
     this.#log.error({ err: error }, 'the thread of the search failed')
@@ -241,9 +231,7 @@ export class MarketSearch {
     })
   }
 
-  // Waiting searches
-
-  /** Removes a search from the queue. Returns false if it was already removed. */
+  /** Returns false if the search was already removed. */
   #settle(find: Find): boolean {
     if (!this.#finds.remove(find)) return false
     find.stopTimer()
@@ -276,10 +264,10 @@ export interface MarketText {
   readonly eventTitle: string | null
 }
 
-/** Maximum indexed characters per column. A title has 100 to 200. */
+/** Maximum indexed characters per column. */
 const COLUMN_CHARACTERS_MAX = 2_000
 
-/** Converts texts into columns, which are cheaper to transfer to the thread. */
+/** Columns are cheaper to transfer to the thread than objects. */
 function columnsOf(texts: readonly MarketText[]): SearchTexts {
   return {
     numbers: texts.map(({ number }) => number),

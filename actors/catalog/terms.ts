@@ -1,14 +1,14 @@
-// Maps texts (categories, event slugs, tags) and sets of texts to small numbers, because lists compare numbers faster.
-// Texts are case-insensitive. Numbers are reference counted: the number of an unused text is reused.
+// Maps texts (categories, event slugs, tags) to small numbers, because lists compare numbers faster. Texts are
+// case-insensitive. The number of an unreferenced text is reused.
 
-/** Texts by number. Numbers start at 1 and are stable while referenced; 0 means no text. */
+/** Numbers start at 1. 0 means no text. */
 export class Terms {
   readonly #ids = new Map<string, number>()
   readonly #texts: string[] = ['']
   readonly #holders: number[] = [0]
   readonly #free: number[] = []
 
-  /** Returns the text's number and adds a reference. */
+  /** Adds a reference to the returned number. */
   take(text: string | null): number {
     if (text === null) return 0
     const folded = text.toLowerCase()
@@ -34,7 +34,7 @@ export class Terms {
     this.#free.push(id)
   }
 
-  /** Returns the number of a known text, else -1. */
+  /** Returns -1 for an unknown text. */
   find(text: string): number {
     return this.#ids.get(text.toLowerCase()) ?? -1
   }
@@ -43,20 +43,20 @@ export class Terms {
     return (this.#holders[id] ?? 0) > 0
   }
 
-  /** One more than the largest number in use. */
+  /** Larger than all numbers in use. */
   get end(): number {
     return this.#texts.length
   }
 }
 
-/** Maps lists of tags to numbers. Markets with equal lists share a number. */
+/** Maps lists of tags to numbers. Equal lists share a number. */
 export class TermSets {
   readonly #terms = new Terms()
   readonly #keys = new Terms()
-  /** Members of each set, indexed by set number. */
+  /** Terms of each set, by set number. */
   readonly #members: (readonly number[] | null)[] = []
 
-  /** Returns the number of a set of texts and adds a reference; 0 for an empty set. */
+  /** Adds a reference to the returned number. 0: empty set. */
   take(texts: readonly string[]): number {
     if (texts.length === 0) return 0
     const id = this.#keys.take(JSON.stringify(texts))

@@ -1,5 +1,5 @@
-// Writes checkpoints: the state that gateways need in memory, as one object of the log, every ten seconds or when a
-// gateway requests it. Works in time slices and uses at most a twentieth of the processor.
+// Writes checkpoints into the log: the complete state that a gateway loads into memory. A checkpoint is written every
+// ten seconds or at the request of a gateway.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import {
@@ -31,7 +31,7 @@ interface CheckpointParts {
   readonly term: number
   readonly view: EngineView
   readonly publisher: Publisher
-  /** In order of their numbers, which decide the order of equal list entries. */
+  /** Ordered by number. The order decides the order of list entries with equal sort values. */
   readonly events: () => Iterable<EventSummary>
   readonly pairs: () => Iterable<MatchView>
   readonly opportunities: () => Iterable<Opportunity>
@@ -41,19 +41,18 @@ interface CheckpointParts {
 
 const EVERY_MS = 10_000
 const SLICE_MS = 2
-/** After each slice it rests this many times as long as the slice took. */
+/** Pause after each time slice, as a multiple of the slice. It limits the processor use to a twentieth. */
 const REST_TIMES = 20
 export class Checkpoints {
   readonly #parts: CheckpointParts
   readonly #abort = new AbortController()
-  /** The running checkpoint. */
   #making: Promise<void> | null = null
   #next: Promise<void> | null = null
   #stopTimer: StopTimer = () => undefined
   #restMs = EVERY_MS
-  /** Announced losses of earlier runs, which no longer change; null: not read yet. */
+  /** Losses that earlier runs announced. Null: not read yet. */
   #earlierLosses: readonly AnnouncedLoss[] | null = null
-  /** Size of the newest stored checkpoint; 0: none. */
+  /** Size of the newest stored checkpoint. 0: none. */
   #bytes = 0
 
   constructor(parts: CheckpointParts) {
@@ -62,7 +61,7 @@ export class Checkpoints {
     parts.metrics.gauge('cluster_checkpoint_bytes', help, () => this.#bytes)
   }
 
-  /** Makes the first checkpoint. Resolves when the log has stored or rejected it. */
+  /** Resolves when the log has stored or rejected the first checkpoint. */
   async start(): Promise<void> {
     await this.#try()
     this.#plan()
@@ -78,7 +77,7 @@ export class Checkpoints {
     this.#stopTimer()
   }
 
-  /** Makes a checkpoint that contains the state after this call. Rejects with LogError if the log cannot store it. */
+  /** The checkpoint includes all changes before this call. Rejects with LogError if the log cannot store it. */
   make(): Promise<void> {
     if (this.#making === null) {
       this.#making = this.#make().finally(() => {
@@ -172,8 +171,7 @@ export class Checkpoints {
     yield* inBlocks(eventItems([...events()], feeder))
     const markets = [...view.catalog.markets(null)]
     yield* feeder.packedTexts.blocks(markets)
-    // A row cached from an earlier checkpoint has old figures. The states, which follow the rows, have the current
-    // ones.
+    // Cached rows may have old figures. The states that follow replace those figures.
     yield* feeder.packedRows.blocks(markets)
     yield* inBlocks(stateItems(markets, this.#parts))
     for (const { a, b, pairScore, matchedAtMs } of [...pairs()]) {
@@ -184,7 +182,7 @@ export class Checkpoints {
     yield* feeder.otherState()
   }
 
-  /** Has the form of a stream update, with the newest stamp of its first market. No subscriber uses this stamp. */
+  /** Has the form of a stream update. Gateways ignore its stamp. */
   #opened(opportunity: Opportunity): LogItem {
     const { publisher, clock } = this.#parts
     const [first] = opportunity.legs
@@ -218,7 +216,7 @@ function* stateItems(
   { view, publisher }: Pick<CheckpointParts, 'view' | 'publisher'>,
 ): Iterable<LogItem> {
   for (const market of markets) {
-    // The market was removed while the checkpoint was being made.
+    // The market was removed while the checkpoint was written.
     if (view.catalog.byNumber(market.ref.number) !== market) continue
     yield { kind: 'state', state: stateOf(market, publisher) }
   }

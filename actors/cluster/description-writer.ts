@@ -1,27 +1,26 @@
-// Writes changed market descriptions into the log, from which gateways read them.
+// Writes changed market descriptions into the log.
 
 import { crc32 } from 'node:zlib'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TextItem } from '../../storage/records/log-items.ts'
 import type { MarketView } from '../views.ts'
 
-/** Characters per item, so that an item fits a batch, which has room for twice as many bytes. */
+/** An item may have up to twice as many bytes and must fit a batch. */
 const PART_CHARACTERS = 65_536
 
 export class DescriptionWriter {
-  /** CRC-32 of the last written text of each market. */
+  /** CRC-32 of each market's last written description. */
   readonly #writtenChecksums = new Map<MarketNumber, number>()
 
   remove(market: MarketView): void {
     this.#writtenChecksums.delete(market.ref.number)
   }
 
-  /** Returns the items with a listed market's text; none if the text is unchanged. */
   *changedParts(market: MarketView): Iterable<TextItem> {
     const { number } = market.ref
     const text = textOf(market)
     const sum = crc32(text)
-    // A text that this run has not written is written again, even if an old checkpoint contains it.
+    // Each run writes every description once, even if an old checkpoint contains it.
     if (this.#writtenChecksums.get(number) === sum) return
     this.#writtenChecksums.set(number, sum)
     let from = 0
@@ -33,10 +32,10 @@ export class DescriptionWriter {
   }
 }
 
-/** An empty text states that the market has no description. */
+/** An empty text means that the market has no description. */
 const textOf = (market: MarketView): string => market.details().description ?? ''
 
-/** Yields one item with the complete text of a market, for a checkpoint; none if it has no text. */
+/** Yields one item, or none for a market without description. */
 export function* completeText(market: MarketView): Iterable<TextItem> {
   const text = textOf(market)
   if (text !== '') yield { kind: 'text', market: market.ref.number, from: 0, text }

@@ -1,5 +1,4 @@
-// Writes the log of the leading engine: updates, changed catalogue rows and stored pairs. Once a second it also writes
-// the status of each venue.
+// Writes the leading engine's changes into the log that gateways and standbys read.
 
 import { marketShards, type ShardName } from '../../engine/cluster/cluster-log.ts'
 import type { ItemPosition } from '../../engine/cluster/writer.ts'
@@ -29,7 +28,7 @@ interface FeederParts {
   readonly figures: () => EngineFigures
 }
 
-/** Updates that the writer retains for minutes. */
+/** Updates of the `books` shard, which the log retains for minutes. */
 const BOOKS: ReadonlySet<Update['kind']> = new Set([
   'book',
   'bookReplaced',
@@ -37,26 +36,25 @@ const BOOKS: ReadonlySet<Update['kind']> = new Set([
   'bookConfirmed',
   'price',
 ])
-/** Maximum markets per item, so that the item fits a batch. */
+/** An item with this many markets fits a batch. */
 const PAST_MARKETS_MAX = 10_000
 
 export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
   readonly #parts: FeederParts
-  /** The last written row of each market. */
   readonly #writtenSummaries = new Map<MarketNumber, MarketSummary>()
-  /** Markets whose past trades were loaded since the last beat (see `beat`). */
+  /** Markets that loaded past trades since the last call of `beat`. */
   readonly #past = new Set<MarketNumber>()
   readonly #moved = new Set<MarketView>()
   readonly #writtenEvents = new WeakSet<EventSummary>()
   readonly #texts = new DescriptionWriter()
-  /** Descriptions and rows of markets in blocks, as checkpoints contain them. */
+  /** Descriptions and rows in blocks, as in checkpoints. */
   readonly packedTexts: CachedBlocks<MarketView>
   readonly packedRows: CachedBlocks<MarketView>
   readonly teams = new Teams()
   /** Version of the newest row. */
   version = 0
-  /** False until the first checkpoint, which contains all changes up to then. Nothing is written before. */
+  /** False until the first checkpoint. Nothing is written before, because the checkpoint contains the changes. */
   isOpen = false
 
   constructor(parts: FeederParts) {
@@ -77,12 +75,12 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, position)
   }
 
-  /** Past trades arrive page by page, so their markets are written with the next beat. */
+  /** Past trades arrive in pages, so `beat` writes their markets once. */
   onPastTrade({ number }: MarketRef, { isBlock }: Trade): void {
     if (this.isOpen && !isBlock) this.#past.add(number)
   }
 
-  /** The update states only that the book was replaced. The levels are read from the market. */
+  /** The update contains no levels, so the levels are read from the market. */
   #bookOf(update: Update) {
     if (update.kind !== 'bookReplaced') return null
     return this.#parts.catalog.byNumber(update.market.number)?.levels(bookLevelsMax) ?? null
@@ -110,7 +108,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (this.isOpen) this.#moved.add(market)
   }
 
-  /** An event is read before its markets are listed, so it is written with its first market. */
+  /** An event is read before its markets, so it is written with its first market. */
   #writeEventOf({ ref, summary }: MarketView): void {
     if (summary.event === null) return
     const event = this.#parts.catalog.event(ref.venue, summary.event)
@@ -137,7 +135,6 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (this.isOpen && first !== undefined) this.#writeEventOf(first)
   }
 
-  /** Wraps the table of pairs so that changes of pairs are written to the log. */
   tap(table: MatchTable): MatchTable {
     return {
       all: () => table.all(),
@@ -152,10 +149,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /**
-   * Writes the status of the venues and the database. Called every second, so that readers notice when no engine
-   * writes.
-   */
+  /** Writes the status of the venues and the database every second. Readers detect a stopped engine by its absence. */
   beat(): void {
     for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
     this.#put('trades', { kind: 'figures', figures: this.#parts.figures() })
@@ -171,19 +165,17 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /** Writes the teams of a venue that are new. */
   learnTeams(listings: readonly TeamListing[]): void {
     for (const item of this.teams.take(listings)) if (this.isOpen) this.#put('trades', item)
   }
 
-  /** Items of a checkpoint other than rows and states. */
   *otherState(): Iterable<LogItem> {
     yield* this.teams.items()
     for (const feed of this.#parts.venues()) yield { kind: 'feed', feed }
     yield { kind: 'figures', figures: this.#parts.figures() }
   }
 
-  /** Writes nothing for a removed market, because its removal also ends the pair. */
+  /** Skips a removed market, whose removal also ends the pair. */
   #writePair(market: MarketNumber, item: LogItem): void {
     const isListed = this.#parts.catalog.byNumber(market) !== null
     if (this.isOpen && isListed) this.#put('trades', item)

@@ -1,5 +1,5 @@
-// Deflated blocks of checkpoint items of neighbouring markets. A block is reused in the next checkpoint until one of
-// its markets changes. Most markets do not change within ten seconds.
+// Compressed blocks of checkpoint items. A block is reused in the next checkpoint until one of its markets changes.
+// Most markets do not change between two checkpoints.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -15,12 +15,12 @@ import {
 } from '../../storage/records/log-items.ts'
 import type { MarketView } from '../views.ts'
 
-/** Items or markets per block. Building or reading a block of this size takes about 3 ms. */
+/** Items or markets per block. A block takes about 3 ms to build or read. */
 const BLOCK_ITEMS = 128
 const FASTEST = { level: 1 }
-/** Maximum inflated size. A larger block is treated as damaged. */
+/** A block whose inflated size is larger is damaged. */
 const INFLATED = { maxOutputLength: 64 * 1_024 * 1_024, chunkSize: 131_072 }
-/** After this time of taking blocks it yields to the event loop. */
+/** Time between two yields to the event loop while blocks are read. */
 const SLICE_MS = 8
 
 function packedOf(items: Iterable<LogItem>, texts: PackedItem['texts'] = null): PackedItem {
@@ -40,12 +40,11 @@ export function* inBlocks(items: Iterable<LogItem>): Iterable<LogItem> {
   if (block.length > 0) yield packedOf(block)
 }
 
-/** The checkpoint items of all markets in blocks, which are cached until one of their markets changes. */
 export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
   readonly #market: (number: MarketNumber) => Market | null
   readonly #itemsOf: (market: Market) => Iterable<LogItem>
   readonly #isOfTexts: boolean
-  /** By block number. Changed blocks are absent. */
+  /** Changed blocks are absent. */
   readonly #blocks = new Map<number, LogItem>()
 
   /** `isOfTexts`: whether the items are descriptions. */
@@ -59,12 +58,11 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
     this.#isOfTexts = isOfTexts
   }
 
-  /** Drops the block of a changed market. The next checkpoint builds it again. */
+  /** Removes the cached block of a changed market. */
   touch({ ref }: Pick<MarketView, 'ref'>): void {
     this.#blocks.delete(blockOf(ref.number))
   }
 
-  /** Returns the items of all markets, as blocks. */
   *blocks(markets: Iterable<Pick<MarketView, 'ref'>>): Iterable<LogItem> {
     const blocks = new Set<number>()
     for (const { ref } of markets) blocks.add(blockOf(ref.number))
@@ -92,8 +90,8 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
 const blockOf = (number: MarketNumber): number => Math.floor(number / BLOCK_ITEMS)
 
 /**
- * Reads all items of a checkpoint in order and in time slices. If `onTexts` is given, blocks of descriptions are passed
- * to it unopened. Rejects with an Error for an unreadable block.
+ * Reads all items of a checkpoint in order and in time slices. `onTexts` receives the compressed blocks of
+ * descriptions. Rejects with an Error for an unreadable block.
  */
 export async function takeBlocks(
   items: readonly RawItem[],
@@ -113,14 +111,14 @@ export async function takeBlocks(
   }
 }
 
-/** A deflated block with the descriptions of the markets from `from` to before `to`. */
+/** A compressed block of the descriptions of market numbers from `from` up to, but not including, `to`. */
 export interface PackedTexts {
   readonly from: MarketNumber
   readonly to: MarketNumber
   readonly packed: Uint8Array
 }
 
-/** Returns the items of a block. Throws an Error for an unreadable block. */
+/** Throws an Error for an unreadable block. */
 export function itemsIn(packed: Uint8Array): readonly RawItem[] {
   const bytes = inflateRawSync(packed, INFLATED)
   const values = bytes.length === 0 ? [] : unpackAll(bytes)

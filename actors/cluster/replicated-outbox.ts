@@ -1,4 +1,4 @@
-// Replicates the outbox of the leading engine to standbys, so that the next leader sends unfinished deliveries with the
+// Replicates the leading engine's outbox to the standbys, so that the next leader sends unfinished deliveries with the
 // same `webhook-id`. Price bases and finished deliveries are not replicated.
 
 import type { Delivery, WebhookNumber } from '../../engine/webhooks/webhook.ts'
@@ -35,7 +35,7 @@ export class OutboxReplication implements OutboxWatcher {
     if (id !== null) this.#parts.publish({ kind: 'posted', webhook: id, ...delivery })
   }
 
-  /** Writes all pending deliveries to the log, for new standbys. Awaits `pause` after every few hundred. */
+  /** Writes all pending deliveries into the log. Awaits `pause` after every few hundred. */
   async publishPending(
     webhooks: Iterable<WebhookNumber>,
     pause: () => Promise<void>,

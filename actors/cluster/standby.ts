@@ -1,5 +1,5 @@
-// Replicates the leading engine's log to the disk of a standby. A standby numbers markets itself and finds them by the
-// venues' ids. Reading items again changes nothing, because the read position of each shard is stored with the rows.
+// Stores the leading engine's log on the disk of a standby. A standby assigns its own market numbers and finds markets
+// by the venues' ids. Each shard's read position is stored with its rows, so a repeated read changes nothing.
 
 import { type Clock, nextTick, pause } from '../../engine/clock.ts'
 import { type Batch, decodeBatch, type RawItem } from '../../engine/cluster/batch.ts'
@@ -40,15 +40,14 @@ interface StandbyParts {
 }
 
 const RETRY_MS = 250
-/** Minimum time between two reads of the checkpoint's rows, which an item of an unknown market triggers. */
+/** Minimum time between two reads of the checkpoint. An item of an unknown market triggers a read. */
 const LEARN_EVERY_MS = 10_000
-/** Maximum wait for the rest of the log while this engine becomes leader. */
+/** A new leader waits at most this time for the remaining log. */
 const CATCH_UP_MS_MAX = 3_000
 const PAGE_ROWS = 4_096
 /** Greater than the offset of every trade of a run. */
 const END_OFFSET = Number.MAX_SAFE_INTEGER - 1
 
-/** Read position of a shard. */
 interface ReadPosition {
   readonly shard: ShardName
   sequence: number
@@ -57,13 +56,12 @@ interface ReadPosition {
   term: number
   batch: number
   /**
-   * While true, the stored time up to which all trades are known does not advance. A new leader queries the venues from
-   * that time on.
+   * While true, the stored time up to which all trades are known does not advance. A new leader reads trades from the
+   * venues from that time on.
    */
   isMarkHeld: boolean
 }
 
-/** Markets by their numbers in the leading engine. */
 interface Numbers {
   readonly term: number
   readonly markets: Map<MarketNumber, MarketRef>
@@ -80,13 +78,12 @@ export class Standby {
   #learning: Promise<void> | null = null
   #learnedAtMs = Number.NEGATIVE_INFINITY
   #run: { readonly epoch: string; readonly number: number } | null = null
-  /** Runs known to the leading engine. */
   #knownRuns: Checkpoint['runs'] = []
   #isEnding = false
   #lagMs = 0
   /** Time of each venue's newest trade. */
   readonly #newestMs = new Map<VenueKey, TimeMs>()
-  /** Venues that may lack trades. With a venue's next trade a loss is stored, for clients that resume there. */
+  /** Venues that may lack trades. Their next trade stores a loss for clients that resume there. */
   readonly #venuesWithGaps = new Set<VenueKey>()
 
   constructor(parts: StandbyParts) {
@@ -102,17 +99,17 @@ export class Standby {
     this.#positions = [position('hooks'), position('trades')]
   }
 
-  /** Number of unread batches of the log, as last reported. */
+  /** Number of unread batches. */
   get behind(): number {
     return this.#positions.reduce((sum, { behind }) => sum + behind, 0)
   }
 
-  /** Delay between the leader's receipt of the newest trade and its storage here. */
+  /** Delay from the leader's receipt of the newest trade to its storage on this standby. */
   get lagMs(): number {
     return this.#lagMs
   }
 
-  /** Begins to read the log at the stored positions. */
+  /** Reads the log from the stored positions. */
   start(): void {
     const { log, storage } = this.#parts
     for (const position of this.#positions) {
@@ -127,7 +124,7 @@ export class Standby {
   }
 
   /**
-   * Called when this engine becomes leader. Resolves when all of the log was read, or after {@link CATCH_UP_MS_MAX}.
+   * Called when this engine becomes leader. Resolves when the remaining log is read, or after {@link CATCH_UP_MS_MAX}.
    * Reads nothing afterwards.
    */
   async takeOver(): Promise<void> {
@@ -156,7 +153,7 @@ export class Standby {
     const batch = decodeBatch(bytes)
     if (batch === null) this.#noteGap(position)
     else if (batch.term >= position.term) await this.#takeBatch(position, batch)
-    // Set after the rows, because callers that wait for this sequence read the rows.
+    // Callers that wait for this sequence read the rows, so the rows are written first.
     this.#pass(position, { sequence, behind })
     while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, RETRY_MS)
   }
@@ -186,7 +183,7 @@ export class Standby {
       else if (item.kind === 'posting' || item.kind === 'posted') await this.#takeDelivery(item)
       else if (item.kind === 'missing') this.#noteGap(position)
       else if (item.kind === 'feed') this.#takeFeed(position, item)
-      // Numbers of an earlier leader are not valid any more.
+      // Market numbers of an earlier leader are invalid.
       else if (this.#numbers.term !== term) this.#unknownMarketItems.inc()
       else if (item.kind === 'update') this.#takeUpdate(item.update, batch)
       else this.#storeItem(item)
@@ -236,7 +233,7 @@ export class Standby {
     this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, newestMs)
   }
 
-  /** Without the description and the venue's own record. The first crawl as leader adds them. */
+  /** Stores no description and no native listing. The first crawl as leader adds both. */
   #list({ market, summary }: Extract<LogItem, { kind: 'listed' }>): void {
     const { storage, names } = this.#parts
     const { venue, nativeId } = summary
@@ -281,8 +278,8 @@ export class Standby {
   }
 
   /**
-   * Handles a trade that is already stored. If it was stored under another run, it is missing in the rows of the
-   * current run. Clients that resume there get a loss.
+   * Handles a trade that is already stored. If an earlier run stored it, clients that resume in the current run get a
+   * loss.
    */
   #noteDuplicate({ market, trade, offset }: TradeUpdate, run: number): void {
     const { trades, losses } = this.#parts.storage
@@ -305,7 +302,7 @@ export class Standby {
     const { webhooks, storage } = this.#parts
     const { outbox } = storage
     const webhook = await webhooks.numberOf(item.webhook)
-    // The webhook was removed together with its deliveries.
+    // The webhook was removed with its deliveries.
     if (webhook === null) return
     if (item.kind === 'posting') {
       outbox.create(webhook, item)
@@ -327,8 +324,8 @@ export class Standby {
   }
 
   /**
-   * After missing log batches, stores at the venue's next trade that earlier trades may be missing. Clients that resume
-   * on this engine then receive a gap.
+   * Called after missing log batches. With the venue's next trade it stores that earlier trades may be missing. Clients
+   * that resume on this engine then receive a gap.
    */
   #storeLoss(
     venue: VenueKey,
@@ -342,8 +339,8 @@ export class Standby {
   }
 
   /**
-   * Follows a new leader. If this engine led before, its last trades may not have reached the new leader. Clients that
-   * resume from the new leader's run get a loss of their time.
+   * Follows a new leader. The last trades of this engine, if it was leader, may not have reached the new leader.
+   * Clients that resume from the new leader's run get a loss for that time.
    */
   async #begin(batch: Batch): Promise<void> {
     const { storage, clock, names } = this.#parts

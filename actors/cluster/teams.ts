@@ -1,17 +1,16 @@
-// Teams of the venues, with which gateways look up games by ticker. New teams are written to the log, and all teams to
-// each checkpoint. The number of teams is limited as in the table of teams.
+// Teams of the venues. Gateways need them to look up games by ticker.
 
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { LogItem } from '../../storage/records/log-items.ts'
 
 const TEAMS_MAX = 40_000
-/** Characters per item, so that an item fits a batch, which has room for twice as many bytes. */
+/** An item may have up to twice as many bytes and must fit a batch. */
 const ITEM_CHARACTERS = 65_536
 
 export class Teams {
   readonly #listings = new Map<string, TeamListing>()
 
-  /** Stores a list of teams. Returns the items for the new ones. */
+  /** Returns the items for the new teams. */
   take(listings: readonly TeamListing[]): Iterable<LogItem> {
     const added: TeamListing[] = []
     for (const listing of listings) {

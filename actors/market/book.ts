@@ -20,15 +20,12 @@ import type { BookLevels } from '../views.ts'
 import type { BothTimes } from './parts.ts'
 
 /**
- * - 'empty': this run has no book yet.
- * - 'recalled': the last run's book, until the first snapshot.
- * - 'stale': may lack changes.
- * - 'late': ignores changes, because they waited too long in the mailbox.
- * - 'live': contains all changes received from the venue.
+ * 'empty': this run has no book yet. 'recalled': the last run's book, until the first snapshot. 'stale': may lack
+ * changes. 'late': ignores changes, because changes waited too long in the mailbox. 'live': contains all received
+ * changes.
  */
 type BookStatus = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
 
-/** The `reason` of a published full book, by the book's previous status. */
 const REPLACE_REASONS = {
   empty: 'first',
   recalled: 'restart',
@@ -37,7 +34,6 @@ const REPLACE_REASONS = {
   live: 'venue_gap',
 } as const satisfies Record<BookStatus, BookReplaced['reason']>
 
-/** Why a book of this status is not live. A stale book has its own reason. */
 const NOT_LIVE_REASONS = {
   empty: 'not_covered',
   recalled: 'restarted',
@@ -45,20 +41,21 @@ const NOT_LIVE_REASONS = {
   live: null,
 } as const satisfies Record<Exclude<BookStatus, 'stale'>, StaleReason | null>
 
-/** Why a change does not fit the book, which then needs a snapshot; null if it fits. */
+/** Why a change does not fit the book, which then needs a snapshot. Null: the change fits. */
 type Mismatch = 'difference' | 'crossed' | 'top' | null
 
 /**
- * Result of comparing a REST book with the stream's book.
- * - `older`: the REST book may be older than the stream's.
- * - `differs`: a first difference, to be confirmed by a second read.
- * - `contradicted`: a second difference, without a stream message since the first.
+ * Result of comparing a REST book with the stream's book. `older`: the REST book may be older than the stream's.
+ * `differs`: a first difference, to be confirmed by a second read. `contradicted`: a second difference without a stream
+ * message since the first.
  */
 type RestCheck = 'equal' | 'older' | 'differs' | 'contradicted'
 
-/** Minimum time between the two REST reads that make a book stale. A change may still be in transit at the first. */
+/**
+ * Minimum time between the two REST reads that make a book stale. A change may still be in transit at the first read.
+ */
 export const SECOND_CHECK_MS = 3_000
-/** After the stream confirmed a book that REST had contradicted, REST differences are ignored for this long. */
+/** When the stream confirms a book that REST contradicted, REST differences are ignored for this time. */
 const REFUTED_FOR_MS = 600_000
 
 export class MarketBook {
@@ -73,12 +70,12 @@ export class MarketBook {
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
   #messageCount = 0
-  /** The first REST read that differed from the book; null if the last read was equal. */
+  /** The first REST read that differed from the book. Null if the last read was equal. */
   #suspicion: { readonly messageCount: number; readonly atMs: TimeMs } | null = null
-  /** Whether the book is stale because REST contradicted it. */
+  /** True if a REST read made the book stale. */
   #isContradicted = false
   #refutedUntilMs = 0
-  /** Why the book became stale. Meaningful only while it is stale. */
+  /** Meaningful only while the book is stale. */
   #staleReason: StaleReason = 'messages_lost'
 
   constructor(market: MarketNumber, table: SnapshotTable) {
@@ -90,7 +87,6 @@ export class MarketBook {
     return this.#status === 'live'
   }
 
-  /** Why the book is not live; null if it is live. */
   get staleReason(): StaleReason | null {
     return this.#status === 'stale' ? this.#staleReason : NOT_LIVE_REASONS[this.#status]
   }
@@ -103,7 +99,6 @@ export class MarketBook {
     return this.#confirmedAtMs
   }
 
-  /** Applies a change to a live book. Returns the changed levels with their absolute sizes, and the mismatch, if any. */
   change(event: BookChangeEvent): { changes: LevelChange[]; mismatch: Mismatch } {
     let hasMismatch = false
     const changes: LevelChange[] = []
@@ -129,7 +124,7 @@ export class MarketBook {
     return agrees ? null : 'top'
   }
 
-  /** Applies a snapshot to a live book and returns the levels that differed. */
+  /** Applies a snapshot to a live book. Returns the levels that differed. */
   merge(event: BookSnapshotEvent): LevelChange[] {
     const changes = this.levels.differences(event.bids, event.asks)
     for (const change of changes) this.levels.set(change)
@@ -139,7 +134,7 @@ export class MarketBook {
     return changes
   }
 
-  /** Makes a stale book live if a snapshot from the stream equals it. Returns whether it is live now. */
+  /** Makes a stale book live if a snapshot from the stream equals it. Returns whether the book is live. */
   revive(event: BookSnapshotEvent): boolean {
     if (this.#status !== 'stale' || this.levels.levelCount === 0) return false
     if (this.levels.isCrossed) return false
@@ -151,7 +146,6 @@ export class MarketBook {
     return true
   }
 
-  /** Replaces a book that is not live with a snapshot. Returns the reason to publish. */
   replace(event: BookSnapshotEvent): BookReplaced['reason'] {
     const reason = REPLACE_REASONS[this.#status]
     this.#isContradicted = false
@@ -163,7 +157,7 @@ export class MarketBook {
     return reason
   }
 
-  /** Compares a live book with a book that was read over REST. A difference does not change the levels. */
+  /** Compares a live book with a REST read. A difference does not change the levels. */
   check(event: BookSnapshotEvent): RestCheck {
     const { receivedAtMs } = event
     if (this.levels.differences(event.bids, event.asks).length === 0) {
@@ -184,21 +178,18 @@ export class MarketBook {
     return 'contradicted'
   }
 
-  /** Saves a changed live book to the history if a snapshot is due. */
   saveSnapshot(nowMs: TimeMs): void {
     if (!this.#isUnsaved || !this.isLive) return
     this.#snapshots ??= new MarketSnapshots(this.#market, this.#table)
     if (this.#snapshots.save(this.levels, nowMs)) this.#isUnsaved = false
   }
 
-  /** Marks a live or late book stale, because it may lack changes. */
   markStale(reason: StaleReason): void {
     if (this.#status !== 'live' && this.#status !== 'late') return
     this.#status = 'stale'
     this.#staleReason = reason
   }
 
-  /** Discards the book, because its subscription ended. */
   discard(): void {
     this.levels.clear()
     this.levels.trim()
@@ -211,20 +202,18 @@ export class MarketBook {
     this.#isContradicted = false
   }
 
-  /** Makes a live book ignore changes until the next snapshot. Returns false if the book was not live. */
   markLate(): boolean {
     if (this.#status !== 'live') return false
     this.#status = 'late'
     return true
   }
 
-  /** The venue's time and the receive time of the newest message; `nowMs` if there is none. */
+  /** Times of the newest message. `nowMs` if there is none. */
   times(nowMs: TimeMs): BothTimes {
     const venueTimeMs = this.#venueTimeMs ?? nowMs
     return { venueTimeMs, receivedAtMs: this.#receivedAtMs ?? nowMs }
   }
 
-  /** Removes all levels of a resolved market's book. Returns the removals. */
   empty(times: BothTimes): LevelChange[] {
     this.saveSnapshot(times.receivedAtMs)
     const changes = this.levels.differences([], [])
@@ -234,7 +223,7 @@ export class MarketBook {
     return changes
   }
 
-  /** The book with its sequence number and offset. The book of a resolved market (`isOver`) never counts as stale. */
+  /** The book of a resolved market (`isOver`) never counts as stale. */
   view({ offset, seq }: Stamp, isOver: boolean, levelsMax?: number): BookLevels {
     return {
       bids: this.levels.levels('bid', levelsMax),
@@ -248,14 +237,13 @@ export class MarketBook {
     }
   }
 
-  /** The checkpoint fields that `recall` restores. */
   checkpointFields(): Pick<Checkpoint, 'bookTimeMs' | 'bids' | 'asks'> {
     const { levels } = this
     const [bids, asks] = [levels.levels('bid'), levels.levels('ask')]
     return { bookTimeMs: this.#venueTimeMs, bids, asks }
   }
 
-  /** Restores the last run's book. It is not live until this run's first snapshot. */
+  /** Restores the last run's book, which is not live until this run's first snapshot. */
   recall(checkpoint: Checkpoint): void {
     if (this.#status !== 'empty') return
     this.levels.replace(checkpoint.bids, checkpoint.asks)
@@ -276,13 +264,12 @@ export class MarketBook {
 
 interface Last {
   readonly atMs: TimeMs
-  /** Checksum of the stored snapshot. */
   readonly print: number
 }
 
 /**
- * Stores book states as history: at most one every ten seconds, and none that equals the previous one. The caller
- * repeats `save` for a change that came too early, so that the last state before a quiet period is stored too.
+ * Stores book states at most every ten seconds, and no state twice in a row. The caller repeats `save` for a change
+ * that came too early, so that the last state before a quiet period is stored too.
  */
 class MarketSnapshots {
   readonly #market: MarketNumber
@@ -295,10 +282,7 @@ class MarketSnapshots {
     this.#last = lastOf(market, table)
   }
 
-  /**
-   * Stores the book unless it equals the last snapshot. Returns false if the interval since the last snapshot is too
-   * short.
-   */
+  /** Returns false if the interval since the last snapshot is too short. */
   save(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
     // The absolute difference lets the history continue after the clock is set back.

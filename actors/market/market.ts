@@ -1,6 +1,5 @@
-// One market's actor. Holds its book, prices and trades, handles one event at a time and publishes changes in the same
-// event-loop tick. An idle market releases recent prices and transactions but retains its book. The next event or read
-// loads them from storage.
+// One market's actor. Handles one event at a time and publishes the changes in the same event-loop tick. An idle market
+// releases recent prices and transactions but retains its book. The next event or read loads them from storage.
 
 import type {
   BookChangeEvent,
@@ -44,19 +43,18 @@ import { type CompletedTrade, MarketTrades } from './trades.ts'
 import { publishLifecycle, publishStale, statusEvent } from './updates.ts'
 
 const TRADE_WEIGHT = 4
-/** Every nth update of a book carries its checksum. */
+/** Every nth update of a book contains a checksum of the book. */
 const CHECKSUM_EVERY = 50
 const LOST = { reason: 'messages_lost', isOfVenue: false } as const
 const LATE = { reason: 'delayed', isOfVenue: false } as const
 
 export class MarketActor implements Actor<MarketMessage>, MarketView {
-  // The fields that every event uses come first, to share a CPU cache line: there are 100,000 markets.
+  // Fields that every event uses come first, so that they share a CPU cache line.
   readonly #parts: MarketParts
   readonly #book: MarketBook
   #version = 0
-  /** Whether the book was live at the end of the last tick. */
   #wasLive = false
-  /** Reason to publish if the book is not live at the end of this tick. */
+  /** Published as the reason if the book is not live at the end of this tick. */
   #stale: Pick<VoidMessage, 'reason' | 'isOfVenue'> = LOST
   readonly ref: MarketRef
   summary: MarketSummary
@@ -64,14 +62,13 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   readonly #trades: MarketTrades
   /** Null while the figures equal those of the summary. */
   #figures: MarketFigures | null = null
-  /** Time of the figures in the last listing that equalled the summary; null if the listing changed since. */
+  /** Time of the figures in the last listing that equalled the summary. Null if the listing changed since. */
   #confirmedAtMs: TimeMs | null = null
-  /** Whether the venue sent figures in this run. */
   #isFiguresRead = false
   #areFiguresUnsaved = false
   #isRecalled = false
   #resolvedAtMs: TimeMs | null = null
-  /** Receive time of the last listing or status message in this run; initially the time of construction. */
+  /** Receive time of the last listing or status message in this run. Initially the time of construction. */
   #listedAtMs: TimeMs
   #activeAtMs: TimeMs
   #checkpointAtMs: TimeMs
@@ -140,18 +137,17 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#checkLive()
   }
 
-  /** Marks the book stale, because it may lack changes. */
   #markStale(stale: Pick<VoidMessage, 'reason' | 'isOfVenue'>): void {
     this.#stale = stale
     this.#book.saveSnapshot(this.#parts.nowMs())
     this.#book.markStale(stale.reason)
   }
 
-  /** Publishes that the book is stale, discards it and takes the price from the listing or the last trade. */
+  /** Publishes that the book is stale, then takes the price from the listing or the last trade. */
   #discardBook(): void {
     if (!this.#book.hasBook) return
     this.#markStale({ reason: 'not_covered', isOfVenue: false })
-    // Published for a stale book too, because gateways and subscribers still have it.
+    // A discarded stale book is published again, because gateways and subscribers still have its levels.
     this.#wasLive = true
     this.#checkLive()
     this.#book.discard()
@@ -161,7 +157,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#reprice({ venueTimeMs: nowMs, receivedAtMs: nowMs })
   }
 
-  /** Publishes a `bookStale` update if the book was live and no longer is. */
   #checkLive(): void {
     const { isLive } = this.#book
     const stale = this.#stale
@@ -174,7 +169,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     publishStale(this.#parts.publisher, this.ref, times, { ...stale, sinceMs })
   }
 
-  /** Called after an exception in `receive`. Discards the state in memory, marks the book stale and requests a snapshot. */
+  /** Called after an exception in `receive`. */
   restart(): void {
     this.#change()
     this.#stale = { reason: 'restarted', isOfVenue: false }
@@ -185,26 +180,25 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#venue?.requestResync(this.ref, 'actor_restarted')
   }
 
-  /** Whether a message is about the book. It may overtake trades, which do not affect the book. */
   isPerishable({ kind }: MarketMessage): boolean {
     return (
       kind === 'bookChange' || kind === 'bookSnapshot' || kind === 'void' || kind === 'tickSize'
     )
   }
 
-  /** A later snapshot makes up for dropped book messages. Trades are never dropped. */
+  /** A later snapshot replaces dropped book messages. Trades are never dropped. */
   isDroppable({ kind }: MarketMessage): boolean {
     return kind === 'bookChange' || kind === 'bookSnapshot'
   }
 
-  /** Memory of a message, in units of one changed level (about 200 bytes). */
+  /** Memory in units of one changed level (about 200 bytes). */
   weightOf(message: MarketMessage): number {
     if (message.kind === 'bookChange') return message.changes.length
     if (message.kind === 'bookSnapshot') return message.bids.length + message.asks.length + 1
     return message.kind === 'trade' ? TRADE_WEIGHT : 1
   }
 
-  /** Marks the book stale and ignores its changes until a snapshot arrives. */
+  /** Ignores book changes until a snapshot arrives. */
   onLate(): void {
     if (!this.#book.isLive) return
     this.#book.saveSnapshot(this.#parts.nowMs())
@@ -215,7 +209,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#venue?.requestResync(this.ref, DELAYED)
   }
 
-  /** Ignores a late snapshot, which would show an old book as live, and requests a new one. */
+  /** A late snapshot would show an old book as live, so a new one is requested. */
   #ignoreLate(): void {
     this.#parts.ignored('book_snapshot_late')
     if (this.#book.isLive) this.onLate()
@@ -230,8 +224,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#checkLive()
     this.#venue?.requestResync(this.ref, 'mailbox_full')
   }
-
-  // Book
 
   #changeBook(event: BookChangeEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_change_before_snapshot')
@@ -261,7 +253,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (!this.#book.isLive) this.#venue?.requestResync(this.ref, 'crossed_snapshot')
   }
 
-  /** Compares the book with a REST read. A second difference in a row makes the book stale. */
+  /** A second difference in a row makes the book stale. */
   #checkBook(event: BookSnapshotEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
     switch (this.#book.check(event)) {
@@ -279,7 +271,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
   }
 
-  /** Publishes that the book equals the venue's. */
   #publishConfirmed({ venueTimeMs, receivedAtMs }: BothTimes, wasStale: boolean): void {
     const { publisher } = this.#parts
     const { ref: market } = this
@@ -317,8 +308,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#change()
     this.#parts.changed(this)
   }
-
-  // Trades and prices
 
   #takeTrade(event: TradeEvent): void {
     const outcomeIndex = this.summary.outcomes.findIndex((outcome) => outcome.id === event.outcome)
@@ -360,7 +349,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
   }
 
-  /** Whether retention may already have removed this trade. Its hour's bar is retained and would count it twice. */
+  /** Retention may have removed this trade. The bar of its hour is retained and would count the trade twice. */
   #isBeyondRetention({ venueTimeMs }: TradeEvent): boolean {
     const { nowMs, retentionDays } = this.#parts
     return venueTimeMs < firstRetainedMs(nowMs(), retentionDays)
@@ -418,15 +407,13 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     publisher.publish({ kind: 'price', market, offset, seq, venueTimeMs, receivedAtMs, price })
   }
 
-  // Status and catalogue
-
   #takeStatus(event: MarketStatusEvent): void {
     const before = this.summary
     const { status, resolutionStatus = null, settlementPrice, venueTimeMs: settledAtMs } = event
     if (!mayFollow(before.status, status)) return this.#parts.ignored('status_out_of_order')
     const stated = { status, resolutionStatus, settlementPrice, settledAtMs }
     const after = resolutionAfter(before, stated)
-    // A second message with the same status may contain a result that the first one lacked.
+    // A second message with the same status may contain a result that the first message lacked.
     if (
       after.status === before.status &&
       after.resolutionStatus === before.resolutionStatus &&
@@ -441,12 +428,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const now = this.#parts.nowMs()
     if (!mayFollow(this.summary.status, summary.status)) this.#parts.ignored('status_out_of_order')
     const listed = this.#figured(summary, now)
-    // A status message may have set the result while the listing was being read.
+    // A status message may have set the result while the listing was read.
     const changed = { ...listed, ...resolutionAfter(this.summary, summary) }
     this.#changeSummary(changed, { venueTimeMs: now, receivedAtMs: now })
   }
 
-  /** Replaces the listing's figures with the current ones if those are newer. */
+  /** Replaces the listing's figures with the current ones if the current ones are newer. */
   #figured(listed: MarketSummary, nowMs: TimeMs): MarketSummary {
     const isLower = (listed.volumeTotal ?? 0) < (this.summary.volumeTotal ?? 0)
     if (this.#figures !== null || isLower) {
@@ -485,7 +472,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#reprice(event)
   }
 
-  /** Whether the new listing changes the price. */
   #isMoved(before: MarketSummary): boolean {
     const { lastPrice, bestBid, bestAsk } = this.summary
     const isSame =
@@ -496,7 +482,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#prices.isMovedBy(old, now)
   }
 
-  /** Publishes the removal of all levels of a resolved market's book. */
   #end(event: BothTimes): void {
     this.#resolvedAtMs = event.receivedAtMs
     const changes = this.#book.empty(event)
@@ -509,7 +494,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#isDirty = true
   }
 
-  /** Must be called before publishing, so that a watcher that reads the market sees a new version. */
+  /** Called before publishing, so that a watcher that reads the market sees the new version. */
   #change(): void {
     this.#version += 1
   }
@@ -526,11 +511,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#checkpointAtMs = nowMs
     this.#book.saveSnapshot(nowMs)
     if (!this.#isDirty) return
-    // If figures changed before this run has a book, the checkpoint must retain the last run's book.
+    // Without this call, a checkpoint before this run's first book would delete the last run's book.
     this.#recall()
     this.#isDirty = false
     this.#prices.save()
-    // Written together with the time of the newest trade: `Catalog.load` adds all later trades to the figures.
+    // Figures are written together with the time of the newest trade, because `Catalog.load` adds all later trades.
     if (this.#areFiguresUnsaved) {
       this.#parts.storage.markets.putSummary(this.ref.number, this.present)
       this.#areFiguresUnsaved = false
@@ -550,10 +535,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#activeAtMs = nowMs
   }
 
-  /**
-   * Restores the last run's book, which is not live, and its price. Runs once, before this run's first snapshot, price
-   * or read.
-   */
+  /** Restores the last run's price, and its book as not live. Runs before this run's first snapshot, price or read. */
   #recall(): void {
     if (this.#isRecalled) return
     this.#isRecalled = true
@@ -569,8 +551,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
     if (checkpoint !== null && status !== 'resolved' && isCovered) this.#book.recall(checkpoint)
   }
-
-  // Read interface
 
   get volume24h(): UsdMicros {
     return (this.#figures ?? this.summary).volume24h
@@ -601,12 +581,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
   }
 
-  /** The summary with the current figures. */
   get present(): MarketSummary {
     return this.#figures === null ? this.summary : withFigures(this.summary, this.#figures)
   }
 
-  /** Adds a stored trade to the figures. Called at startup for trades that the last run did not save in the figures. */
+  /** Adds a stored trade to the figures at startup. The last run did not save the trade in the figures. */
   countUnsaved(trade: StoredTrade): void {
     this.#recall()
     this.#openFigures().count(trade, trade.receivedAtMs)
@@ -628,7 +607,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#venue?.delay.isBehind === true
   }
 
-  /** When this run received the resolution; null if the market is unresolved or was resolved earlier. */
+  /** Time at which this run received the resolution. Null if the market is unresolved or resolved in an earlier run. */
   get resolvedAtMs(): TimeMs | null {
     return this.#resolvedAtMs
   }
@@ -665,7 +644,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#book.view(stamp, this.summary.status === 'resolved', levelsMax)
   }
 
-  /** A live book is covered until the message arrives that it no longer is. */
+  /** A live book stays covered until the venue reports the end of its coverage. */
   get #isCovered(): boolean {
     return this.#book.isLive || this.#venue?.isCovered(this.ref.number) !== false
   }

@@ -1,4 +1,4 @@
-// Dependencies of a market's actor, shared by all markets, and the messages that it receives.
+// Dependencies of a market's actor, shared by all markets, and the messages that the actor receives.
 
 import type {
   BookChangeEvent,
@@ -20,11 +20,11 @@ import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
-/** Marks the market's book stale, because the feed lost messages or its connection. */
+/** Marks the book stale, because the feed lost messages or its connection. */
 export interface VoidMessage {
   readonly kind: 'void'
   readonly reason: StaleReason
-  /** Whether the venue's actor announces it for several books at once. */
+  /** True if the venue's actor announces the stale books of the venue itself. */
   readonly isOfVenue: boolean
 }
 
@@ -33,7 +33,7 @@ interface SummaryMessage {
   readonly summary: MarketSummary
 }
 
-/** The catalogue read the market's listing again and found no change. */
+/** A new read of the market's listing found no change. */
 interface ConfirmedMessage {
   readonly kind: 'confirmed'
   readonly atMs: TimeMs
@@ -59,18 +59,18 @@ export interface BothTimes {
 
 /** The methods of a venue's actor that a market calls. */
 export interface MarketVenue {
-  /** Whether the venue's messages stay unread for too long, and how often this changed. */
+  /** State of the venue's message delay, and the number of changes of that state. */
   readonly delay: Pick<VenueDelay, 'isBehind' | 'changeCount'>
   /**
-   * Requests a fresh book. The venue's actor and feed limit the rate. With the reason {@link DELAYED} the request waits
+   * Requests a fresh book. The venue's actor and feed limit the rate. A request with the reason {@link DELAYED} waits
    * until the process has capacity.
    */
   requestResync(market: MarketRef, reason: string): void
-  /** Schedules a second REST read, because the first one differed from the book. */
+  /** Schedules a second REST read after a first one that differed from the book. */
   checkAgain(market: MarketRef): void
-  /** Whether the market's book is subscribed. Other markets take their price from the listing and their trades. */
+  /** Whether the market's book is subscribed. Unsubscribed markets take their price from the listing and trades. */
   isCovered(market: MarketNumber): boolean
-  /** Requests all trades since `fromMs` over REST, because a full mailbox rejected one. */
+  /** Requests all trades since `fromMs` over REST, because a full mailbox rejected a trade. */
   backFillTrades(fromMs: TimeMs): void
 }
 
@@ -80,18 +80,15 @@ export interface MarketParts {
   /** Number of this run, stored with each published trade. */
   readonly run: number
   readonly nowMs: () => TimeMs
-  /** Retention period of trades. An older trade may already have been counted and removed. */
   readonly retentionDays: number
-  /** Null if the venue is not open. */
   readonly venue: (key: VenueKey) => MarketVenue | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
-  /** Called when the market's summary or figures changed, synchronously, before the change is published. */
+  /** Called synchronously when the market's summary or figures changed, before the change is published. */
   readonly changed: (market: MarketView) => void
   /** Counts a message without effect, by reason. */
   readonly ignored: (reason: IgnoredReason) => void
 }
 
-/** Reason of a resync because changes waited too long in the mailbox. */
 export const DELAYED = 'delayed'
 
 export type IgnoredReason =

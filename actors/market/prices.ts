@@ -17,11 +17,10 @@ import type { PricePoint } from '../views.ts'
 import type { MarketBook } from './book.ts'
 import type { BothTimes } from './parts.ts'
 
-/** What a market's price is computed from, apart from its trades. */
 export interface PriceInputs {
   readonly summary: MarketSummary
   readonly book: MarketBook
-  /** Whether the book is subscribed. If not, the price is the listing's or that of a newer trade. */
+  /** Whether the book is subscribed. An unsubscribed market has the price of its listing or of a newer trade. */
   readonly isCovered: boolean
   /** Time of the listing's prices. */
   readonly listedAtMs: number
@@ -45,19 +44,18 @@ export class MarketPrices {
     this.#ticks = ticks
   }
 
-  /** The source of the current price; null before the first. */
   get source(): PriceSource | null {
     return this.#present?.source ?? null
   }
 
-  /** Makes a trade's price the last price unless a newer one is known. Returns whether it did. */
+  /** Returns whether the trade's price became the last price. A newer last price stays. */
   noteTrade(trade: Trade, receivedAtMs: TimeMs): boolean {
     return this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
   }
 
   /**
-   * Sets the last price unless a newer one is known. Limits the venue's time to the receive time, so that a time in the
-   * far future does not block later prices.
+   * Keeps a newer last price. Limits the venue's time to the receive time, so that a time in the future does not block
+   * later prices.
    */
   noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): boolean {
     const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
@@ -67,15 +65,14 @@ export class MarketPrices {
     return true
   }
 
-  /** Whether the price differs between two listings of a market. */
   isMovedBy(before: PriceInputs, after: PriceInputs): boolean {
     const [old, now] = [priceOf(this.#facts(before)), priceOf(this.#facts(after))]
     return old.price !== now.price || old.source !== now.source
   }
 
   /**
-   * Recomputes the price. Returns it if it is this run's first price, or if the price, its source or the best levels
-   * changed; otherwise null.
+   * Returns the price if it is this run's first price, or if the price, its source or the best levels changed.
+   * Otherwise null.
    */
   settle(inputs: PriceInputs, observedAtMs: TimeMs): MarketPrice | null {
     const facts = this.#facts(inputs)
@@ -100,21 +97,21 @@ export class MarketPrices {
   }
 
   /**
-   * Makes the next price a tick even if it equals the previous one. After a time without a live book, the tick records
-   * that the price is known again.
+   * Makes the next price a tick even if the price is unchanged. After a time without a live book, the tick records that
+   * the price is known again.
    */
   noteNext(): void {
     this.#mustNoteTick = true
   }
 
-  /** The current price; records no tick. Before any book or trade it is the listing's price, observed at `listedAtMs`. */
+  /** Records no tick. Before any book or trade, the price is the listing's, observed at `listedAtMs`. */
   present(inputs: PriceInputs, observedAtMs: TimeMs): MarketPrice {
     if (this.#present !== null) return this.#present
     const facts = this.#facts(inputs)
     return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs }
   }
 
-  /** Inputs of the price calculation. The listing's best levels are used only while there is no book. */
+  /** Uses the listing's best levels only if there is no book. */
   #facts({ summary, book, isCovered, listedAtMs }: PriceInputs): PriceFacts {
     const { hasBook, levels } = book
     return {
@@ -140,8 +137,8 @@ export class MarketPrices {
     this.#mustNoteTick = false
     this.#recent ??= new PriceRing(priceRingCount)
     this.#recent.push(price, atMs)
-    // A tick is valid from the beginning of its second. A price within a second is therefore assigned to the next
-    // second, so that no query returns a price from after the requested second.
+    // Ticks have a resolution of one second. A tick is found from the next full second on, so that no query returns a
+    // price from its future.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
     const hour = hourOf(asOfMs)
     if (this.#hour === null || this.#hour.hour < hour) {
@@ -166,7 +163,7 @@ export class MarketPrices {
     this.#hour = null
   }
 
-  /** Discards the prices in memory after an exception, because they may be wrong. Stored ticks are unchanged. */
+  /** The prices in memory may be wrong after an exception. Stored ticks are unchanged. */
   reset(): void {
     this.#recent = null
     this.#hour = null
@@ -184,8 +181,8 @@ export class MarketPrices {
   }
 
   /**
-   * Restores the last run's price and last trade. Must be called before this run has any. `newest` is the newest stored
-   * trade that sets the price. It may be newer than the checkpoint. Without a subscribed book, only the trade is
+   * Restores the last run's price and last trade. Must run before this run's first price. `newest`: the newest stored
+   * trade that sets the price, which may be newer than the checkpoint. Without a subscribed book, only the trade is
    * restored.
    */
   recall(checkpoint: Checkpoint | null, newest: StoredTrade | null, isCovered: boolean): void {
@@ -223,12 +220,11 @@ function sourceOf(text: string): PriceSource {
   return SOURCES.find((source) => source === text) ?? 'venue'
 }
 
-/** Whole hours since 1970-01-01 UTC. */
 function hourOf(atMs: TimeMs): number {
   return Math.floor(atMs / HOUR_MS)
 }
 
-/** The prices of the current hour, one per second. Written to disk as one record. */
+/** The prices of the current hour, at most one per second. Written to disk as one record. */
 class OpenHour {
   readonly hour: number
   readonly seconds: number[]
@@ -243,7 +239,7 @@ class OpenHour {
     this.prices = stored === null ? [] : [...stored.prices]
   }
 
-  /** Records a price of this hour. A later price of the same second replaces it. */
+  /** A later price of the same second replaces the earlier one. */
   push(price: PriceMicros, atMs: TimeMs): void {
     const second = Math.floor((atMs % HOUR_MS) / 1_000)
     const last = this.seconds.at(-1)
@@ -255,7 +251,7 @@ class OpenHour {
     this.prices.push(price)
   }
 
-  /** The newest tick at or before a time; null if every tick of the hour is later. */
+  /** Null if every tick of the hour is later. */
   before(atMs: TimeMs): PricePoint | null {
     for (let position = this.seconds.length - 1; position >= 0; position -= 1) {
       const second = this.seconds[position] ?? 0

@@ -1,7 +1,6 @@
 // A market's trades. Each trade is converted to the first outcome, stored once, cached, and added to the bars of its
-// minute and hour in the same event-loop tick. Wallets are added when they become known. A trade without a wallet is a
-// part of its transaction (engine/trade-parts.ts). The later trade with the wallet adds only the size that the parts
-// lack.
+// minute and hour in the same event-loop tick. A trade without a wallet is a part of its transaction
+// (engine/trade-parts.ts). A later trade with the wallet adds only the size that the parts lack.
 
 import type { Stamp, Trade, TradeEvent, TradeParticipantEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'
@@ -30,14 +29,14 @@ import { storedTrade } from '../../storage/records/trade.ts'
 import type { SliceQuery } from '../views.ts'
 
 /**
- * Maximum number and age of transactions whose makers may still become known. The age is that of two polls for missed
- * trades. Beyond either limit each new transaction evicts the two oldest.
+ * Maximum number and age of transactions whose makers may still become known. The age is two intervals of the poll for
+ * missed trades. Beyond either limit each new transaction evicts the two oldest.
  */
 const TRANSACTIONS_MAX = 64
 const TRANSACTION_MS_MAX = 120_000
 const EVICTED_PER_TRANSACTION = 2
 
-/** Maximum parts of a transaction that are checked. A real transaction has far fewer. */
+/** Maximum parts of a transaction that are checked. */
 const PARTS_MAX = 256
 /** Maximum block trades that are skipped to find a trade that sets the price. */
 const BLOCKS_MAX = 16
@@ -53,7 +52,7 @@ export interface CompletedTrade {
   readonly completion: TradeCompletion
 }
 
-/** `event` is null if the trade adds nothing. `completed`: stored trades whose wallet is now known. */
+/** `event` is null if the trade adds nothing. `completed`: stored trades whose wallet became known. */
 interface Unstored {
   readonly event: TradeEvent | null
   readonly completed: readonly CompletedTrade[]
@@ -68,7 +67,6 @@ interface Transaction {
 }
 const NONE: readonly never[] = []
 
-/** A wallet that took part in a transaction. */
 type Participant = Pick<TradeParticipantEvent, 'txHash' | 'wallet' | 'receivedAtMs'>
 
 type TradeStorage = Pick<Storage, 'trades' | 'bars' | 'pruneCount'>
@@ -78,12 +76,10 @@ export class MarketTrades {
   readonly #storage: TradeStorage
   #bars: MarketBars | null = null
   #ring: TradeRing<StoredTrade> | null = null
-  /** Number of trades added since the ring was last read. */
   #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
-  /** Time of the newest trade of earlier runs; null until it is read. */
+  /** Time of the newest trade of earlier runs. Null until it is read. */
   #earlierToMs: number | null = null
-  /** Number of trades stored or completed. */
   #changeCount = 0
 
   constructor(market: TradedMarket, storage: TradeStorage) {
@@ -95,7 +91,6 @@ export class MarketTrades {
     return this.#storage.trades
   }
 
-  /** See MarketView.tradesVersion. */
   get version(): number {
     return this.#changeCount + this.#storage.pruneCount
   }
@@ -105,10 +100,9 @@ export class MarketTrades {
   }
 
   /**
-   * Returns what is new in a trade that `has` does not know.
-   * - A trade without a wallet is new, unless a trade of its transaction with a wallet is stored.
-   * - A trade with a wallet is new by the size that the stored trades of its transaction lack. Those without a wallet
-   *   get this wallet.
+   * Returns the new part of a trade that `has` does not know. A trade without a wallet is new unless a trade of its
+   * transaction with a wallet is stored. A trade with a wallet is new by the size that the stored trades of its
+   * transaction lack. Stored trades without a wallet get this wallet.
    */
   unstored(event: TradeEvent, outcomeIndex: number): Unstored {
     const { txHash, taker } = event
@@ -152,7 +146,7 @@ export class MarketTrades {
     const ids = (txHash === null ? null : this.#transactions?.get(txHash)?.nativeIds) ?? NONE
     const ofRun = ids.flatMap((id) => this.#table.get(number, id) ?? []).filter(isOfRow)
     if (ofRun.length > 0 || source !== 'backfill') return ofRun
-    // In this run each streamed trade has its own id, so `has` finds it. In earlier runs it may be stored as single
+    // In this run each streamed trade has its own id, so `has` finds it. An earlier run may have stored it as single
     // fills.
     if (venueTimeMs > this.#earlierTo() + TRANSACTION_APART_MS) return NONE
     return this.#table
@@ -198,7 +192,7 @@ export class MarketTrades {
     }
   }
 
-  /** Stores a trade that `has` does not know, with its price and side converted to the first outcome. */
+  /** The caller checks with `has` that the trade is new. Price and side are converted to the first outcome. */
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
     this.#changeCount += 1
@@ -238,8 +232,8 @@ export class MarketTrades {
   }
 
   /**
-   * Adds a wallet to a transaction. If only one wallet besides the taker is known, it is stored as the maker. Returns
-   * the trades of which this wallet may be the maker; none if the wallet was known.
+   * Adds a wallet to a transaction. If it is the only wallet besides the taker, it is stored as the maker. Returns the
+   * trades of which this wallet may be the maker.
    */
   addParticipant({ txHash, wallet, receivedAtMs }: Participant): readonly CompletedTrade[] {
     const transaction = this.#transaction(txHash, receivedAtMs)
@@ -253,7 +247,7 @@ export class MarketTrades {
     })
   }
 
-  /** Makers of a trade that became known before the trade was stored. */
+  /** Makers that became known before the trade was stored. */
   makersOf({ txHash, nativeId }: StoredTrade): readonly CompletedTrade[] {
     const transaction = txHash === null ? undefined : this.#transactions?.get(txHash)
     if (transaction === undefined || transaction.wallets.length === 0) return NONE
@@ -261,7 +255,7 @@ export class MarketTrades {
     return trade === null ? NONE : this.#makersOf(trade, transaction)
   }
 
-  /** One entry per wallet of the transaction except the taker, in the order of their arrival. */
+  /** One entry per wallet of the transaction except the taker, in order of arrival. */
   #makersOf(trade: StoredTrade, { wallets }: Transaction): readonly CompletedTrade[] {
     const taker = trade.taker === null ? NONE : [trade.taker]
     const makers = wallets.filter((wallet) => wallet !== trade.taker)
@@ -301,13 +295,13 @@ export class MarketTrades {
     return made
   }
 
-  /** See MarketView.trades. The newest usually come from the ring. */
+  /** The ring usually contains the newest trades. */
   slice(query: SliceQuery): readonly StoredTrade[] {
     const fromRing = this.#sliceOfRing(query)
     return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
   }
 
-  /** The newest trade that is not a block trade; null if the newest {@link BLOCKS_MAX} are all block trades. */
+  /** The newest trade that is not a block trade. Null if the newest {@link BLOCKS_MAX} are all block trades. */
   newestPriced(): StoredTrade | null {
     const range = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'desc' } as const
     const market = this.#market.number
@@ -317,7 +311,7 @@ export class MarketTrades {
     return some.find(({ isBlock }) => !isBlock) ?? null
   }
 
-  /** The slice if the ring contains all of it, else null. */
+  /** Null if the ring does not contain the complete slice. */
   #sliceOfRing({ fromMs, toMs, after, order, limit }: SliceQuery): StoredTrade[] | null {
     if (order !== 'desc' || after !== null) return null
     const ring = this.#openRing()
@@ -330,7 +324,7 @@ export class MarketTrades {
       rows.push(row)
     }
     if (!hasAll && rows.length < limit) return null
-    // Retention removes the oldest trades first. If the oldest of these is still stored, all are.
+    // Retention removes the oldest trades first. If the oldest trade of the slice is stored, all are.
     const last = rows.at(-1)
     if (last === undefined || this.has(last.nativeId)) return rows
     this.#ring = null
@@ -354,7 +348,7 @@ export class MarketTrades {
     return ring
   }
 
-  /** Releases the memory. All data is in storage. */
+  /** All data is in storage. */
   release(): void {
     this.#ring = null
     this.#bars = null
@@ -365,8 +359,8 @@ export class MarketTrades {
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 
 /**
- * The bars of one market, updated for each stored trade. Trades may arrive in any order. The last written bar of each
- * size is cached, so that a busy market does not read the disk.
+ * The bars of one market. Trades may arrive in any order. The last written bar of each size is cached, so that a busy
+ * market does not read the disk.
  */
 export class MarketBars {
   readonly #market: MarketNumber

@@ -1,11 +1,9 @@
-// Publishes book and lifecycle updates of a market, for the actors that share them.
-
 import type { BookStale, LifecycleUpdate } from '../../engine/events.ts'
 import type { MarketFacts, MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { BothTimes } from './parts.ts'
 
-/** Publishes that the book is stale. The update has no offset of its own. */
+/** The update gets no new offset. */
 export function publishStale(
   publisher: Publisher,
   market: MarketRef,
@@ -17,10 +15,7 @@ export function publishStale(
   publisher.publish({ kind: 'bookStale', market, venueTimeMs, receivedAtMs, ...stamp, ...stale })
 }
 
-/**
- * Publishes a lifecycle event of a market. `matchedMarket`: the other market of a high-confidence pair that begins or
- * ends.
- */
+/** `matchedMarket`: the second market of a high-confidence pair that begins or ends. */
 export function publishLifecycle(
   publisher: Publisher,
   market: MarketRef,
@@ -38,7 +33,6 @@ export function publishLifecycle(
   publisher.publish({ kind: 'lifecycle', market, ...stamp, venueTimeMs, receivedAtMs, ...life })
 }
 
-/** Lifecycle event for the market's new status. */
 export function statusEvent({ status }: Pick<MarketFacts, 'status'>): LifecycleUpdate['event'] {
   return status === 'open' ? 'opened' : status
 }

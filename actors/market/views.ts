@@ -1,5 +1,3 @@
-// Read interface of a market's actor for the API server: its book, prices, trades and bars.
-
 import type { CountedChannel, Level, MarketPrice, StaleReason } from '../../engine/events.ts'
 import type { Bar } from '../../engine/market/candle.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
@@ -15,7 +13,7 @@ import type {
   StoredTrade,
 } from '../../storage/contract/storage.ts'
 
-/** The best levels of a book, best first. The caller may modify the arrays. */
+/** Best levels first. The caller may modify the arrays. */
 export interface BookLevels {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
@@ -24,9 +22,9 @@ export interface BookLevels {
   readonly offset: number
   /** False if the book is live or the market is resolved. */
   readonly isStale: boolean
-  /** Why the book is stale; null if it is not. */
+  /** Null if the book is not stale. */
   readonly staleReason: StaleReason | null
-  /** The venue's time of the newest change; null before the first snapshot. */
+  /** The venue's time of the newest change. Null before the first snapshot. */
   readonly venueTimeMs: TimeMs | null
   readonly receivedAtMs: TimeMs | null
 }
@@ -35,14 +33,14 @@ export interface BookView extends BookLevels {
   readonly checksum: number
 }
 
-/** Read access to one market. Cheap for active markets; loads an idle market from storage. */
+/** Read access to one market. Reading an idle market loads data from storage. */
 export interface MarketView {
   readonly ref: MarketRef
   readonly summary: MarketSummary
-  /** 24-hour and total volume, as in `figures`. */
+  /** The same values as in `figures`. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
-  /** Volumes, open interest and last price: the venue's figures plus the trades recorded since. */
+  /** The venue's figures plus the trades recorded since. */
   readonly figures: FiguresState
   /** Unit of the volumes. */
   readonly volumeUnit: VolumeUnit
@@ -51,14 +49,14 @@ export interface MarketView {
   /** Increases when trades(), bars() or oldestTradeMs() change. */
   readonly tradesVersion: number
   price(): MarketPrice
-  /** The newest stored price at or before a time; null if there is none. */
+  /** The newest stored price at or before a time, or null. */
   priceAt(atMs: TimeMs): PricePoint | null
-  /** Whether the venue's messages stay unread for so long that the book is older than its times state. */
+  /** Whether the venue's messages wait unread, so that the book is older than its times state. */
   readonly isBehind: boolean
-  /** Time of the last message for the book, or of the last REST read that equalled it. Null before the first. */
+  /** Time of the last message for the book, or of the last REST read that equalled the book. Null before the first. */
   readonly bookConfirmedAtMs: TimeMs | null
   book(): BookView
-  /** The book with at most `levelsMax` levels of each side. */
+  /** `levelsMax`: maximum levels of each side. */
   levels(levelsMax: number): BookLevels
   /** The trades in [fromMs, toMs] that follow `after`. Returns fewer than `limit` only at the end. */
   trades(query: SliceQuery): readonly StoredTrade[]
@@ -66,12 +64,15 @@ export interface MarketView {
   snapshots(query: SliceQuery): readonly BookSnapshot[]
   /** At most `limit` bars that start in [fromMs, toMs], in the query's order. */
   bars(query: BarQuery): readonly Bar[]
-  /** Only in gateways: resolves when bars() has the current candles, or when they cannot be loaded. Null if it has them. */
+  /**
+   * Exists only in gateways. Resolves when bars() has the current candles, or when loading them failed. Null: bars()
+   * has them.
+   */
   barsArrival?(): Promise<void> | null
-  /** Start of the recorded trades; null if there are none. */
+  /** Null if no trade is recorded. */
   oldestTradeMs(): TimeMs | null
   oldestSnapshotMs(): TimeMs | null
-  /** Newest sequence number of this market in a channel; 0 before its first message. */
+  /** Newest sequence number of this market in a channel. 0 before the first message. */
   seq(channel: CountedChannel): number
   details(): ListingDetails
 }

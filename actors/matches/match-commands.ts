@@ -1,5 +1,4 @@
-// Commands of the admin socket that override market pairs and families. `npm run match` sends them. All arguments are
-// validated here.
+// Commands of the admin socket that override market pairs and families. `npm run match` sends them.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -12,7 +11,6 @@ import { type MatchOverrides, rowOf } from './match-overrides.ts'
 import { isMatchable } from './matches.ts'
 import type { OverrideResult } from './override-results.ts'
 
-/** Same type as `AdminRequest` in engine/admin/admin-socket.ts. */
 type Request = Readonly<Record<string, unknown>>
 type Handlers = Readonly<Record<string, (request: Request) => unknown>>
 type Decision = StoredOverride['decision'] | null
@@ -27,7 +25,6 @@ interface Family {
 
 const LISTED_MAX = 1_000
 
-/** The result of an override, as text for the operator. */
 function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
   if (answer === 'unsaid') return 'these markets had no override'
   if (answer === 'later') return 'stored; the matcher is busy and applies it later'
@@ -41,7 +38,7 @@ function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
     : 'a pair: Yes of one market is Yes of the other'
 }
 
-/** Counts the markets of a family that can be matched, in time slices. */
+/** Counts only markets that can be matched. Runs in time slices. */
 async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<number> {
   const isFitting = patternTest(family.pattern)
   const yielder = new EventLoopYielder(clock)
@@ -53,7 +50,7 @@ async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<n
   return count
 }
 
-/** The names of a market against which the matching thread compares family patterns. */
+/** Texts against which the matching thread compares family patterns. */
 function namesOf({ ref, summary }: MarketView, { event, names }: Listed): readonly string[] {
   const handle = names.of(ref.venue).handles === 'slug' ? summary.slug : ref.nativeId
   const series = summary.event === null ? null : (event(ref.venue, summary.event)?.series ?? null)
@@ -79,8 +76,8 @@ function marketOf(id: unknown, { find }: Listed): MarketView {
 }
 
 /**
- * The commands `match.confirm`, `match.reject`, `match.forget` (`{one, other}`: market ids, or families as
- * `<platform>:<pattern>`) and `match.list`, which returns overrides in the same format.
+ * `match.confirm`, `match.reject` and `match.forget` take `{one, other}`: market ids, or families as
+ * `<platform>:<pattern>`. `match.list` returns overrides in the same format.
  */
 export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock: Clock): Handlers {
   const { names } = catalog
@@ -114,7 +111,7 @@ export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock:
         note: await noteOfFamilies(decision, families),
       }
     }
-    // An override remains after its markets are removed, so it can be deleted by their ids.
+    // An override outlives its markets, so it can be deleted by their ids.
     const keys = ids.map((id) => (typeof id === 'string' ? names.split(id) : null))
     if (decision === null && ids.some((id, at) => keys[at] != null && !catalog.find(String(id)))) {
       const hadOverride = await overrides.clear(keys)

@@ -1,5 +1,5 @@
-// Operator overrides that confirm or reject pairs of markets or of families. Stored by the venues' own ids, so that an
-// override survives the removal and return of a market.
+// Operator overrides that confirm or reject pairs of markets or of families. They are stored by the venues' own ids, so
+// that an override is valid again if a removed market returns.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -12,12 +12,10 @@ import type { OverrideTable } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 import type { OverrideResult } from './override-results.ts'
 
-/** Maximum overrides of both kinds. Operators enter them by hand. */
 const OVERRIDES_MAX = 100_000
-/** Maximum family overrides. Each market is compared with all their patterns. */
+/** Each market is compared with the patterns of all family overrides. */
 const FAMILIES_MAX = 1_000
 
-/** The venues of an override's two sides. */
 const VENUES = ['a', 'b'] as const
 const NO_PAIR = 'a pair has one market of each venue'
 
@@ -27,9 +25,7 @@ interface Named {
 }
 
 export interface OverrideListener {
-  /** Applies an override of a pair and resolves to its result. */
   applyOverride(override: PairOverride): Promise<OverrideResult>
-  /** Called when an override of families was added, changed or removed. */
   applyFamilyOverrides(): void
 }
 
@@ -38,10 +34,9 @@ export class MatchOverrides {
   readonly #find: (venue: 'a' | 'b', nativeId: string) => MarketView | null
   readonly #nowMs: () => TimeMs
   readonly #overrides = new Map<string, StoredOverride>()
-  /** Override keys by venue and native market id. */
   readonly #byMarket = new Map<string, Set<string>>()
   #listener: OverrideListener | null = null
-  /** Write queue: overrides are stored one after another, so that each is validated against the previous ones. */
+  /** Overrides are stored one after another, so that each is validated against the previous ones. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(parts: {
@@ -59,7 +54,6 @@ export class MatchOverrides {
     this.#listener = listener
   }
 
-  /** In no particular order. */
   all(): readonly StoredOverride[] {
     return [...this.#overrides.values()]
   }
@@ -70,7 +64,7 @@ export class MatchOverrides {
     )
   }
 
-  /** Overrides that contain this market and another known market. */
+  /** Overrides of this market and a second market that is known. */
   overridesOn(market: MarketView): readonly PairOverride[] {
     const { nativeId, venue } = market.ref
     const overrides: PairOverride[] = []
@@ -86,8 +80,8 @@ export class MatchOverrides {
   }
 
   /**
-   * Stores an override of two markets, or removes it (`decision` null), and applies it once it is on disk. Resolves to
-   * its result, or to `unsaid` if there was none to remove. Throws EngineError BAD_REQUEST if both markets are of one
+   * Stores an override of two markets, or removes it (`decision` null). Applies it when it is on disk. Resolves to its
+   * result, or to `unsaid` if there was none to remove. Throws EngineError BAD_REQUEST if both markets are of one
    * venue, if one of them is confirmed with a third market, or if there are too many overrides.
    */
   async set(
@@ -121,14 +115,14 @@ export class MatchOverrides {
     return existed
   }
 
-  /** Removes the override of two markets, which need not exist. Resolves to whether there was one. */
+  /** The markets need not exist. Resolves to whether there was an override. */
   async clear(markets: readonly (Named | null)[]): Promise<boolean> {
     const [a, b] = VENUES.map((venue) => markets.find((market) => market?.venue === venue))
     if (a == null || b == null) throw new EngineError('BAD_REQUEST', NO_PAIR)
     return this.#enqueue({ on: 'pair', a: a.native, b: b.native }, null)
   }
 
-  /** Stores or removes an override after all earlier ones. Resolves to whether one existed. */
+  /** Waits for all earlier changes. Resolves to whether an override existed. */
   #enqueue(of: OverrideKey, decision: PairOverride['decision']): Promise<boolean> {
     const result = this.#last.then(async () => {
       const existed = this.#overrides.has(keyOf(of))
@@ -158,8 +152,8 @@ export class MatchOverrides {
   }
 
   /**
-   * Rejects a pair if one of its markets is confirmed with a third market, so that a typing error does not replace an
-   * override. Removes that override instead if a market of it no longer exists.
+   * Throws if a market of the pair is confirmed with a third market, so that a typing error does not replace an
+   * override. If a market of the older override no longer exists, removes the older override.
    */
   async #refuseSecond(pair: OverrideKey): Promise<void> {
     for (const key of marketsOf(pair).flatMap((market) => [
@@ -201,7 +195,7 @@ export class MatchOverrides {
   }
 }
 
-/** An override in the output format of `match.list`, with both sides in the input format. */
+/** The format of `match.list`, whose sides are valid command arguments. */
 export function rowOf({ on, a, b, decision, atMs }: StoredOverride, names: VenueTable) {
   const sign = on === 'family' ? ':' : '_'
   const [one, other] = [a, b].map(

@@ -31,7 +31,7 @@ export class MatchResults {
     this.#parts = parts
   }
 
-  /** Restores the last run's pairs if both of their markets can still be matched. Publishes nothing. */
+  /** Restores the last run's pairs if both markets can be matched. Publishes nothing. */
   restore(): void {
     const { matches, table, market } = this.#parts
     for (const stored of [...table.all()]) {
@@ -54,7 +54,7 @@ export class MatchResults {
     }
     for (const pair of begun) {
       const [a, b] = [market(pair.a), market(pair.b)]
-      // A market may have closed while the thread was searching.
+      // A market may have closed during the search.
       if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
       this.#unconfirmed.delete(pair.a)
       this.#begin(a, b, pair.pairScore)
@@ -108,7 +108,6 @@ export class MatchResults {
     if (isConfidentMatch(pairScore)) this.#publishLifecycles('unmatched', a, b)
   }
 
-  /** Publishes one update for each of the two markets. */
   #publishLifecycles(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
     const nowMs = this.#parts.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }

@@ -1,5 +1,5 @@
-// Schedules the work of the matching thread: changed markets, then partner searches for them. A search for all markets
-// runs in the background behind these.
+// Schedules the work of the matching thread: changed markets first, then searches for their partners, then a background
+// search for all markets.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -23,16 +23,13 @@ import { MatchResults, type ResultParts } from './match-results.ts'
 import { isMatchable } from './matches.ts'
 import { type OverrideResult, OverrideResults } from './override-results.ts'
 
-/** Maximum duration of building one batch of market texts, and the number of texts in it. */
+/** Maximum duration of building one batch of market texts, and maximum texts per batch. */
 const TIME_SLICE_MS = 1.5
 const PUT_MAX = 64
-/**
- * Maximum team entries per task, and in total. Two venues list about 4,000 for the supported leagues. All are cached
- * for a new thread.
- */
+/** Maximum team entries per task and in total. Two venues list about 4,000 for the supported leagues. */
 const TEAMS_PER_TASK_MAX = 256
 const TEAMS_MAX = 40_000
-/** Maximum markets per partner search. A change waits for at most one such task. */
+/** A changed market waits for at most one search of this many markets. */
 const FIND_MAX = 16
 /** All markets are rematched when their number has doubled and is at least this. */
 const BULK_MIN = 50
@@ -46,11 +43,8 @@ interface MatcherParts extends ResultParts {
   readonly clock: Clock
   readonly log: Log
   readonly overrides: MatchOverrides
-  /** All known markets. */
   readonly markets: () => Iterable<MarketView>
-  /** Parses the listings of a market's venue. */
   readonly readerOf: (market: MarketView) => SubjectReader
-  /** The listing of a market's event, or null if it is unknown. */
   readonly eventOf: (market: MarketView) => EventListing | null
 }
 
@@ -58,20 +52,17 @@ export class Matcher implements CatalogWatcher {
   readonly #parts: MatcherParts
   readonly #log: Log
   readonly #results: MatchResults
-  /** Markets whose listing may have changed. */
   readonly #changed = new Map<MarketNumber, MarketView>()
   readonly #overrides: PairOverride[] = []
-  /** Whether the thread has the current family overrides. */
   #hasFamilies = false
-  /** All team entries, of which the thread has the first `#teamsSent`. */
   readonly #teams = new Map<string, TeamEntry>()
   #teamsSent = 0
   readonly #overrideResults: OverrideResults
-  /** Hashes of the market texts that the thread has, by market. */
+  /** Hashes of the texts that the thread has. */
   readonly #indexed = new Map<MarketNumber, number>()
-  /** Changed markets. Their partners are searched before those of all others. */
+  /** Changed markets, which are searched before all others. */
   readonly #fresh = new Set<MarketNumber>()
-  /** Rest of the background rematch; null if none is running. */
+  /** Remaining markets of the background rematch. Null if none is running. */
   #background: Iterator<MarketNumber> | null = null
   #bulkOf = 0
   #seq = 0
@@ -115,8 +106,6 @@ export class Matcher implements CatalogWatcher {
     await this.#parts.port.close()
   }
 
-  // Changes
-
   onListed(market: MarketView): void {
     if (this.#state === 'new') return
     if (!isMatchable(market)) this.#results.endOf(market)
@@ -135,7 +124,6 @@ export class Matcher implements CatalogWatcher {
     for (const market of markets) this.onListed(market)
   }
 
-  /** Applies an operator's override of a pair and resolves to its result. */
   applyOverride(override: PairOverride): Promise<OverrideResult> {
     this.#results.applyOverride(override)
     this.#overrides.push(override)
@@ -156,10 +144,7 @@ export class Matcher implements CatalogWatcher {
     this.rematch()
   }
 
-  /**
-   * Adds team entries in time slices. The thread receives them before later markets, and then all markets are
-   * rematched.
-   */
+  /** The thread receives the entries before later markets. All markets are rematched afterwards. */
   async learnTeams(rows: readonly TeamEntry[]): Promise<void> {
     const yielder = new EventLoopYielder(this.#parts.clock)
     for (const row of rows) {
@@ -171,12 +156,10 @@ export class Matcher implements CatalogWatcher {
     this.#schedule()
   }
 
-  // Work
-
   #schedule(): void {
     if (this.#state !== 'idle' && this.#state !== 'resting') return
     this.#stopRest()
-    // Deferred to a later tick, so that all markets of a page are sent together.
+    // A later tick sends all markets of a page together.
     this.#state = 'scheduled'
     void yieldToEventLoop().then(() => {
       if (this.#state === 'scheduled') this.#work()
@@ -193,15 +176,14 @@ export class Matcher implements CatalogWatcher {
     this.#runTask(task)
   }
 
-  /** Next task: changes first, then partner searches for changed markets, then the background rematch. */
+  /** Order of tasks: changes, partner searches for changed markets, background rematch. */
   #nextTask(): MatchTask | null {
     const seq = this.#seq + 1
     if (this.#isChanged || !this.#hasFamilies) {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
-    // After the first load, the searches of changed markets become a background rematch, because they are nearly all
-    // markets.
+    // After the first load nearly all markets count as changed. Their searches become a background rematch.
     if (this.#indexed.size >= Math.max(BULK_MIN, this.#bulkOf * 2)) {
       this.#bulkOf = this.#indexed.size
       this.#background = this.#indexed.keys()
@@ -258,7 +240,7 @@ export class Matcher implements CatalogWatcher {
       const extras = { ...(families && { families }), ...(teams && { teams }) }
       return { kind: 'change', put, removed, overrides, ...extras }
     }
-    // No change of this batch affects a text. Continues with the next batch.
+    // No change of this batch affects a text.
     return this.#changed.size === 0 ? null : this.#nextChange()
   }
 
@@ -296,13 +278,11 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
-  /** Whether changes wait that the thread does not have yet. */
   get #isChanged(): boolean {
     const teamsLeft = this.#teams.size - this.#teamsSent
     return this.#changed.size + this.#overrides.length + teamsLeft > 0
   }
 
-  /** Whether a task waits other than the background rematch. */
   get #isUrgent(): boolean {
     return this.#isChanged || this.#fresh.size > 0
   }
@@ -315,7 +295,7 @@ export class Matcher implements CatalogWatcher {
     this.#overrideResults.onFound(task.numbers)
   }
 
-  /** Sends all markets to a new thread, which has none. Current pairs remain until their partners are searched again. */
+  /** A new thread receives all markets. Current pairs remain until their partners are searched again. */
   #resetIndex(): void {
     if (this.#state === 'closed') return
     this.#log.warn('the index of the matcher was lost and is rebuilt')

@@ -1,5 +1,5 @@
-// The current pairs of markets with their scores. The two markets of a high-confidence pair are "matched" if their
-// first outcomes have the same meaning.
+// The current pairs of markets. A pair is "matched" if its confidence is high and the first outcomes of both markets
+// have the same meaning.
 
 import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'
@@ -20,7 +20,6 @@ import {
   type VenueTexts,
 } from './views.ts'
 
-/** Score of a pair that is put without one. */
 const CERTAIN: PairScore = {
   score: 100,
   relation: 'identical',
@@ -31,12 +30,11 @@ const CERTAIN: PairScore = {
   explanation: 'The same question.',
 }
 
-/** Title of a market's event, which the search includes. */
 type EventTitle = (market: MarketView) => string | null
 
 export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   readonly #byMarket = new Map<MarketNumber, MatchView>()
-  /** The other market of a matched pair, by either market's number. */
+  /** The partner of each market of a matched pair. */
   readonly #matchedMarkets = new Map<MarketNumber, MarketView>()
   readonly #rankings: Rankings
   readonly #eventTitle: EventTitle
@@ -79,12 +77,12 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return match?.a.ref.number === number ? match : null
   }
 
-  /** Iterates over each pair once, in no particular order. */
+  /** Yields each pair once, in no particular order. */
   *all(): Iterable<MatchView> {
     for (const [number, match] of this.#byMarket) if (match.a.ref.number === number) yield match
   }
 
-  /** Pairs two markets and ends earlier pairs of either. Throws if both are of one venue. */
+  /** Ends earlier pairs of both markets. Throws if both are of one venue. */
   put(
     one: MarketView,
     other: MarketView,
@@ -112,7 +110,6 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     this.#matchedMarkets.set(b.ref.number, a)
   }
 
-  /** Removes the pair of a market, if there is one. */
   remove(market: MarketRef): void {
     if (this.#unpair(market)) this.#version += 1
   }
@@ -147,7 +144,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     this.remove(market.ref)
   }
 
-  /** Removes a market's pair. Returns true if the pair was matched. */
+  /** Returns true if the pair was matched. */
   #unpair(market: MarketRef): boolean {
     const match = this.#byMarket.get(market.number)
     if (match === undefined) return false
@@ -158,7 +155,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return wasMatched
   }
 
-  /** Returns the numbers of the pairs' first markets, in the requested order, then by score, volume and number. */
+  /** Returns the numbers of the pairs' first markets. Equal values are sorted by score, volume and number. */
   #select(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
     const rank = RANKS[sortBy]
@@ -180,7 +177,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }
 }
 
-/** Absolute difference of the midpoints in dollars; -1 if unknown. */
+/** Absolute difference of the midpoints in dollars. -1 if unknown. */
 function gapWidthOf(match: MatchView): number {
   const gap = priceGapOf(match)
   return gap === null ? -1 : Math.abs(gap)
@@ -197,7 +194,7 @@ const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
   volume: volumeOf,
 }
 
-/** Whether a market is open or about to open. Other markets are not matched. */
+/** Only markets that are open or about to open can be matched. */
 export function isMatchable({ summary }: MarketView): boolean {
   return summary.status === 'open' || summary.isUnopened
 }
@@ -226,7 +223,7 @@ function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView)
   }
 }
 
-/** Whether a market of the pair, on one of the venues, has one of the texts. Case-insensitive. */
+/** Whether a market of the pair has one of the texts and is on one of the venues. Case-insensitive. */
 function having(
   { venues, texts }: VenueTexts,
   textOf: (summary: MarketView['summary']) => string | null,
@@ -240,5 +237,5 @@ function having(
     )
 }
 
-/** For instances that are never asked for a list. */
+/** For instances whose list methods are never called. */
 const STOPPED_CLOCK: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }

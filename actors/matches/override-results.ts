@@ -1,15 +1,15 @@
-// Results of operator overrides. A command waits until the matching thread has checked both markets, at most ANSWER_MS.
+// Results of operator overrides. A command waits at most ANSWER_MS until the matching thread has checked both markets.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
 import type { PairOverride } from '../../engine/matching/match-task.ts'
 
-/** Maximum wait of a command, shorter than the time limit of admin commands. A full rematch takes longer. */
+/** Shorter than the time limit of admin commands. A full rematch takes longer. */
 const ANSWER_MS = 3_000
-/** Maximum waiting commands. Further ones resolve to `later` at once. */
+/** When this many commands wait, further ones resolve to `later` at once. */
 const WAITING_MAX = 100
 
-/** The current score of the pair; null if it is not a pair; `later` if the thread has not checked it yet. */
+/** The current score of the pair. Null: not a pair. `later`: the thread has not checked the pair yet. */
 export type OverrideResult = PairScore | null | 'later'
 
 interface Waiting {
@@ -27,14 +27,14 @@ export class OverrideResults {
 
   constructor(
     clock: Pick<Clock, 'after'>,
-    /** Returns null if the markets are not a pair. */
+    /** Null if the markets are not a pair. */
     currentScore: (override: PairOverride) => PairScore | null,
   ) {
     this.#clock = clock
     this.#currentScore = currentScore
   }
 
-  /** Resolves to the result of an override, or to `later` after ANSWER_MS. Never rejects. */
+  /** Resolves to `later` after ANSWER_MS. Never rejects. */
   of(override: PairOverride): Promise<OverrideResult> {
     if (this.#waiting.size >= WAITING_MAX) return Promise.resolve('later')
     return new Promise((done) => {
@@ -50,12 +50,12 @@ export class OverrideResults {
     })
   }
 
-  /** Must be called when all overrides so far were sent to the thread. */
+  /** Must be called when the thread was sent all overrides so far. */
   onSent(): void {
     for (const waiting of this.#waiting) waiting.isSent = true
   }
 
-  /** Must be called when the thread has searched the partners of these markets and the results are applied. */
+  /** Must be called when the search results for these markets are applied. */
   onFound(numbers: readonly number[]): void {
     for (const waiting of this.#waiting) {
       if (!waiting.isSent) continue

@@ -1,5 +1,3 @@
-// Read interface of matches for the API server: pairs of markets with their scores.
-
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
@@ -9,7 +7,7 @@ import type { MarketView } from '../market/views.ts'
 
 /** A current pair. Each market is in at most one pair. */
 export interface MatchView {
-  /** The market of the venue that is first in the venue table. */
+  /** `a` is the market of the venue that comes first in the venue table. */
   readonly a: MarketView
   readonly b: MarketView
   readonly pairScore: PairScore
@@ -18,7 +16,7 @@ export interface MatchView {
 
 type Confidence = 'high' | 'medium' | 'low'
 
-/** Orders of the match list, all descending. Equal values are sorted by score, then by volume. */
+/** All descending. Equal values are sorted by score, then by volume. */
 export const MATCH_ORDERS = ['score', 'price_gap', 'volume'] as const
 export type MatchOrder = (typeof MATCH_ORDERS)[number]
 
@@ -27,23 +25,24 @@ export interface MatchFilter {
   readonly scoreMin: number
   /** Each of these words must occur in a question or event title of the pair. */
   readonly search: string | null
-  /** A market of the pair, on one of these venues, must have one of these slugs. */
+  /** At least one market of the pair, on one of these venues, must have one of these slugs. */
   readonly slugs: VenueTexts
   /** Same as `slugs`, for event ids. */
   readonly events: VenueTexts
   readonly confidence: Confidence | null
   readonly relation: string | null
-  /** Minimum absolute difference of the midpoints in dollars. Above 0, pairs with an unknown difference are excluded. */
+  /**
+   * Minimum absolute difference of the midpoints in dollars. Above 0, pairs with an unknown difference are excluded.
+   */
   readonly gapMin: number
 }
 
-/** Accepted texts and the venues that they apply to. No texts accept any market. */
+/** Accepted texts and the venues to which they apply. An empty list of texts accepts any market. */
 export interface VenueTexts {
   readonly venues: readonly VenueKey[]
   readonly texts: readonly string[]
 }
 
-/** One page of matches. `pin` identifies the list that the next page continues. */
 export interface MatchPage {
   readonly matches: readonly MatchView[]
   readonly total: number
@@ -51,7 +50,7 @@ export interface MatchPage {
 }
 
 export interface MatchListView {
-  /** The pair of a market, whatever its score. */
+  /** The pair of a market, with any score. */
   matchOf(market: MarketRef): MatchView | null
   /** The pair whose first market has this number. */
   matchOfFirst(number: MarketNumber): MatchView | null
@@ -63,7 +62,7 @@ export interface MatchListView {
     readonly offset: number
     readonly limit: number
   }): MatchPage | 'expired'
-  /** Number of all pairs, and of those with a score of at least 80. */
+  /** `total` counts all pairs, `highCount` those with a score of at least 80. */
   readonly total: number
   readonly highCount: number
 }

@@ -1,5 +1,5 @@
-// Accounts of the engine, as a gateway has them: records of a bucket of the log, and revocations, which take effect
-// before the changed record arrives. Changes of accounts are forwarded to the engine.
+// Accounts of the engine at a gateway. A revocation takes effect before the changed record arrives. Changes of accounts
+// are forwarded to the engine.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { ClusterLog, LogSubscription } from '../../engine/cluster/cluster-log.ts'
@@ -16,7 +16,7 @@ import type { AccountQuotas, QuotaKind } from '../accounts/quotas.ts'
 const rejectForwarded = (): Promise<never> =>
   Promise.reject(new EngineError('UNAVAILABLE', 'only the engine changes accounts'))
 
-/** An account table that stores nothing, because all records are read again at each start. */
+/** Stores nothing, because a gateway reads all records from the log at each start. */
 const NO_TABLE: AccountTable = {
   accounts: () => [],
   keys: () => [],
@@ -35,7 +35,7 @@ const NO_PASSWORDS: PasswordPool = {
   close: async () => undefined,
 }
 
-/** Reads the bucket completely, then follows it. Rejects with LogError. */
+/** Reads all records, then follows later changes. Rejects with LogError. */
 export async function followAccounts(
   cluster: ClusterLog,
   parts: {

@@ -1,5 +1,5 @@
-// Bars of the current candles at a gateway, for the `candles` channel. The gateway requests the bars of a page of
-// markets at the first subscription, and adds trades of the log to them. This file contains the engine's side too.
+// Bars of the current candles at a gateway, for the `candles` channel. At the first subscription the gateway requests
+// the bars of a page of markets from the engine. Later trades of the log are added. This file contains both sides.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -33,14 +33,16 @@ import type { MarketView } from '../views.ts'
 
 /** Markets per request. The engine reads their bars within a few milliseconds. */
 const PAGE_MARKETS = 64
-/** Retries of a request, for example while no engine leads. */
+/** Retries, for example while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 /** The longest candle that is built from bars of each size. */
 const WIDEST_MS = { minute: widestOf('minute'), hour: widestOf('hour') }
-/** Maximum bars per size: those of three candles (the current one, the previous one, and the newest one if it is older). */
+/**
+ * Maximum bars per size: those of three candles (the current one, the previous one, and the newest one if it is older).
+ */
 const BARS_MAX = {
   minute: (3 * WIDEST_MS.minute) / BAR_MS.minute,
   hour: (3 * WIDEST_MS.hour) / BAR_MS.hour,
@@ -52,13 +54,13 @@ function widestOf(size: BarSize): number {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** All bars of one size from `fromMs` on, ascending. */
+/** All bars of one size that start at or after `fromMs`, ascending. */
 interface RecentBars {
   readonly fromMs: TimeMs
   readonly bars: readonly Bar[]
 }
 
-/** Engine side: answers with the bars of a page of markets. Throws for an invalid request. */
+/** Engine side. Throws for an invalid request. */
 export function answerBars(parts: {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'bars' | 'seq'> | null }
@@ -104,7 +106,7 @@ export class MirrorBars {
   readonly #cached = new Map<MarketNumber, CachedBars | null>()
   /** Running requests by page number, with the trades that arrived since. */
   readonly #pending = new Map<number, { arrival: Promise<void>; trades: TradeUpdate[] }>()
-  /** Markets whose bars must be requested again, because the engine has read past trades of them. */
+  /** Markets whose bars are requested again, because the engine loaded past trades. */
   readonly #outdated = new Set<MarketNumber>()
   /** The page that is requested again, with the trades that arrived since. */
   #renewing: { readonly page: number; readonly trades: TradeUpdate[] } | null = null
@@ -117,7 +119,7 @@ export class MirrorBars {
     this.#request = parts.request
   }
 
-  /** Requests a market's bars. Resolves when they have arrived or the request has failed. Null: they are cached. */
+  /** Resolves when a market's bars have arrived or the request has failed. Null: the bars are cached. */
   arrival(market: MarketNumber): Promise<void> | null {
     if (this.#cached.has(market)) return null
     const page = pageOf(market)
@@ -129,14 +131,13 @@ export class MirrorBars {
     return arrival
   }
 
-  /** Returns the cached bars of a range. */
   range(market: MarketNumber, { size, fromMs, toMs, order, limit }: BarQuery): readonly Bar[] {
     const bars = this.#cached.get(market)?.sizes[size].bars ?? []
     const found = bars.filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
     return (order === 'asc' ? found : found.reverse()).slice(0, limit)
   }
 
-  /** Adds a trade of the log. Trades must come in order. */
+  /** Trades must be added in order. */
   note(update: TradeUpdate): void {
     const { number } = update.market
     const cached = this.#cached.get(number)
@@ -151,8 +152,8 @@ export class MirrorBars {
   }
 
   /**
-   * The engine has read past trades of these markets, which the log does not contain. Requests their bars again. The
-   * cached bars are shown until then.
+   * Requests the bars of these markets again, because the engine loaded past trades that the log does not contain.
+   * Readers get the cached bars until the answer arrives.
    */
   renew(markets: readonly MarketNumber[]): void {
     for (const number of markets) {
@@ -173,7 +174,7 @@ export class MirrorBars {
       const rows = await this.#rows(page)
       for (const number of numbers) {
         const row = rows?.get(number)
-        // Incomplete bars are not shown. The next caller requests them again.
+        // Incomplete bars are not cached. The next caller requests them again.
         if (row === undefined) this.#cached.delete(number)
         else if (this.#cached.get(number)) this.#cached.set(number, row)
       }
@@ -190,13 +191,12 @@ export class MirrorBars {
     for (const update of trades) this.note(update)
     if (this.#cached.has(wanted)) return
     this.#cached.set(wanted, null)
-    // Marks the market as failed for a while. Later callers request it again.
+    // After this delay, a caller requests the failed market again.
     this.#clock.after(RETRY_MS, () => {
       if (this.#cached.get(wanted) === null) this.#cached.delete(wanted)
     })
   }
 
-  /** Requests the bars of a page; null: the engine does not answer. */
   async #rows(page: number): Promise<ReadonlyMap<MarketNumber, CachedBars> | null> {
     const body = packr.pack(page * PAGE_MARKETS)
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
@@ -212,7 +212,7 @@ export class MirrorBars {
 
 const pageOf = (market: MarketNumber): number => Math.floor(market / PAGE_MARKETS)
 
-/** Adds a trade unless the bars contain it. */
+/** Ignores a trade that the bars contain. */
 function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'seq'>): void {
   if (seq <= cached.seq) return
   cached.seq = seq

@@ -1,6 +1,6 @@
-// The demand for live books at a gateway. The gateway reports it to the engine, which covers each reported market for
-// ten minutes. The gateway reports subscribed markets again before that time, so the demand of a gateway that has
-// stopped expires.
+// A gateway's demand for live books. The gateway reports it to the engine, which covers each reported market for ten
+// minutes. The gateway repeats the report of subscribed markets before that time. The demand of a stopped gateway
+// expires.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { count, message, record, rest, text } from '../../engine/codec.ts'
@@ -13,19 +13,19 @@ import { DemandOwners } from '../demand-owners.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { BookDemand, EngineView, MarketView } from '../views.ts'
 
-/** Interval of reports. One report is under way at a time. */
+/** At most one report is under way. */
 const REPORT_MS = 100
 const ROWS_MAX = 1_000
 /** Wait after a report without an answer, for example while no engine leads. */
 const RETRY_MS = 1_000
-/** A repeated request is reported again only after this time. */
+/** A repeated request is reported again after this time. */
 const REPEAT_MS = 60_000
 /** A subscribed market is reported again after this time. */
 const RENEW_MS = 240_000
 const SWEEP_MS = 10_000
 /**
- * Maximum pairs of market and owner, in total and of one owner. Higher than the engine's limits of demanded markets,
- * because a gateway does not know which markets the policy covers.
+ * Maximum pairs of market and owner, in total and per owner. Higher than the engine's limits, because a gateway does
+ * not know which markets the engine covers without demand.
  */
 const DEMANDS_MAX = 100_000
 const DEMANDS_OF_OWNER_MAX = 10_000
@@ -40,11 +40,11 @@ interface Demand extends Row {
   readonly openedAtMs: number
   holds: number
   requestedUntilMs: number
-  /** Time of the last report; -Infinity before the first. */
+  /** Time of the last report. -Infinity before the first. */
   reportedAtMs: number
 }
 
-/** Engine side: covers the markets of a report, in time slices. Throws for an invalid report. */
+/** Engine side. Covers the markets of a report, in time slices. Throws for an invalid report. */
 export function answerBookDemand(engine: {
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'ref'> | null }
   readonly coverage: EngineView['coverage']
@@ -72,19 +72,16 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   readonly #coversAll: () => boolean
   readonly #send: (body: Uint8Array) => Promise<unknown>
   readonly #waits: BookWaits
-  /** By market and owner. Includes markets that the engine's policy covers anyway. */
+  /** By market and owner. Includes markets that the engine covers without demand. */
   readonly #demands = new Map<string, Demand>()
   readonly #owners = new DemandOwners()
-  /** Keys of the demands that the next reports contain. */
+  /** Keys of demands to report next. */
   readonly #due = new Set<string>()
   readonly #stopTimers: readonly StopTimer[]
   #isReporting = false
   #retryAtMs = Number.NEGATIVE_INFINITY
 
-  /**
-   * `coversAll`: whether the engine covers all markets whatever is demanded. `send`: sends a report to
-   * {@link answerBookDemand}.
-   */
+  /** `coversAll`: whether the engine covers all markets. `send`: sends a report to {@link answerBookDemand}. */
   constructor(parts: {
     readonly clock: Clock
     readonly isLive: (market: MarketNumber) => boolean
@@ -118,7 +115,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     return true
   }
 
-  /** Recorded even if all markets are covered, because the policy may change before the release. */
+  /** Recorded even if the engine covers all markets, because that policy may change before the release. */
   hold(market: MarketNumber, owner: string): boolean {
     const demand = this.#open(market, owner)
     if (demand === null) return false
@@ -129,7 +126,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
 
   release(market: MarketNumber, owner: string): void {
     const demand = this.#demands.get(keyOf({ market, owner }))
-    // A displaced hold is unknown.
+    // The demand was displaced by another owner.
     if (demand === undefined || demand.holds === 0) return
     demand.holds -= 1
     this.#removeExpired(demand, this.#clock.monotonicMs())
@@ -163,7 +160,6 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     return demand
   }
 
-  /** Removes a demand of the largest owner. */
   #displaceFor(owner: string): void {
     const largest = this.#owners.largestBeside(owner)
     if (largest === null) return
@@ -195,7 +191,7 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   async #report(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     if (this.#isReporting || this.#due.size === 0 || nowMs < this.#retryAtMs) return
-    // The engine records no demand for markets that its policy covers.
+    // The engine records no demand for markets that it covers anyway.
     if (this.#coversAll()) return
     const rows: Demand[] = []
     for (const key of this.#due) {

@@ -1,5 +1,5 @@
-// The catalogue of the engine at a gateway: rows of markets and events from the log. Each row comes in both shards of
-// its venue, possibly out of order. The row with the higher version is newer.
+// The engine's catalogue at a gateway: rows of markets and events from the log. Both shards of a venue deliver each
+// row, possibly out of order. The row with the higher version is newer.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -30,9 +30,9 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
   readonly recordsSinceMs: TimeMs
   readonly #publisher: Publisher
   readonly #market: MirrorParts
-  /** Version of the newest row of each market and event, also of removed ones. */
+  /** Version of the newest row of each market and event, including removed ones. */
   readonly #versions = new Map<MarketNumber | string, number>()
-  /** Events that were received before the rows of their markets. */
+  /** Rows of events that arrived before the rows of their markets. */
   readonly descriptions: MirrorDescriptions
 
   constructor(parts: {
@@ -55,7 +55,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     }
   }
 
-  /** The market of a number. Null: not listed yet, or removed. */
+  /** Null: not listed yet, or removed. */
   mirrorOf(number: MarketNumber): MirrorMarket | null {
     return this.registry.get(number)?.actor ?? null
   }
@@ -73,7 +73,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return count
   }
 
-  /** Whether a row of this market was received. The market may have been removed since. */
+  /** True also for a market that was removed since. */
   hasSeen(number: MarketNumber): boolean {
     return this.#versions.has(number)
   }
@@ -98,7 +98,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     if (existing !== null) this.unregister(existing, this.#publisher)
   }
 
-  /** Takes an event's row, which may precede the rows of its markets. */
+  /** An event's row may arrive before the rows of its markets. */
   takeEventRow({ version, event }: Item<'event'>): void {
     if (!this.#isNewer(`${event.venue}${event.nativeId}`, version)) return
     this.takeEvent({ ...event, description: null, native: {} })
@@ -111,7 +111,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     this.note(existing)
   }
 
-  /** Updates the catalogue's volumes after a trade of a market. */
+  /** Updates the volumes in lists after a trade. */
   moved(market: MirrorMarket): void {
     this.note(market)
   }

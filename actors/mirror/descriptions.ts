@@ -1,5 +1,5 @@
-// Descriptions of markets at a gateway. Few of them are ever requested, so the blocks of a checkpoint stay deflated
-// until one of their texts is requested. Texts that arrive later have precedence.
+// Descriptions of markets at a gateway. Few are ever requested, so the blocks of a checkpoint stay compressed until
+// then. Texts that arrive after the checkpoint replace those of the blocks.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { readItem, type TextItem } from '../../storage/records/log-items.ts'
@@ -7,7 +7,7 @@ import { itemsIn, type PackedTexts } from '../cluster/packed.ts'
 
 export class MirrorDescriptions {
   readonly #texts = new Map<MarketNumber, string>()
-  /** Deflated blocks, in ascending order of their markets. */
+  /** In ascending order of their markets. */
   readonly #packed: PackedTexts[] = []
   readonly #onDamaged: () => void
 
@@ -42,7 +42,6 @@ export class MirrorDescriptions {
     else this.#texts.set(market, complete)
   }
 
-  /** Inflates the block that may contain this market's text. */
   #open(market: MarketNumber): void {
     const index = this.#packed.findIndex(({ from, to }) => from <= market && market < to)
     const [block] = index < 0 ? [] : this.#packed.splice(index, 1)

@@ -1,5 +1,5 @@
-// Placeholders for views that a gateway does not have. Routes that need them are forwarded to the engine, so a call
-// throws.
+// Placeholders for views that a gateway does not have. Routes that need these views are forwarded to the engine, so a
+// call throws.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { EngineView } from '../views.ts'

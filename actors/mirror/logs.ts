@@ -1,4 +1,4 @@
-// The newest trades and whales of the log by run, for streams that resume at this process. Trades that are not in
+// The newest trades and whales of the log by run, for streams that resume at this gateway. Trades that are not in
 // memory are requested from the engine (older-trades.ts). Whales that are not in memory are reported as lost.
 
 import type { TradeUpdate, WhaleUpdate } from '../../engine/events.ts'
@@ -28,7 +28,7 @@ class OffsetRows<Row extends WithOffset> {
     this.#capacity = capacity
   }
 
-  /** Adds a row unless its offset exists. */
+  /** Ignores a row whose offset exists. */
   push(run: number, row: Row): void {
     const rows = this.#runs.get(run)
     if (rows === undefined) this.#runs.set(run, [row])
@@ -59,7 +59,6 @@ class OffsetRows<Row extends WithOffset> {
   }
 }
 
-/** Index of the first row after an offset. */
 function indexAfter(rows: readonly WithOffset[], offset: number): number {
   let [low, high] = [0, rows.length]
   // Rows usually arrive in order, so the end is checked first.
@@ -79,7 +78,7 @@ export class MirrorTradeLog implements TradeLogView {
   readonly #losses: TradeLoss[] = []
   readonly #older: OlderTrades | null
 
-  /** `runs`: oldest first, the current one last. `older`: null if trades that are not in memory count as lost. */
+  /** `runs`: oldest first, the current run last. `older`: null if trades that are not in memory count as lost. */
   constructor(runs: readonly RunView[], present: RunView, older: OlderTrades | null) {
     this.#runs = runs
     this.present = present
@@ -109,7 +108,7 @@ export class MirrorTradeLog implements TradeLogView {
     return this.#rows.range({ run, offset, limit: 1 })[0]?.offset === offset + 1
   }
 
-  /** Returns rows up to the first gap. The gap is requested from the engine with the next page. */
+  /** Returns rows up to the first gap. The next call requests the missing rows from the engine. */
   #rowsAfter(query: OffsetQuery): readonly TradeRow[] {
     const rows = this.#rows.range(query)
     const { offset, limit } = query
@@ -128,7 +127,7 @@ export class MirrorTradeLog implements TradeLogView {
     }))
   }
 
-  /** Records an announced loss, for streams that resume. The same loss may come in a checkpoint and in the log. */
+  /** A checkpoint and the log may contain the same loss. */
   addLoss(loss: TradeLoss): void {
     const isDuplicate = this.#losses.some((other) => isSameLoss(other, loss))
     if (!isDuplicate && this.#losses.length < LOSSES_MAX) this.#losses.push(loss)
@@ -141,7 +140,7 @@ export class MirrorTradeLog implements TradeLogView {
 
 const LOSSES_MAX = 10_000
 
-/** Compares no offsets. They count trades of all venues and may differ slightly between engine and gateway. */
+/** Ignores offsets, which count trades of all venues and may differ slightly between engine and gateway. */
 const isSameLoss = (one: TradeLoss, other: TradeLoss): boolean =>
   one.run === other.run &&
   one.venue === other.venue &&

@@ -1,5 +1,5 @@
-// A market of the engine at a gateway: its book, price and figures as the log states them. Its history is limited to
-// the current candles. Routes that need more are forwarded (http/request/forwarding.ts).
+// A market of the engine at a gateway: book, price and figures from the log. Its history is limited to the current
+// candles. Routes that need more history are forwarded (http/request/forwarding.ts).
 
 import type {
   BookConfirmed,
@@ -23,22 +23,19 @@ import type { BookState, MarketState, Quoted } from '../../storage/records/log-i
 import type { BookLevels, BookView, MarketView } from '../views.ts'
 import type { MirrorBars } from './bars.ts'
 
-/** Parts that all mirrored markets share. */
 export interface MirrorParts {
   readonly publisher: Pick<Publisher, 'latest'>
   /** True while the engine has sent nothing for too long, so that the state may be stale. */
   readonly isDisconnected: () => boolean
-  /** Increases with each change of `isDisconnected`. */
+  /** Number of changes of `isDisconnected`. */
   readonly disconnectCount: () => number
-  /** Returns the description for the market's details. */
   readonly description: (market: MarketRef) => string | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
-  /** Bars of the current candles. */
   readonly bars: Pick<MirrorBars, 'range' | 'arrival'> | null
 }
 
 const NOTHING: readonly never[] = []
-/** The book of all markets without one, which are most of a catalogue. Must not be changed. */
+/** Shared by all markets without a book. Must not be changed. */
 const NO_BOOK = new OrderBook()
 
 export class MirrorMarket implements MarketView {
@@ -75,7 +72,7 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(quoted.figures)
   }
 
-  /** Takes a newer row, and the market's figures as of its writing. */
+  /** `quoted`: the market's figures at the time of the row. */
   list(summary: MarketSummary, quoted: Quoted): void {
     this.summary = summary
     this.quote(quoted)
@@ -114,7 +111,7 @@ export class MirrorMarket implements MarketView {
     this.#confirmedAtMs = receivedAtMs
   }
 
-  /** Takes changed levels. Returns false if the checksum of the resulting book differs from the engine's. */
+  /** Returns false if the checksum of the resulting book differs from the engine's. */
   change({ changes, checksum, venueTimeMs, receivedAtMs }: BookUpdate): boolean {
     this.#version += 1
     for (const change of changes) this.#ownLevels().set(change)
@@ -129,11 +126,10 @@ export class MirrorMarket implements MarketView {
     return this.#levels
   }
 
-  /** Marks the book as stale until it is replaced or confirmed. */
   markStale(reason: StaleReason): void {
     this.#version += 1
     this.#staleReason = reason
-    // The engine has discarded the book, because its subscription ended.
+    // The engine discarded the book at the end of its subscription.
     if (reason !== 'not_covered') return
     this.#levels = NO_BOOK
     this.#venueTimeMs = null
@@ -141,7 +137,6 @@ export class MirrorMarket implements MarketView {
     this.#confirmedAtMs = null
   }
 
-  /** Confirms that the book equals the venue's. */
   confirm({ receivedAtMs }: BookConfirmed): void {
     this.#version += 1
     this.#staleReason = null

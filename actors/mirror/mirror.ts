@@ -1,7 +1,6 @@
 // The engine's state at a gateway: a checkpoint and all later items of the log, published with the engine's stamps and
-// in its order. The items of one shard are in order. Offsets, which count a channel over all markets, order the shards:
-// an item waits for the item with the previous offset. A mirror ends when an item is missing, and a new mirror replaces
-// it.
+// in its order. Each shard delivers its items in order. An item whose predecessor by offset is in another shard waits
+// for that item. A mirror ends when an item is missing, and a new mirror replaces it.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { RawItem } from '../../engine/cluster/batch.ts'
@@ -44,12 +43,12 @@ export type MirrorFault =
   | 'checksum'
   /** The engine reports that it could not write an item. */
   | 'said_missing'
-  /** Items wait too long for the item before them. */
+  /** An item waited too long for its predecessor. */
   | 'stalled'
 
-/** Maximum wait of items for the one before them. */
+/** Maximum wait of an item for its predecessor. */
 const STALL_MS = 2_000
-/** Maximum waiting items of one shard, beyond which its reader is paused. */
+/** Maximum waiting items of one shard. Beyond it the reader of the shard is paused. */
 const WAITING_ITEMS_MAX = 65_536
 
 const NO_FIGURES = {
@@ -77,7 +76,7 @@ class ItemQueue {
     return this.#items[this.#next]
   }
 
-  /** Adds items. A promise is returned if there are too many; it resolves when there is room again. */
+  /** Returns a promise if there are too many items. The promise resolves when there is room again. */
   push(items: readonly RawItem[]): void | Promise<void> {
     for (const item of items) this.#items.push(item)
     if (this.count <= WAITING_ITEMS_MAX) return
@@ -86,7 +85,7 @@ class ItemQueue {
     })
   }
 
-  /** Decodes the first item. The result is cached until the item is shifted. */
+  /** Caches the decoded first item. */
   read(read: (item: RawItem) => ReturnType<typeof readItem>): ReturnType<typeof readItem> | null {
     if (this.#head !== null) return this.#head
     const raw = this.first
@@ -135,13 +134,16 @@ export class Mirror {
   #fault: MirrorFault | null = null
   #isDisconnected = false
   #disconnectCount = 0
-  /** Monotonic time since when items wait without progress; null: none waits. */
+  /** Monotonic time since which items wait without progress. Null: none waits. */
   #waitsSinceMs: number | null = null
   #figures: EngineFigures = NO_FIGURES
-  /** Delay between the engine's receipt of the newest update and its application here. */
+  /** Delay from the engine's receipt of the newest update to its application at this gateway. */
   #lagMs = 0
 
-  /** The caller must `load` the checkpoint. Throws if its venues differ from `names`, or if it lacks its own run. */
+  /**
+   * The caller must `load` the checkpoint next. Throws if the venues of the checkpoint differ from `names`, or if the
+   * checkpoint lacks its own run.
+   */
   constructor(
     checkpoint: CheckpointHeader,
     parts: {
@@ -150,9 +152,9 @@ export class Mirror {
       readonly log: Log
       readonly metrics: Metrics
       readonly index: SearchIndex
-      /** Requests older trades or bars from the engine. Without it, older trades count as lost. */
+      /** Requests older trades or bars from the engine. Without this function, older trades count as lost. */
       readonly request?: (subject: 'trades' | 'bars', body: Uint8Array) => Promise<Uint8Array>
-      /** Called once. Afterwards the mirror takes no items. */
+      /** Called once. The mirror takes no items afterwards. */
       readonly onFault: (fault: MirrorFault) => void
     },
   ) {
@@ -211,7 +213,7 @@ export class Mirror {
     this.whaleLog = new MirrorWhaleLog(present)
   }
 
-  /** Status of the venues. While the engine is disconnected, they are stale. */
+  /** Venues are stale while the engine is disconnected. */
   venues(): readonly VenueView[] {
     return this.#names.keys.flatMap((key) => {
       const view = this.#venues.get(key)
@@ -224,7 +226,6 @@ export class Mirror {
     return this.#figures
   }
 
-  /** Number of items that wait for earlier ones. */
   get waiting(): number {
     let count = 0
     for (const { count: some } of this.#shards.values()) count += some
@@ -239,7 +240,7 @@ export class Mirror {
     return this.#isDisconnected
   }
 
-  /** Marks the state as possibly stale, or as current again, and publishes the status of the venues. */
+  /** Publishes the status of the venues after a change. */
   setDisconnected(isDisconnected: boolean): void {
     if (isDisconnected === this.#isDisconnected) return
     this.#isDisconnected = isDisconnected
@@ -248,8 +249,8 @@ export class Mirror {
   }
 
   /**
-   * Applies the items of a batch, or queues those that must wait. Returns a promise if too many wait; it resolves when
-   * there is room.
+   * Applies the items of a batch, or queues those that must wait. Returns a promise if too many wait. The promise
+   * resolves when there is room.
    */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void> {
     if (this.#fault !== null) return
@@ -278,7 +279,7 @@ export class Mirror {
     }
   }
 
-  /** Fails the mirror if items wait for too long. Called a few times a second. */
+  /** Called a few times a second. */
   checkStall(): void {
     const nowMs = this.#clock.monotonicMs()
     if (this.waiting === 0) this.#waitsSinceMs = null
@@ -292,7 +293,7 @@ export class Mirror {
     for (const waiting of this.#shards.values()) waiting.release()
   }
 
-  /** Takes all items of the checkpoint in time slices. Rejects with an Error for unreadable items. */
+  /** Rejects with an Error for unreadable items. Works in time slices. */
   async load({ items, offsets }: Checkpoint): Promise<void> {
     const later: LogItem[] = []
     const teams: TeamListing[] = []
@@ -329,7 +330,7 @@ export class Mirror {
     this.catalog.moved(market)
   }
 
-  /** Applies all items of any shard that are next in order. */
+  /** Applies the items of all shards that are next in order. */
   #advance(): void {
     let hasMoved = false
     for (let hasProgress = true; hasProgress && this.#fault === null; ) {
@@ -358,7 +359,7 @@ export class Mirror {
     return this.#fault === null
   }
 
-  /** The row of a pair's second market may come later, in another shard. */
+  /** The row of a pair's second market may arrive later, in another shard. */
   #areListed({ a, b }: StoredMatch): boolean {
     return this.catalog.hasSeen(a) && this.catalog.hasSeen(b)
   }
@@ -408,7 +409,7 @@ export class Mirror {
       case 'missing':
         return this.#fail('said_missing')
       case 'update':
-        // An open opportunity. Only checkpoints contain it, and only the engine lists opportunities.
+        // Only checkpoints contain open opportunities, and only the engine lists opportunities.
         return
     }
   }
@@ -455,7 +456,7 @@ export class Mirror {
     }
     if (update.kind === 'trade') this.tradeLog.push(this.#run, update)
     if (update.kind === 'whale') this.whaleLog.push(this.#run, update)
-    // Skips updates that the checkpoint contains: the engine continued to write the log while it made the checkpoint.
+    // Skips updates that the checkpoint contains. The engine wrote log items while it wrote the checkpoint.
     const isAlreadyApplied = update.seq <= this.publisher.latest(channel, update.market.number).seq
     const isAlreadyPublished = update.offset <= this.publisher.offset(channel)
     this.publisher.follow(channel, {

@@ -1,5 +1,5 @@
 // Requests trades that are not in a gateway's memory from the engine, page by page, while a resuming stream waits.
-// Trades that the engine does not return either are reported as lost. This file contains the engine's side too.
+// Trades that the engine lacks too are reported as lost. This file contains both sides.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import { decodeBatch, encodeBatch } from '../../engine/cluster/batch.ts'
@@ -10,14 +10,13 @@ import type { StoredTrade } from '../../storage/contract/storage.ts'
 import { readItem, writeItem } from '../../storage/records/log-items.ts'
 import type { MarketView, TradeLogView } from '../views.ts'
 
-/** A trade with its offset in a run. */
 export interface TradeRow {
   readonly offset: number
   readonly market: MarketNumber
   readonly trade: StoredTrade
 }
 
-/** A position in the trades of a run: after an offset. */
+/** A position after the trade with this offset. */
 export interface RunOffset {
   readonly run: number
   readonly offset: number
@@ -25,15 +24,15 @@ export interface RunOffset {
 
 /** Offsets per page. The engine reads a page from disk in about 2 ms. */
 const PAGE_ROWS = 256
-/** Maximum cached pages, about 30 MB. The least recently used page is evicted first. */
+/** About 30 MB. The least recently used page is evicted first. */
 const PAGES_MAX = 128
-/** Retries of a request, for example while no engine leads. */
+/** Retries, for example while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
 const positionMessage = message<RunOffset>(record<RunOffset>({ run: count, offset: count }))
 
-/** Engine side: answers with the trades after a position. Throws for an invalid request. */
+/** Engine side. Throws for an invalid request. */
 export function answerOlderTrades({
   tradeLog,
   catalog,
@@ -66,7 +65,7 @@ export class OlderTrades {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #refOf: (market: MarketNumber) => MarketRef | null
-  /** The rows of each cached page, or the promise of a requested page. */
+  /** A promise is a running request. */
   readonly #pages = new Map<string, readonly TradeRow[] | Promise<void>>()
 
   constructor(parts: {
@@ -79,7 +78,7 @@ export class OlderTrades {
     this.#refOf = parts.refOf
   }
 
-  /** Requests the page of a position. Resolves when it has arrived or the request has failed. Null: it is cached. */
+  /** Resolves when the page of a position has arrived or the request has failed. Null: the page is cached. */
   arrival(position: RunOffset): Promise<void> | null {
     const key = keyOf(position)
     let page = this.#pages.get(key)
@@ -107,7 +106,7 @@ export class OlderTrades {
       }
     }
     this.#cache(key, [])
-    // A later caller requests the page again.
+    // After this delay, a caller requests the page again.
     this.#clock.after(RETRY_MS, () => this.#pages.delete(key))
   }
 

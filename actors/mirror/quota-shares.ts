@@ -1,10 +1,9 @@
 // Minute quotas of accounts over several gateways. The engine counts requests and grants each gateway a share of
 // requests that it may admit. Every 100 ms a gateway reports its admitted requests and its remaining share. Counted
-// requests and shares together stay within the quota. Only first shares (see FIRST_SHARE) may exceed it until they are
-// reported.
-// A gateway also has a reserve, which it uses while the engine does not answer. The reserve is valid for the current
-// window. In later windows without an answer the gateway admits the limit divided by the last known number of gateways.
-// The engine holds that amount back for each gateway that sends no reports.
+// requests and shares together stay within the quota, except for first shares (see FIRST_SHARE) before their report. If
+// the engine does not answer, a gateway uses its reserve for the rest of the window. In later windows it admits the
+// limit divided by the last known number of gateways. The engine holds that amount back for each gateway that sends no
+// reports.
 
 import { Packr } from 'msgpackr'
 import { WINDOW_MS } from '../../engine/accounts/account.ts'
@@ -29,19 +28,19 @@ import type { Quota } from '../views.ts'
 
 /** Interval of reports of admitted requests. */
 const REPORT_MS = 100
-/** Interval of reports when nothing was admitted. With them a gateway also returns unused shares. */
+/** Interval of reports without admitted requests. They return unused shares. */
 const IDLE_MS = 1_000
 /**
- * A gateway that got no answer for ALONE_MS is isolated. The engine treats a gateway as isolated after MISSED_MS
- * without a report.
+ * A gateway without an answer for ALONE_MS counts itself as isolated. The engine counts a gateway as isolated after
+ * MISSED_MS without a report.
  */
 const ALONE_MS = 10_000
 const MISSED_MS = 8_000
-/** After this time without reports the engine forgets a gateway, which has most likely crashed. */
+/** After this time without reports the engine removes a gateway, which has most likely crashed. */
 const EXPIRE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
 /**
- * Divisor of the limit. The quotient is the share of a gateway before its first answer and when idle. For four gateways
- * that is 5% of the limit.
+ * The limit divided by this number is the share of a gateway before its first answer and when idle. Four gateways can
+ * exceed the quota by 5 %.
  */
 const FIRST_SHARE = 80
 /** Maximum accounts per gateway that the engine stores. */
@@ -52,7 +51,10 @@ const GATEWAYS_MAX = 1_000
 const GATEWAYS_ROW = 'gateways'
 /** Name of answer rows that replace a reserve. */
 const RESERVE_ROW = 'reserve'
-/** Maximum part of a window's remaining requests that all reserves of an account take: while it is used, and while idle. */
+/**
+ * Maximum part of a window's remaining requests that all reserves of an account take together: for an account in use,
+ * and for an idle one.
+ */
 const RESERVED_PART = 0.25
 const RESERVED_PART_IDLE = 0.5
 /** After this time without an answer a gateway uses its reserve and returns no shares. */
@@ -61,8 +63,8 @@ const UNANSWERED_MS = 2_000
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
 /**
- * A gateway's report on one account. `used`: requests admitted since the last report. `retained`: its remaining share.
- * `remaining` and `resetSeconds`: the window as the last answer stated it.
+ * A gateway's report on one account. `used`: requests admitted since the last report. `retained`: the gateway's
+ * remaining share. `remaining` and `resetSeconds`: the window according to the last answer.
  */
 interface Report {
   readonly kind: QuotaKind
@@ -72,16 +74,16 @@ interface Report {
   readonly isWanting: boolean
   readonly remaining: number
   readonly resetSeconds: number
-  /** The reserve that it holds; null: it needs none. */
+  /** The gateway's reserve. Null: the gateway needs none. */
   readonly reserve: number | null
 }
 
 interface Reports {
   readonly gateway: string
   readonly reports: readonly Report[]
-  /** The gateway stops, so all its shares are free again. */
+  /** The gateway stops and returns all its shares. */
   readonly isLeaving: boolean
-  /** Number of the last answer that arrived; null: none. */
+  /** Number of the last answer that arrived. Null: none. */
   readonly lastAnswer: number | null
 }
 
@@ -107,19 +109,17 @@ const reportsMessage = message<Reports>(
   }),
 )
 
-/** Requests of an account's window that a gateway may admit: with answers of the engine, and without. */
+/** Requests of a window that a gateway may admit: with answers of the engine, and without. */
 interface Held {
   share: number
   reserve: number
 }
 
-/** What the engine stores of a gateway. */
 interface Gateway {
   lastSeenAtMs: number
   readonly held: Map<string, Held>
-  /** Number of the last answer. */
   answerNumber: number
-  /** Reserves of the last answer. They are effective once the gateway confirms that answer. */
+  /** Reserves of the last answer. They are effective when the gateway confirms that answer. */
   answered: Map<string, number>
   /** Accounts whose reserve at this gateway exceeds the current maximum. */
   readonly outdated: Set<string>
@@ -131,12 +131,12 @@ export class QuotaServer {
   readonly #clock: Clock
   readonly #gateways = new Map<string, Gateway>()
   /**
-   * Requests of windows that began under the previous engine, as gateways reported them. All these windows end within a
+   * Requests of windows that began under the previous engine, as reported by gateways. These windows end within a
    * minute.
    */
   readonly #before = new Map<string, { used: number; endsSeconds: number }>()
   readonly #firstEndSeconds: number
-  /** Maximum reserve of a gateway by account; a missing entry means 0. Cleared when full. */
+  /** Maximum reserve of a gateway by account. A missing entry means 0. Cleared when full. */
   readonly #reserves = new Map<string, number>()
 
   constructor(accounts: Pick<Accounts, 'countRequests'>, clock: Clock) {
@@ -145,7 +145,7 @@ export class QuotaServer {
     this.#firstEndSeconds = Math.floor((clock.nowMs() + WINDOW_MS) / 1_000)
   }
 
-  /** Counts a gateway's reports and returns the answer. Throws for invalid bytes. */
+  /** Counts the reported requests and returns the answer. Throws for invalid bytes. */
   readonly answer = async (body: Uint8Array): Promise<Uint8Array> => {
     const decoded = reportsMessage.decode(body)
     if (decoded === null) throw new Error('the reports of quotas cannot be read')
@@ -164,7 +164,7 @@ export class QuotaServer {
     return packr.pack([...granted, ...reserves, ends])
   }
 
-  /** Answer rows that reduce outdated reserves for which the answer has no other row. */
+  /** Rows for outdated reserves whose accounts have no other row in the answer. */
   #smallerReserves(gateway: Gateway): readonly unknown[] {
     const rows: unknown[] = []
     for (const key of gateway.outdated) {
@@ -207,7 +207,7 @@ export class QuotaServer {
       remaining: remaining - lost,
     })
     const share = isWanting ? Math.ceil((free - reserve) / (users + 1)) : retained
-    // The gateway may still use its old share and reserve, so the larger values count until it confirms the answer.
+    // The gateway may use its old share and reserve until it confirms the answer, so the larger values count.
     const most = {
       share: Math.max(share, retained),
       reserve: Math.max(reserve, report.reserve ?? 0),
@@ -217,7 +217,7 @@ export class QuotaServer {
     return [kind, account, share, remaining, quota.resetSeconds, reserve]
   }
 
-  /** Returns the gateway's reserve. Marks other gateways' reserves that are too large as outdated. */
+  /** Returns the gateway's reserve. Marks too large reserves at other gateways as outdated. */
   #reserveOf(
     gateway: Gateway,
     { retained, reserve, isWanting }: Report,
@@ -241,7 +241,7 @@ export class QuotaServer {
     return own
   }
 
-  /** Requests that the previous engine counted in the current window, as last reported to a gateway. */
+  /** Requests that the previous engine counted in the current window, according to a gateway's report. */
   #usedBefore(key: string, limit: number, { remaining, resetSeconds }: Report): number {
     const nowSeconds = this.#clock.nowMs() / 1_000
     if (nowSeconds >= this.#firstEndSeconds) {
@@ -249,7 +249,7 @@ export class QuotaServer {
       return 0
     }
     const before = this.#before.get(key)
-    // A window that began under this engine ends after all windows that began before.
+    // Windows that began under this engine end after all windows that began before.
     if (nowSeconds < resetSeconds && resetSeconds < this.#firstEndSeconds) {
       const used = Math.max(limit - remaining, before?.used ?? 0)
       this.#before.set(key, { used, endsSeconds: resetSeconds })
@@ -266,7 +266,7 @@ export class QuotaServer {
       return existing
     }
     if (this.#gateways.size >= GATEWAYS_MAX) throw new Error('too many gateways')
-    // Starts at the time instead of 0, so that it differs from the answer numbers of an earlier engine.
+    // Numbers start at the current time, so that they differ from those of an earlier engine.
     const answerNumber = this.#clock.nowMs()
     const changes = { answered: new Map<string, number>(), outdated: new Set<string>() }
     const gateway: Gateway = { lastSeenAtMs, held: new Map(), answerNumber, ...changes }
@@ -293,22 +293,24 @@ function hold(held: Map<string, Held>, key: string, change: Partial<Held>): void
 /** Requests of a window that an isolated gateway may admit. */
 const aloneShare = (limit: number, gateways: number): number => Math.floor(limit / gateways)
 
-/** What a gateway stores of an account's quota. */
+/** A gateway's record of an account's quota. */
 interface AccountShare {
   readonly kind: QuotaKind
   readonly account: AccountId
-  /** Requests that may still be admitted, and the share that the last answer granted. */
+  /** `share`: requests that may still be admitted. `granted`: share according to the last answer. */
   share: number
   granted: number
-  /** Share that it retains when idle. */
+  /** Share that the gateway retains when idle. */
   first: number
-  /** Requests of the current window that it may admit without an answer of the engine; null: no longer needed. */
+  /**
+   * Requests of the current window that the gateway may admit without an answer of the engine. Null: no longer needed.
+   */
   reserve: number | null
-  /** Admitted requests that were not reported yet, and those whose report was not answered yet. */
+  /** Admitted requests: not reported yet, and reported without an answer yet. */
   unreported: number
   underWay: number
   usedAtMs: number
-  /** As the last answer stated it. */
+  /** According to the last answer. */
   remaining: number
   resetSeconds: number
 }
@@ -325,9 +327,9 @@ export class QuotaShares {
   /** Time at which the last answered report was sent. */
   #answeredAtMs: number
   #reportedAtMs = Number.NEGATIVE_INFINITY
-  /** Number of the last answer; null: there was none. */
+  /** Number of the last answer. Null: none. */
   #lastAnswer: number | null = null
-  /** Number of gateways as of the last answer. Before the first answer it is deliberately too large. */
+  /** Number of gateways according to the last answer. The initial value is deliberately too large. */
   #gateways = FIRST_SHARE
   readonly #stopTimer: () => void
 
@@ -344,7 +346,7 @@ export class QuotaShares {
     this.#stopTimer = parts.clock.every(REPORT_MS, () => this.#tick())
   }
 
-  /** Reports all requests and returns all shares. */
+  /** Reports all admitted requests and returns all shares. */
   async stop(): Promise<void> {
     this.#stopTimer()
     for (const [key, entry] of this.#entries) {
@@ -365,8 +367,8 @@ export class QuotaShares {
   }
 
   /**
-   * Whether the engine holds back this gateway's part of the window that begins at `seconds`. Of earlier windows other
-   * gateways may have used everything. 0: the account is new, so its window begins now.
+   * Whether the engine holds back this gateway's part of the window that begins at `seconds`. Earlier windows may be
+   * used up by other gateways. 0: the account is new, so its window begins now.
    */
   #isHeldBackFrom(seconds: number): boolean {
     if (!this.#isAlone) return false
@@ -374,7 +376,6 @@ export class QuotaShares {
     return seconds === 0 || seconds * 1_000 >= this.#clock.nowMs() - unansweredMs + MISSED_MS
   }
 
-  /** Returns the quotas of one kind. */
   of(kind: QuotaKind): AccountQuotas {
     return {
       take: (account, limit, amount = 1) => this.#take(kind, account, { limit, amount }),
@@ -397,7 +398,7 @@ export class QuotaShares {
       entry.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
       if (isHeldBack) {
         entry.share = Math.max(entry.first, aloneShare(limit, this.#gateways))
-        // These requests were admitted in a window that has ended.
+        // These requests belong to a window that has ended.
         entry.unreported = 0
         entry.reserve = 0
       }
@@ -441,7 +442,7 @@ export class QuotaShares {
     if (isTime || this.#due.size > 0) void this.#report()
   }
 
-  /** Returns what exceeds the first share after a second without use, and everything after a window without use. */
+  /** Returns the amount above the first share after a second without use, and everything after a window without use. */
   #giveBack(nowMs: number): void {
     for (const [key, entry] of this.#entries) {
       const idleMs = nowMs - entry.usedAtMs
@@ -497,7 +498,7 @@ export class QuotaShares {
         this.#answeredAtMs = sentAtMs
       }
     } catch {
-      // The requests are reported again with the next report. Until then the share does not grow.
+      // The next report includes these requests again. The share does not grow until then.
       for (const [key, { entry }] of sent) {
         entry.unreported += entry.underWay
         this.#due.add(key)

@@ -1,6 +1,6 @@
-// Counts the open streams of each account over all gateways. Gateways broadcast their counts, so that a handshake can
-// be decided at once and without the engine. If two gateways admit the last stream at the same moment, the gateway
-// whose name is later in order closes its newest stream.
+// Counts the open streams of each account over all gateways. Gateways broadcast their counts, so that a gateway can
+// accept or reject a stream without the engine. If two gateways accept the last stream at the same moment, the gateway
+// with the later name closes its newest stream.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { as, boolean, count, list, message, nested, record, text } from '../../engine/codec.ts'
@@ -9,9 +9,9 @@ import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slo
 
 /** Interval of messages without a change. */
 const BEAT_MS = 1_000
-/** A gateway without messages for this long counts as stopped. Its clients reconnect to other gateways. */
+/** A gateway without messages for this time counts as stopped. Its clients reconnect to other gateways. */
 const EXPIRE_MS = 3_000
-/** All counts are broadcast every this many beats, for gateways that missed a change. */
+/** All counts are broadcast in every tenth message without a change, for gateways that missed a change. */
 const ALL_BEATS = 10
 /** Maximum accounts per message (about 400 KB). */
 const ROWS_MAX = 10_000
@@ -48,17 +48,16 @@ export class SharedConnectionSlots extends ConnectionSlots {
   readonly #announce: (body: Uint8Array) => void
   readonly #onExcess: (account: AccountId, most: number) => void
   readonly #others = new Map<string, OtherGateway>()
-  /** Limit of each account that has a stream here, as its newest handshake stated it. */
+  /** Limit of each account with a stream here, according to its newest handshake. */
   readonly #limits = new Map<AccountId, number>()
   readonly #changed = new Set<AccountId>()
   #isPlanned = false
   #beats = 0
   readonly #stopTimer: StopTimer
 
-  /** `onExcess`: the account has more streams here than the `most` that are left for this gateway. */
+  /** `onExcess`: called if an account has more streams here than the `most` that the gateways before this one leave. */
   constructor(parts: {
     readonly clock: Clock
-    /** Unique name of this gateway. */
     readonly name: string
     readonly announce: (body: Uint8Array) => void
     readonly onExcess: (account: AccountId, most: number) => void
@@ -87,7 +86,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Takes the counts of another gateway. Ignores invalid and own messages. */
+  /** Ignores invalid messages and this gateway's own messages. */
   receive(body: Uint8Array): void {
     const counts = countsMessage.decode(body)
     if (counts === null || counts.gateway === this.#name) return
@@ -119,7 +118,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     if (this.count(account) > left) this.#onExcess(account, left)
   }
 
-  /** Counts streams at other gateways. `before`: only those whose name precedes it. */
+  /** `before`: count only gateways whose name comes before it. */
   #countAtOthers(account: AccountId, before: string | null = null): number {
     let count = 0
     for (const [name, { open }] of this.#others) {
@@ -132,7 +131,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     this.#changed.add(account)
     if (this.#isPlanned) return
     this.#isPlanned = true
-    // Handshakes of one tick are broadcast in one message.
+    // One message contains the handshakes of one tick.
     this.#clock.soon(() => {
       this.#isPlanned = false
       this.#announceChanged()

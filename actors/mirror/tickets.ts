@@ -1,4 +1,4 @@
-// Encoding of the messages with which gateways share stream tickets.
+// Messages with which gateways share stream tickets.
 
 import { KEY_SCOPES, TIER_NAMES } from '../../engine/accounts/account.ts'
 import {

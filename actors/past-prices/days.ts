@@ -1,23 +1,20 @@
-// Prices of a venue's history by UTC day. A day may begin with a carried price, which is the price in effect when the
-// day began.
+// Prices of a venue's history by UTC day. A carried price is the price in effect when the day began.
 
 import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { PastDay } from '../../storage/contract/storage.ts'
 import type { PricePoint } from '../views.ts'
 
-/** Number of the UTC day that contains a time. */
 export function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS)
 }
 
-/** Start of a day. */
 export function startOf(day: number): TimeMs {
   return timeMs(day * DAY_MS)
 }
 
 /**
- * Builds a day from points in order of time. Stores the last point of each second and ignores points of other days.
- * `carried` becomes the first second, unless the venue has a price of that second.
+ * Points must be in order of time. Keeps the last point of each second and ignores points of other days. `carried`
+ * becomes the first second, unless the venue has a price of that second.
  */
 export function pastDay(
   day: number,
@@ -46,7 +43,7 @@ export function pastDay(
   return { readAtMs: fields.readAtMs, completeToMs: fields.toMs, seconds, prices }
 }
 
-/** The newest price of a day at or before a time; null if there is none. */
+/** The newest price of a day at or before a time, or null. */
 export function newestOf(past: PastDay, day: number, atMs: TimeMs): PricePoint | null {
   const second = Math.floor((atMs - day * DAY_MS) / 1_000)
   let low = 0
@@ -69,13 +66,13 @@ export function pointsOf(past: PastDay, day: number): readonly PricePoint[] {
   })
 }
 
-/** The later of two prices; `own` if both have the same time. */
+/** The later of two prices. `own` if both have the same time. */
 export function newerOf(own: PricePoint | null, theirs: PricePoint | null): PricePoint | null {
   if (own === null || theirs === null) return own ?? theirs
   return theirs.timeMs > own.timeMs ? theirs : own
 }
 
-/** The last of the ordered points before a time. */
+/** `points` must be in order of time. */
 export function lastBefore(points: readonly PricePoint[], beforeMs: number): PricePoint | null {
   let last: PricePoint | null = null
   for (const point of points) {

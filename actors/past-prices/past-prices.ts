@@ -1,6 +1,6 @@
-// The price at any past time. While the feed was live it is taken from recorded ticks, else from the venue's history,
-// which is cached by UTC day. An empty answer never replaces a cached price. It is requested again after a minute, then
-// after twice as long each time.
+// The price at any past time: from recorded ticks while the feed was live, otherwise from the venue's history, which is
+// cached by UTC day. An empty answer never replaces a cached price. Empty days are requested again after a minute, then
+// after doubling delays.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -19,39 +19,37 @@ import { type VenuePriceRequestParts, VenuePriceRequests } from './venue-price-r
 interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
   /**
-   * Start of the interval since which the venue is live and the market's book was checked every minute. Null while the
-   * venue is not live or the market is not covered: a missing tick then does not mean an unchanged price.
+   * Start of the current interval in which the venue was live and the market's book was checked every minute. Null
+   * while the venue is not live or the market is not covered. A missing tick then does not mean an unchanged price.
    */
   readonly liveSinceMs: (market: MarketRef) => TimeMs | null
 }
 
 /** The venue's history lacks its newest minute, so the current day is complete only up to a minute ago. */
 const VENUE_LATE_MS = 60_000
-/** For this long after a request, a day is not requested again for times after its completed part. */
+/** After a request, a day is not requested again for this time. */
 const FRESH_MS = 60_000
-/** Maximum time until an empty day is requested again. */
+/** Maximum delay until an empty day is requested again. */
 const EMPTY_FRESH_MS_MAX = DAY_MS
-/** Maximum days whose empty answers are counted. The oldest count is evicted. */
+/** When full, the oldest count is evicted. */
 const EMPTY_DAYS_MAX = 10_000
 /** Number of earlier days that are searched if a day has no price. */
 const DAYS_BACK = 14
 /** Maximum venue requests per call: one for the day and one for the days before it. */
 const REQUESTS_MAX = 2
 
-/** Days to request from the venue: `day` itself, or the days before a day that has no price early enough. */
+/** Days to request from the venue: `day`, or the days before a day that has no price early enough. */
 interface Missing {
   readonly kind: 'day' | 'before'
   readonly day: number
   readonly fromDay: number
   readonly toDay: number
 }
-/** A requested time and the days that are missing for it. */
 interface Question {
   readonly atMs: TimeMs
   readonly first: Missing
   readonly requester: Requester
 }
-/** An answer of the venue and the time of its request. */
 interface VenueAnswer {
   readonly readAtMs: TimeMs
   readonly points: readonly PricePoint[]
@@ -62,9 +60,7 @@ export class PastPrices implements PastPricesView {
   readonly #parts: PastPricesParts
   readonly #requests: VenuePriceRequests
   readonly #ranges: PastRanges
-  /** Running requests by key. */
   readonly #pending = new Map<string, Promise<void>>()
-  /** Number of consecutive empty answers, by market and day. */
   readonly #emptyCounts = new Map<string, number>()
   readonly #suspectAnswers: ByVenue<SuspectAnswers>
 
@@ -80,7 +76,6 @@ export class PastPrices implements PastPricesView {
     this.#ranges = new PastRanges({ requests: this.#requests, clock: parts.clock, reportSuspect })
   }
 
-  /** See PastPricesView. Returns no promise if no venue request is needed. */
   at(
     market: MarketView,
     requestedMs: TimeMs,
@@ -88,7 +83,7 @@ export class PastPrices implements PastPricesView {
   ): PricePoint | null | Promise<PricePoint | null> {
     const nowMs = this.#parts.clock.nowMs()
     const atMs = requestedMs < nowMs ? requestedMs : nowMs
-    // No market existed before 1970. A market without listed times would otherwise cause a venue request.
+    // No market existed before 1970. The check saves a venue request for a market without listed times.
     if (atMs <= 0) return null
     const own = market.priceAt(atMs)
     if (own !== null && this.#isUnchanged(market, own, atMs)) return own
@@ -100,7 +95,6 @@ export class PastPrices implements PastPricesView {
     return this.#request(market, { atMs, first: cached, requester })
   }
 
-  /** See PastPricesView. */
   range(
     market: MarketView,
     range: PriceRange,
@@ -112,7 +106,6 @@ export class PastPrices implements PastPricesView {
       : this.#ranges.read(market, { ...range, fromMs }, requester)
   }
 
-  /** Rejects all running requests. */
   stop(): void {
     this.#requests.stop()
   }
@@ -131,7 +124,7 @@ export class PastPrices implements PastPricesView {
     return market.priceAt(this.#parts.clock.nowMs())?.timeMs === own.timeMs
   }
 
-  /** The current price if it has been the same since `atMs`. Null for an open market without a live book. */
+  /** The current price if it is unchanged since `atMs`. Null for an open market without a live book. */
   #present(market: MarketView, atMs: TimeMs): PricePoint | null {
     const { status } = market.summary
     const { price, source, observedAtMs } = market.price()
@@ -179,7 +172,7 @@ export class PastPrices implements PastPricesView {
     return Math.abs(this.#parts.clock.nowMs() - readAtMs) < freshMs
   }
 
-  /** Counts consecutive empty answers for each day. Each of them doubles the time until the next request. */
+  /** Each consecutive empty answer for a day doubles the delay until its next request. */
   #noteEmpty(market: MarketView, isEmpty: boolean, { fromDay, toDay }: Missing): void {
     const { number, venue, nativeId } = market.ref
     for (let day = fromDay; day <= toDay; day += 1) {
@@ -193,7 +186,7 @@ export class PastPrices implements PastPricesView {
       this.#suspectAnswers.of(venue).note(new SuspectAnswerError('prices', 'empty', detail))
   }
 
-  /** Requests the missing days. Callers that need the same days share one request. */
+  /** Callers that need the same days share one request. */
   async #request(market: MarketView, question: Question): Promise<PricePoint | null> {
     const deadline = this.#requests.deadline()
     try {
@@ -261,14 +254,14 @@ export class PastPrices implements PastPricesView {
     const toMs = isConclusive
       ? completeTo(market, day, readAtMs)
       : (stored?.completeToMs ?? startOf(day))
-    // Keeps the carried price that is stored if the answer has no earlier point.
+    // Retains the stored carried price if the answer has no point before the day.
     const carriedBefore = stored?.seconds[0] === 0 ? (stored.prices[0] ?? null) : null
     const carried = before === null ? carriedBefore : this.#carriedPrice(market, before, day)
     const all = joined(storedPoints, points, startOf(day))
     pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
   }
 
-  /** Stores the last price before the day as its carried price. Marks the searched days as read. */
+  /** Stores the last price before the day as the day's carried price, and marks the searched days as read. */
   #storeBefore(market: MarketView, missing: Missing, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -294,7 +287,7 @@ export class PastPrices implements PastPricesView {
     pastPrices.put(number, day, pastDay(day, pointsOf(stored, day), fields))
   }
 
-  /** The price at the beginning of a day: `theirs`, or the newest recorded tick before the day if that is newer. */
+  /** The venue's price at the beginning of a day, or the newest recorded tick before the day if that tick is newer. */
   #carriedPrice(market: MarketView, theirs: PricePoint, day: number) {
     return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), theirs) ?? theirs).price
   }
@@ -304,7 +297,7 @@ function emptyKey(market: MarketNumber, day: number): string {
   return `${market} ${day}`
 }
 
-/** Merges the cached prices of a day with the venue's answer, which wins for equal times. Omits the carried price. */
+/** The venue's points replace cached prices of the same time. Omits the carried price. */
 function joined(
   stored: readonly PricePoint[],
   answered: readonly PricePoint[],
@@ -316,22 +309,22 @@ function joined(
   )
 }
 
-/** Earliest time at which the market may have existed; 0 if the listing states none. */
+/** Earliest time at which the market may have existed. 0 if the listing states none. */
 function existsFromMs({ createdAtMs, openAtMs }: MarketSummary): number {
   const times = [createdAtMs, openAtMs].filter((atMs) => atMs !== null)
   return times.length === 0 ? 0 : Math.max(0, Math.min(...times))
 }
 
-/** Time up to which a day is complete if it is read now. This is the end of the day if no further price can follow. */
+/** Time up to which a day is complete if it is read now. The end of the day if no further price can follow. */
 function completeTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs {
   const endMs = startOf(day + 1)
   const isOver = summary.status === 'resolved' || lastDayOf(summary, day) < day
   return isOver ? endMs : timeMs(Math.min(nowMs - VENUE_LATE_MS, endMs))
 }
 
-/** The last day on which a market may have had prices, or `day` if it may still get some. */
+/** The last day on which a market may have had prices. `day` if later prices are possible. */
 function lastDayOf({ status, closeAtMs }: MarketSummary, day: number): number {
-  // One day is added because the market may close later than listed.
+  // A market may close up to a day later than listed.
   return status === 'open' || closeAtMs === null ? day : dayOf(closeAtMs) + 1
 }
 
@@ -351,7 +344,7 @@ function isFromThen({ timeMs: seenMs }: PricePoint, fromMs: TimeMs): boolean {
   return seenMs >= fromMs - priceAgeMsMax
 }
 
-/** The payout of a market as its price since the close. The listing does not state the time of payment. */
+/** The payout is the price since the close, because the listing does not state the time of payment. */
 function settlementAt(summary: MarketSummary, atMs: TimeMs): PricePoint | null {
   const { status, settlementPrice, closeAtMs } = summary
   if (status !== 'resolved' || settlementPrice === null) return null

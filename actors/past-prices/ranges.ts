@@ -1,5 +1,5 @@
-// Prices of a range for charts, requested from the venue's history in windows, newest first, and cached for a minute.
-// An empty or shorter answer never removes a cached price.
+// Prices of a range for charts. They are requested from the venue in windows, newest first, and cached for a minute. An
+// empty or shorter answer never removes a cached price.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
 import type { VenuePriceRequests } from './venue-price-requests.ts'
 
-/** Time for which a cached range is used without a new request. */
+/** A cached range is used for this time without a new request. */
 const FRESH_MS = 60_000
 /** Maximum length of one venue request: a day for steps of a minute, 15 days for longer steps. */
 const FINE_WINDOW_MS = DAY_MS
@@ -33,7 +33,7 @@ interface PastRangesParts {
 
 export class PastRanges {
   readonly #parts: PastRangesParts
-  /** Cached ranges by market and step, least recently used first. */
+  /** By market and step, least recently used first. */
   readonly #cached = new Map<string, CachedRange>()
   readonly #pending = new Map<string, Promise<readonly PricePoint[]>>()
 
@@ -41,7 +41,7 @@ export class PastRanges {
     this.#parts = parts
   }
 
-  /** See PastPricesView.range. Concurrent callers of the same range share one request. */
+  /** Concurrent callers of the same range share one request. */
   async read(
     market: MarketView,
     range: PriceRange,
@@ -106,7 +106,7 @@ export class PastRanges {
   }
 }
 
-/** Whether a cached range covers the requested one and is recent. Its newest minute may be missing. */
+/** Whether a cached range covers the requested one and is recent. The newest minute may be missing. */
 const isFreshFor = (cached: CachedRange, { fromMs, toMs }: PriceRange, nowMs: TimeMs): boolean =>
   cached.fromMs <= fromMs &&
   Math.abs(nowMs - cached.readAtMs) < FRESH_MS &&

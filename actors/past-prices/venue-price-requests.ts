@@ -1,4 +1,4 @@
-// Requests past prices from venues. Limits concurrent requests and waits, and rejects with messages for users.
+// Requests past prices from venues, with limits on concurrent requests and on waits.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { EngineError } from '../../engine/errors.ts'
@@ -22,7 +22,7 @@ import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 
 export interface VenuePriceRequestParts {
   readonly events: Pick<CatalogView, 'event'>
-  /** Returns null if the venue is not open. */
+  /** Null if the venue is not open. */
   readonly pastPricesOf: (venue: VenueKey) => VenuePastPrices | null
   readonly clock: Clock
   readonly log: Log
@@ -47,14 +47,14 @@ export class VenuePriceRequests {
     this.#budget = new VenueBudget(parts.clock, pastQueriesPerMinute, 'past prices of venues')
   }
 
-  /** Deadline of one request. It also passes when the process stops. */
+  /** Passes at the time limit or when the process stops. */
   deadline(): Deadline {
     return new Deadline(this.#parts.clock, pastQueryMsMax, [this.#stopping.signal])
   }
 
   /**
-   * See VenuePastPrices.read. Rejects with EngineError UNAVAILABLE if `signal` aborts before the answer, and with
-   * RATE_LIMITED if the requester has used up its requests per minute.
+   * Rejects with EngineError UNAVAILABLE if `signal` aborts before the answer, and with RATE_LIMITED if the requester
+   * has used up its requests per minute.
    */
   async prices(
     market: MarketView,
@@ -88,7 +88,6 @@ export class VenuePriceRequests {
     }
   }
 
-  /** Rejects running and further requests. */
   stop(): void {
     this.#stopping.abort()
   }

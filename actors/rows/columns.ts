@@ -1,10 +1,8 @@
-// Rows of numbers in typed arrays by column, for filtering and sorting lists. Iterating over a hundred thousand objects
-// would block the event loop too long. Rows are in the order of their numbers, which only increase. A removed row
-// leaves a hole; holes are compacted once they are a quarter of the rows.
+// Rows of numbers in typed arrays, one array per column. Lists filter and sort them faster than objects. Row numbers
+// only increase. A removed row leaves a hole. Holes are compacted when they are a quarter of the rows.
 //
 //   number      3   4   7   9  12        slot of number 7: 2
 //   isRemoved   .   .   1   .   .        length 5, of which 1 is a hole
-//   …           one array per column, all of one capacity
 
 import { assert } from '../../engine/errors.ts'
 
@@ -12,7 +10,7 @@ const CAPACITY_FIRST = 1_024
 const HOLES_MIN = 1_024
 const HOLES_SHARE = 4
 
-/** One column. Adding rows may replace the `values` array, so read it again afterwards. */
+/** Adding rows may replace the `values` array, so read `values` again afterwards. */
 export interface Column<Values> {
   values: Values
 }
@@ -25,11 +23,11 @@ interface Growable {
 /** Called before and after holes are compacted, which changes the slots of rows. */
 interface MoveWatcher {
   before(): void
-  /** Maps old slots to new ones; the value of a hole is undefined. */
+  /** Maps old slots to new ones. The value of a hole is undefined. */
   after(movedTo: Uint32Array): void
 }
 
-/** Rows by column. Each number that was ever used permanently takes four bytes. */
+/** Each number that was ever used permanently takes four bytes. */
 export class Columns {
   readonly #columns: Growable[] = []
   readonly #watchers: MoveWatcher[] = []
@@ -74,7 +72,7 @@ export class Columns {
     return column
   }
 
-  /** A column of objects. The object of a removed row is retained until holes are compacted. */
+  /** The object of a removed row is retained until holes are compacted. */
   objects<Value>(none: Value): Column<Value[]> {
     const column: Column<Value[]> = { values: [] }
     this.#columns.push({
@@ -86,12 +84,10 @@ export class Columns {
     return column
   }
 
-  /** Number of slots in use, including holes. */
   get length(): number {
     return this.#length
   }
 
-  /** Number of rows, without holes. */
   get count(): number {
     return this.#length - this.#holeCount
   }
@@ -100,19 +96,18 @@ export class Columns {
     return this.#numbers.values
   }
 
-  /** 1 for a hole. */
   get isRemoved(): Uint8Array {
     return this.#isRemoved.values
   }
 
-  /** Slot of a row, or -1 if there is none. Valid until the next `add` or `remove`. */
+  /** Returns -1 for an unknown row. Valid until the next `add` or `remove`. */
   slot(number: number): number {
     return this.#slots[number] ?? -1
   }
 
   /**
    * Adds a row at the end and returns its slot. The caller must set every column, because the slot may contain old
-   * values. Throws if the number is not larger than all previous ones.
+   * values. Throws if the number is not larger than all previous numbers.
    */
   add(number: number): number {
     const last = this.#length === 0 ? 0 : (this.numbers[this.#length - 1] ?? 0)
@@ -136,7 +131,6 @@ export class Columns {
     for (const column of this.#columns) column.grow(this.#capacity)
   }
 
-  /** Makes a row a hole. Ignores an unknown number. */
   remove(number: number): void {
     const slot = this.slot(number)
     if (slot < 0) return

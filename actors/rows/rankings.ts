@@ -1,5 +1,5 @@
-// Ranked lists, selected once and cached while clients page through them. All clients share a ranking of the same
-// filter for 5 s. Rankings expire after 5 minutes. Beyond 64 MiB in total the oldest are evicted.
+// Cached order of lists while clients page through them. Requests with the same filter and order share a ranking for 5
+// s. A ranking expires after 5 minutes. Beyond 64 MiB in total the oldest are evicted.
 
 import type { Clock } from '../../engine/clock.ts'
 
@@ -43,7 +43,7 @@ export function pageOf<Row>(
   return { rows, total, next: null }
 }
 
-/** Rankings by pin. A pin is an integer that is unique within a run. */
+/** Rankings by pin, an integer that is unique within a run. */
 export class Rankings {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   /** Oldest first. */
@@ -56,7 +56,7 @@ export class Rankings {
     this.#clock = clock
   }
 
-  /** The shared ranking of a key; null if there is none or it is at least 5 s old. */
+  /** Null if the newest ranking of the key is 5 s old or older. */
   shared(key: string): Ranking | null {
     const nowMs = this.#clock.monotonicMs()
     this.#expire(nowMs)
@@ -64,7 +64,7 @@ export class Rankings {
     return shared !== undefined && nowMs - shared.createdAtMs < SHARED_MS ? shared : null
   }
 
-  /** Caches a copy of a new ranking. If the previous ranking of the key is equal, that one is shared for longer instead. */
+  /** Caches a copy of a new ranking. If the previous ranking of the key is equal, extends its sharing instead. */
   add(key: string, numbers: Uint32Array): Ranking {
     const before = this.#newest.get(key)
     const createdAtMs = this.#clock.monotonicMs()
@@ -78,14 +78,14 @@ export class Rankings {
     return added
   }
 
-  /** The ranking with this pin; null if it has expired or another key. */
+  /** Null if the ranking has expired or another key. */
   resume(pin: number, key: string): Ranking | null {
     this.#expire(this.#clock.monotonicMs())
     const ranking = this.#pins.get(pin)
     return ranking === undefined || ranking.key !== key ? null : ranking
   }
 
-  /** The ranking of the pin, else the shared one, else a new one. Null if the pin has expired. */
+  /** The ranking of the pin, else the shared ranking, else a new one. Null if the pin has expired. */
   find(pin: number | null, key: string, select: () => Uint32Array): Ranking | null {
     if (pin !== null) return this.resume(pin, key)
     return this.shared(key) ?? this.add(key, select())
@@ -113,7 +113,7 @@ export class Rankings {
   }
 }
 
-/** Compares bytes, which is ten times faster than comparing the numbers one by one. */
+/** Comparing bytes is ten times faster than comparing the numbers one by one. */
 function isSame(one: Uint32Array, other: Uint32Array): boolean {
   return one.length === other.length && bytesIn(one).equals(bytesIn(other))
 }

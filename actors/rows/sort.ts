@@ -1,19 +1,22 @@
-// Stable radix sort of rows by an integer of at most 53 bits. A sort with a comparison function takes 17 times the time.
+// Stable radix sort of rows by an integer of at most 53 bits.
 
 const WORD_BITS = 32
 const WORD = 2 ** WORD_BITS
-/** Few passes with large digits are faster than many with small ones if the counts fit into the processor's cache. */
+/**
+ * Few passes with large digits are faster than many passes with small digits if the counts fit into the processor's
+ * cache.
+ */
 const DIGIT_BITS_MAX = 14
 const SHORT_ROWS = 4_096
 const DIGIT_BITS_SHORT = 8
 
-/** Grows to the size of the largest sort and is reused, so that a list does not create megabytes of garbage. */
+/** Grows to the size of the largest sort and is reused by each sort. */
 let scratch = makeScratch(0)
 const starts = new Uint32Array(2 ** DIGIT_BITS_MAX)
 
 /**
- * Returns the positions 0 to `count` - 1, sorted by their keys. Keys are integers of at most 53 bits. NaN is an unknown
- * key and comes last in both orders. Equal keys are sorted by position. The result is valid until the next call.
+ * Returns the positions 0 to `count` - 1, sorted by their keys. Keys are integers of at most 53 bits. NaN means unknown
+ * and comes last in both orders. Equal keys are sorted by position. The result is valid until the next call.
  */
 export function sortedPositions(
   keys: Float64Array,
@@ -85,7 +88,7 @@ function sortByWord(words: Uint32Array, count: number, bits: number): void {
   }
 }
 
-/** Computes where the rows of each digit start. Returns false if all rows have the same digit. */
+/** Computes the start of each digit's rows. Returns false if all rows have the same digit. */
 function countDigits(words: Uint32Array, count: number, shift: number, mask: number): boolean {
   starts.fill(0, 0, mask + 1)
   for (let position = 0; position < count; position += 1) {

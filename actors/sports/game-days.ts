@@ -1,5 +1,5 @@
-// The events about games, by day. The events of a day are grouped into games on request, in time slices, and the result
-// is cached until the day changes.
+// The events about games, by day. The events of a day are grouped into games on request, in time slices. The result is
+// cached until the day changes.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { putLast } from '../../engine/put-last.ts'
@@ -12,9 +12,9 @@ import type { VenueGame } from '../../engine/sports/venue-games.ts'
 import type { SlicedWork } from '../../engine/time-slices.ts'
 import type { MarketView } from '../views.ts'
 
-/** Number of days before and after a date whose listings may belong to a game of that date (game-pairs.ts). */
+/** Listings this many days before or after a date may belong to a game of that date (game-pairs.ts). */
 const AROUND_DAYS = 2
-/** Maximum cached days. The oldest is evicted and grouped again when requested. */
+/** The oldest day is evicted. The next request groups that day again. */
 const CACHED_MAX = 64
 
 export interface GameEvent {
@@ -24,9 +24,8 @@ export interface GameEvent {
 
 interface Day {
   readonly events: Set<GameEvent>
-  /** Events by `venue/anchor`. */
   readonly byAnchor: Map<string, Set<GameEvent>>
-  /** Change counter over all days, so that each state of each day has another value. */
+  /** Change counter over all days, so that no two states of any days have the same version. */
   version: number
 }
 
@@ -44,7 +43,7 @@ export class GameDays {
 
   add(event: GameEvent): void {
     const { venue, league, sides } = event.clue
-    // Team names are looked up now, for one listing, because the grouping of a day would look them all up at once.
+    // Caches the team names of each listing. Otherwise the grouping of a day would look them all up at once.
     for (const side of sides) this.#table.team(league, { venue, ...side })
     const key = dayKey(event.clue)
     let day = this.#days.get(key)
@@ -73,7 +72,7 @@ export class GameDays {
     if (day.events.size === 0) this.#days.delete(key)
   }
 
-  /** Must be called when the table of teams changed, because names may now refer to other teams. */
+  /** Must be called when the table of teams changed. */
   noteTable(): void {
     this.#tableVersion += 1
   }
@@ -82,10 +81,7 @@ export class GameDays {
     return this.#cached.get(`${competition}/${date}`)?.stamp === this.#stamp(competition, date)
   }
 
-  /**
-   * Groups the games of a date, or returns the cached result. Changes during the grouping are included in the next
-   * call.
-   */
+  /** Changes during the grouping are included in the next call. */
   *games(competition: string, date: string): SlicedWork<readonly Game[]> {
     const stamp = this.#stamp(competition, date)
     const key = `${competition}/${date}`

@@ -1,4 +1,4 @@
-// Maps markets to games. Each event is parsed when the catalogue adds it, and again when a venue's list of teams
+// Assigns markets to games. An event is parsed when the catalogue adds it, and again when the venue's list of teams
 // changes.
 
 import type { Clock } from '../../engine/clock.ts'
@@ -45,14 +45,11 @@ export class Sports implements SportsView, CatalogWatcher {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly #table = new TeamTable()
   readonly #days = new GameDays(this.#table)
-  /** Entries by venue and the venue's event id. */
+  /** By venue and the venue's event id. */
   readonly #entries = new Map<string, Entry>()
   /** Key in `#entries` of each market's event. */
   readonly #eventOfMarket = new Map<number, string>()
-  /**
-   * Groups one day at a time, so that a second request for the same day finds it cached. If the queue is full, the
-   * newest request is rejected.
-   */
+  /** Groups one day at a time, so that a second request for the same day uses the cached result. */
   readonly #grouping = new Slots({ runningMax: 1, waitingMax: 64 })
 
   constructor(parts: {
@@ -78,7 +75,7 @@ export class Sports implements SportsView, CatalogWatcher {
     this.#eventOfMarket.set(number, key)
     const isSame = existing !== undefined && isSameFacts(existing.facts, facts)
     if (!isSame) return this.#put(key, { facts, handles, markets }, markets.values())
-    // The ticker of the new market may name teams that the other markets do not.
+    // The ticker of the new market may name teams that the event's earlier markets lack.
     if (existing.gameEvent === null && isNew) this.#put(key, { facts, handles, markets }, [market])
   }
 
@@ -98,7 +95,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (key !== undefined) this.#remove(number, key)
   }
 
-  /** Adds a venue's list of teams and parses the events that depend on it again, in time slices. */
+  /** Adds a venue's list of teams. Parses the events that depend on it again, in time slices. */
   learnTeams(listings: readonly TeamListing[]): Promise<void> {
     return runInSlices(this.#clock, this.#learning(listings))
   }
@@ -109,7 +106,7 @@ export class Sports implements SportsView, CatalogWatcher {
       yield
     }
     this.#days.noteTable()
-    // Events that are listed during the loop are parsed with the complete table, so a copy of the entries suffices.
+    // Events that are listed during the loop use the new table anyway, so a copy of the entries suffices.
     for (const [key, entry] of [...this.#entries]) {
       // Only tickers are parsed with the table of teams.
       const isCurrent = this.#entries.get(key) === entry
@@ -175,7 +172,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (entry.gameEvent !== null) this.#days.remove(entry.gameEvent)
   }
 
-  /** Parses an event from some of its markets, and moves it if it is about another game now. */
+  /** Parses an event from some of its markets. Moves the event if it belongs to another game. */
   #put(
     key: string,
     { facts, handles, markets }: Pick<Entry, 'facts' | 'handles' | 'markets'>,
@@ -228,7 +225,7 @@ function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): r
 
 const DATED = /^([a-z0-9]+)-.+-\d{4}-\d{2}-\d{2}/i
 
-/** Whether a market may be about a game. A cheap check before parsing, called for every market. */
+/** A cheap check before parsing, which runs for every market. */
 function mayBeGame({ ref, summary }: MarketView, handles: HandleForm): boolean {
   if (handles === 'ticker') {
     return (
@@ -244,7 +241,7 @@ function eventKey({ ref, summary }: MarketView): string {
   return `${ref.venue}/${summary.event ?? summary.slug}`
 }
 
-/** Compares event facts without the end time, which may change with each listing. */
+/** Ignores the end time, which may change with each listing. */
 function isSameFacts(one: EventFacts, other: EventFacts): boolean {
   return one.title === other.title && one.startMs === other.startMs && one.series === other.series
 }

@@ -2,8 +2,7 @@
 // last minutes once a minute. Markets deduplicate trades by native id, so a range may be fetched twice. A long range is
 // fetched in parts, oldest first, so that a process that is killed repeatedly still makes progress. An answer is
 // suspect if it does not reach back to the start of its part, or if it ends long before a stored trade. A suspect
-// answer is requested again, unless the venue lacks an earlier part of the range or lists none of the known markets.
-// Trades that cannot be fetched are announced as a gap.
+// answer is requested again. Trades that cannot be fetched are announced as a gap.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
@@ -27,11 +26,11 @@ const RECONCILE_EVERY_MS = 60_000
 const RECONCILE_APART_MS = 25_000
 /** Length of the polled range. REST shows every trade within this time. */
 const RECONCILE_SPAN_MS = 150_000
-/** Maximum delay until REST shows a trade. An answer without an older stored trade is an outdated copy. */
+/** Maximum delay until REST shows a trade. An answer that lacks an older stored trade is an outdated copy. */
 const SHOWN_LATE_MS = 60_000
-/** Length of a part: a few pages at a venue's usual rate, which take a second or two. */
+/** Length of a part. A part has a few pages at a venue's usual rate of trades. */
 const PART_MS = 120_000
-/** Maximum wait until the trades of a part are stored. The next part is then fetched anyway. */
+/** Maximum wait until the trades of a part are stored. The next part is fetched after this time in any case. */
 const SETTLE_MS_MAX = 10_000
 const SETTLE_CHECK_MS = 50
 const RETRY_FIRST_MS = 1_000
@@ -42,7 +41,7 @@ const GIVE_UP_MS = 600_000
 interface Range {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** Start of the range in which trades are known to be missing; null for a poll. */
+  /** Start of the range in which trades are known to be missing. Null for a poll. */
   readonly missingFromMs: TimeMs | null
 }
 
@@ -58,9 +57,9 @@ interface BackFillParts {
   readonly metrics: Metrics
   readonly venue: VenueKey
   readonly suspectAnswers: SuspectAnswers
-  /** Time of the venue's oldest stored trade; null if none is stored. */
+  /** Null if no trade of the venue is stored. */
   readonly oldestStoredMs: () => TimeMs | null
-  /** Time of the venue's newest stored trade that is not later than `untilMs`; null if there is none. */
+  /** Time of the newest stored trade that is not later than `untilMs`. Null if there is none. */
   readonly newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly onLost: (fromMs: TimeMs, toMs: TimeMs) => void
   /** Whether every mailbox is empty. */
@@ -74,17 +73,16 @@ export class TradeBackFill {
   readonly #clock: Clock
   readonly #abort = new AbortController()
   readonly #ranges: Count
-  /** Timers of the poll and of second reads. */
   readonly #timers = new Set<StopTimer>()
-  /** The last scheduled second read. A range that is reported soon after joins it. */
+  /** The last scheduled second read, which a range that is reported soon afterwards joins. */
   #newestCheck: PendingCheck | null = null
-  /** Scheduled second reads. Their number is limited by GATHER_MS. */
+  /** Scheduled second reads. GATHER_MS limits their number. */
   readonly #checks = new Set<PendingCheck>()
   #running: Promise<void> = Promise.resolve()
   #waiting: Range | null = null
   #inProgress: Range | null = null
   #readToMs: TimeMs | null = null
-  /** A suspect answer for a range that ends before this time is not requested again. */
+  /** Suspect answers for ranges that end before this time are not requested again. */
   #abandonedToMs = Number.NEGATIVE_INFINITY
   #isRunning = false
 
@@ -143,22 +141,22 @@ export class TradeBackFill {
   }
 
   /**
-   * Announces missing trades up to `toMs` as a gap at the next suspect answer. For a venue that now serves another
-   * environment.
+   * Announces missing trades up to `toMs` as a gap at the next suspect answer. Called when the venue serves data of
+   * another environment.
    */
   abandon(toMs: TimeMs): void {
     this.#abandonedToMs = Math.max(this.#abandonedToMs, toMs)
   }
 
   /**
-   * Start of the earliest range that is not fetched yet; null if there is none. The next run must start no later, or
-   * trades would be lost if the process is killed.
+   * Start of the earliest range that is not fetched yet, or null. The next run must fetch from this time on if the
+   * process is killed.
    */
   get unreadSinceMs(): TimeMs | null {
     return earliest(this.#unread().map(({ fromMs }) => fromMs))
   }
 
-  /** Start of the earliest outage whose trades are not all fetched; null if all are fetched, up to `readToMs`. */
+  /** Start of the earliest outage whose trades are not all fetched. Null if all are fetched, up to `readToMs`. */
   get missingSinceMs(): TimeMs | null {
     return earliest(this.#unread().flatMap(({ missingFromMs }) => missingFromMs ?? []))
   }
@@ -168,7 +166,7 @@ export class TradeBackFill {
     return [...pending, this.#waiting, this.#inProgress].filter((range) => range !== null)
   }
 
-  /** End of the newest outage whose trades were fetched; null if there was none. */
+  /** End of the newest outage whose trades were fetched, or null. */
   get readToMs(): TimeMs | null {
     return this.#readToMs
   }
@@ -180,7 +178,7 @@ export class TradeBackFill {
     await this.#running
   }
 
-  /** Fetches one range at a time. Ranges that are added meanwhile are joined into one. */
+  /** Fetches one range at a time. Ranges that are added meanwhile are joined. */
   #read(range: Range): void {
     if (this.#abort.signal.aborted) return
     this.#waiting = this.#waiting === null ? range : join(this.#waiting, range)
@@ -203,7 +201,7 @@ export class TradeBackFill {
     this.#isRunning = false
   }
 
-  /** Fetches a range in parts. `unreadSinceMs` excludes a part once its trades are on disk. */
+  /** Fetches a range in parts. `unreadSinceMs` excludes a part when its trades are on disk. */
   async #readParts({ fromMs, toMs, missingFromMs }: Range): Promise<void> {
     for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
       const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
@@ -220,8 +218,8 @@ export class TradeBackFill {
   }
 
   /**
-   * Waits until the trades of a part are on disk. Returns false after `msMax`. Trades that still wait in mailboxes
-   * would be lost if the process is killed.
+   * Waits until the trades of a part are on disk, at most `msMax`. Returns false after that time. Trades in mailboxes
+   * would be lost if the process were killed.
    */
   async #settled(msMax: number): Promise<boolean> {
     const { signal } = this.#abort
@@ -249,8 +247,7 @@ export class TradeBackFill {
           newestMs,
         } = await this.#parts.feed.fetchTrades({
           market: null,
-          // For a venue whose requests contain a start time, each retry gets another URL, because a cache may hold the
-          // wrong answer.
+          // A cache may hold the wrong answer. The changed start time gives each retry another URL.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',

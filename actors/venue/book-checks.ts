@@ -1,6 +1,5 @@
-// Schedules REST reads that verify the books of the stream: first books that a request waits for, then books of matches
-// and opportunities before they are too old, then all books in rounds. A connection may be open although one of its
-// subscriptions no longer delivers.
+// Schedules REST reads that verify the books of the stream, because a subscription may stop delivering on an open
+// connection. Order: books that requests wait for, books of matches and opportunities, then rounds over all books.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
@@ -10,7 +9,7 @@ import type { KnownMarket } from '../catalog/catalog.ts'
 
 /** Limits in milliseconds. */
 export interface BookCheckLimits {
-  /** A book without a change or confirmation for this long is excluded from opportunities. */
+  /** A book without a change or confirmation for this time is excluded from opportunities. */
   readonly ageMsMax: number
   /** Duration of a round, which reads every subscribed book once. */
   readonly roundMs: number
@@ -29,7 +28,7 @@ interface BookChecksParts {
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** Maximum reads per second, not counting the rounds. Requested books are read first and further ones later. */
+/** Maximum reads per second outside the rounds. Requested books are read first. */
 const READS_PER_SECOND = 200
 /** A book that was read within this time is not read again. */
 const READ_AGAIN_MS = 2_000
@@ -37,7 +36,7 @@ const READ_AGAIN_MS = 2_000
 const GATHER_MS = 20
 /** Maximum time that a caller waits for a read. */
 const WAIT_MS_MAX = 2_000
-/** Maximum markets with waiting callers; further callers do not wait. */
+/** Maximum markets with waiting callers. */
 const WAITING_MAX = 1_000
 
 export class BookChecks {
@@ -47,7 +46,7 @@ export class BookChecks {
   readonly #requested = new Map<KnownMarket, number>()
   readonly #readAtMs = new Map<KnownMarket, number>()
   readonly #waiting = new Map<MarketNumber, (() => void)[]>()
-  /** Iterator of the current round. It stays valid when markets are added or removed. */
+  /** The iterator stays valid when markets are added or removed. */
   #round: Iterator<KnownMarket>
   #roundBeganAtMs: number
   #roundMs = 0
@@ -79,7 +78,7 @@ export class BookChecks {
     this.settle(market.actor.ref.number)
   }
 
-  /** Schedules a read of the book within `delayMs`, unless it was read within READ_AGAIN_MS. */
+  /** Schedules a read of the book within `delayMs`, unless the book was read within READ_AGAIN_MS. */
   requestCheck(market: KnownMarket, delayMs = 0): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const readAtMs = this.#readAtMs.get(market)
@@ -94,8 +93,8 @@ export class BookChecks {
   }
 
   /**
-   * Requests a read of the book. Resolves when its result arrived or after WAIT_MS_MAX. Null if too many markets have
-   * waiting callers.
+   * Resolves when the result of the read has arrived, or after WAIT_MS_MAX. Null if too many markets have waiting
+   * callers.
    */
   confirm(market: KnownMarket): Promise<void> | null {
     const { number } = market.actor.ref
@@ -117,7 +116,6 @@ export class BookChecks {
     for (const resolve of waiters) resolve()
   }
 
-  /** Reads the requested books and the next part of the round. */
   everySecond(): void {
     const { clock, limits, priorityMarkets, isPolled } = this.#parts
     const nowMs = clock.monotonicMs()

@@ -39,7 +39,7 @@ interface BookCoverageParts {
   readonly onUncovered: (markets: readonly KnownMarket[]) => void
 }
 
-/** State of a market in `#flags`. */
+/** Flags of a market in `#flags`. */
 const WATCHED = 1
 const OPEN = 2
 const BY_POLICY = 4
@@ -47,13 +47,13 @@ const BY_MATCH = 8
 const BY_DEMAND = 16
 const COVERED = 32
 const LIVE = 64
-/** The policy covers the market by the current computation. */
+/** The current computation has found that the policy covers the market. */
 const NEXT = 128
 const WANTED = BY_POLICY | BY_MATCH | BY_DEMAND
 
 /** Maximum markets per call of the feed. */
 const BATCH = 250
-/** More markets than this are covered by a computation, the most traded first, instead of one by one. */
+/** Up to this number, new markets are covered one by one. More are covered by a computation, the most traded first. */
 const FEW = 1_000
 const CHECKED_PER_STEP = 64
 const FLAGS_PER_STEP = 8_192
@@ -62,11 +62,10 @@ export class BookCoverage implements BookDemand {
   readonly #parts: BookCoverageParts
   #policy: CoveragePolicy
   #rules: RuleTest
-  /** Whether the policy was replaced since the last computation. */
   #mustReplace = false
   /** Whether the policy must be computed even if it covers all markets. */
   #mustMark = false
-  /** State by market number. Typed, because most markets of a venue are not covered. */
+  /** Flags by market number. A typed array, because most markets of a venue are not covered. */
   #flags = new Uint8Array(1_024)
   readonly #counts = { open: 0, wanted: 0, covered: 0, live: 0, policy: 0, match: 0 }
   readonly #demand = new CoverageDemand((market) => this.#endDemand(market))
@@ -75,7 +74,7 @@ export class BookCoverage implements BookDemand {
   readonly #leaving = new Map<MarketNumber, number>()
   /** Time of the first snapshot of each covered market. Empty while the policy covers all markets. */
   readonly #sinceMs = new Map<MarketNumber, TimeMs>()
-  /** Time since which all markets are covered; null if the policy does not cover all. */
+  /** Time since which all markets are covered. Null if the policy does not cover all. */
   #allSinceMs: TimeMs | null
   /** Markets that were covered on demand and have no snapshot yet, with the monotonic time since then. */
   readonly #awaited = new Map<MarketNumber, number>()
@@ -94,12 +93,11 @@ export class BookCoverage implements BookDemand {
     this.#allSinceMs = this.#rules.isAll ? parts.clock.nowMs() : null
   }
 
-  /** Text of the coverage policy, such as `all` or `top:20000`. */
   get policy(): string {
     return this.#policy.text
   }
 
-  /** Replaces the policy. Markets that it does not cover are uncovered at once. Resolves when the policy is applied. */
+  /** Markets that the new policy does not cover are uncovered at once. Resolves when the policy is applied. */
   setPolicy(policy: CoveragePolicy): Promise<void> {
     this.#policy = policy
     this.#rules = new RuleTest(policy.rules)
@@ -109,17 +107,16 @@ export class BookCoverage implements BookDemand {
     return this.compute()
   }
 
-  /** Whether the market's book is subscribed or polled. It may still be stale. */
+  /** Whether the market's book is subscribed or polled. The book may be stale. */
   isCovered(market: MarketNumber): boolean {
     return (this.#flagsOf(market) & COVERED) !== 0
   }
 
-  /** Whether every watched market is covered. */
   get isAll(): boolean {
     return this.#allSinceMs !== null
   }
 
-  /** Time since which the market's book is received; null if it is not covered or the time is unknown. */
+  /** Time since which the market's book is received. Null if the market is not covered or the time is unknown. */
   sinceMs(market: MarketNumber): TimeMs | null {
     if (!this.isCovered(market)) return null
     return this.#allSinceMs ?? this.#sinceMs.get(market) ?? null
@@ -130,8 +127,6 @@ export class BookCoverage implements BookDemand {
     const byReason: Record<CoverageReason, number> = { policy, match, ...this.#demand.counts }
     return { open, wanted, covered, live, byReason }
   }
-
-  // Markets
 
   /** Adds markets that the feed watches, or markets that opened. */
   watch(markets: readonly KnownMarket[]): void {
@@ -152,18 +147,18 @@ export class BookCoverage implements BookDemand {
       ({ actor }) =>
         isAll || (actor.summary.status === 'open' && (isInTop || this.#rules.matches(actor))),
     )
-    // A running computation must not drop these markets.
+    // Without NEXT, a running computation would uncover these markets.
     const flags = this.#computing !== null ? BY_POLICY | NEXT : BY_POLICY
     for (const { actor } of matching) this.#set(actor.ref.number, flags, true)
     this.#cover(matching.map(({ actor }) => actor.ref.number))
   }
 
-  /** Must be called when a market closes. It stays covered until the policy is computed again. */
+  /** Must be called when a market closes. The market stays covered until the policy is computed again. */
   close(market: MarketNumber): void {
     this.#set(market, OPEN, false)
   }
 
-  /** Must be called when a market was resolved or removed. The feed uncovers it when it is unwatched. */
+  /** Must be called when a market was resolved or removed. The feed uncovers the market when it is unwatched. */
   remove(market: MarketNumber): void {
     this.#demand.remove(market)
     this.#leaving.delete(market)
@@ -183,8 +178,6 @@ export class BookCoverage implements BookDemand {
     this.#awaited.delete(market)
     this.#waits.end(market)
   }
-
-  // Demand
 
   request(market: MarketNumber, owner: string): boolean {
     const flags = this.#flagsOf(market)
@@ -232,16 +225,14 @@ export class BookCoverage implements BookDemand {
     this.#waits.stop()
   }
 
-  // Computation
-
   everySecond(): void {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#computedAtMs
     if (sinceMs >= coverageEveryMs) void this.compute()
   }
 
   /**
-   * Computes the covered markets: a first time slice now, further ones in later event-loop ticks. If a computation runs,
-   * another one follows it. Resolves at the end.
+   * Computes the covered markets in time slices, the first of them synchronously. If a computation runs, another one
+   * follows it. Resolves at the end.
    */
   async compute(): Promise<void> {
     if (this.#isStopped) return
@@ -336,7 +327,10 @@ export class BookCoverage implements BookDemand {
     if (!this.isCovered(market)) added.push(market)
   }
 
-  /** Ends the coverage of markets that the policy no longer covers: at once if it was replaced, else later. */
+  /**
+   * Ends the coverage of markets that the policy no longer covers: at once after a replaced policy, otherwise with a
+   * delay.
+   */
   *#dropUnmarked(mustReplace: boolean): SlicedWork<void> {
     const nowMs = this.#parts.clock.nowMs()
     const ended: MarketNumber[] = []
@@ -433,8 +427,6 @@ export class BookCoverage implements BookDemand {
     this.#parts.onUncovered(markets)
   }
 
-  // Flags
-
   #flagsOf(market: MarketNumber): number {
     return this.#flags[market] ?? 0
   }
@@ -472,7 +464,7 @@ export class BookCoverage implements BookDemand {
 /** The rules of a policy, prepared for tests of many markets. */
 class RuleTest {
   readonly isAll: boolean
-  /** Rank by 24-hour volume below which a market is covered. */
+  /** Markets with a lower rank by 24-hour volume are covered. */
   readonly top: number
   /** Markets that may match, by 24-hour volume. */
   readonly range: VolumeRange

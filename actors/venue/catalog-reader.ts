@@ -1,7 +1,7 @@
 // Keeps one venue's part of the catalogue up to date: a first crawl, a refresh every minute, a full crawl every hour,
-// and requests for single markets that messages mention. Network failures are retried forever with back-off, and pages
-// that arrived before a failure are retained. A crawl is suspect if markets that must be listed are missing. A suspect
-// crawl is repeated with back-off, and the missing markets are requested one by one.
+// and requests for single markets that messages mention. Network failures are retried forever with back-off. Pages that
+// arrived before a failure are retained. A crawl is suspect if markets that must be listed are missing. A suspect crawl
+// is repeated with back-off, and the missing markets are requested one by one.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
@@ -21,18 +21,20 @@ const REFRESH_OVERLAP_MS = 120_000
 const CRAWL_EVERY_MS = 3_600_000
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 60_000
-/** After this many suspect crawls the catalogue counts as loaded. Without any known market one suspect crawl is enough. */
+/**
+ * After this many suspect crawls the catalogue counts as loaded. Without any known market one suspect crawl is enough.
+ */
 const SUSPECT_CRAWLS_UNTIL_LOADED = 3
-/** Markets taken per time slice, which then takes at most 1 ms. */
+/** Markets taken per time slice of about 1 ms. */
 const SLICE_MARKETS = 16
-/** Minimum number of known markets for the other-environment check. Fewer may all disappear by chance. */
+/** Minimum known markets for the check for another environment. Fewer may all disappear by chance. */
 const OTHER_ENVIRONMENT_MIN = 5
-/** Delay before a market is requested. Doubled after each answer without it. */
+/** Delay before a market is requested. Doubled after each answer without the market. */
 const FETCH_DELAY_MS = 250
 const FETCH_BATCH = 100
 /** Maximum requests for one market. REST may show a new market later than the stream. */
 const FETCH_TRIES_MAX = 6
-/** Maximum number of requested markets. Further ones are ignored until a refresh lists them. */
+/** Further markets are not requested. A later refresh lists them. */
 const FETCH_WAITING_MAX = 10_000
 
 interface CatalogReaderParts {
@@ -60,7 +62,7 @@ export class CatalogReader {
     this.#parts = parts
   }
 
-  /** Starts reading; calls `onCrawled` after the first full crawl. */
+  /** Calls `onCrawled` after the first full crawl. */
   start(onCrawled: () => void): void {
     this.#task = this.#run(onCrawled)
   }
@@ -70,7 +72,7 @@ export class CatalogReader {
     await Promise.all([this.#task, this.#fetchTask])
   }
 
-  /** Requests a market. Markets that are requested at about the same time share one request. */
+  /** Markets that are requested at about the same time share one request. */
   request(market: NativeMarketId): void {
     if (this.#requested.size >= FETCH_WAITING_MAX || this.#requested.has(market)) return
     this.#requested.set(market, 0)
@@ -172,7 +174,6 @@ export class CatalogReader {
     else this.#parts.log.warn({ err: error }, message)
   }
 
-  /** Takes a page in time slices. */
   #take(page: CatalogPage): Promise<void> {
     const take = (slice: CatalogPage) => {
       if (!this.#abort.signal.aborted) this.#parts.onPage(slice)
@@ -226,9 +227,9 @@ function suspectMarkets(requested: readonly NativeMarketId[]): SuspectAnswerErro
 }
 
 /**
- * Cuts a page into slices of at most `count` markets, each with the events of its markets. Other events and the
- * rejected markets are in the last slice. Taking a page of five hundred events at once would delay messages by tens of
- * milliseconds.
+ * Cuts a page into slices of at most `count` markets, each with the events of its markets. The last slice has the
+ * remaining events and the rejected markets. Taking a page of five hundred events at once would delay messages by tens
+ * of milliseconds.
  */
 export function slicesOf(page: CatalogPage, count: number): CatalogPage[] {
   const events = new Map<string, EventListing>()

@@ -1,5 +1,5 @@
-// The markets of one venue that clients need covered beyond the policy: recently requested ones, and ones that
-// subscriptions or webhooks hold. Each owner (an account, or an anonymous address) has a share.
+// The markets of one venue that clients need covered beyond the policy: recently requested ones, and those that
+// subscriptions or webhooks hold. Each owner (an account, or an anonymous address) has a limited share.
 
 import type { CoverageReason, HoldReason } from '../../engine/coverage-policy.ts'
 import {
@@ -16,11 +16,11 @@ type DemandReason = Exclude<CoverageReason, 'policy' | 'match'>
 interface Demand {
   /** The newest request. `untilMs` is monotonic. */
   request: { readonly owner: string; readonly untilMs: number } | null
-  /** Number of holds by owner, for each reason that has any. */
+  /** Number of holds by reason and owner. */
   readonly holds: Map<HoldReason, Map<string, number>>
 }
 
-/** Markets of the largest owner of which the one with the fewest demands is displaced. */
+/** Number of markets of the largest owner that are compared. The one with the fewest demands is displaced. */
 const DISPLACED_FROM = 16
 /** A market with more demands is never displaced. */
 const DISPLACED_OWNERS_MAX = 16
@@ -37,7 +37,7 @@ export class CoverageDemand {
   }
   #holdCount = 0
 
-  /** `onDisplaced`: called after a demanded market made room for that of an owner with fewer demands. */
+  /** `onDisplaced`: called when a demanded market was displaced by the market of an owner with fewer demands. */
   constructor(onDisplaced: (market: MarketNumber) => void) {
     this.#onDisplaced = onDisplaced
   }
@@ -52,8 +52,8 @@ export class CoverageDemand {
   }
 
   /**
-   * Demands a market until `untilMs`. A request replaces that of another owner, so that only the last one counts for its
-   * owner. Returns false if a limit is reached.
+   * Demands a market until `untilMs`. The newest request of a market replaces earlier ones, so a market counts for one
+   * owner only. Returns false if a limit is reached.
    */
   request(market: MarketNumber, owner: string, untilMs: number): boolean {
     const before = this.#markets.get(market)?.request ?? null
@@ -66,7 +66,7 @@ export class CoverageDemand {
     return true
   }
 
-  /** Demands a market until `release` is called as often. Returns false if a limit is reached. */
+  /** Demands a market until `release` is called as often as `hold`. Returns false if a limit is reached. */
   hold(market: MarketNumber, owner: string, reason: HoldReason): boolean {
     const held = this.#markets.get(market)?.holds.get(reason)?.get(owner) ?? 0
     if (held === 0) {
@@ -85,7 +85,7 @@ export class CoverageDemand {
     return true
   }
 
-  /** Ends one hold. The market is requested until `untilMs` in its place. Unknown holds have no effect. */
+  /** Ends one hold. A request until `untilMs` replaces it. Unknown holds have no effect. */
   release(market: MarketNumber, owner: string, reason: HoldReason, untilMs: number): void {
     const demand = this.#markets.get(market)
     const owners = demand?.holds.get(reason)
@@ -105,7 +105,7 @@ export class CoverageDemand {
     if (demand.request === null) this.request(market, owner, untilMs)
   }
 
-  /** Removes all demands of a market, which was resolved or removed. */
+  /** Must be called when the market was resolved or removed. */
   remove(market: MarketNumber): void {
     const demand = this.#markets.get(market)
     if (demand === undefined) return
@@ -118,7 +118,7 @@ export class CoverageDemand {
     this.#markets.delete(market)
   }
 
-  /** Ends a market's request if it is over. Returns whether the market is still demanded. */
+  /** Removes a request that is over. Returns whether the market is still demanded. */
   isDemanded(market: MarketNumber, nowMs: number): boolean {
     const demand = this.#markets.get(market)
     if (demand === undefined) return false
@@ -130,7 +130,7 @@ export class CoverageDemand {
     return false
   }
 
-  /** The demanded markets. Ending demands during the iteration is safe. */
+  /** Ending demands during the iteration is safe. */
   markets(): Iterable<MarketNumber> {
     return this.#markets.keys()
   }
@@ -144,7 +144,7 @@ export class CoverageDemand {
     return demand
   }
 
-  /** If all places are taken, a market of the largest owner makes room for an owner with fewer demands. */
+  /** If all places are taken, an owner with few demands displaces a market of the largest owner. */
   #hasRoom(market: MarketNumber, owner: string, kind: 'request' | 'hold'): boolean {
     if (this.#owners.countOf(owner) >= demandedMarketsOfOwnerMax) return false
     const isFull = () =>

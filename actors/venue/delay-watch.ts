@@ -1,7 +1,6 @@
 // Measures ten times a second how long messages wait in this process and how late the event loop is. Calls `onLate` of
-// actors whose messages wait too long, and notifies the venues. Decides which streams are read: none while too many
-// messages wait, no trades while trades wait too long. It is not an actor, because it must also run while no messages
-// are handled.
+// actors whose messages wait too long, and notifies the venues. Reads no stream while too many messages wait, and no
+// trades while trades wait too long. It is not an actor, because it must also run while no messages are handled.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { delayCheckMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'
@@ -18,7 +17,7 @@ export interface DelayWatcher {
   read(what: Readable): void
 }
 
-/** Ten samples a second: the longest wait is over two seconds, the loop's longest delay over five. */
+/** Ten samples a second. Waits are the maximum of two seconds, loop delays of five seconds. */
 const WAIT_SAMPLES = 20
 const LOOP_SAMPLES = 50
 

@@ -1,6 +1,6 @@
 // Measures the delay of one venue's messages (`lagMs`) and detects messages that stayed unread in the kernel because
-// this process was slow (`isBehind`). Receive times do not show that, because they are taken when a message is read.
-// `isBehind` therefore requires that this process was slow (event loop blocked or reading paused). Unless the loop was
+// this process was slow (`isBehind`). Receive times do not show that delay, because they are taken when a message is
+// read. `isBehind` therefore requires that the event loop was blocked or reading was paused. Unless the loop was
 // blocked for long, messages must also be later than usual for the venue.
 
 import type { VenueEvent } from '../../engine/events.ts'
@@ -10,7 +10,7 @@ import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../../engine/lim
 export interface OwnDelay {
   /** Monotonic time in milliseconds. */
   readonly nowMs: number
-  /** Longest waits of messages about books, and of other messages, in the last two seconds. */
+  /** Longest waits in the last two seconds: of messages about books, and of all other messages. */
   readonly waitedMs: number
   readonly retainedMs: number
   /** Whether reading of trades is paused because they wait too long. */
@@ -18,27 +18,27 @@ export interface OwnDelay {
   /** Delay of the event loop at this sample, and its maximum in the last five seconds. */
   readonly loopMs: number
   readonly loopMsMax: number
-  /** How long all streams have been paused; 0 if books are read. */
+  /** Duration of the current pause of all streams. 0 if books are read. */
   readonly pausedMs: number
   /** Change of the calendar time relative to the monotonic time since the last sample. */
   readonly wallClockShiftMs: number
 }
 
 /**
- * Interval in which the minimum difference between receive time and venue time is taken. The usual difference is the
- * minimum of the current and the previous interval.
+ * The usual difference between receive time and venue time is the minimum of the current and the previous interval of
+ * this length.
  */
 const FLOOR_EVERY_MS = 300_000
-/** A larger shift means that the clock was set. NTP slewing shifts it by only 0.5 ms a second. */
+/** A larger shift means that the clock was set. NTP slewing shifts the clock by only 0.5 ms a second. */
 const WALL_CLOCK_SHIFT_MS = 250
 /** If this process was not slow for this long, late messages are due to the venue or its clock. */
 const HEALTHY_MS = 60_000
 /** From this delay the event loop counts as slow. On an idle machine the delay is a few milliseconds. */
 const LOOP_MS_SLOW = 100
 /**
- * `isBehind` ends after CALM_SAMPLES samples in a row whose messages are at most EXCESS_MS_CALM later than usual. If a
- * message was late, samples without messages do not count as calm. It then also ends after EMPTY_SAMPLES such samples
- * in a row in which this process is not slow.
+ * `isBehind` ends after CALM_SAMPLES samples in a row whose messages are at most EXCESS_MS_CALM later than usual. After
+ * a late message, samples without messages are not calm. `isBehind` then also ends after EMPTY_SAMPLES such samples in
+ * a row in which this process is not slow.
  */
 const EXCESS_MS_CALM = 500
 const CALM_SAMPLES = 3
@@ -46,10 +46,7 @@ const EMPTY_SAMPLES = 20
 
 export class VenueDelay {
   #lagMs: number | null = null
-  /**
-   * Maximum of receive time minus venue time over the changes since the last sample. The maximum is used because a
-   * single connection may be late.
-   */
+  /** Maximum of receive time minus venue time since the last sample. The maximum detects a single late connection. */
   #latestMs: number | null = null
   #excessMs = 0
   #floorMs = Number.POSITIVE_INFINITY
@@ -59,7 +56,6 @@ export class VenueDelay {
   /** While `isBehind`: whether a message was late. False if only the event loop was blocked. */
   #hasLateMessage = false
   #behindSinceMs = 0
-  /** Time of the last sample. */
   #sampledAtMs = 0
   #isSlow = false
   #calmSamples = 0
@@ -68,7 +64,7 @@ export class VenueDelay {
   #changeCount = 0
   #healthySinceMs: number | null = null
 
-  /** Smoothed delay from the venue's time to the receive time, in ms; null before the first book change. */
+  /** Smoothed delay from the venue's time to the receive time, in ms. Null before the first book change. */
   get lagMs(): number | null {
     return this.#lagMs === null ? null : Math.round(this.#lagMs)
   }
@@ -78,12 +74,11 @@ export class VenueDelay {
     return this.#isBehind
   }
 
-  /** Number of changes of `isBehind`. */
   get changeCount(): number {
     return this.#changeCount
   }
 
-  /** How much later than usual the latest book change of the last sample was, in ms; 0 without a change. */
+  /** Delay of the latest book change of the last sample beyond the usual delay, in ms. 0 without a change. */
   get excessMs(): number {
     return this.#excessMs
   }
@@ -148,7 +143,7 @@ export class VenueDelay {
     return true
   }
 
-  /** Discards the usual difference, so that it is measured anew. */
+  /** Discards the usual difference, so that it is measured again. */
   #resetFloor(): void {
     this.#floorMs = Number.POSITIVE_INFINITY
     this.#olderFloorMs = Number.POSITIVE_INFINITY

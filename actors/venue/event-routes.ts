@@ -1,5 +1,5 @@
-// Routes an event to its actor with one map lookup from outcome to market. A trade of an unknown market is sent to the
-// venue's actor, which requests the market. Each event is counted once, as routed or as unowned.
+// Routes an event to its actor with one map lookup from outcome to market. The venue's actor receives trades of unknown
+// markets and requests these markets.
 
 import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -9,7 +9,6 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { ActorRef } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'
 
-/** An open venue with its actor. */
 export interface OpenVenue {
   readonly venue: Venue
   readonly actor: VenueActor
@@ -38,7 +37,6 @@ export class EventRoutes {
     this.#venues.set(venue.actor.venue, venue)
   }
 
-  /** Sends an event to its actor. */
   route(event: VenueEvent): void {
     const venue = this.#venues.get(event.venue)
     venue?.actor.note(event)

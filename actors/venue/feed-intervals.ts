@@ -1,6 +1,6 @@
 // Records the intervals in which a venue's feed was live and all its markets were covered. Within an interval, a
-// missing tick means that the price did not change. An interval ends when the last data arrived, not when the loss was
-// detected. While only some markets are covered, the current interval is not stored, because the others may lack ticks.
+// missing tick means an unchanged price. An interval ends at the last received data, not at the detection of the loss.
+// An interval with partial coverage is not stored, because uncovered markets may lack ticks.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -13,7 +13,7 @@ interface FeedIntervalsParts {
   readonly clock: Clock
 }
 
-/** How often the end of the current interval is written. A crash loses at most this much. */
+/** Interval of storing the end of the current interval. A crash loses at most this time. */
 const WRITE_EVERY_MS = 10_000
 
 export class FeedIntervals {
@@ -28,14 +28,14 @@ export class FeedIntervals {
     this.#parts = parts
   }
 
-  /** Start of the current interval; null while the feed is not live. */
+  /** Null while the feed is not live. */
   get liveSinceMs(): TimeMs | null {
     return this.#fromMs
   }
 
   /**
-   * Starts or extends the interval to the feed's newest data. Must be called about every second while the feed is live.
-   * `isOfAll`: whether all markets are covered. A change of it starts a new interval.
+   * Extends the interval to the feed's newest data, or starts one. Must be called about every second while the feed is
+   * live. `isOfAll`: whether all markets are covered. A change of `isOfAll` starts a new interval.
    */
   extend(lastDataAtMs: TimeMs | null, isOfAll = true): void {
     const { clock } = this.#parts
@@ -56,7 +56,7 @@ export class FeedIntervals {
     if (clock.monotonicMs() - this.#writtenAtMs >= WRITE_EVERY_MS) this.#write()
   }
 
-  /** Ends the interval. Must be called when the feed is not live, even for a moment. */
+  /** Must be called when the feed is not live, even for a moment. */
   end(): void {
     if (this.#fromMs === null) return
     this.#write()

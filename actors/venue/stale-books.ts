@@ -1,6 +1,6 @@
-// The stale books of one venue, for each of which a snapshot is requested until it arrives. Books that became stale
-// because this process was slow ("late" books) are requested a few at a time when there is capacity. All their
-// snapshots at once would cause the next delay.
+// The stale books of one venue. A snapshot of each is requested until it arrives. Books that became stale because this
+// process was slow ("late" books) are requested a few at a time, because all their snapshots at once would cause the
+// next delay.
 
 import {
   firstBookMsMax,
@@ -25,12 +25,11 @@ export class StaleBooks {
     return this.#dueAtMs.size + this.#deferred.size
   }
 
-  /** Number of late books. */
   get lateCount(): number {
     return this.#late.size
   }
 
-  /** Records a request for the book. A deferred book is no longer deferred. */
+  /** Records a request for the book. The book is no longer deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
     const dueAtMs = nowMs + staleRetryMs

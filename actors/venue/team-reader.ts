@@ -1,4 +1,4 @@
-// Reads the venues' lists of teams at startup and once a day. Teams are used to group games.
+// Reads the venues' lists of teams at startup and once a day. The teams are used to assign markets to games.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { Log } from '../../engine/process/log.ts'

@@ -9,12 +9,12 @@ import type { KnownMarket } from '../catalog/catalog.ts'
 const WITHOUT_CHANGE_MS = 5_000
 /** Trades that arrive with a larger delay are ignored, because they do not describe the current book. */
 const TRADE_AGE_MS_MAX = 30_000
-/** A contradicted book is not compared with trades for this long, because some trades may bypass the book. */
+/** A contradicted book is not compared with trades for this time, because some trades may bypass the book. */
 const COOLDOWN_MS = 30_000
 
 interface Watch {
   readonly dueMs: number
-  /** Of the first trade: the earlier of its venue time and its receive time. */
+  /** The earlier of the first trade's venue time and receive time. */
   readonly tradedAtMs: number
   readonly receivedAtMs: number
   low: PriceMicros
@@ -22,7 +22,7 @@ interface Watch {
 }
 
 export interface Contradictions {
-  /** A trade was outside their best prices, and they had not been confirmed since long before it. */
+  /** A trade was outside their best prices, and no message had confirmed those prices for a long time. */
   readonly contradicted: readonly KnownMarket[]
   /** Only one of these two conditions holds. */
   readonly suspect: readonly KnownMarket[]

@@ -1,5 +1,5 @@
-// The resolved markets of one venue whose payout is unknown, and when each is requested next: after seconds at first,
-// then every hour. catalog-reader.ts makes the requests.
+// The resolved markets of one venue whose payout is unknown. Each is requested after seconds at first, then every hour.
+// catalog-reader.ts makes the requests.
 
 import type { NativeMarketId } from '../../engine/ids.ts'
 import { DAY_MS } from '../../engine/units.ts'
@@ -9,8 +9,8 @@ const WAITS_MS = [5_000, 15_000, 45_000, 120_000, 600_000, 3_600_000] as const
 /** A payout is requested for this long after the market's end. A venue may never publish it. */
 export const UNSETTLED_MS = 30 * DAY_MS
 /**
- * If there are more markets, one with the longest current delay is dropped until the next start: of these, the one that
- * was requested least recently.
+ * When full, a market with the longest current delay is dropped until the next start. Of these markets the least
+ * recently requested one is dropped.
  */
 const MARKETS_MAX = 10_000
 const BATCH = 100
@@ -32,8 +32,8 @@ export class UnsettledMarkets {
   }
 
   /**
-   * Adds a market that ended at `endedAtMs`, unless it is already listed or ended more than `UNSETTLED_MS` ago.
-   * `isFresh`: it has just resolved, so its payout may follow within seconds. Times are Unix milliseconds.
+   * Ignores a market that is already listed or ended more than `UNSETTLED_MS` ago. `isFresh`: the market has just
+   * resolved, so its payout may follow within seconds. Times are Unix milliseconds.
    */
   add(market: NativeMarketId, of: { endedAtMs: number; nowMs: number; isFresh: boolean }): void {
     if (this.#byWait.some(({ markets }) => markets.has(market))) return
@@ -43,8 +43,8 @@ export class UnsettledMarkets {
   }
 
   /**
-   * Returns at most BATCH due markets for which `isUnsettled` holds, shortest delay first, and schedules their next
-   * request. Removes due markets for which it does not hold.
+   * Returns at most BATCH due markets for which `isUnsettled` is true, shortest delay first, and schedules their next
+   * request. Removes due markets for which `isUnsettled` is false.
    */
   takeDue(nowMs: number, isUnsettled: (market: NativeMarketId) => boolean): NativeMarketId[] {
     const due: NativeMarketId[] = []

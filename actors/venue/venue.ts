@@ -1,6 +1,5 @@
 // The actor of one venue. Decides which markets are watched, tracks whether the feed is live, and publishes each change
-// of the feed's state. After a loss it marks books stale, requests them until they are fresh, and fetches missed
-// trades.
+// of the feed's state. After a loss it marks books stale, requests them until they are live, and fetches missed trades.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../engine/clock.ts'
@@ -67,13 +66,13 @@ interface VenueActorParts {
   /** Whether every mailbox is empty. */
   readonly isHandled: () => boolean
   readonly bookLimits: BookCheckLimits
-  /** `because`: where the policy comes from, for the log. */
+  /** `because`: source of the policy, for the log. */
   readonly coverage: { readonly policy: CoveragePolicy; readonly because: string }
   /** Markets of matches and opportunities. They are always covered, and confirmed before all others. */
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** The feed counts as stale if no data arrives for this long. */
+/** The feed counts as stale if no data arrives for this time. */
 const NO_DATA_MS_MAX = 30_000
 /** Maximum trades of unknown markets in memory. Further ones are dropped and announced as a gap. */
 const HELD_TRADES_MAX = 10_000
@@ -91,7 +90,9 @@ const LATE_FOR_MS = 3_000
 const OVERDUE_MS = 172_800_000
 /** Reason of a book gap found by a REST read. */
 const REST_DIFFERS = 'the book differs from REST'
-/** If more books than this, or all of at least two live books, become stale at once, one `status` update announces them. */
+/**
+ * If more books than this, or all of at least two live books, become stale at once, one `status` update announces them.
+ */
 const STALE_EACH_MAX = 100
 /** Books that are still stale this long after that update are announced one by one if the feed is live. */
 const STALE_TOGETHER_MS = 60_000
@@ -130,9 +131,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #tradeCounts = { sinceMs: 0, stream: 0, fetched: 0 }
   /** Calendar time of the last start of the trade stream. */
   #upSinceMs = Number.POSITIVE_INFINITY
-  /** Time of the last run's newest trade; null once the trades since then were requested. */
+  /** Time of the last run's newest trade. Null when the trades since then were requested. */
   #unrequestedSinceMs: TimeMs | null
-  /** Start of the trade stream's outage; null while the stream is up. */
+  /** Start of the trade stream's outage. Null while the stream is up. */
   #downSinceMs: TimeMs | null = null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
@@ -253,7 +254,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (lost.kind === 'trade') this.#announceGap(lost.venueTimeMs, lost.venueTimeMs, 1)
   }
 
-  /** Must be called with every event of this venue before it is routed. Measures the delay and counts trades. */
+  /** Measures the delay and counts trades. Must be called with every event of this venue before the event is routed. */
   note(event: VenueEvent): void {
     if (event.kind === 'bookChange') this.delay.note(event)
     if (event.kind !== 'trade') return
@@ -296,8 +297,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   read(what: Readable): void {
     this.#parts.venue.feed.read(what)
   }
-
-  // Books
 
   #takeBooksEvent(event: FeedEvent): void {
     if (event.kind === 'feedUp') return
@@ -357,7 +356,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#together.clear()
   }
 
-  /** Schedules a second REST read of a book, because the first one differed. */
   checkAgain({ venue, nativeId }: MarketRef): void {
     const market = this.#coveredMarket(venue, nativeId)
     if (market === null) return
@@ -384,7 +382,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return market !== null && this.isCovered(market.actor.ref.number) ? market : null
   }
 
-  /** Requests the book of a market. With the reason {@link DELAYED} the request waits for capacity. */
+  /** With the reason {@link DELAYED} the request waits for capacity. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
     const market = this.#coveredMarket(venue, nativeId)
     if (market === null) return
@@ -395,7 +393,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#resync([outcome], reason)
   }
 
-  /** Marks a book for repeated requests. Only an open market is certain to have a book. */
+  /** Only an open market is certain to have a book. */
   #noteStale(market: KnownMarket): void {
     if (market.actor.summary.status !== 'open') return
     this.#stale.add(market, this.#parts.clock.monotonicMs())
@@ -417,8 +415,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     counts.books.inc(outcomes.length)
     this.#parts.venue.feed.resync(outcomes)
   }
-
-  // Trades
 
   #takeTradesEvent(event: FeedEvent): void {
     if (event.kind === 'feedDown') {
@@ -455,7 +451,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
     // The mark must not be later than the start of an unread range, or a killed process would lose trades. A live trade
-    // is recorded on arrival, while the `feedUp` message that requests the range may still wait in the mailbox.
+    // moves the mark on arrival, while the `feedUp` message that requests the range may still wait in the mailbox.
     const unreadMs = this.#backFill.unreadSinceMs ?? nowMs
     const unrequestedMs = this.#unrequestedSinceMs ?? nowMs
     const markMs = Math.min(
@@ -480,7 +476,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#reader.request(event.market)
   }
 
-  /** Venue time of the oldest held trade; Infinity if there is none. Held trades are only in memory. */
+  /** Venue time of the oldest held trade. Infinity if there is none. Held trades are only in memory. */
   #heldSinceMs(): number {
     const times = [...this.#held.values()].flatMap((held) => held.map((one) => one.venueTimeMs))
     return Math.min(...times)
@@ -520,7 +516,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     })
   }
 
-  /** Gives up missing trades, because the venue now serves another environment than the one of the stored trades. */
+  /** Announces the missing trades as a gap, because the venue serves data of another environment than before. */
   #abandonMissing(knownCount: number, got: number): void {
     const sample = `${knownCount} open markets known, ${got} others listed`
     this.#parts.venue.drift.note('catalogue', 'none of the known markets', sample)
@@ -531,12 +527,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#backFill.abandon(this.#parts.clock.nowMs())
   }
 
-  /** Fetches trades since `fromMs` again, because a market's full mailbox rejected one. */
   backFillTrades(fromMs: TimeMs): void {
     this.#backFill.fillFrom(fromMs)
   }
-
-  // Catalogue
 
   #takePage(page: CatalogPage): void {
     const onOlder = (market: NativeMarketId) => {
@@ -623,19 +616,16 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.coverage.watch(known)
   }
 
-  // Coverage
-
   /** Whether the market's book is subscribed or polled, or will be because the policy covers all markets. */
   isCovered(market: MarketNumber): boolean {
     return this.coverage.isAll || this.coverage.isCovered(market)
   }
 
-  /** Where the coverage policy comes from. */
   get coverageBecause(): string {
     return this.#coverageBecause
   }
 
-  /** Replaces the coverage policy. Resolves when the feed subscribes to its markets. */
+  /** Resolves when the feed subscribes to the policy's markets. */
   setCoverage(policy: CoveragePolicy, because: string): Promise<void> {
     this.#coverageBecause = because
     return this.coverage.setPolicy(policy).then(() => this.#logCoverage())
@@ -649,7 +639,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
   }
 
-  /** An uncovered book is not a lost one: it is neither requested nor counted as stale. */
+  /** An uncovered book is neither requested nor counted as stale. */
   #noteUncovered(markets: readonly KnownMarket[]): void {
     for (const market of markets) {
       this.#stale.remove(market)
@@ -688,7 +678,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
   }
 
-  /** Tracks updates of the venue's markets: a fresh book is no longer stale, and a resolved market is unwatched. */
   onUpdate(update: Update): void {
     switch (update.kind) {
       case 'bookReplaced':
@@ -738,7 +727,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.venue.feed.unwatch([ref.nativeId])
   }
 
-  /** Removes a resolved or uncovered market from the book checks. */
   #drop(market: KnownMarket): void {
     const { number } = market.actor.ref
     this.#live.delete(number)
@@ -746,8 +734,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#bookChecks.remove(market)
     this.#tradeChecks.remove(market)
   }
-
-  // State
 
   #everySecond(): void {
     this.coverage.everySecond()
@@ -794,7 +780,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.reason === null ? 'live' : 'stale'
   }
 
-  /** Why the feed is not live; null if it is live. */
+  /** Null if the feed is live. */
   get reason(): StaleReason | null {
     if (this.#together.size > 0) return this.#togetherReason
     return this.#ownReason
@@ -810,14 +796,17 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#isLate ? 'delayed' : null
   }
 
-  /** Number of books that are not live but were. Includes all live books while the venue's messages stay unread. */
+  /**
+   * Number of books that were live and are not live now. Includes all live books while the venue's messages stay
+   * unread.
+   */
   get staleBooks(): number {
     return this.#lost.size + (this.delay.isBehind ? this.#live.size : 0)
   }
 
   /**
-   * Start of the current interval in which no change of the market's price was missed. Null if the market is not covered
-   * or the feed is not live.
+   * Start of the current interval in which no change of the market's price was missed. Null if the market is not
+   * covered or the feed is not live.
    */
   liveSinceOf(market: MarketNumber): TimeMs | null {
     const [feedMs, coveredMs] = [this.liveSinceMs, this.coverage.sinceMs(market)]
@@ -825,7 +814,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return feedMs > coveredMs ? feedMs : coveredMs
   }
 
-  /** Start of the current interval without a missed message; null if the feed or its books are not live. */
+  /** Start of the current interval without a missed message. Null if the feed or its books are not live. */
   get liveSinceMs(): TimeMs | null {
     return this.#intervals.liveSinceMs
   }

@@ -1,5 +1,5 @@
-// Resolves an address to its wallet from memory, from disk, or by a venue request. The address may be that of the
-// wallet itself (the proxy) or of its owner (the EOA).
+// Resolves an address to its wallet: from memory, from disk, or by a venue request. The address may be that of the
+// wallet (the proxy) or of its owner (the EOA).
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -27,9 +27,8 @@ interface WalletAddressParts {
   readonly clock: Clock
   readonly warmWallets: WarmWallets
   readonly signal: AbortSignal
-  /** Loads a wallet into memory. */
   readonly load: (record: StoredWallet, opened: PnlState | null) => WarmWallet
-  /** Finds a wallet's events in this server's own log of trades. */
+  /** Finds a wallet's events in the local trade log. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
   /** Called when a wallet is stored for the first time. */
   readonly onNew: (record: StoredWallet) => void
@@ -38,7 +37,6 @@ interface WalletAddressParts {
 
 type ProfileSource = Pick<VenueWallets, 'profile'>
 
-/** Who requests a wallet, and the deadline of the request. */
 export interface WalletRequest {
   readonly deadline: Deadline
   readonly requester: Requester
@@ -52,7 +50,6 @@ const PROFILE_MS = 6 * HOUR_MS
 export class WalletAddresses {
   readonly #parts: WalletAddressParts
   readonly #profiles: WalletProfiles
-  /** Running loads by address. */
   readonly #created = new Map<WalletAddress, Promise<WarmWallet>>()
 
   constructor(parts: WalletAddressParts) {
@@ -61,7 +58,7 @@ export class WalletAddresses {
   }
 
   /**
-   * Loads the wallet of an address into memory; null if neither the venue nor our log of trades knows the address.
+   * Loads the wallet of an address into memory. Null if neither the venue nor the local trade log knows the address.
    * `venue` is null while it is not connected. Rejects with EngineError UNAVAILABLE if the venue does not answer in
    * time. Rejects with RATE_LIMITED if the requester requested too many unknown addresses within a minute.
    */
@@ -84,7 +81,7 @@ export class WalletAddresses {
     const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
-    // A concurrent request by the other address may have loaded the wallet.
+    // A concurrent request for the wallet's second address may have loaded the wallet.
     const warm = warmWallets.use(profile.proxy) ?? (await this.#loadedFor(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
@@ -154,15 +151,11 @@ export class WalletAddresses {
   }
 }
 
-/** A profile without names, for a wallet that the venue does not know. */
+/** For a wallet that the venue does not know. */
 function nameless(proxy: WalletAddress): WalletProfile {
   return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
 }
 
-/**
- * Maximum concurrent profile requests, in total and per requester. They are short, and the rest of a first request waits for
- * them.
- */
 const RUNNING_MAX = 4
 const RUNNING_OF_ONE_MAX = 2
 interface ProfileCall {
@@ -173,17 +166,14 @@ interface ProfileCall {
 /** An address that the venue does not know is requested again after this time. */
 const UNKNOWN_MS = MINUTE_MS
 
-/**
- * Requests profiles from the venue. All callers of an address share one request. An unknown address is not requested
- * again for a minute.
- */
+/** All callers of an address share one profile request. An unknown address is not requested again for a minute. */
 class WalletProfiles {
   readonly #clock: Clock
   readonly #slots: Slots
   readonly #budget: VenueBudget
-  /** Running and queued requests by address. */
+  /** Running and queued requests. */
   readonly #fetches = new Map<WalletAddress, Promise<WalletProfile | null>>()
-  /** Unknown addresses with the monotonic time at which each may be requested again; the oldest first. */
+  /** Unknown addresses with the monotonic time at which each may be requested again, oldest first. */
   readonly #unknownAddresses = new Map<WalletAddress, number>()
 
   constructor(clock: Clock) {
@@ -212,7 +202,7 @@ class WalletProfiles {
     this.#budget.take(by.requester)
     const fetching = this.#fetch(address, venue, by).finally(() => this.#fetches.delete(address))
     this.#fetches.set(address, fetching)
-    // The request continues if its caller has timed out.
+    // The request continues after its caller has timed out.
     fetching.catch(() => undefined)
     return fetching
   }
@@ -231,7 +221,7 @@ class WalletProfiles {
   }
 }
 
-/** The stored PnlState of a wallet; null if there is none or it is damaged. */
+/** Null if no state is stored or the stored one is damaged. */
 async function loadPnlState(
   table: Pick<WalletTable, 'pnlState'>,
   { proxy, pnlEvents, events }: StoredWallet,

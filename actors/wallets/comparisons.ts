@@ -1,6 +1,6 @@
 // Compares the positions of a wallet with the positions that the venue lists. Markets with unsettled events are
-// excluded, because the venue's history and its position list may disagree there. A different size counts only if it
-// persists after another sync.
+// excluded, because the venue's history and its list of positions may disagree there. A different size counts only if
+// it persists after another sync.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
@@ -12,14 +12,13 @@ import { type Difference, reconcile } from '../../engine/wallets/reconcile.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
-/** A wallet and its last comparison. `comparedMs` is monotonic; null: never compared. */
+/** `comparedMs`: monotonic time of the last comparison. Null: never compared. */
 export interface Compared {
   readonly wallet: Wallet
   comparedMs: number | null
   comparison: Comparison | null
 }
 
-/** Differences between the positions here and at the venue. */
 interface Comparison {
   readonly atMs: TimeMs
   /** Number of positions in the venue's answer, open and closed. */
@@ -30,16 +29,14 @@ interface Comparison {
 interface ComparisonsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Aborts at shutdown. */
   readonly signal: AbortSignal
   /** Resolves when no request waits for a sync. Comparisons and syncs share the venue's quota. */
   readonly idle: () => Promise<void>
 }
 
-/** Venue requests of a comparison. */
 interface ComparisonSource {
   readonly wallets: Pick<VenueWallets, 'positions'>
-  /** Syncs the wallet again; resolves to whether the venue answered. */
+  /** Syncs the wallet again. Resolves to whether the venue answered. */
   readonly resync: () => Promise<boolean>
 }
 
@@ -50,9 +47,9 @@ interface ComparisonSource {
 const RUNNING_MAX = 1
 const WAITING_MAX = 16
 const COMPARE_EVERY_MS = HOUR_MS
-/** Interval while sizes differ, because the venue may correct its error. */
+/** Interval while sizes differ. The venue may correct its error. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
-/** The venue lists at most this many open positions. A longer list is cut, and a missing position is then no difference. */
+/** The venue lists at most this many open positions. In a list of this length, a missing position is no difference. */
 const LISTED_MAX = 10_000
 const WORST_COUNT = 3
 
@@ -130,7 +127,7 @@ export class WalletComparisons {
     const moving = unsettledMarkets(wallet)
     const theirs = await venue.positions(wallet.record.proxy, signal)
     signal.throwIfAborted()
-    // One PnlState is used throughout. Markets of fills that arrive meanwhile are excluded below.
+    // Both comparisons use this PnlState. Markets of fills that arrive meanwhile are excluded below.
     const ours = wallet.shown.positions()
     const coverage = { isComplete: theirs.length < LISTED_MAX }
     const all = await runInSlices(clock, reconcile(ours, theirs, coverage))

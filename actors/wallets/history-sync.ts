@@ -1,4 +1,4 @@
-// One sync of a wallet's history with the venue. Appends settled events (which no longer change) to the ledger and
+// One sync of a wallet's history with the venue. Appends settled events, which no longer change, to the ledger and
 // returns the unsettled ones. A shown event that the venue's answer lacks stays unsettled for WAITED_MS.
 
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -9,8 +9,8 @@ import { inOrder, notAmong } from './live-fills.ts'
 import type { MarketSource } from './wallet-markets.ts'
 
 /**
- * Events younger than this are not settled during a sync, because the venue may still change the events of their
- * seconds. It is twice the time that the venue states (HistoryCoverage).
+ * Younger events stay unsettled, because the venue may still change the events of their seconds. Twice the time that
+ * the venue states (HistoryCoverage).
  */
 const YOUNG_MS = 120_000
 /** Several times the longest delay of the venue's history. An older event that the history lacks is settled anyway. */
@@ -23,9 +23,9 @@ export interface WalletSource extends MarketSource {
 export interface Settled {
   /** Ordered by time. */
   readonly events: readonly WalletEvent[]
-  /** Once these events are appended, the ledger contains everything before this time. */
+  /** When these events are appended, the ledger contains everything before this time. */
   readonly settledToMs: TimeMs
-  /** Time of the last of these events that the venue returned; null: it returned none of them. */
+  /** Time of the last of these events that the venue returned. Null: the venue returned none of them. */
   readonly listedToMs: TimeMs | null
   /** Number of these events that the venue did not return. */
   readonly unlistedCount: number
@@ -34,23 +34,23 @@ export interface Settled {
 interface HistorySyncTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
-  /** Time of the last known event; null: no event is known. */
+  /** Time of the last known event, or null. */
   readonly lastMs: TimeMs | null
   readonly nowMs: TimeMs
   /** Events that users see after the end of the ledger, in order. */
   readonly shown: readonly WalletEvent[]
-  /** Appends events to the ledger. The sync requests no further events until it resolves. */
+  /** Appends events to the ledger. The sync requests no further events until the promise resolves. */
   readonly settle: (settled: Settled) => Promise<void>
 }
 
 export interface HistorySyncResult extends Pick<HistoryCoverage, 'isComplete' | 'isTailComplete'> {
   readonly settledToMs: TimeMs
-  /** Nothing was settled although there may be more events: the venue no longer lists the last known event. */
+  /** The venue no longer lists the last known event, and nothing was settled although there may be more events. */
   readonly isStuck: boolean
   readonly isLastListed: boolean
   /** The events that the venue returned from `settledToMs` on, in order. */
   readonly unsettled: readonly WalletEvent[]
-  /** `unsettled` preceded by the last settled events, for comparison with live fills. */
+  /** The last settled events followed by `unsettled`, for comparison with live fills. */
   readonly recent: readonly WalletEvent[]
   /** Shown events from `settledToMs` on that the venue did not return. */
   readonly retained: readonly WalletEvent[]

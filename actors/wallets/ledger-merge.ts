@@ -1,5 +1,5 @@
-// Merges a wallet's ledger with the venue's full history. The result contains the events of both. Of an event in both
-// it takes the venue's version, completed with the stored fields that the venue omits.
+// Merges a wallet's ledger with the venue's full history. The result contains the events of both. For an event in both,
+// the venue's version is used, with stored values for fields that the venue omits.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -14,7 +14,7 @@ const SHIFT_MS = 120_000
 /** Events collected before they are written. */
 const WRITTEN_EVENTS = 2 * blockEvents
 
-/** Maximum number of events that the venue lacks that are stored for operators. Their count is always complete. */
+/** Maximum ledger events that are stored for operators because the venue lacks them. Their count is always complete. */
 const SHOWN_MAX = 1_000
 
 /** The differences between the venue's full history and the ledger. */
@@ -23,7 +23,9 @@ export interface LedgerDifference {
   /** Ledger events that the venue's history lacks: their number, and the first SHOWN_MAX of them. */
   readonly lackingCount: number
   readonly lacking: readonly WalletEvent[]
-  /** Number of venue events that the ledger lacked, and of those whose fields differed. The merged ledger contains them. */
+  /**
+   * Number of venue events that the ledger lacked, and of those whose fields differed. The merged ledger contains them.
+   */
   readonly addedCount: number
   readonly changedCount: number
 }
@@ -34,7 +36,7 @@ export class WalletMerge {
   readonly #yielder: EventLoopYielder
   /** Offset of the next ledger event to read. */
   #position = 0
-  /** Ledger events read so far that no venue event matches yet, with their keys; oldest first. */
+  /** Ledger events read so far that no venue event matches yet, with their keys, oldest first. */
   readonly #waiting = new Map<WalletEvent, string>()
   readonly #byKey = new Map<string, WalletEvent[]>()
   #out: WalletEvent[] = []
@@ -44,7 +46,7 @@ export class WalletMerge {
   #changedCount = 0
   #lastListedMs: TimeMs | null = null
 
-  /** `merged`: the empty ledger on the other side of the wallet's storage, which receives the result. */
+  /** `merged`: an empty ledger that receives the result. */
   constructor(ledger: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
     this.#ledger = ledger
     this.#merged = merged
@@ -56,7 +58,7 @@ export class WalletMerge {
     return this.#addedCount + this.#changedCount
   }
 
-  /** Time of the last event in the venue's history; null: it is empty. */
+  /** Time of the last event in the venue's history. Null if the history is empty. */
   get lastListedMs(): TimeMs | null {
     return this.#lastListedMs
   }
@@ -67,7 +69,7 @@ export class WalletMerge {
     return lastMs === null || (this.#lastListedMs ?? 0) >= lastMs
   }
 
-  /** The differences. Lacking events count only before `settledToMs`, or all of them if the venue's history is empty. */
+  /** Lacking events count only before `settledToMs`, or all of them if the venue's history is empty. */
   difference(settledToMs: TimeMs): Omit<LedgerDifference, 'atMs'> {
     const endMs = this.#lastListedMs === null ? Number.POSITIVE_INFINITY : settledToMs
     return {
@@ -102,8 +104,8 @@ export class WalletMerge {
   }
 
   /**
-   * Reads the ledger up to SHIFT_MS after a time. No further venue event can match ledger events that are older than
-   * SHIFT_MS before that time.
+   * Reads the ledger up to SHIFT_MS after a time. Ledger events older than SHIFT_MS before that time can no longer
+   * match.
    */
   async #readLedger(listedMs: number): Promise<void> {
     for (const event of this.#waiting.keys()) {
@@ -147,7 +149,7 @@ export class WalletMerge {
     else this.#byKey.set(key, others)
   }
 
-  /** Writes the full blocks of events that precede all events still to come. */
+  /** Writes full blocks of events that are older than all events still to come. */
   async #write(listedMs: number): Promise<void> {
     if (this.#out.length < WRITTEN_EVENTS) return
     this.#out = inOrder(this.#out)
@@ -160,8 +162,8 @@ export class WalletMerge {
 }
 
 /**
- * The venue's current version of the event, with the stored role and fee where it lacks them. Returns `stored` itself
- * if nothing changed.
+ * The venue's version of the event, with the stored role and fee if the venue omits them. Returns `stored` if nothing
+ * changed.
  */
 function mergedEvent(stored: WalletEvent, listed: WalletEvent): WalletEvent {
   const { usd, fee } = listed.fee === 0 ? stored : listed

@@ -14,10 +14,10 @@ import { packBlock, unpackBlock } from '../../engine/wallets/ledger-block.ts'
 import type { SliceQuery, WalletTable } from '../../storage/contract/storage.ts'
 import { type WalletSide, walletSides } from '../../storage/contract/wallets.ts'
 
-/** Events per block. Packing a block takes about a millisecond. */
+/** Packing a block of this size takes about a millisecond. */
 export const blockEvents = 512
 
-/** A block cannot be read: the wallet must be synced from its beginning. */
+/** A block cannot be read, so the wallet must be synced from its beginning. */
 export class LedgerDamage extends Error {}
 
 /** An event with all events of its time and its index among them. */
@@ -39,7 +39,7 @@ export class WalletLedger {
   /** Time of the first event of each block that was read. */
   readonly #firstMs = new Map<number, TimeMs>()
 
-  /** The ledger of the first `count` events on disk on this side. */
+  /** Opens the first `count` events on disk on this side. */
   constructor(
     table: Pick<WalletTable, 'block' | 'putBlock'>,
     proxy: WalletAddress,
@@ -60,7 +60,6 @@ export class WalletLedger {
     return Math.ceil(this.#count / blockEvents)
   }
 
-  /** Time of the last settled event; null: none. */
   get lastMs(): TimeMs | null {
     return this.#count === 0 ? null : this.at(this.#count - 1).timeMs
   }
@@ -69,14 +68,14 @@ export class WalletLedger {
     return this.#unsettled
   }
 
-  /** Sets the events in memory. They must be in order, and none may precede the last settled one. */
+  /** The events must be in order, and none may precede the last settled event. */
   setUnsettled(events: readonly WalletEvent[]): void {
     this.#unsettled = events
   }
 
   /**
-   * Appends settled events, one block per tick. They count once all are written, so the next append overwrites blocks
-   * left by a crash. Only one call at a time is allowed.
+   * Appends settled events, one block per tick. They count when all are written, so the next append overwrites blocks
+   * left by a crash. Concurrent calls are not allowed.
    */
   async append(events: readonly WalletEvent[]): Promise<void> {
     let written = 0
@@ -103,7 +102,7 @@ export class WalletLedger {
     }
   }
 
-  /** Returns the bytes of a full block. The caller may transfer them to a worker thread. */
+  /** The caller may transfer the bytes to a worker thread. */
   bytesOf(index: number): Uint8Array<ArrayBuffer> {
     const bytes = this.#table.block(this.#proxy, this.#begin + index)
     if (bytes === null || this.#blockAt(index, blockEvents).length !== blockEvents) {
@@ -112,17 +111,16 @@ export class WalletLedger {
     return bytes
   }
 
-  /** Returns the events at offsets [from, to). */
+  /** Offsets [from, to). */
   events(from: number, to: number): readonly WalletEvent[] {
     return [...this.read(from, to)]
   }
 
-  /** Reads the events at offsets [from, to) one at a time. */
+  /** Offsets [from, to), one event at a time. */
   *read(from: number, to: number): Iterable<WalletEvent> {
     for (let position = from; position < to; position += 1) yield this.at(position)
   }
 
-  /** Returns the event at an offset, settled or unsettled. */
   at(position: number): WalletEvent {
     const unsettled = this.#unsettled[position - this.#count]
     if (unsettled !== undefined) return unsettled
@@ -176,7 +174,7 @@ export class WalletLedger {
     return found
   }
 
-  /** Returns all events with the time of one event. */
+  /** Returns all events with the time of the event at `position`. */
   #sameTime(position: number): { begin: number; events: readonly WalletEvent[] } {
     const { timeMs: atMs } = this.at(position)
     const isSame = (at: number): boolean => this.at(at).timeMs === atMs
@@ -187,7 +185,7 @@ export class WalletLedger {
     return { begin, events: this.events(begin, end) }
   }
 
-  /** Offset of the first event at or after a time; the end if there is none. */
+  /** Offset of the first event at or after a time. The end if there is none. */
   #firstAt(atMs: TimeMs): number {
     const end = this.#count + this.#unsettled.length
     if (end === 0 || atMs <= 0) return 0
@@ -207,7 +205,7 @@ export class WalletLedger {
   }
 }
 
-/** Binary search: the first index in [low, high) for which `isReached` is true; `high` if there is none. */
+/** Binary search for the first index in [low, high) for which `isReached` is true. `high` if there is none. */
 function firstIndex(low: number, high: number, isReached: (index: number) => boolean): number {
   let [from, to] = [low, high]
   while (from < to) {

@@ -39,7 +39,6 @@ export class LiveFills {
     else fills.set(this.#serial, fill)
   }
 
-  /** Returns a wallet's fills in order of arrival. */
   of(wallet: WalletAddress): readonly WalletEvent[] {
     const fills = this.#byWallet.get(wallet)
     return fills === undefined ? NO_FILLS : [...fills.values()]
@@ -72,7 +71,7 @@ export function notAmong(
   })
 }
 
-/** Key for comparing events. It excludes the time, which may differ slightly between stream and history. */
+/** The key excludes the time, which may differ slightly between stream and history. */
 export function eventKey({ txHash, market, token, kind, size, price }: WalletEvent): string {
   return `${txHash} ${market} ${token} ${kind} ${size} ${price}`
 }

@@ -1,5 +1,5 @@
-// Finds trades of wallets in this server's own log, for wallets that the venue does not know or no longer lists. The
-// log has no index by wallet, so all waiting wallets share one bounded backward search.
+// Finds trades of wallets in the local trade log, for wallets that the venue does not know or no longer lists. The log
+// has no index by wallet, so all waiting wallets share one bounded backward search.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'
@@ -14,7 +14,7 @@ import { inOrder } from './live-fills.ts'
 interface OwnTradesParts {
   readonly storage: Pick<Storage, 'trades' | 'whales'>
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /** The venue whose trades name wallets; null: no venue does. */
+  /** The venue whose trades name wallets. Null: no venue does. */
   readonly venue: VenueKey | null
   readonly signal: AbortSignal
 }

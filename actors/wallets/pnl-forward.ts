@@ -1,5 +1,5 @@
-// Applies ledger events to a wallet's PnlState. A few events are applied on this thread in time slices, many in a
-// worker thread. Each message to the worker has the packed state and a bounded number of blocks.
+// Applies ledger events to a wallet's PnlState: a few events on this thread in time slices, many in a worker thread.
+// Each message to the worker has the packed state and a bounded number of blocks.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -19,7 +19,7 @@ export interface ForwardParts {
   readonly log: Log
 }
 
-/** A packed PnlState, and the number of ledger events in it. */
+/** `events`: number of ledger events in the state. */
 interface PackedPnlState {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly events: number
@@ -31,7 +31,7 @@ interface ForwardBase {
 }
 
 export interface Forwarded extends ForwardBase {
-  /** The newest state that a worker returned; null: no worker was used. */
+  /** The newest state that a worker returned. Null: no worker was used. */
   readonly packed: PackedPnlState | null
 }
 

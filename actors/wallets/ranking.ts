@@ -1,5 +1,5 @@
 // Ranks wallets by realised profit or volume, over all time and over windows of whole hours. Only the sort keys are in
-// memory; names and totals are read from disk for each page.
+// memory. Names and totals are read from disk for each page.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -33,20 +33,20 @@ type FigureName = keyof RangeFigures
 interface RankedRow {
   readonly proxy: WalletAddress
   figures: Readonly<Record<WalletWindow, RangeFigures>>
-  /** The last hour with an event of the wallet; 0: none. */
+  /** The last hour with an event of the wallet. 0: none. */
   lastHour: number
-  /** Whether the wallet’s answers are complete. Null: the wallet was not loaded in this process. */
+  /** Null: the wallet was not loaded in this process. */
   isComplete: boolean | null
 }
 
-/** Has one row of about 700 bytes for each wallet that was ever requested. */
+/** Each wallet that was ever requested has a row of about 700 bytes. */
 export class WalletRanking {
   readonly #parts: RankingParts
   /** In the order in which wallets were added. Rankings identify a wallet by its index. */
   readonly #rows: RankedRow[] = []
   readonly #byProxy = new Map<WalletAddress, RankedRow>()
   readonly #rankings: Rankings
-  /** The current hour, at which all windows end. */
+  /** All windows end at the current hour. */
   #hour: number
 
   constructor(parts: RankingParts) {
@@ -65,7 +65,6 @@ export class WalletRanking {
     if (row !== undefined) row.isComplete = isComplete
   }
 
-  /** Adds or updates a wallet. */
   put(wallet: StoredWallet): void {
     const { proxy } = wallet
     const figures = windowFigures(wallet, this.#hour)
@@ -79,14 +78,14 @@ export class WalletRanking {
     }
   }
 
-  /** Once an hour: recomputes the windows of all wallets with events in them, in time slices. */
+  /** Called once an hour. Recomputes the windows of all wallets with events in them, in time slices. */
   async roll(signal: AbortSignal): Promise<void> {
     const hour = hourOf(this.#parts.clock)
     if (hour === this.#hour) return
     const oldest = this.#hour - WINDOW_HOURS.thirty_day
     this.#hour = hour
     const yielder = new EventLoopYielder(this.#parts.clock)
-    // Wallets added meanwhile already use the new hour.
+    // Wallets that were added meanwhile already use the new hour.
     for (const row of this.#rows.slice()) {
       if (row.lastHour <= oldest) continue
       const wallet = this.#parts.table.get(row.proxy)
@@ -117,7 +116,6 @@ export class WalletRanking {
     return { wallets, total: numbers.length, next }
   }
 
-  /** Returns all wallets, best first. */
   #ranking({ window, sortBy, pin }: RankingQuery): Ranking {
     const key = `${window} ${sortBy}`
     if (pin !== undefined && pin !== null) {

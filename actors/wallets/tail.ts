@@ -11,7 +11,10 @@ import type { HistorySyncResult } from './history-sync.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
 
-/** After syncs without progress for this long the wallet counts as stuck: the venue no longer lists its last event. */
+/**
+ * A wallet counts as stuck when its syncs make no progress for this time. The venue then no longer lists its last
+ * event.
+ */
 const STUCK_MS = HOUR_MS
 /** Maximum retained events that no sync has returned. The oldest are dropped when full. */
 const RETAINED_MAX = 8 * blockEvents
@@ -19,7 +22,7 @@ const RETAINED_MAX = 8 * blockEvents
 export class WalletTail {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>
   readonly #proxy: WalletAddress
-  /** Shown events that the last sync did not return, then live fills since it began; in order of arrival. */
+  /** Shown events that the last sync did not return, then live fills since the sync began, in order of arrival. */
   #retained: readonly WalletEvent[]
   /** Number of events at the start of `#retained` that the last sync did not return. */
   #comparedCount = 0
@@ -32,9 +35,9 @@ export class WalletTail {
   /** Number of events ever added to `#retained`. */
   #retainedCount = 0
   #unlisted: readonly WalletEvent[] = []
-  /** Time of the last fill that the stream repeated; null: a sync has settled that time. */
+  /** Time of the last fill that the stream repeated. Null: a sync has settled that time. */
   #repeatMs: TimeMs | null = null
-  /** Start of the first of the last consecutive syncs that made no progress; null: the last sync made progress. */
+  /** Start of the first of the last consecutive syncs that made no progress. Null: the last sync made progress. */
   #stuckMs: TimeMs | null = null
 
   /** `live`: fills that arrived while the wallet was not in memory. */
@@ -49,7 +52,7 @@ export class WalletTail {
     this.#retained = [...this.#stored, ...notAmong(live, this.#stored)]
   }
 
-  /** Start of the last sync in this process; null: there was none. */
+  /** Start of the last sync in this process, or null. */
   get readAtMs(): TimeMs | null {
     return this.#lastSync?.atMs ?? null
   }
@@ -69,7 +72,6 @@ export class WalletTail {
     return this.#unlisted
   }
 
-  /** Whether the last sync returned every shown event. */
   get isCovered(): boolean {
     return this.#unlisted.length === 0
   }
@@ -79,7 +81,7 @@ export class WalletTail {
     return !this.isCovered && this.#readFillCount < this.#fillCount
   }
 
-  /** Whether the stream delivered a fill twice. Only the venue's history shows whether it was one fill or two. */
+  /** Whether the stream delivered a fill twice. Only the venue's history shows whether there were one or two fills. */
   get hasRepeat(): boolean {
     return this.#repeatMs !== null
   }
@@ -104,7 +106,7 @@ export class WalletTail {
     )
   }
 
-  /** Records a fill that the stream delivered twice. It is shown once until the history contains it twice. */
+  /** Records a fill that the stream delivered twice. The fill is shown once until the history contains it twice. */
   noteRepeat(fill: WalletEvent): void {
     this.#repeatMs = timeMs(Math.max(this.#repeatMs ?? 0, fill.timeMs))
   }

@@ -44,7 +44,7 @@ const VALUED_MS = 1_000
 const VALUED_COSTS = 20
 const LARGE_MS = 10
 /**
- * A wallet that changed during its valuation is valued again, up to this many times. After that the values are shown
+ * A wallet that changed during its valuation is valued again, up to this many times. The last values are then used
  * although the wallet changed.
  */
 const TRIES_MAX = 3
@@ -56,21 +56,21 @@ const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
 }
 
 interface Values {
-  /** The PnlState that was valued. All figures come from it. */
+  /** The PnlState of this valuation, from which all figures come. */
   readonly pnlState: PnlState
   readonly version: number
   /**
-   * Until then the values are valid even if the wallet changed. Otherwise a large, active wallet would be valued
+   * Until this time the values are valid even if the wallet changed. Otherwise a large, active wallet would be valued
    * continuously.
    */
   readonly changedToMs: number
-  /** Until then the values are valid if the wallet did not change. */
+  /** Until this time the values are valid if the wallet did not change. */
   readonly sameToMs: number
   /** Properties of the wallet at the time of the valuation. */
   readonly asOfMs: TimeMs
   readonly issues: readonly WalletIssue[]
   readonly lacking: number
-  /** First-outcome prices of markets with open positions, shared by all sums; null: the price is unknown. */
+  /** First-outcome prices of markets with open positions, shared by all sums. Null: the price is unknown. */
   readonly prices: ReadonlyMap<NativeMarketId, PriceMicros | null>
   readonly unrealized: number
   /** Null until the first request for positions. */
@@ -172,7 +172,7 @@ export class WalletValuation {
       const firstOutcomePrice = first === undefined ? firstPrice(view, facts) : first
       const price = priceOf(figures.outcomeIndex, firstOutcomePrice)
       const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
-      // `figures` is a new object, so it need not be copied again.
+      // `figures` is a new object, so it is extended without a copy.
       positions.push(Object.assign(figures, { view, facts, price, unrealized }))
       if (yielder.isDue) await yielder.yieldIfDue()
     }
@@ -212,13 +212,13 @@ function figuresOf(pnlState: PnlState, window: WalletWindow, nowMs: TimeMs): Ran
   return pnlState.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
 }
 
-/** Derives the price of an outcome from that of the first outcome; null: unknown. */
+/** Derives the price of an outcome from that of the first outcome. Null: unknown. */
 function priceOf(outcomeIndex: number, first: PriceMicros | null): PriceMicros | null {
   if (outcomeIndex < 0 || first === null) return null
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** Returns the payout if the market is resolved, else its current price; null: unknown. */
+/** Returns the payout if the market is resolved, else its current price. Null: unknown. */
 function firstPrice(view: MarketView | null, facts: WalletMarket | null): PriceMicros | null {
   if (facts !== null && facts.payout !== null) return facts.payout
   const present = view?.price() ?? null
@@ -236,7 +236,7 @@ function worthOf(
 /**
  * Ids of the events of one time, in order. A fill: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>`. Any other
  * event: `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>`. `n` counts equal events. Events without a transaction have
- * the second instead of the hash. The id is the same from stream and history if both state the same time.
+ * the second instead of the hash. An event has the same id in stream and history if both state the same time.
  */
 function eventIds(wallet: string, events: readonly WalletEvent[]): readonly string[] {
   const counts = new Map<string, number>()

@@ -1,5 +1,3 @@
-// Read interface of wallets for the API server.
-
 import type { Requester } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
@@ -18,17 +16,16 @@ import type { MarketView } from '../market/views.ts'
 export const WALLET_WINDOWS = ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const
 export type WalletWindow = (typeof WALLET_WINDOWS)[number]
 
-/** A position with current values. */
 export interface PositionView extends PositionFigures {
   /** Null: the catalogue no longer contains the market. */
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
-  /** Current value of one contract in micros. Null: unknown; the position is then valued at its cost. */
+  /** Current value of one contract in micros. Null: unknown. The position is then valued at its cost. */
   readonly price: number | null
   readonly unrealized: UsdMicros
 }
 
-/** An event of the ledger. `ordinal` is its index among the wallet's events of that millisecond. */
+/** `ordinal`: index among the wallet's events of that millisecond. */
 export interface WalletEventView {
   readonly event: WalletEvent
   readonly timeMs: TimeMs
@@ -40,7 +37,7 @@ export interface WalletEventView {
   readonly facts: WalletMarket | null
 }
 
-/** Why a wallet may lack events or have wrong sums; see engine/wallets/README.md. */
+/** Why a wallet may lack events or have wrong sums. See engine/wallets/README.md. */
 export type WalletIssue =
   | 'venue_lacks_kept'
   | 'venue_unsure'
@@ -54,7 +51,7 @@ export type WalletIssue =
   | 'combos'
   | 'no_live_fills'
 
-/** A current view of one wallet. It is valid only in the tick in which it was returned. */
+/** Valid only in the event-loop tick in which it was returned. */
 export interface WalletView {
   readonly profile: WalletProfile
   /** Whether no issue is known: the last sync is seconds old and returned everything that is shown. */
@@ -81,8 +78,8 @@ export interface WalletView {
     readonly series: readonly PnlPoint[]
   }
   /**
-   * Returns a slice of the ledger, including unsettled events. It has fewer than `limit` events only at the end. Throws
-   * EngineError UNAVAILABLE if the ledger is damaged, and starts a sync that repairs it.
+   * Returns a slice of the ledger, including unsettled events. Returns fewer than `limit` events only at the end.
+   * Throws EngineError UNAVAILABLE if the ledger is damaged, and starts a sync that repairs it.
    */
   events(query: SliceQuery): readonly WalletEventView[]
 }
@@ -97,16 +94,17 @@ export interface RankedWallet {
   readonly totals: WalletTotals
   /** Whether the wallet’s own answers are complete. */
   readonly isComplete: boolean
-  /** Start of the last complete sync; null: no sync was ever complete. */
+  /** Start of the last complete sync. Null: no sync was complete. */
   readonly asOfMs: TimeMs | null
 }
 
 export interface WalletsView {
   /**
    * Returns the wallet of a proxy's or owner's address. Syncs it at its first request and when its data is old. Null:
-   * neither the venue nor the local log knows it. If the venue does not answer in time, returns the known data with
-   * `isComplete` false. Rejects with EngineError UNAVAILABLE if nothing is known and the venue does not answer or too
-   * many wait. Rejects with RATE_LIMITED if the requester requested too many unknown wallets within a minute.
+   * neither the venue nor the local log knows the address. If the venue does not answer in time, returns the known data
+   * with `isComplete` false. Rejects with EngineError UNAVAILABLE if nothing is known and the venue does not answer or
+   * too many requests wait. Rejects with RATE_LIMITED if the requester requested too many unknown wallets within a
+   * minute.
    */
   open(
     address: WalletAddress,
@@ -115,7 +113,7 @@ export interface WalletsView {
   ): Promise<WalletView | null>
   /**
    * Returns a page of the ranking, best first. Windows other than all time count whole UTC hours. The order is updated
-   * at most every 5 s. `pin` identifies the ranking of an earlier page. Throws BAD_REQUEST if it has expired.
+   * at most every 5 s. `pin` identifies the ranking of an earlier page. Throws BAD_REQUEST if the pin has expired.
    */
   ranking(query: {
     readonly window: WalletWindow

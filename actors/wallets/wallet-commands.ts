@@ -1,4 +1,4 @@
-// Commands of the admin socket that inspect wallets. `npm run wallet` calls them. All arguments are validated here.
+// Commands of the admin socket that inspect wallets. `npm run wallet` sends them.
 
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/admin-socket.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -8,10 +8,12 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { LedgerDifference } from './ledger-merge.ts'
 import type { Wallets } from './wallets.ts'
 
-/** Maximum rows per table of an answer. The answer's counts include rows beyond it. */
+/** Maximum rows per table of an answer. The answer's counts include further rows. */
 const UNLISTED_MAX = 1_000
 
-/** `wallet.show` (`{address}`) returns the wallet's profile and totals, and its differences from the venue's positions. */
+/**
+ * `wallet.show` (`{address}`) returns the wallet's profile and totals, and its differences from the venue's positions.
+ */
 export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers {
   return {
     'wallet.show': async (request) => {

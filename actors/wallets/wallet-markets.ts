@@ -20,7 +20,7 @@ import type { MarketView } from '../views.ts'
 
 export interface WalletMarketParts {
   readonly table: Pick<WalletTable, 'market' | 'putMarket'>
-  /** Returns a market of venue a; null if the catalogue does not contain it. */
+  /** Returns a market of venue a. Null if the catalogue does not contain it. */
   readonly view: (id: NativeMarketId) => MarketView | null
   readonly marketsOfEvent: (event: string) => readonly MarketView[]
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
@@ -32,16 +32,15 @@ export interface MarketSource {
   /** Aborts at shutdown. */
   readonly signal: AbortSignal
   fetchMarkets(ids: readonly NativeMarketId[]): Promise<CatalogPage>
-  /** Returns the group of a market; null if it belongs to none. */
+  /** Null if the market belongs to no group. */
   fetchGroup(id: NativeMarketId): Promise<readonly NativeMarketId[] | null>
 }
 
-/** Markets per request. */
 const FETCH_BATCH = 50
 /** A market that the venue does not know is requested again after this time. */
 const REFETCH_MS = 3_600_000
 /**
- * A known market without a payout is requested again after this time. Nothing else reports the end of a market that the
+ * A known market without a payout is requested again after this time. No message reports the end of a market that the
  * catalogue does not contain.
  */
 const REFETCH_UNRESOLVED_MS = 60_000
@@ -51,9 +50,8 @@ type Listed = Pick<MarketListing, 'nativeId' | 'question' | 'slug' | 'eventSlug'
 
 export class WalletMarkets {
   readonly #parts: WalletMarketParts
-  /** Facts by market; null: unknown. Cleared when it is full. */
+  /** Facts by market. Null: unknown. Cleared when full. */
   readonly #facts = new Map<NativeMarketId, WalletMarket | null>()
-  /** Facts that were written to the table. */
   readonly #storedFacts = new WeakSet<WalletMarket>()
   /** Time of the last venue request by market id or `groupKey`. */
   readonly #fetchedAtMs = new Map<string, TimeMs>()
@@ -83,8 +81,8 @@ export class WalletMarkets {
   }
 
   /**
-   * Drops the cached facts of a market whose listing changed. If its event has grown, also drops those of the event's
-   * other markets.
+   * Drops the cached facts of a market whose listing changed. If the market's event has grown, also drops those of the
+   * event's other markets.
    */
   invalidate({ summary }: Pick<MarketView, 'summary'>): void {
     if (this.#facts.size === 0) return
@@ -114,7 +112,6 @@ export class WalletMarkets {
     await this.#logged(learned, source, 'the venue does not return markets of a wallet')
   }
 
-  /** Logs that the venue does not answer. */
   async #logged(fetched: Promise<void>, { signal }: MarketSource, text: string): Promise<void> {
     try {
       await fetched
@@ -297,7 +294,7 @@ export class WalletMarkets {
     const group = isGroupRequested(stored) ? stored.group : this.#groupOf(view, native)
     const facts = mergedFacts(stored, this.#factsOf(view.summary, native, group))
     if (facts.payout === null || native.closed === true) return facts
-    // The listing does not state the closing time yet. Until it does, the time when the payout became known is used.
+    // Until the listing states the closing time, the time at which the payout became known is used.
     if (stored?.payout === facts.payout) return { ...facts, resolvedAtMs: stored.resolvedAtMs }
     this.#put(facts)
     return facts
@@ -331,8 +328,8 @@ export class WalletMarkets {
   }
 
   /**
-   * Returns the market's closing time as its listing states it. A listing read before the close has at most a planned
-   * time. In that case the result is the current time, when the payout became known.
+   * The closing time that the listing states. A listing that was read before the close has at most a planned time. The
+   * result is then the current time, at which the payout became known.
    */
   #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {
     const nowMs = this.#parts.clock.nowMs()
@@ -345,7 +342,7 @@ export class WalletMarkets {
 const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
   now.kind === 'none' ? CURVE_ZERO : now.taker
 
-/** Returns the new facts, but retains a stored payout, outcomes or fees that they lack. */
+/** Missing values of the new facts are taken from the stored payout, outcomes or fees. */
 function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
   if (stored === null) return fresh
   const { payout, resolvedAtMs } = fresh.payout === null ? stored : fresh

@@ -1,4 +1,4 @@
-// Runs the syncs of all wallets: syncs for requests, syncs after live fills, and full resyncs.
+// Runs the syncs of all wallets: for requests, after live fills, and full resyncs.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -28,7 +28,6 @@ interface WalletSyncsParts {
   readonly onSynced: (warm: WarmWallet, source: SyncSource) => void
 }
 
-/** An open venue. */
 export interface SyncSource extends WalletSource {
   readonly wallets: VenueWallets
 }
@@ -41,7 +40,9 @@ interface SyncOptions {
 
 /** Minimum time between a failed sync of a wallet and its next sync. */
 const FAILED_MS = 2_000
-/** After HELD_MS a sync yields its slot to requesters with fewer syncs. After HELD_ANYWAY_MS it yields to any requester. */
+/**
+ * After HELD_MS a sync yields its slot to requesters with fewer syncs. After HELD_ANYWAY_MS it yields to any requester.
+ */
 const HELD_MS = 1_000
 const HELD_ANYWAY_MS = 5_000
 
@@ -62,9 +63,9 @@ export class WalletSyncs {
   }
 
   /**
-   * Joins the wallet's running sync or begins one. Resolves to whether the venue answered; never rejects. Returns null
-   * if no sync can begin: too many wait, or the venue has just failed for this wallet. A background sync (`isRequested`
-   * false) does not begin while syncs for requests run.
+   * Joins the wallet's running sync or begins one. Resolves to whether the venue answered, and never rejects. Returns
+   * null if no sync can begin: too many wait, or the venue has just failed for this wallet. A background sync
+   * (`isRequested` false) does not begin while syncs for requests run.
    */
   sync(
     warm: WarmWallet,
@@ -132,7 +133,7 @@ export class WalletSyncs {
     return true
   }
 
-  /** Wraps the venue's history so that the sync yields its slot to other syncs between parts. */
+  /** Wraps the venue's history so that the sync yields its slot between parts. */
   #withYield(warm: WarmWallet, venue: VenueWallets, yieldSlot: YieldSlot): WalletSource['wallets'] {
     return {
       history: (query, onEvents, signal) => {
@@ -157,7 +158,7 @@ function openSlots(runningMax: number): FairSlots {
 
 interface CatchUpParts {
   readonly clock: Clock
-  /** Syncs a wallet in the background; returns null if no sync can begin. */
+  /** Returns null if no sync can begin. */
   readonly sync: (warm: WarmWallet) => Promise<boolean> | null
 }
 
@@ -168,7 +169,7 @@ const GATHERED_MS = 1_000
  */
 const RETRY_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
 const REQUESTED_MS = 10 * MINUTE_MS
-/** Wallets beyond this number are synced at their next request only. */
+/** Wallets beyond this number are synced only at their next request. */
 const WALLETS_MAX = walletSyncsWaitingMax
 
 export class WalletCatchUps {
@@ -222,7 +223,7 @@ interface FullResyncsParts {
   readonly resyncs: Count
 }
 
-/** Delays between consecutive full resyncs of one wallet; after the last one a day. */
+/** Delays between consecutive full resyncs of one wallet. After the last one the delay is a day. */
 const LACKING_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -246,12 +247,12 @@ export class FullResyncs {
     this.#parts = parts
   }
 
-  /** Number of full resyncs scheduled for this wallet in this process. */
+  /** Number of full resyncs of this wallet in this process. */
   times(proxy: WalletAddress): number {
     return this.#scheduled.get(proxy)?.times ?? 0
   }
 
-  /** Makes the wallet's next sync a full resync if one is due; returns whether it did. */
+  /** Makes the wallet's next sync a full resync if one is due. Returns whether one was due. */
   schedule(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
     const { clock, log, resyncs } = this.#parts
     const { proxy, lacking } = wallet.record

@@ -35,7 +35,7 @@ interface WalletParts extends ForwardParts {
   readonly onStored: (record: StoredWallet) => void
 }
 
-/** During a sync the PnlState is advanced once this many settled events are missing in it, or a quarter of its events. */
+/** During a sync the PnlState is advanced when it lacks this many settled events, or a quarter of its events. */
 const FORWARD_EVENTS = 512
 /** Packing a PnlState of up to this size takes one or two milliseconds. */
 const SMALL_BYTES = 262_144
@@ -56,7 +56,7 @@ export class Wallet {
   /** The PnlState of the first `#pnlEvents` settled events. The stored state may have fewer (`#record.pnlEvents`). */
   #pnlState: PnlState
   #pnlEvents: number
-  /** `#pnlState` with the unsettled events applied. Null after a change; built again when it is read. */
+  /** `#pnlState` with the unsettled events applied. Null after a change, until the next read. */
   #shown: PnlState | null = null
   /** Increases with each visible change. */
   #version = 0
@@ -68,7 +68,7 @@ export class Wallet {
   #lacksGroups = false
   #difference: LedgerDifference | null = null
 
-  /** `opened`: the PnlState on disk; null if it is damaged or missing. */
+  /** `opened`: the PnlState on disk. Null if it is damaged or missing. */
   constructor(parts: WalletParts, record: StoredWallet, opened: PnlState | null) {
     this.#parts = parts
     this.#record = record
@@ -168,17 +168,15 @@ export class Wallet {
     return this.issues.length === 0
   }
 
-  /** The differences that the last full resync of this process found; null: there was none. */
+  /** The differences that the last full resync of this process found, or null. */
   get difference(): LedgerDifference | null {
     return this.#difference
   }
 
-  /** Whether a sync or `save` must repair something. */
   get needsRepair(): boolean {
     return this.#mustRebuild || this.#mustStore || this.#isDamaged || this.#mustResync
   }
 
-  /** Approximate memory of the wallet. */
   get bytes(): number {
     const unsettledBytes = EVENT_BYTES * this.#ledger.unsettled.length
     return WALLET_BYTES + 2 * this.#packedBytes + unsettledBytes
@@ -193,7 +191,7 @@ export class Wallet {
   get shown(): PnlState {
     if (this.#shown !== null) return this.#shown
     const { events } = this.#record
-    // Few settled events are missing in the PnlState. Users saw them as unsettled events before.
+    // The PnlState may lack a few settled events, which users saw before as unsettled events.
     const behind = this.isBehind ? [] : this.#ledger.events(this.#pnlEvents, events)
     const late = [...behind, ...this.#ledger.unsettled]
     const shown = late.length === 0 ? this.#pnlState : this.#pnlState.copy()
@@ -219,8 +217,8 @@ export class Wallet {
   }
 
   /**
-   * Retains known fields that the new profile lacks. The venue names the owner only in answers to the owner's address,
-   * and a venue that lost a profile returns a wallet without names.
+   * Retains known fields that the new profile lacks. The venue names the owner only in answers to the owner's address.
+   * A venue that lost a profile returns a wallet without names.
    */
   setProfile(profile: WalletProfile): void {
     const { eoa, handle, pseudonym, image } = this.#record
@@ -231,12 +229,10 @@ export class Wallet {
     this.#parts.onStored(this.#record)
   }
 
-  // Sync
-
   /**
    * Syncs from the ledger's end, or the full history after `resyncAll`, and shows the result. A damaged ledger retains
    * its readable events and is synced from its beginning. Stored events are never removed. Rejects if the venue does
-   * not answer, and shows the events received before. Only one call at a time is allowed.
+   * not answer, and shows the events received before. Concurrent calls are not allowed.
    */
   async sync(source: WalletSource): Promise<void> {
     if (this.#isDamaged) await this.#salvage(source)
@@ -280,8 +276,8 @@ export class Wallet {
         await this.#applySettledEvents(source)
       throw error
     })
-    // Once the venue withheld a part of the history, the wallet stays incomplete until a full resync. A complete first
-    // sync makes it complete.
+    // After the venue withheld a part of the history, the wallet stays incomplete until a full resync. A complete first
+    // sync makes the wallet complete.
     const isCompleteNow = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
     this.#record = {
       ...this.#record,
@@ -329,7 +325,7 @@ export class Wallet {
     return new WalletLedger(table, this.#record.proxy, { count: 0, side })
   }
 
-  /** Replaces the ledger after the PnlState of the new one was built. The old one is shown until then. */
+  /** Replaces the ledger after the PnlState of the new one was built. The old ledger is shown until then. */
   async #replaceLedger(ledger: WalletLedger, source: WalletSource): Promise<void> {
     const { table } = this.#parts
     const before = walletSides[this.#record.side]
@@ -471,7 +467,9 @@ export class Wallet {
     this.#parts.onStored(this.#record)
   }
 
-  /** The PnlState by which the wallet ranks: the shown one, or that of the settled events if the ledger is unreadable. */
+  /**
+   * The PnlState by which the wallet ranks: the shown one, or that of the settled events if the ledger is unreadable.
+   */
   #shownOrSettled(): PnlState {
     try {
       return this.shown
@@ -507,8 +505,8 @@ export class Wallet {
   }
 
   /**
-   * The last settled events. Trades of the log are compared with them, because log and history may state slightly
-   * different times.
+   * Trades of the log are compared with the last settled events, because log and history may state slightly different
+   * times.
    */
   #lastSettled(): readonly WalletEvent[] {
     const { count } = this.#ledger
@@ -552,7 +550,7 @@ export class Wallet {
     this.#shown = null
   }
 
-  /** Marks the ledger as damaged. The next sync rebuilds it. */
+  /** The next sync rebuilds the ledger. */
   noteDamage(error: LedgerDamage): void {
     this.#isDamaged = true
     this.#parts.log.error(

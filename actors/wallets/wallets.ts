@@ -1,5 +1,5 @@
-// The wallets of venue a. A request is answered at once if the known data is fresh. Otherwise it waits briefly for a
-// sync, which all requests for the wallet share and which continues after they time out.
+// The wallets of venue a. A request is answered at once if the known data is fresh. Otherwise the request waits briefly
+// for a sync. All requests for the wallet share the sync, which continues after they time out.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletFillEvent } from '../../engine/events.ts'
@@ -36,9 +36,9 @@ import { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
-  /** The venue whose trades name wallets; null: no venue does. */
+  /** The venue whose trades name wallets. Null: no venue does. */
   readonly venue: VenueKey | null
-  /** Returns null if the catalogue does not contain the market. */
+  /** Null if the catalogue does not contain the market. */
   readonly market: (number: MarketNumber) => MarketView | null
   readonly port: WalletPort
   readonly clock: Clock
@@ -48,7 +48,7 @@ export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsO
   readonly followedMax?: number
 }
 
-/** The parts of a venue that wallets need. The feed's health states whether its stream names wallets. */
+/** The feed's health states whether its stream names wallets. */
 type AttachedVenue = Pick<Venue, 'wallets' | 'catalog'> & {
   readonly feed: { health(): Pick<FeedHealth, 'tradesSource'> }
 }
@@ -62,7 +62,9 @@ const YOUNG_MS = 5_000
 const UNLISTED_FILL_MS = 2_000
 /** Housekeeping syncs a wallet whose oldest unsettled event is older than this, so that the event is settled. */
 const LATE_MS = 300_000
-/** Interval of storing live fills. A crash loses at most the fills of this time that the venue's history lacks. */
+/**
+ * Interval of storing live fills. If the venue's history also lacks them, a crash loses at most the fills of this time.
+ */
 const STORE_TAILS_MS = 500
 /** Maximum syncs that one request waits for. It waits for another one if a fill arrived or the sync began long ago. */
 const WAITS_MAX = 3
@@ -167,7 +169,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     )
   }
 
-  /** Loads the ranking. Wallets requested within a day are followed once the venue is open. */
+  /** Wallets requested within a day are followed when the venue is open. */
   start(): void {
     const { storage, clock } = this.#parts
     const nowMs = clock.nowMs()
@@ -301,7 +303,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return view
   }
 
-  /** Updates the wallet's completeness in the ranking. */
   #rankCompleteness(warm: WarmWallet): void {
     const { wallet } = warm
     const isComplete = wallet.isComplete && this.#isSound(warm) && this.#hasLiveFills()
@@ -362,7 +363,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#addresses.renew(warm, source.wallets)
   }
 
-  /** Adds a wallet's trades of the local log, at most once per `OWN_EVERY_MS`. */
   async #addOwnTrades(warm: WarmWallet): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (warm.ownMs !== null && nowMs - warm.ownMs < OWN_EVERY_MS) return
@@ -385,12 +385,12 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     if (isRead && this.#resyncs.schedule(warm.wallet, 'differs')) this.#syncInBackground(warm)
   }
 
-  /** Syncs the wallet in the background once the running sync has ended. */
+  /** Syncs the wallet in the background after the running sync. */
   #syncSoon(warm: WarmWallet): void {
     void Promise.resolve(warm.sync).then(() => this.#syncInBackground(warm))
   }
 
-  /** Syncs the wallet in the background. Returns null if no sync can begin or the wallet was evicted. */
+  /** Returns null if no sync can begin or the wallet was evicted. */
   #syncInBackground(warm: WarmWallet): Promise<boolean> | null {
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
@@ -438,7 +438,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const warm of this.#warm.all()) {
       const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
-      // Not during a sync, which may be a full one already.
+      // A running sync may be a full resync already.
       const isFree = warm.sync === null && this.#isLacking(wallet)
       const isLost = isFree && this.#resyncs.schedule(wallet, 'lacking')
       const isOverdue = isLate || isLost || wallet.tail.hasRepeat
@@ -458,8 +458,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Takes a fill of the stream if its wallet is followed. A second equal fill is usually a repeated message: it counts
-   * only once the venue's history contains it twice.
+   * Takes a fill of the stream if its wallet is followed. A second equal fill is usually a repeated message. It counts
+   * only when the venue's history contains the fill twice.
    */
   noteFill({ wallet, fill }: WalletFillEvent): void {
     if (!this.#follows.has(wallet)) return
@@ -500,7 +500,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 }
 
-/** Whether two fills have equal fields in the stream. Their roles may differ, because a role is derived from other data. */
+/**
+ * Whether two fills have equal fields in the stream. Their roles may differ, because a role is derived from other data.
+ */
 function isSameFill(one: WalletEvent, other: WalletEvent): boolean {
   if (one.txHash !== other.txHash || one.token !== other.token || one.kind !== other.kind)
     return false

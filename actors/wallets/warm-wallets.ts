@@ -7,11 +7,11 @@ import type { Compared } from './comparisons.ts'
 import type { WalletValuation } from './valuation.ts'
 import type { Wallet } from './wallet.ts'
 
-/** A wallet in memory. Its times are monotonic; null: never. */
+/** Times are monotonic. Null: never. */
 export class WarmWallet implements Compared {
   readonly wallet: Wallet
   readonly valuation: WalletValuation
-  /** The running sync; resolves to whether the venue answered. */
+  /** The running sync. Resolves to whether the venue answered. */
   sync: Promise<boolean> | null = null
   /** Start of the last successful sync, and time of the last failed one (null after a success). */
   freshMs: number | null = null
@@ -20,7 +20,6 @@ export class WarmWallet implements Compared {
   requestedMs: number | null = null
   /** Last search of the local trade log. */
   ownMs: number | null = null
-  /** Last request for the wallet's profile. */
   profiledMs: number | null = null
   comparedMs: Compared['comparedMs'] = null
   comparison: Compared['comparison'] = null
@@ -70,7 +69,7 @@ export class WarmWallets {
     this.weigh(warm)
   }
 
-  /** Updates the size of a wallet that may have changed. */
+  /** Must be called when the wallet may have changed its size. */
   weigh({ wallet, valuation }: WarmWallet): void {
     const entry = this.#warm.get(wallet.record.proxy)
     if (entry === undefined) return
@@ -80,8 +79,8 @@ export class WarmWallets {
   }
 
   /**
-   * Evicts the least recently used wallets until the rest fits. Does not evict a wallet with a running sync, nor the
-   * last wallet.
+   * Evicts the least recently used wallets until the limit holds. Retains wallets with a running sync and the most
+   * recently used wallet.
    */
   overflow(): readonly WarmWallet[] {
     const evicted: WarmWallet[] = []

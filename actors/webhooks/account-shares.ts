@@ -1,4 +1,4 @@
-// Counts how much of its webhook share each account uses: running attempts, attempts and events per second, and pending
+// Counts each account's use of its webhook share: running attempts, attempts and events per second, and pending
 // deliveries. Events beyond the share are rejected before anything is written for them.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -14,7 +14,7 @@ import type { DeliveryQueue } from './queue.ts'
 const EVENT_BURST_S = 60
 /** Size of the attempt burst, in seconds of the account's rate. */
 const ATTEMPT_BURST_S = 5
-/** Interval of recounting an account's pending deliveries. Between two counts, created deliveries are added. */
+/** Interval of counting an account's pending deliveries. Between two counts, created deliveries are added. */
 const RECOUNT_MS = 1_000
 
 class AccountUse {
@@ -25,7 +25,7 @@ class AccountUse {
   pending = 0
   pendingBytes = 0
   countedAtMs = Number.NEGATIVE_INFINITY
-  /** Timer that ends when the account may begin an attempt again; null: it may now. */
+  /** Timer that ends when the account may begin an attempt again. Null: it may now. */
   stopTimer: StopTimer | null = null
 }
 
@@ -55,21 +55,21 @@ export class AccountShares {
     this.#useOf(queue).queues.delete(queue)
   }
 
-  /** Number of accounts with webhooks; at least 1. */
+  /** At least 1. */
   get accountCount(): number {
     let count = 0
     for (const { queues } of this.#uses.values()) if (queues.size > 0) count += 1
     return Math.max(count, 1)
   }
 
-  /** Number of webhooks of the account; at least 1. */
+  /** At least 1. */
   queueCountOf(queue: DeliveryQueue): number {
     return Math.max(this.#useOf(queue).queues.size, 1)
   }
 
   /**
-   * Removes accounts without webhooks once their used tokens are refilled. Removing them earlier would give new
-   * webhooks of the account a full burst again.
+   * Removes accounts without webhooks when their used tokens are refilled. An earlier removal would give new webhooks
+   * of the account a full burst again.
    */
   removeUnused(): void {
     const nowMs = this.#clock.monotonicMs()
@@ -98,7 +98,6 @@ export class AccountShares {
     return pendingCount < share.pendingMax / count && pendingBytes < share.pendingBytesMax / count
   }
 
-  /** Counts a created delivery. */
   noteEvent(queue: DeliveryQueue, byteCount: number): void {
     const use = this.#useOf(queue)
     const { deliveriesPerSecond: rate } = this.#shareOf(queue.webhook.accountId)

@@ -31,7 +31,7 @@ interface AttemptParts {
   readonly shares: AccountShares
 }
 
-/** A finished attempt. `isAborted`: this process aborted it, so its outcome says nothing about the receiver. */
+/** `isAborted`: this process aborted the attempt, so the outcome is no failure of the receiver. */
 export interface Finished {
   readonly record: StoredDelivery
   readonly outcome: PostOutcome
@@ -80,12 +80,12 @@ export class Attempts implements AttemptCapacity {
     return (this.#byHost.get(host) ?? 0) < attemptsPerHostMax
   }
 
-  /** Moves a webhook's running attempts between the counts after its `isSuspect` changed. */
+  /** Must be called after `isSuspect` of a webhook changed. */
   noteSuspect({ isSuspect, underWay }: DeliveryQueue): void {
     this.#suspectCount += isSuspect ? underWay.size : -underWay.size
   }
 
-  /** Begins an attempt. Its outcome is reported in a later tick. */
+  /** The outcome is reported in a later tick. */
   begin(queue: DeliveryQueue, record: StoredDelivery, atMs: TimeMs): void {
     const { clock, caller, log } = this.#parts
     const { webhook, host } = queue
@@ -125,10 +125,7 @@ export class Attempts implements AttemptCapacity {
     })
   }
 
-  /**
-   * Returns the headers of an attempt; null if the stored secret cannot be decrypted. Skips previous secrets that
-   * cannot be decrypted.
-   */
+  /** Null if the stored secret cannot be decrypted. Previous secrets that cannot be decrypted are skipped. */
   #headers(
     { id, secret, previousSecrets }: Webhook,
     { eventId, body }: StoredDelivery,

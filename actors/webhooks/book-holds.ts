@@ -1,4 +1,4 @@
-// Keeps the books of markets covered that active webhooks name in `market_ids` or `event_slugs`, if a type of the
+// Holds the books of markets that active webhooks name in `market_ids` or `event_slugs`, if an event type of the
 // webhook depends on books. Markets that appear or end later are found once a minute.
 
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -13,16 +13,15 @@ import type { CatalogView, EngineView, MarketView } from '../views.ts'
 const REFRESH_MS = 60_000
 /** Time after the start at which the venues know the markets of the last run. */
 const FIRST_MS = 1_000
-/** Maximum markets of one event that are held, those with the highest 24-hour volume. */
+/** Maximum held markets of one event. Those with the highest 24-hour volume are held. */
 const EVENT_MARKETS_MAX = 500
-/** Maximum markets of one webhook that are held. */
+/** Maximum held markets of one webhook. */
 const MARKETS_MAX = 2_000
 /** Updates that are computed from books. */
 const BOOK_UPDATES: ReadonlySet<Update['kind']> = new Set(['price', 'arbitrage'])
 
 interface HoldingWebhook {
   readonly webhook: Webhook
-  /** Venues of the held markets. */
   readonly held: Map<MarketNumber, VenueKey>
 }
 
@@ -57,7 +56,6 @@ export class WebhookBooks {
     this.#stopped.abort()
   }
 
-  /** Adds an active webhook or replaces its record. */
   put(webhook: Webhook): void {
     const { marketIds, eventSlugs } = webhook.filters
     const isNeeded = webhook.eventTypes.some((type) => this.#bookTypes.has(type))

@@ -1,6 +1,6 @@
-// Sends the deliveries of the outbox, with a bounded number of running attempts. Accounts, hosts and webhooks take
-// turns (delivery-rotation.ts). A delivery is sent after its commit, and its outcome is written after the attempt. A
-// crash may therefore repeat a delivery but never loses one.
+// Sends the deliveries of the outbox, with a bounded number of running attempts. Accounts, hosts and webhooks are
+// served in rotation (delivery-rotation.ts). A delivery is sent after its commit, and its outcome is written after the
+// attempt. A crash may therefore repeat a delivery but never loses one.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -39,7 +39,7 @@ import { DeliveryQueue, hostOf } from './queue.ts'
 /** Maximum duration and number of sends per event-loop tick. */
 const PUMP_MS_MAX = 2
 const PUMP_COUNT_MAX = 64
-/** Maximum duration of a timer. Due times are calendar times, and the system clock may jump. */
+/** Due times are calendar times, and the system clock may jump, so no timer is longer. */
 const SLEEP_MS_MAX = MINUTE_MS
 /** Maximum deliveries dropped for each new event of a webhook that has too many. */
 const DROPPED_PER_EVENT_MAX = 4
@@ -78,7 +78,7 @@ export class Deliveries {
   readonly #expiring: ReadonlySet<WebhookEventType>
   /** Event types that are created only on request. */
   readonly #onDemand: ReadonlySet<WebhookEventType>
-  /** Maximum pending deliveries of one account, as `updatePendingMax` last computed it. */
+  /** Maximum pending deliveries of one account, as last computed by `updatePendingMax`. */
   #accountPendingMax = Number.POSITIVE_INFINITY
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
@@ -159,7 +159,7 @@ export class Deliveries {
       return
     }
     const isActivated = webhook.isActive && !queue.webhook.isActive
-    // The rotation stores the queue by host, so it is removed before its host changes.
+    // The rotation stores the queue by host, so the queue is removed before its host changes.
     const isWaiting = this.#rotation.remove(queue)
     queue.webhook = webhook
     queue.host = hostOf(webhook)
@@ -183,7 +183,7 @@ export class Deliveries {
     for (const controller of queue.underWay.values()) controller.abort()
   }
 
-  /** The queues of all webhooks. Webhooks may be added and removed during the iteration. */
+  /** Webhooks may be added and removed during the iteration. */
   queues(): IterableIterator<DeliveryQueue> {
     return this.#queues.values()
   }
@@ -193,8 +193,8 @@ export class Deliveries {
   }
 
   /**
-   * Returns whether one more event may be created for a webhook; if not, counts it as throttled. Called before the body
-   * is written, so that a rejected event costs little.
+   * Returns whether one more event may be created for a webhook. If not, counts the event as throttled. Called before
+   * the body is written, so that a rejected event costs little.
    */
   admits(number: WebhookNumber): boolean {
     const queue = this.#queues.get(number)
@@ -208,7 +208,6 @@ export class Deliveries {
     return false
   }
 
-  /** Writes the webhook's throttle count to the outbox. */
   saveThrottled(number: WebhookNumber): void {
     const queue = this.#queues.get(number)
     if (queue !== undefined) this.#saveThrottledOf(queue)
@@ -315,7 +314,7 @@ export class Deliveries {
     const record = outbox.get(number, deliveryNumber)
     if (queue === undefined || record === null) return null
     const { body: _, ...delivery } = record
-    // The delivery is being sent, so it is not sent a second time concurrently.
+    // The delivery is being sent, so no second attempt is started.
     if (queue.underWay.has(deliveryNumber)) return delivery
     const dueAtMs = clock.nowMs()
     const renewed: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
@@ -355,7 +354,7 @@ export class Deliveries {
     })
   }
 
-  /** Retries a failed commit later, even if no other event arrives: a full disk may have space by then. */
+  /** Retries a failed commit later, even if no other event arrives. A full disk may have space by then. */
   #onNotCommitted(batch: readonly { queue: DeliveryQueue }[], error: unknown): void {
     for (const { queue } of batch) if (!queue.isClosed) this.#uncommitted.add(queue)
     if (!this.#isRunning || this.#stopCommitRetry !== null) return
@@ -477,7 +476,7 @@ export class Deliveries {
     this.#parts.outbox.putFailingSince(queue.webhook.number, sinceMs)
   }
 
-  /** Applies a change to a webhook. If its `isSuspect` changes, it moves to the end of the other rotation. */
+  /** Applies a change to a webhook. If its `isSuspect` changes, the webhook moves to the end of the other rotation. */
   #noteSuspect(queue: DeliveryQueue, change: () => void): void {
     const wasSuspect = queue.isSuspect
     change()
@@ -490,7 +489,10 @@ export class Deliveries {
     return this.#end(queue, { ...delivery, status: 'dropped', dueAtMs: null })
   }
 
-  /** Ends a pending delivery. Returns false if the outbox could not store the change, so that it is still pending. */
+  /**
+   * Ends a pending delivery. Returns false if the outbox could not store the change, so that the delivery is still
+   * pending.
+   */
   #end(queue: DeliveryQueue, delivery: Delivery): boolean {
     if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
     queue.noteEnded(delivery.number)

@@ -1,6 +1,6 @@
-// Determines which webhook sends next. Accounts take turns, then the hosts of an account, then its webhooks on a host.
-// Accounts and hosts without a free attempt are skipped until they are released, so that `take` does not check all of
-// them.
+// Determines which webhook sends next, in rotation over accounts, then over the hosts of an account, then over its
+// webhooks on a host. `take` skips accounts and hosts without a free attempt until they are released, so that it does
+// not check all of them.
 
 import type { AccountId } from '../../engine/ids.ts'
 import type { DeliveryQueue } from './queue.ts'
@@ -12,15 +12,13 @@ export interface AttemptCapacity {
 
 interface AccountRotation {
   readonly id: AccountId
-  /** Hosts with waiting webhooks. */
   readonly hosts: Map<string, HostQueue>
-  /** Hosts that `take` checks. The others wait for capacity. */
+  /** Hosts that `take` checks. The remaining hosts wait for capacity. */
   readonly ready: Set<HostQueue>
   /** True from the check that finds no capacity until the account is released. */
   isFull: boolean
 }
 
-/** The waiting webhooks of one account on one host. */
 interface HostQueue {
   readonly account: AccountRotation
   readonly host: string
@@ -36,7 +34,7 @@ class RoundRobin {
   readonly #capacity: AttemptCapacity
   readonly #accounts = new Map<AccountId, AccountRotation>()
   readonly #rotation = new Set<AccountRotation>()
-  /** Accounts that wait for capacity of each host, ordered by the next turn. */
+  /** Accounts that wait for capacity of each host, next one first. */
   readonly #waiting = new Map<string, Set<HostQueue>>()
 
   constructor(capacity: AttemptCapacity) {
@@ -67,7 +65,7 @@ class RoundRobin {
     return true
   }
 
-  /** Removes and returns the next webhook whose account and host have capacity. Null: there is none. */
+  /** Removes and returns the next webhook whose account and host have capacity, or null. */
   take(): DeliveryQueue | null {
     for (const account of this.#rotation) {
       this.#rotation.delete(account)
@@ -94,7 +92,7 @@ class RoundRobin {
     if (account.ready.size > 0) this.#rotation.add(account)
   }
 
-  /** Gives a turn to the next account that waits for the host. Called when the host has capacity. */
+  /** Releases the next account that waits for the host. Called when the host has capacity. */
   releaseHost(host: string): void {
     for (const hostQueue of this.#waiting.get(host) ?? []) {
       this.#endWait(hostQueue)
@@ -140,7 +138,7 @@ class RoundRobin {
   }
 }
 
-/** The webhooks that may have a delivery to send. Healthy ones and suspect ones (failing or slow) alternate. */
+/** The webhooks that may have a delivery to send. Healthy and suspect (failing or slow) webhooks alternate. */
 export class DeliveryRotation {
   readonly #healthy: RoundRobin
   readonly #suspect: RoundRobin
@@ -151,7 +149,7 @@ export class DeliveryRotation {
     this.#suspect = new RoundRobin(capacity)
   }
 
-  /** Appends a webhook. A webhook that already waits keeps its position. */
+  /** A webhook that already waits keeps its position. */
   add(queue: DeliveryQueue): void {
     const [own, other] = queue.isSuspect
       ? [this.#suspect, this.#healthy]
@@ -165,7 +163,7 @@ export class DeliveryRotation {
     return this.#healthy.remove(queue) || this.#suspect.remove(queue)
   }
 
-  /** Removes and returns the next webhook. Returns a suspect one only if `maySuspect`. */
+  /** Removes and returns the next webhook. Returns a suspect webhook only if `maySuspect`. */
   take(maySuspect: boolean): DeliveryQueue | null {
     const order = this.#isSuspectNext
       ? [this.#suspect, this.#healthy]

@@ -1,5 +1,5 @@
-// Creates webhook events from updates. It is synchronous, so that deliveries are in the same transaction as the trade
-// or whale that caused them. A body is written once per event, and only if a webhook matches.
+// Creates webhook events from updates. The code is synchronous, so that deliveries are in the same transaction as the
+// trade or whale that caused them. A body is written once per event, and only if a webhook matches.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { ArbitrageRefresh, Trade, Update } from '../../engine/events.ts'
@@ -29,7 +29,7 @@ export interface WebhookEventParts {
   readonly bodies: WebhookBodies
   readonly clock: Clock
   readonly metrics: Metrics
-  /** Returns the listing of a market; null if it was removed. */
+  /** Null if the market was removed. */
   readonly market: (number: MarketNumber) => Pick<MarketSummary, 'eventSlug' | 'category'> | null
 }
 
@@ -170,7 +170,7 @@ export class WebhookEvents implements Watcher {
   #deliverPrice(event: Event, price: PriceMicros): void {
     const { type, update, happening, candidates } = event
     const { market, originMs } = happening
-    // For a first price the change filter must not matter, so the facts have the greatest possible change.
+    // The change filter does not apply to a first price, so the facts have the greatest possible change.
     let greatest: EventFacts | null = null
     let bodies: Map<number, Uint8Array> | null = null
     for (const webhook of candidates) {

@@ -17,7 +17,7 @@ const TICK_MS = 1_000
 const SLICE_MS_MAX = 2
 const MORE_AFTER_MS = 20
 const ROWS_MAX = 100
-/** A webhook's old deliveries are deleted once this many deliveries have finished, at the latest after a day. */
+/** A webhook's old deliveries are deleted when this many deliveries have finished, at the latest after a day. */
 const FINISHED_SLACK = 100
 
 export class OutboxHousekeeping {

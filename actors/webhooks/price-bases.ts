@@ -23,7 +23,7 @@ export class PriceBases {
     this.#outbox = outbox
   }
 
-  /** Returns the base; -1 if there is none. */
+  /** Returns -1 if there is no base. */
   get(market: MarketNumber): number {
     const page = this.#pageOf(market)
     const cached = page[market & (PAGE_COUNT - 1)] ?? UNREAD
@@ -33,13 +33,12 @@ export class PriceBases {
     return read
   }
 
-  /** Sets the base in memory and in the outbox. */
   put(market: MarketNumber, price: PriceMicros): void {
     this.#outbox.putLastPrice(this.#webhook, market, price)
     this.#pageOf(market)[market & (PAGE_COUNT - 1)] = price
   }
 
-  /** Removes the base in memory and in the outbox, because market numbers are never reused. */
+  /** Market numbers are never reused, so the base is removed from memory and outbox. */
   remove(market: MarketNumber): void {
     this.#outbox.removeLastPrice(this.#webhook, market)
     const page = this.#pages.get(market >>> PAGE_BITS)

@@ -21,7 +21,7 @@ import type { AttemptKind } from '../../storage/contract/webhooks.ts'
 
 /** Maximum manually requested deliveries that precede others. Further ones wait like other deliveries. */
 const prioritizedMax = 1_000
-/** Maximum deliveries whose event time is in memory. Only a metric uses it. */
+/** Maximum deliveries whose event time is in memory. Only a metric uses the time. */
 const originsMax = 64
 
 /** Send a delivery, drop an expired one, or call `next` again because the entry was outdated. */
@@ -34,7 +34,7 @@ export class DeliveryQueue {
   webhook: Webhook
   /** Abort controllers of the running attempts, by delivery number. */
   readonly underWay = new Map<number, AbortController>()
-  /** Time of the first failure since the last success; null: the last attempt succeeded. */
+  /** Time of the first failure since the last success. Null: the last attempt succeeded. */
   failingSinceMs: TimeMs | null
   /** Whether the last attempt took `slowAttemptMs` or longer. */
   isSlow = false
@@ -88,7 +88,7 @@ export class DeliveryQueue {
     return this.failingSinceMs !== null
   }
 
-  /** Whether the webhook fails or is slow, and so may occupy attempt slots for long. */
+  /** Whether the webhook fails or is slow, so that its attempts may occupy slots for long. */
   get isSuspect(): boolean {
     return this.isFailing || this.isSlow
   }
@@ -99,7 +99,7 @@ export class DeliveryQueue {
     return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }
 
-  /** Number of the newest delivery created by this process; 0: none. */
+  /** Number of the newest delivery created by this process. 0: none. */
   get createdTo(): number {
     return this.#createdTo
   }
@@ -146,14 +146,14 @@ export class DeliveryQueue {
     return nowMs - (this.#renewed.get(number) ?? madeAtMs)
   }
 
-  /** Returns and removes the receive time of a delivery's event; null if it is not in memory. */
+  /** Returns and removes the receive time of a delivery's event. Null if it is not in memory. */
   takeOrigin(number: number): TimeMs | null {
     const originMs = this.#origins.get(number) ?? null
     this.#origins.delete(number)
     return originMs
   }
 
-  /** Returns the next step at `nowMs`; null: no delivery may be sent now. Reads at most one delivery. */
+  /** Returns the next step at `nowMs`. Null: no delivery may be sent now. Reads at most one delivery. */
   next(nowMs: TimeMs): NextStep | null {
     for (const number of this.#prioritized) {
       if (number >= this.#uncommittedFrom) continue
@@ -166,7 +166,7 @@ export class DeliveryQueue {
     return this.#take(this.#nextKind, nowMs) ?? this.#take(other, nowMs)
   }
 
-  /** Due time of the next delivery; null: none may be sent. */
+  /** Due time of the next delivery. Null: none may be sent. */
   nextDueMs(): TimeMs | null {
     if (!this.webhook.isActive) return null
     const first = this.#head('first')
@@ -211,8 +211,8 @@ interface DueEntry {
 const windowCount = 64
 
 /**
- * An in-memory window on the first due deliveries of one kind. An entry may be outdated, because its delivery was
- * dropped or retried manually. The row of an entry must therefore be read before it is sent.
+ * The first due deliveries of one kind. An entry may be outdated, because its delivery was dropped or retried manually.
+ * The row of an entry must therefore be read before it is sent.
  */
 export class DeliveryWindow {
   #entries: DueEntry[] = []
@@ -225,7 +225,7 @@ export class DeliveryWindow {
     this.#read = read
   }
 
-  /** Returns the first entry without a running attempt (`taken`); null: there is none. */
+  /** Returns the first entry without a running attempt (`taken`), or null. */
   head(taken: ReadonlyMap<number, unknown>): DueEntry | null {
     for (;;) {
       const first = this.#entries[0]
@@ -244,12 +244,11 @@ export class DeliveryWindow {
     }
   }
 
-  /** Removes the first entry. */
   shift(): void {
     this.#entries.shift()
   }
 
-  /** Adds an entry of the outbox, if it belongs into the window. */
+  /** Ignores an entry after the window's last one if the outbox may have entries in between. */
   add(entry: DueEntry): void {
     const last = this.#entries.at(-1)
     if (!this.#isComplete && (last === undefined || isBefore(last, entry))) return

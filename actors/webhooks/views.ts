@@ -1,5 +1,3 @@
-// Read interface of webhooks for the API server.
-
 import type { AccountId } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type {
@@ -15,11 +13,11 @@ import type {
 /** A webhook as its owner sees it, without secrets. */
 export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' | 'number'> {
   readonly counts: DeliveryCounts
-  /** Dropped events that were rejected because the account used up its share. They have no delivery. */
+  /** Number of events that were rejected because the account used up its share. They have no delivery. */
   readonly throttledCount: number
-  /** Time of the first failed attempt since the last success; null: the last attempt succeeded. */
+  /** Time of the first failed attempt since the last success. Null: the last attempt succeeded. */
   readonly failingSinceMs: TimeMs | null
-  /** Until this time the previous secret also signs; null: only the current secret signs. */
+  /** Until this time the previous secret also signs. Null: only the current secret signs. */
   readonly previousSecretUntilMs: TimeMs | null
 }
 
@@ -44,14 +42,14 @@ export interface WebhookChange {
 }
 
 /**
- * The webhooks of all accounts. Methods return null if the account has no such webhook or delivery. Promises resolve
- * once a change is on disk. They reject only with EngineError.
+ * Methods return null if the account has no such webhook or delivery. Promises resolve when a change is on disk. They
+ * reject only with EngineError.
  */
 export interface WebhooksView {
   /** Oldest first. */
   list(account: AccountId): readonly WebhookView[]
   get(account: AccountId, id: string): WebhookView | null
-  /** The only result that contains `secret`. Throws BAD_REQUEST if the account has 25 webhooks. */
+  /** Only the result contains `secret`. Throws BAD_REQUEST if the account has 25 webhooks. */
   create(
     account: AccountId,
     request: WebhookRequest,
@@ -59,7 +57,10 @@ export interface WebhooksView {
   change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null>
   /** Aborts running attempts and begins no more. False: there is no such webhook. */
   remove(account: AccountId, id: string): Promise<boolean>
-  /** The previous secret also signs for 24 h. `secret`: `whsec_…`; null: one is generated. Only the result contains it. */
+  /**
+   * The previous secret also signs for 24 h. `secret`: `whsec_…`, or null to generate one. Only the result contains the
+   * secret.
+   */
   rotateSecret(
     account: AccountId,
     id: string,

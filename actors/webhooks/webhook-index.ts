@@ -112,7 +112,6 @@ export class WebhookIndex {
     return this.#ages.hasBetween(beforeMs, ageMs)
   }
 
-  /** Returns the webhooks of a type; null: there are none. */
   of(type: WebhookEventType): TypeSubscribers | null {
     return this.#byType.get(type) ?? null
   }

@@ -1,5 +1,5 @@
-// The webhooks of all accounts, with their secrets, events and deliveries. A change takes effect at once and resolves
-// when it is on disk. It is reverted if it could not be stored.
+// The webhooks of all accounts. A change takes effect at once and resolves when it is on disk. A change that cannot be
+// stored is reverted.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -48,7 +48,10 @@ import { WebhookIndex } from './webhook-index.ts'
 
 /** A previous secret signs for this long after a rotation. */
 export const rotationMs = DAY_MS
-/** Maximum number of previous secrets that sign. The oldest ends early when full. Each adds a signature to every post. */
+/**
+ * Maximum number of previous secrets that sign. The oldest ends early when full. Each adds a signature to every
+ * request.
+ */
 export const previousSecretsMax = 8
 
 interface WebhookParts {
@@ -86,7 +89,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   readonly #byAccount = new Map<AccountId, Set<string>>()
   /** Number of webhooks per account that are being stored. They count towards the account's limit. */
   readonly #creating = new Map<AccountId, number>()
-  /** Accounts that were deleted while a webhook of theirs was being stored. */
+  /** Accounts that were deleted while one of their webhooks was being stored. */
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
   /** Null: books are not held. */
@@ -221,7 +224,9 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  /** Throws EngineError BAD_REQUEST if a type needs a filter that is missing. Shares of higher tiers need no filter. */
+  /**
+   * Throws EngineError BAD_REQUEST if a type needs a filter that is missing. Accounts of higher tiers need no filter.
+   */
   #checkFilters(
     account: AccountId,
     { eventTypes, filters }: Pick<Webhook, 'eventTypes' | 'filters'>,
@@ -240,7 +245,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     if (webhook === null) return null
     // A webhook created before this rule stays valid, and its other fields can be changed.
     if (change.eventTypes ?? change.filters) this.#checkFilters(account, { ...webhook, ...change })
-    // If `isActive` is given, the account itself set the state, so there is no other reason.
+    // If `isActive` is given, the account itself set the state, so no reason is stored.
     const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
     const { url = webhook.url } = change
     const isSame = hostOf({ url }) === hostOf(webhook)
@@ -248,7 +253,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const set = { ...change, disabledReason, isVerified }
     const changed = await this.#replace(webhook, { ...webhook, ...set })
     if (!isVerified && (change.url !== undefined || change.isActive)) this.#trySendTest(changed)
-    // `failingSinceMs`, which was reset, is stored in the outbox.
+    // The outbox stores `failingSinceMs`, which was reset.
     if (changed.isActive && !webhook.isActive) await stored(this.#parts.storage.committed())
     return this.#viewOf(changed)
   }
@@ -317,7 +322,10 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return record
   }
 
-  /** Sends a test if possible. The change that requires it is already stored, and its owner can request another test. */
+  /**
+   * Sends a test if possible. The change that requires the test is already stored, and its owner can request another
+   * test.
+   */
   #trySendTest(webhook: Webhook): void {
     try {
       this.#sendTest(webhook)

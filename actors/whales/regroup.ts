@@ -7,12 +7,12 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 
-/** Storage key of the first run whose last minute may not be grouped. Trades of earlier runs are all grouped. */
+/** Storage key of the first run whose last minute may not be grouped. All trades of earlier runs are grouped. */
 const MARK = 'whales_grouped_run'
 const PIECE_MS = 30_000
 const READ_ROWS = 256
 
-/** The fills of one whale and their trade ids. If its row exists, the row has the id of one of them. */
+/** The fills of one whale and their trade ids. If the whale's row exists, its id is one of these ids. */
 interface Gathered {
   readonly sum: FillSum
   readonly ids: string[]
@@ -36,7 +36,10 @@ export class WhaleRegroup {
   readonly #run: number
   /** Time ranges to group, at most one per market. */
   readonly #ranges = new Map<MarketNumber, Range>()
-  /** Ended runs whose last minute must be grouped, oldest first. `offset` is null until its start is found. */
+  /**
+   * Ended runs whose last minute must be grouped, oldest first. `offset` is null until the start of that minute is
+   * found.
+   */
   #tails: { readonly run: number; offset: number | null }[] = []
   #isMarkDue = false
 
@@ -107,7 +110,7 @@ export class WhaleRegroup {
       }
     }
     for (const [key, { sum }] of found) {
-      // All fills of this group are outside the range, so it may be incomplete.
+      // All fills of this group are outside the range, so the group may be incomplete.
       if (sum.newestMs < fromMs || sum.oldestMs > toMs) found.delete(key)
     }
     return { market, groups: found, alone }

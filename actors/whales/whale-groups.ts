@@ -1,4 +1,4 @@
-// The cached groups of fills in order of creation: the newest are open for more fills, the older ones are closed and
+// The cached groups of fills in order of creation. New groups are open for more fills. Older groups are closed and
 // cached for late fills.
 //
 //   evicted │ closed, cached │ open
@@ -65,7 +65,6 @@ export class WhaleGroups {
     if (boundedMs > this.#evictedToMs) this.#evictedToMs = boundedMs
   }
 
-  /** Adds a new, open group. */
   add(group: WhaleGroup): void {
     const { market, key } = group
     let ofMarket = this.#byMarket.get(market.number)
@@ -101,12 +100,12 @@ export class WhaleGroups {
     return group
   }
 
-  /** When the next open group closes; null if none is open. */
+  /** Null if no group is open. */
   get nextDueMs(): number | null {
     return this.#skipClosed()?.dueAtMs ?? null
   }
 
-  /** Closes and returns the next due group; null if none is due. */
+  /** Closes and returns the next due group, or null. */
   takeDue(monotonicMs: number): WhaleGroup | null {
     const group = this.#skipClosed()
     if (group === null || group.dueAtMs > monotonicMs) return null
@@ -115,7 +114,7 @@ export class WhaleGroups {
     return group
   }
 
-  /** Removes the groups of a market that was removed from the catalogue. */
+  /** Called when the catalogue removed the market. */
   removeMarket(market: MarketNumber): void {
     for (const group of this.#byMarket.get(market)?.values() ?? []) group.isOpen = false
     this.#byMarket.delete(market)

@@ -1,5 +1,5 @@
-// Published whales by run and offset, for streams that resume. Same interface as the trade log. Whales never expire, so
-// the end of a run can be read from the table itself.
+// Published whales by run and offset, for streams that resume. Whales never expire, so the end of a run can be read
+// from the table itself.
 
 import type { OffsetQuery, SliceQuery, Storage, WhaleRow } from '../../storage/contract/storage.ts'
 import type { RunView, WhaleLogView } from '../views.ts'
@@ -8,7 +8,6 @@ export class WhaleLog implements WhaleLogView {
   readonly present: RunView
   readonly #storage: Pick<Storage, 'runs' | 'whales'>
 
-  /** `run`: the current run. */
   constructor(parts: { run: RunView; storage: Pick<Storage, 'runs' | 'whales'> }) {
     this.present = parts.run
     this.#storage = parts.storage

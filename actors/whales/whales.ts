@@ -1,4 +1,4 @@
-// The actor that records whales. Collects the fills of a transaction for 150 ms after the first one. Stores rows of at
+// The actor that records whales. Collects the fills of a transaction for 150 ms after the first fill. Stores rows of at
 // least 1,000 dollars, and publishes each row of at least 5,000 dollars once. A row depends only on the stored fills.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -54,7 +54,7 @@ interface WhaleParts {
   readonly metrics: Metrics
   /** Number of this run, stored with each published whale. */
   readonly run: number
-  /** Returns null if the market was removed. */
+  /** Null if the market was removed. */
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
   /** Maximum cached groups. Only tests set it. */
   readonly groupsMax?: number
@@ -122,8 +122,6 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#stopTimer = null
   }
 
-  // Watcher methods, called while markets handle messages
-
   onUpdate(update: Update): void {
     if (update.kind !== 'trade') return
     const { market, trade, receivedAtMs, offset } = update
@@ -158,8 +156,6 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     if (lost.kind === 'fill') this.#regroup.add(lost.market.number, lost.trade.timeMs)
     this.#arm(RETRY_MS)
   }
-
-  // Messages
 
   receive(message: WhaleMessage): ReceiveResult {
     if (message.kind === 'fill') this.#take(message)
@@ -259,8 +255,6 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     group.row = this.#record(market.number, group.sum, { row: group.row, ids })
   }
 
-  // Regrouping
-
   #regroupSome(): void {
     const { clock } = this.#parts
     const endsAtMs = clock.monotonicMs() + REGROUP_MS_MAX
@@ -295,10 +289,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     }
   }
 
-  // Rows
-
   /**
-   * Stores and returns the row of these fills; null if their sum is below the minimum. An existing row retains its id,
+   * Stores and returns the row of these fills. Null if their sum is below the minimum. An existing row retains its id,
    * time and offset. Its fills never decrease, although the trades may have expired.
    */
   #record(
@@ -362,8 +354,6 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     const times = { venueTimeMs: whale.timeMs, receivedAtMs: whale.receivedAtMs }
     this.#parts.publisher.publish({ kind: 'whale', market, offset, seq, ...times, whale })
   }
-
-  // Eviction and timers
 
   #noteEvicted(timeMs: number): void {
     this.#groups.noteEvicted(timeMs, this.#parts.clock.nowMs())
