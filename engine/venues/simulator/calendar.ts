@@ -21,17 +21,18 @@ import { allTeams } from './questions/teams.ts'
 
 export type { EventOutline, PlannedEvent, PlannedMarket } from './questions/planning.ts'
 
-/** createdBetween plans this many milliseconds ahead at once, so that most calls only search the plan. */
+/** Length of the plan that createdBetween makes at once, so that most calls only search the plan. */
 const HORIZON_MS = 10 * MINUTE_MS
 const HORIZON_LARGE_MS = 6 * HOUR_MS
 
-/** Maximum number of markets in the cache of plans of a large world. With their texts they use about 30 MB. */
+/** With their texts they use about 30 MB. */
 const CACHED_MARKETS_MAX = 10_000
 
-/** Default share of protocol v2 among venue a's markets. */
 export const V2_SHARE = 0.5
 
-/** The outlines of the events of `eventsAt`, `createdBetween` and `eventNumbered`, in the same order. */
+/**
+ * The methods return the outlines of the events of `eventsAt`, `createdBetween` and `eventNumbered`, in the same order.
+ */
 interface Outlines {
   at(atMs: TimeMs): readonly EventOutline[]
   between(fromMs: TimeMs, toMs: TimeMs): readonly EventOutline[]
@@ -59,8 +60,8 @@ export class Calendar {
   })
 
   /**
-   * `marketsPerVenue`: 20 to 250,000; each venue has exactly this many at any moment. `v2Share`: share of venue a's
-   * markets under protocol v2. It changes only their ids.
+   * `marketsPerVenue`: 20 to 250,000. Each venue always has exactly this many. `v2Share`: share of venue a's markets
+   * under protocol v2. The share changes only ids.
    */
   constructor(options: { seed: number; marketsPerVenue: number; v2Share?: number }) {
     this.#slots = planSlots(options)
@@ -78,7 +79,6 @@ export class Calendar {
     return this.#numbering.isLarge
   }
 
-  /** The outlines of the events of a large world. Null: the world is small. */
   get outlines(): Outlines | null {
     if (!this.#isLarge) return null
     return {
@@ -157,7 +157,7 @@ export class Calendar {
     }
   }
 
-  /** The venue's event with this number, whether past, present or future. Null: no event has this number. */
+  /** The event may be past, present or future. Null: no event has this number. */
   eventNumbered(venue: SimVenue, number: number): PlannedEvent | null {
     const { ordinal, cycle } = slotOfNumber(this.#numbering, number)
     const slot = this.#slots[ordinal]
@@ -167,7 +167,6 @@ export class Calendar {
     return events.find(({ event }) => event.venue === venue && event.number === number) ?? null
   }
 
-  /** The cycle's events at both venues. */
   #cachedPlans(number: number, slot: Slot, cycle: number): PlannedEvent[] {
     const [key = number] = cycleNumbers(number)
     const cached = this.#plans.get(key)
@@ -189,7 +188,7 @@ export class Calendar {
     for (const slot of this.#slots) {
       for (const venue of SIM_VENUES) {
         if (!slot.venues.includes(venue)) continue
-        // The cycle to announce next is the one after the last cycle that exists at that time.
+        // The next cycle to announce follows the last cycle that exists at `fromMs`.
         let cycle = presentFrom(slot, venue, fromMs) + slot.variant.copies
         for (;;) {
           const createdMs = createdOf(slot, venue, cycle)

@@ -1,5 +1,5 @@
-// Simulates changes that the venues make to their protocols without notice. A change is a function on serialized
-// answers or frames, so routes and channels do not depend on it. rest.ts and the sockets apply the active changes.
+// Simulates changes that the venues make to their protocols without notice. A change edits serialized answers or
+// frames. rest.ts and the sockets apply the active changes.
 
 import { isRecord } from '../../json-record.ts'
 import type { SimChange } from './model.ts'
@@ -11,14 +11,14 @@ export interface RestAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A change of REST answers. `ignores` lists parameters that the server no longer reads. */
+/** `ignores`: parameters that the server no longer reads. */
 interface AnswerChange {
   readonly path: RegExp
   readonly ignores?: readonly string[]
   readonly answer: (answer: RestAnswer) => RestAnswer
 }
 
-/** A change of frames that the server sends. One frame may become several. */
+/** A change of frames that the server sends. A frame may become several frames. */
 interface FrameChange {
   readonly holding: RegExp
   readonly frames: (text: string) => readonly string[]
@@ -76,7 +76,7 @@ const within =
     return isRecord(inner) ? { ...row, [field]: edit(inner) } : row
   }
 
-/** Edits about a third of the rows. They are the same rows in every answer. */
+/** Edits about a third of the rows. Each answer has the same edited rows. */
 const ofSome =
   (field: string, edit: Edit): Edit =>
   (row) => {
@@ -93,7 +93,6 @@ const KALSHI_MARKETS = /^\/trade-api\/v2\/(events|markets)$/
 const PRICE_CHANGE = /"event_type":"price_change"/
 const STREAM_TOKEN = /"asset_id":"(\d+)"/g
 const hex = (token: string): string => `0x${BigInt(token).toString(16)}`
-/** Converts ids to hexadecimal, in a list or in the JSON text of a list. */
 const inHex = (ids: unknown): unknown =>
   JSON.parse(JSON.stringify(ids ?? null).replaceAll(/\d+/g, hex))
 const ACTIVITY = /"topic":"activity"/
@@ -256,7 +255,6 @@ export class Changes {
     this.#ofFrames = changes.filter((change) => 'holding' in change)
   }
 
-  /** Removes request parameters that are no longer read. */
   editRequest(path: string, query: URLSearchParams): void {
     for (const change of this.#ofAnswers) {
       if (change.path.test(path)) for (const name of change.ignores ?? []) query.delete(name)

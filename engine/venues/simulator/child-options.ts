@@ -16,13 +16,13 @@ const childOptions = Type.Object({
   messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
   /** Planned price gaps per minute. */
   gapsPerMinute: Type.Integer({ minimum: 0 }),
-  /** Names of faults. The child rejects an unknown name. */
+  /** The child rejects an unknown name. */
   faults: Type.Array(Type.String()),
-  /** Seconds after which the activity stream ends. Null: it does not end. */
+  /** Seconds after which the activity stream ends. Null: the stream does not end. */
   activityEndsS: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
   host: Text,
   logLevel: Text,
-  /** Folder in which the child stores its world. Null: the world is not stored. */
+  /** Null: the world is not stored. */
   worldFolder: Type.Union([Text, Type.Null()]),
 })
 
@@ -44,7 +44,7 @@ const readyMessage = Type.Object({
 export type ReadyMessage = Static<typeof readyMessage>
 export type ChildOptions = Static<typeof childOptions>
 
-/** Parses the child's argument. Throws if the argument is invalid, which is a bug of the parent. */
+/** Throws if the argument is invalid, which is a bug of the parent. */
 export function parseChildOptions(text: string | undefined) {
   const options: unknown = JSON.parse(text ?? 'null')
   if (!Value.Check(childOptions, options)) {
@@ -53,12 +53,12 @@ export function parseChildOptions(text: string | undefined) {
   return { ...options, faults: parseFaults(options.faults) }
 }
 
-/** Parses the child's first message. Null: the message is of another kind. */
+/** Null: the message is of another kind. */
 export function parseReady(message: unknown): ReadyMessage | null {
   return Value.Check(readyMessage, message) ? message : null
 }
 
-/** Validates configured names of faults and changes. Throws on an unknown name. */
+/** Throws on an unknown name. */
 export function parseFaults(names: readonly string[]): (SimFault | SimChange)[] {
   const accepted = [...FAULT_NAMES, ...CHANGE_NAMES]
   return names.map((name) => {

@@ -1,5 +1,4 @@
-// Entry point of the simulator's process, which spawn.ts forks. It exits on a signal or when its parent exits. Do not
-// import it.
+// Entry point of the simulator's process, which spawn.ts forks. The process exits on a signal or when its parent exits.
 
 import { systemClock } from '../../clock.ts'
 import { openLog } from '../../process/log.ts'

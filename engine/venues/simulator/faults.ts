@@ -1,19 +1,19 @@
-// Faults that a test or user enables. A seeded random stream decides when each fault occurs. The servers implement most
-// faults; world/book-faults.ts implements tick_size, one_sided and empty_book.
+// Faults that a test or user enables. A seeded random stream decides when each fault occurs. world/book-faults.ts
+// implements tick_size, one_sided and empty_book. The servers implement all other faults.
 
 import type { Random } from '../../random.ts'
 import { Changes } from './changes.ts'
 import type { SimChange, SimFault } from './model.ts'
 
-/** All faults. The number is the probability of the fault at each opportunity while it is enabled. */
+/** Probability of each fault at each opportunity while it is enabled. */
 export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
-  /** Per stream message: a book change is lost. At Kalshi its sequence number is used nevertheless. */
+  /** Per stream message: a book change is lost. Kalshi's sequence number still counts it. */
   lost_delta: 1 / 5_000,
   /** Per connection and second: data stops for 20 s while the socket stays open. */
   silence: 1 / 300,
   /** Per connection and second: the socket is closed. */
   disconnect: 1 / 180,
-  /** Per stream message: it is sent twice. */
+  /** Per stream message: the message is sent twice. */
   duplicate: 1 / 2_000,
   /** Per stream message: two messages of the same second are swapped. */
   reorder: 1 / 2_000,
@@ -23,12 +23,12 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   rate_limit_retry_after: 1 / 200,
   /** Per REST request: 502 with an HTML body. */
   html: 1 / 200,
-  /** Per market and minute: the tick changes; no book is sent before the next trade or resubscription. */
+  /** Per market and minute: the tick changes. No book is sent before the next trade or resubscription. */
   tick_size: 1 / 600,
   one_sided: 1 / 300,
   /** Per market and minute: the quotes of both sides are withdrawn for ten seconds. */
   empty_book: 1 / 600,
-  /** Per cacheable first page: a cache of the venue serves the page until it expires. */
+  /** Per cacheable first page: a cache of the venue serves the page until the page expires. */
   stale_cache: 1 / 10,
   /** Per second: one shard of Kalshi's exchange stops trading for three minutes. */
   halt: 1 / 600,
@@ -41,7 +41,7 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   /** Per second: no book is sent for a minute, including over new sockets. Heartbeats and trades continue. */
   freeze: 1 / 900,
   ghost_books: 1 / 100,
-  /** Per page of a wallet's activity: it includes rows of combinations, which no other path returns. */
+  /** Per page of a wallet's activity: the page includes rows of combinations, which no other path returns. */
   combos: 1,
 }
 
@@ -51,11 +51,10 @@ const FREEZE_MS = 60_000
 export class Faults {
   readonly #active: ReadonlySet<string>
   readonly #random: Random
-  /** Contains at most one entry per market of the world. */
+  /** At most one entry per market of the world. */
   readonly #mutedUntilMs = new Map<string, number>()
   #frozenSecond = -1
   #frozenUntilMs = 0
-  /** Active changes of answers and frames. */
   readonly changes: Changes
 
   constructor(
@@ -68,7 +67,6 @@ export class Faults {
     this.changes = changes
   }
 
-  /** Reports whether updates of a market's book are suppressed now. `nowMs` is monotonic. */
   isMuted(market: string, nowMs: number): boolean {
     const untilMs = this.#mutedUntilMs.get(market)
     if (untilMs !== undefined && nowMs < untilMs) return true
@@ -78,7 +76,7 @@ export class Faults {
     return true
   }
 
-  /** Reports whether all books are suppressed now. Decided once a second. */
+  /** Decided once a second. */
   isFrozen(nowMs: number): boolean {
     const second = Math.floor(nowMs / 1_000)
     if (second !== this.#frozenSecond) {

@@ -4,7 +4,7 @@ import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'
 import type { ChangeName, FaultName } from '../../fault-names.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../../units.ts'
 
-/** The simulated venues: `a` uses Polymarket's protocols, `b` Kalshi's. */
+/** `a` uses Polymarket's protocols, `b` Kalshi's. */
 export type SimVenue = 'a' | 'b'
 export const SIM_VENUES: readonly SimVenue[] = ['a', 'b']
 
@@ -30,7 +30,7 @@ export interface SimGame {
   readonly startMs: TimeMs
   /** The US Eastern date of the game, YYYY-MM-DD. */
   readonly date: string
-  /** 2 for the second game of a pair's day; 1 or absent otherwise. */
+  /** 2 for the second game of the same teams on a day. Otherwise 1 or absent. */
   readonly number?: 1 | 2
   readonly away: SimTeam
   readonly home: SimTeam
@@ -85,29 +85,29 @@ export interface SimListing {
   /** Integer id (Gamma's `id`), unique per venue and run. */
   readonly number: number
   /**
-   * Condition id (0x + 64 hex) at venue a, ticker at venue b. A protocol v2 id has 31 bytes and is padded with 00 here
+   * Condition id (0x + 64 hex) at venue a, ticker at venue b. A protocol v2 id has 31 bytes. It is padded with 00 here
    * and by all hosts of venue a except Gamma.
    */
   readonly nativeId: string
   /** Protocol v2 of venue a: tokens are position ids. Always false at venue b. */
   readonly isV2: boolean
-  /** Key from which probabilities are drawn. It does not depend on the protocol version. */
+  /** Key from which probabilities are drawn, equal under both protocol versions. */
   readonly chanceKey: string
-  /** UUID, Kalshi's `market_id`. */
+  /** Kalshi's `market_id`. */
   readonly uuid: string
   readonly slug: string
-  /** The two token ids, or position ids, in decimal at venue a; `<ticker>:yes`, `<ticker>:no` at b. */
+  /** At venue a the two token ids, or position ids, in decimal. At venue b `<ticker>:yes` and `<ticker>:no`. */
   readonly tokens: readonly [string, string]
   /** ["Yes","No"], or the two teams at venue a. */
   readonly outcomes: readonly [string, string]
   readonly question: string
-  /** Polymarket's groupItemTitle; Kalshi's yes_sub_title. */
+  /** Polymarket's groupItemTitle, Kalshi's yes_sub_title. */
   readonly shortTitle: string
   /** Kalshi's no_sub_title. */
   readonly noShortTitle: string
-  /** Polymarket's description; Kalshi's rules_primary. */
+  /** Polymarket's description, Kalshi's rules_primary. */
   readonly rules: string
-  /** Kalshi's rules_secondary; empty at venue a. */
+  /** Kalshi's rules_secondary. Empty at venue a. */
   readonly rulesSecondary: string
   readonly strike: {
     readonly type:
@@ -122,7 +122,7 @@ export interface SimListing {
   } | null
   /** Polymarket's sportsMarketType ("moneyline", "spreads", "totals"). Null: not a game market. */
   readonly sportsMarketType: string | null
-  /** Spread or total line; null otherwise. */
+  /** Spread or total line, otherwise null. */
   readonly line: number | null
   readonly createdMs: TimeMs
   readonly openMs: TimeMs
@@ -131,7 +131,7 @@ export interface SimListing {
   readonly determineMs: TimeMs
   /** Time when the result becomes final, at or after determineMs. */
   readonly resolveMs: TimeMs
-  /** Payout of the first outcome: 1, 0, or one half if void. It must not be visible before determineMs. */
+  /** Payout of the first outcome: 1, 0, or one half if void. Must not be visible before determineMs. */
   readonly payout: PriceMicros
   /** Identifies the underlying question. Equal on both venues for pairs, including traps. */
   readonly questionKey: string
@@ -141,14 +141,14 @@ export interface SimListing {
   readonly activity: number
 }
 
-/** One trade: a fill between a taker and one or more makers. */
+/** A fill between a taker and one or more makers. */
 export interface SimTrade {
   /** Kalshi's trade_id: a UUID. */
   readonly id: string
-  /** 0x + 64 hex. Several fills of one order share it. */
+  /** 0x + 64 hex. Several fills of one order share the hash. */
   readonly txHash: string
   readonly market: SimMarket
-  /** The outcome that the taker traded; `price` is its price. A No purchase at Kalshi has outcomeIndex 1. */
+  /** The outcome that the taker traded. `price` is its price. A No purchase at Kalshi has outcomeIndex 1. */
   readonly outcomeIndex: 0 | 1
   readonly side: TradeSide
   readonly price: PriceMicros
@@ -184,15 +184,15 @@ export interface SimWalletEvent {
   readonly txHash: string
   /** Null for events that concern no market. */
   readonly market: SimMarket | null
-  /** For kind TRADE: the fill, and the wallet's index in it (0 is the taker, then the makers). Otherwise null. */
+  /** The fill, and the wallet's index in it (0 is the taker, then the makers). Null except for kind TRADE. */
   readonly fill: { readonly trade: SimTrade; readonly participant: number } | null
-  /** The outcome of a fill, a redemption or a migration. Null otherwise. */
+  /** The outcome of a fill, a redemption or a migration. Otherwise null. */
   readonly outcomeIndex: 0 | 1 | null
   /** Number of contracts. Equal to `usd` for a redemption whose row does not name the token. */
   readonly size: SizeMicros
-  /** Dollars without the fee, at least 0. Paid for a purchase or a split, received for all others. */
+  /** Dollars without the fee, at least 0. Paid for a purchase or a split, otherwise received. */
   readonly usd: UsdMicros
-  /** The taker's fee. It is paid in addition to a purchase, or deducted from the proceeds of a sale. */
+  /** The taker's fee. A buyer pays it in addition to the price. A seller receives less by the fee. */
   readonly fee: UsdMicros
 }
 
@@ -226,7 +226,7 @@ export interface SimBook {
   sizeAt(side: BookSide, price: PriceMicros): SizeMicros
 }
 
-/** One change of the world. Changes are emitted synchronously and in order. */
+/** Changes are emitted synchronously and in order. */
 export type WorldChange =
   /** Orders were placed or cancelled. `changes` has the new total size of each level. */
   | {
@@ -238,7 +238,7 @@ export type WorldChange =
       readonly isLost?: boolean
       readonly atMs: TimeMs
     }
-  /** A trade. Its level changes remove the traded liquidity from the book. */
+  /** The level changes of a trade remove the traded liquidity from the book. */
   | {
       readonly kind: 'trade'
       readonly market: SimMarket
@@ -273,7 +273,7 @@ export interface World {
   event(venue: SimVenue, nativeId: string): SimEvent | null
   /** All retained trades of a venue, oldest first. */
   trades(venue: SimVenue): readonly SimTrade[]
-  /** All trades of the venue since this time are retained. Figures before it are derived from the fair price. */
+  /** All trades of the venue since this time are retained. Figures of earlier times are derived from the fair price. */
   tradesFromMs(venue: SimVenue): TimeMs
   teams(): readonly { readonly league: string; readonly team: SimTeam }[]
   /** Calls `listener` for each later change. Returns a function that unsubscribes. */
@@ -282,8 +282,6 @@ export interface World {
   step(): void
 }
 
-/** Faults of the servers; see faults.ts. */
 export type SimFault = FaultName
 
-/** Unannounced protocol changes; see changes.ts. */
 export type SimChange = ChangeName

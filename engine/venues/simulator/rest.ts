@@ -22,7 +22,7 @@ export interface RestRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
-  /** Body as UTF-8 text. Empty if there is none. */
+  /** Empty if the request has no body. */
   readonly body: string
 }
 
@@ -49,7 +49,7 @@ interface RestOptions {
   readonly bodyBytesMax?: number
 }
 
-/** A handler throws it to refuse a request. */
+/** A handler throws this error to refuse a request. */
 export class Refusal extends Error {
   readonly answer: RestAnswer
 
@@ -103,7 +103,7 @@ export class RestServer {
     this.#server.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  /** Adds a route. The pattern is a path, for example `/markets/{ticker}/orderbook`. */
+  /** The pattern is a path, for example `/markets/{ticker}/orderbook`. */
   route(method: string, pattern: string, handler: RestHandler): void {
     this.#routes.push({ method, segments: pattern.split('/').slice(1), handler })
   }
@@ -116,12 +116,12 @@ export class RestServer {
     this.route('POST', pattern, handler)
   }
 
-  /** Registers a handler for WebSocket upgrades of a path. The path `*` is for all paths without their own handler. */
+  /** The path `*` is for all paths without their own handler. */
   upgrade(path: string, handler: UpgradeHandler): void {
     this.#upgrades.set(path, handler)
   }
 
-  /** Starts listening and resolves to the port. Port 0 selects any free port. Rejects if the port is in use. */
+  /** Resolves to the port. Port 0 selects any free port. Rejects if the port is in use. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)

@@ -16,7 +16,7 @@ const FRAME_BYTES_MAX = 16 * 1_048_576
 
 export interface Conversation {
   receive(text: string): void
-  /** Called once a second, after that second's faults were drawn. */
+  /** Called once a second, after the faults of that second were drawn. */
   tick(): void
   closed(): void
 }
@@ -116,12 +116,11 @@ export class SimSocket {
     })
   }
 
-  /** True while market data is dropped. */
   get isSilenced(): boolean {
     return this.#clock.monotonicMs() < this.#silencedUntilMs
   }
 
-  /** Sends market data. It is lost while the connection is silent. */
+  /** Market data is lost while the connection is silent. */
   send(frame: string | Buffer): void {
     if (!this.isSilenced) this.reply(frame)
   }

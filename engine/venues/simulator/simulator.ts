@@ -47,7 +47,7 @@ export interface SimulatorOptions {
   /** The planned events. Default: the calendar of the seed. */
   readonly plan?: Plan
   readonly log: Log
-  /** Gamma has this port, CLOB +1, Data +2, RTDS +3, Kalshi +10. With 0 all ports are free ones. */
+  /** Port of Gamma. CLOB has +1, Data +2, RTDS +3, Kalshi +10. 0: the system chooses all ports. */
   readonly basePort: number
   /** The public key of key id `sim`. Null: the simulator creates a key pair. */
   readonly kalshiPublicKeyPem: string | null
@@ -65,14 +65,13 @@ export interface Simulator {
   /** The private key of key id `sim`. Empty if the caller supplied a public key. */
   readonly kalshiPrivateKeyPem: string
   readonly world: World
-  /** The actual state of venue a's wallets. */
   readonly wallets: WalletLedgers
   /** Active protocol changes, which may be replaced at any time. */
   readonly changes: Changes
   stop(): Promise<void>
 }
 
-/** Starts both venues. Rejects if a port is in use, and then leaves no listener open. */
+/** Rejects if a port is in use, and then leaves no listener open. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock, log, basePort } = options
   const host = options.host ?? '127.0.0.1'
@@ -140,7 +139,7 @@ interface OpenWorld {
   readonly saver: Saver
 }
 
-/** Restores the persisted world, or creates a new one if there is none. An unreadable file is logged and replaced. */
+/** Restores the persisted world, or creates a new one. An unreadable file is logged and replaced. */
 function openWorld(
   options: SimulatorOptions,
   streams: (name: string) => Random,
@@ -208,7 +207,7 @@ class Saver {
     this.#work = null
   }
 
-  /** Writes the complete file synchronously. It replaces an unfinished save. */
+  /** Writes the complete file synchronously, instead of an unfinished save. */
   saveAtOnce(): void {
     this.#work?.return()
     runToEnd(this.#begin())

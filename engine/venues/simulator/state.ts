@@ -24,7 +24,7 @@ const ROWS_MAX = 10_000
 const BURST_MAX = 1_000_000
 const BURST_MS = 1_000
 
-/** Answers one query. An invalid query gets `{ error }` with the accepted values. */
+/** An invalid query gets `{ error }` with the accepted values. */
 export function worldState(parts: Parts, query: URLSearchParams): unknown {
   const { world } = parts
   const action = query.get('action')

@@ -3,7 +3,7 @@
 import { json, type RestServer } from '../rest.ts'
 import { type KalshiKeys, unauthorized } from './auth.ts'
 
-/** Read tokens a second. The bucket holds two seconds' worth. */
+/** Read tokens a second. The bucket holds the tokens of two seconds. */
 export const READ_TOKENS = 240
 export const READ_TOKENS_MAX = 480
 const WRITE_TOKENS = 120

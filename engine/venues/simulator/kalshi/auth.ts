@@ -14,12 +14,12 @@ type KalshiCaller =
 export class KalshiKeys {
   readonly #keys = new Map<string, KeyObject>()
 
-  /** Key id → public key PEM. Throws if a PEM is invalid, which is a configuration bug. */
+  /** Key id → public key PEM. Throws if a PEM is invalid. */
   constructor(keys: ReadonlyMap<string, string>) {
     for (const [keyId, pem] of keys) this.#keys.set(keyId, createPublicKey(pem))
   }
 
-  /** Identifies the caller of a request by its headers. `path` excludes the query. */
+  /** `path` excludes the query. */
   caller(request: {
     readonly method: string
     readonly path: string
@@ -30,7 +30,7 @@ export class KalshiKeys {
     const signature = single(request.headers['kalshi-access-signature'])
     if (keyId === '' && timestamp === '' && signature === '') return { kind: 'anonymous' }
     if (keyId === '' || timestamp === '' || signature === '') return refused('MISSING_HEADERS')
-    // A timestamp in seconds instead of milliseconds is a common mistake. The venue answers it with 401 too.
+    // The venue also answers 401 to a timestamp in seconds, which is a common mistake.
     if (!/^\d{13}$/.test(timestamp)) return refused('INVALID_TIMESTAMP')
     const key = this.#keys.get(keyId)
     if (key === undefined) return refused('NOT_FOUND')

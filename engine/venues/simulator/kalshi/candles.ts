@@ -33,13 +33,12 @@ interface CandleRequest {
   readonly endSeconds: number
   readonly period: PeriodMinutes
   readonly nowMs: TimeMs
-  /** The world's trades before this time are incomplete, so candles before it have generated trades. */
+  /** The world's trades before this time are incomplete, so earlier candles have generated trades. */
   readonly tradesFromMs: TimeMs
-  /** If no candle is at the start of the range, adds one without trades, at the last price before the range. */
+  /** Adds a candle at the start of the range if there is none. It has the last price before the range and no trades. */
   readonly hasLatestBefore: boolean
 }
 
-/** The candles of a market within its trading hours, oldest first. */
 function candlesOf(market: SimMarket, request: CandleRequest): Record<string, unknown>[] {
   const { period, tradesFromMs, nowMs } = request
   const ends = candleEnds(market, request)
@@ -67,7 +66,7 @@ function candlesOf(market: SimMarket, request: CandleRequest): Record<string, un
   return candles
 }
 
-/** Number of candles that a request returns for a market, ±1. Call it before candlesOf. */
+/** Estimate, ±1, of the number of candles of a market. It must be called before candlesOf. */
 function candleCount(market: SimMarket, request: CandleRequest): number {
   const { openMs, closeMs } = market.listing
   const fromMs = Math.max(request.startSeconds * 1000, openMs)
@@ -147,12 +146,10 @@ function quoteRange(range: { open: PriceMicros; close: PriceMicros }): Record<st
   }
 }
 
-/** The price `ticks` ticks away from `price`, within 0 to 1. */
 function quoted(market: SimMarket, price: PriceMicros, ticks: number): PriceMicros {
   return onTick(market, priceMicros(Math.max(0, price + ticks * market.tickMicros)))
 }
 
-/** Generates the trades of a period before this run. Repeated calls return the same trades. */
 function inventedFills(market: SimMarket, period: { beginMs: number; endMs: number }): Fill[] {
   const { listing } = market
   const openMs = Math.max(period.beginMs, listing.openMs)
@@ -167,7 +164,6 @@ function inventedFills(market: SimMarket, period: { beginMs: number; endMs: numb
   return times.map((atMs) => ({ price: onTick(market, market.fairPrice(timeMs(atMs))), size }))
 }
 
-/** The last traded price at a time. Null: none. */
 function priceAt(
   market: SimMarket,
   at: { atMs: number; tradesFromMs: TimeMs },
@@ -179,14 +175,14 @@ function priceAt(
   return onTick(market, market.fairPrice(timeMs(beforeMs)))
 }
 
-/** Open interest at a time. It grows linearly over the market's life, because only the current value is stored. */
+/** Grows linearly over the market's life, because only the current value is stored. */
 function openInterestAt(market: SimMarket, at: { atMs: number; nowMs: TimeMs }): SizeMicros {
   const { openMs } = market.listing
   const part = (at.atMs - openMs) / Math.max(1, at.nowMs - openMs)
   return sizeMicros(Math.round(market.openInterest * Math.min(1, Math.max(0, part))))
 }
 
-/** End times, in milliseconds, of the periods that a request covers within the market's trading hours. */
+/** End times of the periods that a request covers within the market's trading hours, in Unix milliseconds. */
 function candleEnds(market: SimMarket, request: CandleRequest): number[] {
   const { openMs, closeMs } = market.listing
   const untilMs = Math.min(request.nowMs, closeMs)
@@ -255,7 +251,7 @@ function candlesOfAll(markets: readonly SimMarket[], candles: CandleRequest) {
   return markets.map((market) => candlesOf(market, candles))
 }
 
-/** Truncates a range with too many candles at its end, and reports it in the answer. */
+/** Truncates a range with too many candles at its end. The answer states the truncation. */
 function eventAnswer(
   markets: readonly SimMarket[],
   candles: CandleRequest,

@@ -1,5 +1,5 @@
-// Combinations of venue b. Each has one trade, which occurs together with a trade of an ordinary market. Its name
-// begins with that market's series. Only the newest combinations are stored.
+// Combinations of venue b. A combination trades once, together with a trade of an ordinary market. Its name begins with
+// that market's series. Only the newest combinations are stored.
 
 import type { SimMarket, SimTrade } from '../model.ts'
 import type { Rows } from './paging.ts'
@@ -26,7 +26,7 @@ export class SimCombos {
     for (const trade of trades) this.add(trade)
   }
 
-  /** If a combination traded together with this trade, adds it and returns its ticker. Otherwise returns null. */
+  /** Returns the ticker of the combination that traded together with this trade, or null. */
   add(trade: SimTrade): string | null {
     const combo = comboOf(trade)
     if (combo === null) return null
@@ -37,7 +37,7 @@ export class SimCombos {
     return combo
   }
 
-  /** The trade of a combination. Null: no such combination is stored. */
+  /** Null: no such combination is stored. */
   tradeOf(ticker: string): SimTrade | null {
     return this.#trades.get(ticker) ?? null
   }
@@ -54,7 +54,7 @@ export class SimCombos {
     }
   }
 
-  /** All trades, including those of combinations. A combination's trade follows the trade with which it occurred. */
+  /** All trades, each followed by its combination's trade. */
   among(trades: readonly SimTrade[]): Rows<ListedTrade> {
     return {
       length: 2 * trades.length,

@@ -1,9 +1,9 @@
-// Parses the commands of venue b's stream. Never throws: invalid input results in the venue's error.
+// Parses the commands of venue b's stream. Invalid input results in the venue's error, not in an exception.
 
 import { isRecord } from '../../../json-record.ts'
 import { parseRecord } from '../sim-socket.ts'
 
-/** The venue's error codes and texts that a simulated venue can produce. */
+/** The venue's error codes and texts that the simulator sends. */
 export const ERRORS = {
   1: 'Unable to process message',
   2: 'Params required',
@@ -28,7 +28,7 @@ export type Command =
       readonly kind: 'subscribe'
       readonly id: number
       readonly channels: readonly string[]
-      /** Tickers of markets. Empty: the command is for the whole exchange. */
+      /** Empty: the command is for the whole exchange. */
       readonly tickers: readonly string[]
       readonly hasInitialSnapshot: boolean
       readonly isAckShort: boolean
@@ -39,9 +39,9 @@ export type Command =
       readonly kind: 'update'
       readonly id: number
       readonly sid: number
-      /** Empty when the field is absent. */
+      /** Empty if the field is absent. */
       readonly action: string
-      /** Null when the field is malformed. */
+      /** Null if the field is malformed. */
       readonly tickers: readonly string[] | null
       readonly hasInitialSnapshot: boolean
     }

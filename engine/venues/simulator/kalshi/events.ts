@@ -1,4 +1,4 @@
-// Renders venue b's events, event metadata and series. Series are derived from events.
+// Venue b's events, event metadata and series.
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport } from '../model.ts'
@@ -20,7 +20,7 @@ const COMPETITIONS: Readonly<Record<SimSport, string>> = {
 
 const DOCUMENTS = 'https://kalshi-public-docs.s3.amazonaws.com'
 
-/** An event object. `markets` is present only if nested markets are requested. */
+/** The result has `markets` only if nested markets are requested. */
 export function renderEvent(
   event: SimEvent,
   details: { readonly updatedMs: TimeMs; readonly markets: readonly unknown[] | null },
@@ -58,7 +58,6 @@ export function renderEventMetadata(event: SimEvent): Record<string, unknown> {
   }
 }
 
-/** The events of each series, by its ticker. */
 export function seriesOf(events: readonly SimEvent[]): ReadonlyMap<string, readonly SimEvent[]> {
   const series = new Map<string, SimEvent[]>()
   for (const event of events) {

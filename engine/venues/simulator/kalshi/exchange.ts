@@ -69,8 +69,8 @@ function schedule(): Record<string, unknown> {
 const HALTED_MS = 3 * MINUTE_MS
 
 /**
- * The fault `halt`: a shard of the exchange stops trading for some minutes. `/exchange/status` reports it, its markets
- * stay `active`, and their books do not change.
+ * The fault `halt`: a shard of the exchange stops trading for some minutes. `/exchange/status` reports the halt.
+ * Markets of the shard stay `active`, and their books do not change.
  */
 export class SimHalts {
   readonly #faults: Faults
@@ -83,7 +83,7 @@ export class SimHalts {
     this.#random = parts.random
   }
 
-  /** Call once a second. Ends an expired halt. May begin a new one. */
+  /** Must be called once a second. Ends an expired halt and may begin a new one. */
   draw(nowMs: number): void {
     if (this.#shard !== null && nowMs >= this.#untilMs) this.#shard = null
     if (this.#shard !== null || !this.#faults.strikes('halt')) return
@@ -95,7 +95,7 @@ export class SimHalts {
     return shard !== this.#shard
   }
 
-  /** Reports whether a market is on a halted shard. Always false for venue a. */
+  /** Always false for venue a. */
   isHalted({ listing, event }: SimMarket): boolean {
     return this.#shard !== null && listing.venue === 'b' && shardOf(event) === this.#shard
   }

@@ -17,7 +17,7 @@ interface EventFees {
   readonly fee_multiplier_override: number | null
 }
 
-/** Major leagues, in which makers pay a fee too. */
+/** Major leagues, in which makers also pay a fee. */
 const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
 /** Of 16 series, one has no fee, one has half the fee, and one changes its fee at midnight. */
 const SERIES_KINDS = 16
@@ -42,7 +42,7 @@ function isChanging(ticker: string): boolean {
   return baseMultiplier(ticker) === 1 && crc32(ticker) % SERIES_KINDS === 3
 }
 
-/** The fee override of an event at a time. An event with overrides has one in every other hour. */
+/** An event with overrides has one in every other hour. */
 export function eventFees(event: SimEvent, atMs: number): EventFees {
   if (!hasOwnFees(event)) return NO_OVERRIDE
   return hourOf(event, atMs) % 2 === 1 ? HALF : NO_OVERRIDE

@@ -1,5 +1,4 @@
-// Parses the filters of venue b's queries for markets, events and trades. Refuses filters that the venue does not
-// combine.
+// Filters of venue b's queries for markets, events and trades. Refuses combinations of filters that the venue refuses.
 
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimStatus, World } from '../model.ts'
@@ -8,7 +7,7 @@ import { badRequest, type QueryReader } from './paging.ts'
 
 const STATUSES = ['unopened', 'open', 'paused', 'closed', 'settled'] as const
 
-/** Query status → simulator status. `closed` includes markets with a result that is not final. */
+/** Simulator statuses by query status. `closed` includes markets with a result that is not final. */
 const SELECTED: Readonly<Record<(typeof STATUSES)[number], readonly SimStatus[]>> = {
   unopened: ['unopened'],
   open: ['open'],
@@ -17,7 +16,6 @@ const SELECTED: Readonly<Record<(typeof STATUSES)[number], readonly SimStatus[]>
   settled: ['resolved'],
 }
 
-/** Parses the filters of `/markets`. */
 export function marketFilter(
   reader: QueryReader,
   world: World,
@@ -37,7 +35,7 @@ export function marketFilter(
       throw badRequest('min_updated_ts only goes with mve_filter=exclude and series_ticker')
     }
   }
-  // The listed rows are compared with these, because reading the ticker of each row is slow in a large world.
+  // Compares market objects, because reading the ticker of each row is slow in a large world.
   const wanted = tickers === null ? null : foundBy(tickers, (ticker) => world.market('b', ticker))
   const isWanted = ({ market, combo }: ListedMarket): boolean =>
     combo === null ? wanted?.has(market) !== false : tickers?.has(combo) !== false
@@ -54,7 +52,7 @@ export function marketFilter(
   }
 }
 
-/** Parses the filters of `/events`. An event matches a status if any of its markets has it. */
+/** An event matches a status if any of its markets has the status. */
 export function eventFilter(reader: QueryReader, world: World): (event: SimEvent) => boolean {
   const status = reader.oneOf('status', ['unopened', 'open', 'closed', 'settled'])
   const tickers = reader.commaSeparated('tickers')
@@ -74,7 +72,7 @@ function foundBy<Row>(
   return new Set([...tickers].flatMap((ticker) => find(ticker) ?? []))
 }
 
-/** Parses the time filters of `/markets/trades`. Both times are inclusive. */
+/** Both times are inclusive. */
 export function tradeFilter(reader: QueryReader): {
   isMatch: (listed: ListedTrade) => boolean
   isBeyond: (listed: ListedTrade) => boolean
@@ -88,7 +86,6 @@ export function tradeFilter(reader: QueryReader): {
   }
 }
 
-/** Whether an event is a multivariate one ("combo"). */
 function isCombo(event: SimEvent): boolean {
   return event.series.startsWith('KXMVE')
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 const FILE_NAME = 'sim-kalshi.pem'
 
-/** Reads the key in `dataDir`, or creates an RSA key. Throws if the file exists and is not a private key. */
+/** Creates an RSA key if the file does not exist. Throws if the file is not a private key. */
 export function loadKalshiKey(dataDir: string): {
   file: string
   kind: string

@@ -1,5 +1,5 @@
 // Renders the `msg` part of venue b's stream messages, once for all receivers. Levels of the No side are the asks for
-// Yes. They have prices of No, unless the client requests prices of Yes.
+// Yes. Their prices are for No, unless the client requests prices of Yes.
 
 import type { LevelChange } from '../../../events.ts'
 import {
@@ -24,7 +24,7 @@ export type MessageKind =
   | 'event_lifecycle'
   | 'event_fee_update'
 
-/** The two fields that begin every book and ticker message. Rendered once per market. */
+/** The first two fields of every book and ticker message. */
 export function marketFields(market: SimMarket): string {
   const { nativeId, uuid } = market.listing
   return `"market_ticker":${JSON.stringify(nativeId)},"market_id":"${uuid}"`
@@ -37,7 +37,7 @@ export function snapshotMessage(
 ): string {
   const { bids, asks } = market.book
   const yes = levelsText(bids, { isReversed: true, isComplement: false })
-  // Asks from the best on are descending bids in prices of No. In prices of Yes they ascend.
+  // In prices of No, the asks (best first) are bids in descending order. In prices of Yes they ascend.
   const no = levelsText(asks, { isReversed: !form.isYesPriced, isComplement: !form.isYesPriced })
   const yesPart = yes === '' ? '' : `,"yes_dollars_fp":[${yes}]`
   const noPart = no === '' ? '' : `,"no_dollars_fp":[${no}]`
@@ -77,7 +77,7 @@ export function tickerMessage(market: SimMarket, form: { fields: string; atMs: T
   )}"}`
 }
 
-/** `trade`. With `combo`, a trade of that combination. */
+/** `combo`: the message is for a trade of this combination. */
 export function tradeMessage(trade: SimTrade, combo: string | null = null): string {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
@@ -90,7 +90,6 @@ export function tradeMessage(trade: SimTrade, combo: string | null = null): stri
   }","is_block_trade":${isBlock(trade)},"ts":${toSeconds(trade.atMs)},"ts_ms":${trade.atMs}}`
 }
 
-/** `market_lifecycle_v2` of a newly announced market. */
 export function createdMessage(market: SimMarket, atMs: TimeMs): string {
   const { listing, event } = market
   return JSON.stringify({
@@ -115,7 +114,6 @@ export function createdMessage(market: SimMarket, atMs: TimeMs): string {
   })
 }
 
-/** `market_lifecycle_v2` of a market with a result. */
 export function determinedMessage(market: SimMarket): string {
   return JSON.stringify({
     market_ticker: market.listing.nativeId,
@@ -126,7 +124,6 @@ export function determinedMessage(market: SimMarket): string {
   })
 }
 
-/** `market_lifecycle_v2` of a market that has paid out. */
 export function settledMessage(market: SimMarket): string {
   return JSON.stringify({
     market_ticker: market.listing.nativeId,
@@ -135,7 +132,6 @@ export function settledMessage(market: SimMarket): string {
   })
 }
 
-/** `market_lifecycle_v2` of a market whose tick or price structure changed. */
 export function structureMessage(
   market: SimMarket,
   at: { readonly tick: PriceMicros; readonly atMs: TimeMs },
@@ -147,7 +143,6 @@ export function structureMessage(
   })
 }
 
-/** `event_lifecycle`: an event was created. */
 export function eventMessage(event: SimEvent): string {
   return JSON.stringify({
     event_ticker: event.nativeId,
@@ -159,7 +154,7 @@ export function eventMessage(event: SimEvent): string {
   })
 }
 
-/** `event_fee_update`: the event's current fees, which override those of its series. */
+/** The event's current fees override those of its series. */
 export function feeMessage(event: SimEvent, atMs: TimeMs): string {
   return JSON.stringify({ event_ticker: event.nativeId, ...eventFees(event, atMs) })
 }

@@ -1,11 +1,12 @@
-// Query parameters, errors and cursors of venue b's REST API. A cursor identifies the last row that the client received.
+// Query parameters, errors and cursors of venue b's REST API. A cursor identifies the last row that the client
+// received.
 
 import { json, Refusal, type RestAnswer } from '../rest.ts'
 
 const refusal = (status: number, code: string, message: string): RestAnswer =>
   json({ error: { code, message } }, status)
 
-/** The venue's 400. Its message lists the accepted values. */
+/** The message lists the accepted values. */
 export const badRequest = (message: string): Refusal =>
   new Refusal(refusal(400, 'bad_request', message))
 
@@ -15,7 +16,7 @@ export const methodNotAllowed = (): RestAnswer =>
 /** The venue's 429, which has no Retry-After. */
 export const tooManyRequests = (): RestAnswer => json({ error: 'too many requests' }, 429)
 
-/** Reads query parameters. Each method throws a 400 if its parameter is invalid. */
+/** Each method throws a 400 if its parameter is invalid. */
 export class QueryReader {
   readonly #query: URLSearchParams
 
@@ -23,7 +24,7 @@ export class QueryReader {
     this.#query = query
   }
 
-  /** Null: the parameter is absent or empty. If it is repeated, only the first value is used. */
+  /** Null: the parameter is absent or empty. Of repeated parameters the first counts. */
   text(name: string): string | null {
     return this.#query.get(name) || null
   }
@@ -52,7 +53,7 @@ export class QueryReader {
     return value
   }
 
-  /** True or false. False when absent. */
+  /** False when absent. */
   flag(name: string): boolean {
     const text = this.text(name)
     if (text === null || text === 'false' || text === '0') return false
@@ -60,7 +61,7 @@ export class QueryReader {
     return true
   }
 
-  /** One of a set of values. Null when absent. */
+  /** Null when absent. */
   oneOf<Value extends string>(name: string, values: readonly Value[]): Value | null {
     const text = this.text(name)
     const value = values.find((candidate) => candidate === text) ?? null
@@ -68,13 +69,13 @@ export class QueryReader {
     throw badRequest(`${name} must be one of ${values.join(', ')}`)
   }
 
-  /** A comma-separated list as a set. Null when absent. */
+  /** Null when absent. */
   commaSeparated(name: string): ReadonlySet<string> | null {
     const text = this.text(name)
     return text === null ? null : new Set(text.split(',').map((part) => part.trim()))
   }
 
-  /** The values of a repeated parameter. A comma does not separate values. */
+  /** A comma does not separate values. */
   repeated(name: string): readonly string[] {
     return this.#query.getAll(name).filter((value) => value !== '')
   }
@@ -90,7 +91,7 @@ interface PageOptions<Row> {
   readonly limit: { readonly name: string; readonly max: number; readonly fallback: number }
   readonly idOf: (row: Row) => string
   readonly isMatch: (row: Row) => boolean
-  /** If true, pages begin with the last row. */
+  /** Pages begin with the last row. */
   readonly isReversed?: boolean
   /** True for a row after which no row can match. Paging ends there. */
   readonly isBeyond?: (row: Row) => boolean
@@ -140,7 +141,7 @@ function locate<Row>(items: Rows<Row>, cursor: string, options: PageOptions<Row>
     const row = items.at(position)
     if (row !== undefined && options.idOf(row) === id) return position + step
   }
-  // The cursor's row was removed. The page may then repeat rows, but skips none.
+  // The cursor's row was removed. The page may repeat rows but skips none.
   return step === 1 ? Math.max(0, at - 1_000) : Math.min(at, items.length)
 }
 

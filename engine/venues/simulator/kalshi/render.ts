@@ -1,5 +1,5 @@
-// Renders venue b's REST objects: markets, trades and books. Fields and JSON types follow API version 3.30. Numbers are
-// only in *_dollars and *_fp strings, without integer cents.
+// Venue b's REST objects: markets, trades and books. Fields and JSON types follow API version 3.30. Numbers are only in
+// *_dollars and *_fp strings, without integer cents.
 
 import {
   complement,
@@ -16,7 +16,7 @@ import { uuidOf } from '../questions/identity.ts'
 import { comboEvent, isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
 
-/** Simulator status → the venue's term in answers. Queries use other terms (filters.ts). */
+/** The venue's terms in answers. Queries use other terms (filters.ts). */
 const STATUS_NAMES: Readonly<Record<SimStatus, string>> = {
   unopened: 'initialized',
   open: 'active',
@@ -25,7 +25,7 @@ const STATUS_NAMES: Readonly<Record<SimStatus, string>> = {
   resolved: 'finalized',
 }
 
-/** A market object. `metadataMs` is the time of the last change of its metadata. */
+/** `metadataMs`: time of the last change of the market's metadata. */
 export function renderMarket(
   market: SimMarket,
   at: { readonly nowMs: TimeMs; readonly metadataMs: TimeMs },
@@ -74,7 +74,7 @@ export function renderMarket(
 /** Approximate end of a game. In recorded rows it is three hours after the start, in every sport. */
 const occurrenceMs = ({ startMs }: SimGame): TimeMs => timeMs(startMs + 3 * HOUR_MS)
 
-/** The market object of a combination with this market as its only leg. */
+/** The market object of a combination whose only leg is this market. */
 export function renderCombo(
   ticker: string,
   market: SimMarket,
@@ -93,7 +93,7 @@ export function renderCombo(
   }
 }
 
-/** A trade object. With `combo`, a trade of that combination. */
+/** `combo`: ticker of the combination that traded. Null: the market itself traded. */
 export function renderTrade(trade: SimTrade, combo: string | null): Record<string, unknown> {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
@@ -111,7 +111,7 @@ export function renderTrade(trade: SimTrade, combo: string | null): Record<strin
   }
 }
 
-/** The JSON text of an `orderbook_fp` object. With `depth` 0 it has every level. */
+/** The JSON text of an `orderbook_fp` object. `depth` 0: all levels. */
 export function bookText(market: SimMarket, depth: number): string {
   const { bids, asks } = market.book
   const best = depth === 0 ? Number.POSITIVE_INFINITY : depth
@@ -124,12 +124,12 @@ export function yesPrice(trade: SimTrade): PriceMicros {
   return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
 }
 
-/** The outcome that the taker's position gains: buying Yes and selling No have the same effect. */
+/** Buying Yes and selling No have the same effect on the taker's position. */
 export function takerOutcome(trade: SimTrade): 'yes' | 'no' {
   return (trade.outcomeIndex === 0) === (trade.side === 'buy') ? 'yes' : 'no'
 }
 
-/** The `result` of a market. Empty while it is unknown. */
+/** Empty while the result is unknown. */
 export function resultOf(market: SimMarket): 'yes' | 'no' | 'scalar' | '' {
   if (market.status !== 'determined' && market.status !== 'resolved') return ''
   const { payout } = market.listing
@@ -148,7 +148,7 @@ export function strikeFields(market: SimMarket): Record<string, unknown> {
   }
 }
 
-/** Price of the last trade in the book. Before this run's first trade, the fair price. */
+/** Before this run's first trade, the fair price. */
 export function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
   const { lastTrade } = market
   if (lastTrade !== null) {
@@ -172,7 +172,7 @@ export function targetId(league: string, kalshiCode: string): string {
   return uuidOf(`structured target/${league}/${kalshiCode}`)
 }
 
-/** Best quotes. An empty side has price 0.0000 and size 0.00. */
+/** An empty side has price 0.0000 and size 0.00. */
 function quoteFields({ book }: SimMarket): Record<string, string> {
   const bid = book.bestBid
   const ask = book.bestAsk

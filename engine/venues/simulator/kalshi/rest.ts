@@ -13,7 +13,7 @@ import { milestonesOf, renderMilestone, targetsOf } from './sports.ts'
 import type { SimKalshiStream } from './stream.ts'
 import { tradeIdOf } from './terms.ts'
 
-/** Returns the value. Throws the venue's 404 if it is null or undefined. */
+/** Throws the venue's 404 if the value is null or undefined. */
 export function found<Value>(value: Value | null | undefined): Value {
   if (value === null || value === undefined) throw new Refusal(notFound())
   return value
@@ -170,7 +170,7 @@ export class KalshiRest {
     return { trades: rows.map(({ trade, combo }) => renderTrade(trade, combo)), cursor }
   }
 
-  /** The trades of a market or a combination. Null: all trades. */
+  /** Null: trades of all markets and combinations. */
   #tradesOf(ticker: string | null): Rows<ListedTrade> {
     const { combos } = this.#stream
     if (ticker === null) return combos.among(this.#world.trades('b'))

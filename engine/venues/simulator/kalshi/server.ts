@@ -1,4 +1,4 @@
-// The simulated venue b on one port: Kalshi's REST under /trade-api/v2 and its stream at /trade-api/ws/v2.
+// The simulated venue b on one port: Kalshi's REST API under /trade-api/v2 and its stream at /trade-api/ws/v2.
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
@@ -23,7 +23,7 @@ import { KalshiConnection } from './ws.ts'
 
 const REST_PREFIX = '/trade-api/v2'
 const STREAM_PATH = '/trade-api/ws/v2'
-/** Routes whose requested items cost as much as a request each. */
+/** Routes on which each requested item costs as much as a request. */
 const BATCH_PARAMETERS: Readonly<Record<string, string>> = {
   [`${REST_PREFIX}/markets/orderbooks`]: 'tickers',
 }
@@ -40,7 +40,7 @@ interface KalshiServerOptions {
   readonly halts: SimHalts
 }
 
-/** Starts the venue. Resolves when it listens; rejects if the port is in use. */
+/** Resolves when the venue listens. Rejects if the port is in use. */
 export async function startKalshiServer(
   options: KalshiServerOptions,
 ): Promise<{ port: number; stop(): Promise<void> }> {
@@ -90,7 +90,9 @@ export async function startKalshiServer(
   }
 }
 
-/** Validates signature headers, if any, then the caller's token bucket. Anonymous callers share one bucket. */
+/**
+ * Validates signature headers, if any, then takes from the caller's token bucket. Anonymous callers share one bucket.
+ */
 function guard(keys: KalshiKeys, clock: Clock): (request: RestRequest) => RestAnswer | null {
   const buckets = new Map<string, SimTokenBucket>()
   return (request) => {

@@ -60,7 +60,7 @@ export function renderMilestone(milestone: Milestone, nowMs: TimeMs): Record<str
   }
 }
 
-/** `/structured_targets`: every team of every league, with the sport as in the games. */
+/** `/structured_targets`: every team of every league, with the same sport as in the games. */
 export function targetsOf(world: World) {
   const sports = new Map<string, SimSport>()
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-// Sends each change of the world to the subscriptions of venue b's stream that cover it.
+// Sends each change of the world to the subscriptions of venue b's stream that cover the change.
 
 import type { Clock } from '../../../clock.ts'
 import {
@@ -36,7 +36,7 @@ export class SimKalshiStream {
   readonly #faults: Faults
   readonly #watches = new Map<SimMarket, Watch>()
   readonly #watchesByTicker = new Map<string, Watch>()
-  /** Subscriptions for the whole exchange, by channel. */
+  /** Subscriptions for the whole exchange. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
   readonly #announcedAtMs = new WeakMap<SimMarket, number>()
   readonly #tickChangedMs = new WeakMap<SimMarket, TimeMs>()
@@ -57,7 +57,7 @@ export class SimKalshiStream {
     })
   }
 
-  /** Call once a second. Sends messages about fees and price structures that changed since the last call. */
+  /** Must be called once a second. Sends messages about fees and price structures that changed since the last call. */
   tick(): void {
     const byMs = this.#world.nowMs()
     const span = { afterMs: this.#publishedToMs, byMs }
@@ -81,7 +81,7 @@ export class SimKalshiStream {
     this.#stop()
   }
 
-  /** Adds one market to a subscription. Null: the subscription covers the whole exchange. */
+  /** Null: the subscription covers the whole exchange. */
   watch(subscription: KalshiSubscription, market: SimMarket | null): void {
     if (market === null) {
       const everywhere = this.#everywhere.get(subscription.channel) ?? new Set()
@@ -91,7 +91,7 @@ export class SimKalshiStream {
     this.#watch(market)[listOf(subscription)].add(subscription)
   }
 
-  /** Removes a market, or the whole exchange, from a subscription. */
+  /** Null: the subscription no longer covers the whole exchange. */
   unwatch(subscription: KalshiSubscription, ticker: string | null): void {
     if (ticker === null) {
       this.#everywhere.get(subscription.channel)?.delete(subscription)
@@ -109,7 +109,7 @@ export class SimKalshiStream {
     return announcedMs !== undefined && this.#clock.monotonicMs() - announcedMs < HIDDEN_MS
   }
 
-  /** Time of the last change of the market's metadata: status, tick or price structure. */
+  /** Time of the last change of status, tick or price structure. */
   metadataMs(market: SimMarket): TimeMs {
     const { listing, status } = market
     const statusMs = {
@@ -242,10 +242,7 @@ export class SimKalshiStream {
     if (combo !== null) this.#publishCombo(change.trade, combo)
   }
 
-  /**
-   * Sends the trade of a combination only to subscriptions for all markets, because no client can subscribe to its
-   * ticker.
-   */
+  /** Sends the trade only to subscriptions for all markets, because no client can subscribe to a combination. */
   #publishCombo(trade: SimTrade, combo: string): void {
     const everywhere = this.#everywhere.get('trade')
     if (isEmpty(everywhere)) return
@@ -253,7 +250,7 @@ export class SimKalshiStream {
     for (const subscription of everywhere ?? []) subscription.deliver('trade', body)
   }
 
-  /** Sends a ticker after each trade, and when a best price or its size changes. */
+  /** The venue sends a ticker after each trade, and when a best price or its size changes. */
   #publishTicker(change: BookChange, isTrade: boolean): void {
     const { market } = change
     const everywhere = this.#everywhere.get('ticker')

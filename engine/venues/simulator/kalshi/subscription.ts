@@ -13,13 +13,13 @@ export class KalshiOutbox {
     this.#faults = faults
   }
 
-  /** Sends an answer to a command. Answers are never lost. A held delta is sent first. */
+  /** Answers to commands are never lost. A held delta is sent first. */
   reply(text: string): void {
     this.releaseHeld()
     this.#socket.reply(text)
   }
 
-  /** Sends a numbered stream message. A lost message also uses a number, so that clients see a gap. */
+  /** A lost message also uses a sequence number, so that clients see a gap. */
   stream(kind: MessageKind, text: string): void {
     if (this.#socket.isSilenced) return
     if (kind === 'orderbook_delta') {
@@ -54,7 +54,7 @@ interface KalshiSubscriptionOptions {
 export class KalshiSubscription {
   readonly channel: string
   readonly sid: number
-  /** Tickers of the markets that it covers. Null: the whole exchange. */
+  /** Null: the subscription covers the whole exchange. */
   readonly tickers: Set<string> | null
   readonly isYesPriced: boolean
   readonly #outbox: KalshiOutbox
@@ -75,7 +75,7 @@ export class KalshiSubscription {
     return this.#seq
   }
 
-  /** Numbers and sends a stream message. Only `ticker` messages have no number. */
+  /** Only `ticker` messages have no sequence number. */
   deliver(kind: MessageKind, body: string): void {
     const head = `{"type":"${kind}","sid":${this.sid},`
     const number = kind === 'ticker' ? '' : `"seq":${this.nextSeq()},`

@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS, type PriceMicros, type TimeMs, timeMs } from '../..
 import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
 import { dollars } from './text.ts'
 
-/** Shards of the exchange: `exchange_index` and its description. */
+/** Shards of the exchange. */
 export const SHARDS = [
   { exchange_index: 0, description: 'Main exchange' },
   { exchange_index: 1, description: 'Combos' },
@@ -29,7 +29,7 @@ export function hourStart({ number }: SimEvent, hour: number): TimeMs {
   return timeMs(hour * HOUR_MS + (number % 60) * MINUTE_MS)
 }
 
-/** Whether the markets of an event change their price structure every hour. True for one event in sixteen. */
+/** One event in sixteen changes the price structure of its markets every hour. */
 export function hasAlternatingStructure({ number }: SimEvent): boolean {
   return number % 16 === 11
 }
@@ -62,7 +62,7 @@ const DECI: readonly Structure[] = [
   edged('center_deci_edge_centi_cent', ['0.0100', '0.9900'], ['0.0001', '0.0010']),
 ]
 
-/** `price_level_structure` and `price_ranges` at a time, for a market whose order prices are multiples of `tick`. */
+/** `tick`: order prices of the market are multiples of it. */
 export function priceFields(
   { listing, event }: SimMarket,
   { tick, atMs }: { readonly tick: PriceMicros; readonly atMs: number },
@@ -89,14 +89,14 @@ export function tradeIdOf({ id }: Pick<SimTrade, 'id'>, combo: string | null): s
   return combo === null ? id : `c1${id.slice(2)}`
 }
 
-/** The ticker of a combination that trades together with a trade. One trade in 256 has one. Null: none. */
+/** The ticker of the combination that trades together with a trade. Null for 255 of 256 trades. */
 export function comboOf({ id, market }: Pick<SimTrade, 'id' | 'market'>): string | null {
   if (!id.startsWith('c0')) return null
   const code = id.replaceAll('-', '').toUpperCase()
   return `${market.event.series}-S2026${code.slice(2, 12)}-${code.slice(12, 20)}`
 }
 
-/** The event of a combination: its ticker without the last part. */
+/** A combination's ticker without the last part. */
 export function comboEvent(ticker: string): string {
   return ticker.slice(0, ticker.lastIndexOf('-'))
 }

@@ -1,4 +1,4 @@
-// Formats numbers, times and levels of venue b, optimized for the hot path.
+// Formats numbers, times and levels of venue b. The functions run for every stream message.
 
 import type { Level } from '../../../events.ts'
 import {
@@ -15,7 +15,7 @@ import {
 const TABLE_STEP_MICROS = 100
 const priceTexts: (string | undefined)[] = new Array(PRICE_ONE / TABLE_STEP_MICROS + 1)
 
-/** A price in dollars, "0.4400". It has up to six decimals if it is finer than 0.0001. */
+/** A price in dollars, "0.4400". Six decimals if the price is finer than 0.0001. */
 export function dollars(price: PriceMicros): string {
   const position = price / TABLE_STEP_MICROS
   if (!Number.isInteger(position)) return toDecimal(price, 4)
@@ -32,14 +32,14 @@ export function count(size: SizeMicros): string {
 }
 
 /**
- * Signed difference of two sizes, "-4.00". Both sizes are rounded before the subtraction, so that the differences of a
- * level add up to the size that clients see.
+ * Signed difference of two sizes, "-4.00". Both sizes are rounded before the subtraction, so that a level's differences
+ * add up to the size that clients see.
  */
 export function countDifference(sizes: { from: SizeMicros; to: SizeMicros }): string {
   return hundredthsText(hundredths(sizes.to) - hundredths(sizes.from))
 }
 
-/** Whether a level is visible. A size below half a hundredth would be shown as "0.00". */
+/** A size below half a hundredth would be shown as "0.00". */
 function isShown(size: SizeMicros): boolean {
   return hundredths(size) > 0
 }

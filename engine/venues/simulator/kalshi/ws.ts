@@ -148,7 +148,7 @@ export class KalshiConnection implements Conversation {
       this.#parts.stream.watch(subscription, market)
     }
     if (details.isAcknowledged) this.#acknowledge(subscription, id)
-    // There is no await between watch and snapshot. Otherwise a change in between would be in both.
+    // Watching and the snapshot must run in one event-loop tick. Otherwise a change in between would be in both.
     for (const market of added) {
       if (subscription.channel === 'orderbook_delta') this.#sendSnapshot(subscription, market, null)
       else if (subscription.channel === 'ticker' && details.hasInitialSnapshot) {
@@ -211,7 +211,7 @@ export class KalshiConnection implements Conversation {
     )
   }
 
-  /** Sends an error. An error about a subscription uses the next number of its sid. */
+  /** An error about a subscription uses the next sequence number of its sid. */
   #refuse(
     id: number,
     code: ErrorCode,

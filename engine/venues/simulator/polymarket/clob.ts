@@ -1,4 +1,4 @@
-// Venue a's public CLOB REST (engine/venues/polymarket/README.md, CLOB): books, prices, ticks, market lists.
+// Venue a's public CLOB REST API (engine/venues/polymarket/README.md, CLOB): books, prices, ticks, market lists.
 
 import type { Clock } from '../../../clock.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -95,7 +95,7 @@ const GHOST = {
   asks: [{ price: '0.99', size: '1000' }],
 }
 
-/** The fault `ghost_books` returns this placeholder book. */
+/** The placeholder book of the fault `ghost_books`. */
 function ghostText({ market, outcomeIndex }: Token): string {
   return JSON.stringify({ ...JSON.parse(bookText(market, outcomeIndex)), ...GHOST })
 }
@@ -189,7 +189,7 @@ function oneOf(key: string, price: PriceMicros | null): RestAnswer {
   return price === null ? json(NO_BOOK, 404) : json({ [key]: priceText(price) })
 }
 
-// The price of a market is that of the token that traded last. Without trades, it is 0.5 and the side is empty
+// The price of a market is that of the token that traded last. Without trades, the price is 0.5 and the side is empty
 // (Polymarket/ts-sdk#253).
 function lastTrade({ market }: Token): { price: string; side: string } {
   const trade = market.lastTrade

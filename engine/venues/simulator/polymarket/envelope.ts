@@ -13,11 +13,11 @@ const LIMITS = { fallback: 100, max: 1_000 }
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
-/** The start of the next page. The cursor contains it. */
+/** The start of the next page, as the cursor contains it. */
 export type Position = Readonly<Record<string, string | number>>
 
 export interface PageQuery {
-  /** Parameters of the request, with names in snake_case. */
+  /** Names are in snake_case. */
   readonly query: URLSearchParams
   readonly limit: number
   /** Null for the first page. */
@@ -26,7 +26,7 @@ export interface PageQuery {
 
 export interface Page {
   readonly rows: readonly unknown[]
-  /** Start of the next page. Null if this is the last page. */
+  /** Null on the last page. */
   readonly next: Position | null
 }
 
@@ -113,7 +113,6 @@ interface Copy {
   readonly maxAgeS: number
 }
 
-/** Caches answers by URL until they expire. */
 class Edge {
   readonly #copies = new LRUCache<string, Copy>({
     max: COPIES_MAX,
@@ -169,7 +168,7 @@ function traceIdOf(number: number): string {
   return [0, 1, 2, 3].map((part) => hexWord(hash32('trace', number, part))).join('')
 }
 
-/** Converts parameter names to snake_case, because the venue accepts both spellings (`sortBy` and `sort_by`). */
+/** The venue accepts both spellings of a parameter (`sortBy` and `sort_by`). */
 function snakeQuery(query: URLSearchParams): URLSearchParams {
   const read = new URLSearchParams()
   for (const [key, value] of query) read.append(snake(key), value)
@@ -219,7 +218,7 @@ function cursorIn(query: URLSearchParams, type: string): Held | null {
 }
 
 /**
- * A parameter that the cursor contains. Later pages may repeat the first page's value but not change it. Throws
+ * The cursor contains this parameter. Later pages may repeat the first page's value but not change it. Throws
  * QueryError.
  */
 export function pinnedParam<const Value extends string>(
@@ -264,10 +263,9 @@ function snake(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** An invalid parameter. The message is that of the venue. */
+/** The message is that of the venue. */
 export class QueryError extends Error {}
 
-/** The items of a comma-separated or repeated parameter. */
 export function csv(query: URLSearchParams, key: string): readonly string[] {
   const text = query.getAll(key).join(',')
   return text === '' ? [] : text.split(',').map((item) => item.trim())
@@ -313,7 +311,7 @@ export function enumParam<const Value extends string, Fallback extends Value | n
   return found
 }
 
-/** `true` or `false`. Null when absent. Throws QueryError otherwise. */
+/** Null when absent. Throws QueryError for a text other than `true` and `false`. */
 export function flag(query: URLSearchParams, key: string): boolean | null {
   const found = enumParam(query, key, ['TRUE', 'FALSE'], null)
   return found === null ? null : found === 'TRUE'

@@ -1,5 +1,5 @@
-// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). Ids are hashes
-// of names, except for some tags with the venue's own ids.
+// Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). Ids are hashes of names,
+// except for some tags with the venue's own ids.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
@@ -152,7 +152,7 @@ function eventFigures(event: SimEvent, nowMs: TimeMs): Record<string, number> {
   }
 }
 
-/** Time of the last change of the event or one of its markets. */
+/** Time of the last change of the event or of one of its markets. */
 export function eventUpdatedMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(event.createdMs, ...event.markets.map((market) => market.updatedMs)))
 }

@@ -1,4 +1,4 @@
-// Fields of venue a's rows that have the same value in every row, from fixed-fields.json.
+// Fields of venue a's rows that have the same value in every row.
 
 import { readFileSync } from 'node:fs'
 

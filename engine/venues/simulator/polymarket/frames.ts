@@ -1,5 +1,5 @@
-// Renders venue a's books and market-channel frames (engine/venues/polymarket/README.md, Market channel). This is a hot
-// path.
+// Venue a's books and market-channel frames (engine/venues/polymarket/README.md, Market channel). The functions run for
+// every change of a book.
 
 import { createHash } from 'node:crypto'
 import type { Level, LevelChange } from '../../../events.ts'
@@ -17,17 +17,17 @@ import { feeScheduleOf } from '../world/fees.ts'
 import { tagSlug } from './events.ts'
 import { feeBps, ORDER_SIZE_MIN, quoteOf, spreadOf, winnerIndex } from './market-facts.ts'
 
-/** A price in the venue's format, the shortest decimal. */
+/** The shortest decimal. */
 export function priceText(price: PriceMicros): string {
   return price % TABLE_STEP === 0 ? (PRICE_TEXTS[price / TABLE_STEP] ?? '') : toDecimal(price)
 }
 
-/** As `priceText`. An absent price is an empty text. */
+/** An absent price is an empty text. */
 function textOf(price: PriceMicros | null): string {
   return price === null ? '' : priceText(price)
 }
 
-/** A size as the shortest decimal; exact below a billion contracts. */
+/** The shortest decimal. Exact below a billion contracts. */
 function sizeText(size: SizeMicros): string {
   return String(size / MICROS)
 }
@@ -134,7 +134,7 @@ export class MarketFrames {
     )
   }
 
-  /** One token's `best_bid_ask`. A side without orders is an empty text. */
+  /** A side without orders is an empty text. */
   bestBidAsk(outcomeIndex: 0 | 1, atMs: TimeMs): string {
     const quote = quoteOf(this.#market, outcomeIndex)
     return (
@@ -183,7 +183,7 @@ export function newMarketFrame(market: SimMarket, atMs: TimeMs): string {
   })
 }
 
-/** Figures of a fee schedule as texts, as `new_market` contains them. */
+/** Figures of a fee schedule as texts, as in `new_market`. */
 function feeTexts(market: SimMarket): Record<string, unknown> | null {
   const schedule = feeScheduleOf(market)
   if (schedule === null) return null
@@ -194,7 +194,7 @@ function feeTexts(market: SimMarket): Record<string, unknown> | null {
   }
 }
 
-/** The `market_resolved` message. A void market has no winner. */
+/** A void market has no winner. */
 export function marketResolvedFrame(market: SimMarket, atMs: TimeMs): string {
   const { listing, event } = market
   const winner = winnerIndex(market)

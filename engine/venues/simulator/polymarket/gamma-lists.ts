@@ -1,6 +1,6 @@
 // Gamma's lists of markets and events (engine/venues/polymarket/README.md, Gamma). They have two kinds of paging:
-// `limit` and `offset`, or `after_cursor` and `next_cursor`. The last page has no cursor. Like the venue, they ignore
-// unknown parameters.
+// `limit` and `offset`, or `after_cursor` and `next_cursor`. The last page has no cursor. Unknown parameters are
+// ignored.
 
 import { toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
@@ -13,7 +13,6 @@ interface List<Row> {
   readonly key: 'markets' | 'events'
   readonly rows: (query: URLSearchParams) => readonly Row[]
   readonly number: (row: Row) => number
-  /** The rows sorted by number. */
   readonly byNumber: (rows: readonly Row[]) => readonly Row[]
   /** Parameters that are true or false. */
   readonly flags: Readonly<Record<string, (row: Row) => boolean>>
@@ -113,7 +112,7 @@ function addList<Row>(server: RestServer, definition: Omit<List<Row>, 'byNumber'
   })
 }
 
-/** The values of a parameter that is repeated or separated by commas. */
+/** Values may be repeated parameters or separated by commas. */
 function valuesOf(query: URLSearchParams, key: string): readonly string[] {
   return query.getAll(key).flatMap((text) => text.split(','))
 }

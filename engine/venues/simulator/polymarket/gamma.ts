@@ -114,7 +114,7 @@ function search(world: World, query: URLSearchParams): RestAnswer {
   return json({ events: page.map(({ event }) => gammaEvent(event, world.nowMs())), pagination })
 }
 
-/** Pages by `limit`, at most 100, and `offset`. */
+/** `limit` is at most 100. */
 function slice<Row>(rows: readonly Row[], query: URLSearchParams): readonly Row[] {
   const offset = countOf(query, 'offset', 0)
   return rows.slice(offset, offset + Math.min(ROWS_MAX, countOf(query, 'limit', ROWS_MAX)))
@@ -125,7 +125,7 @@ function countOf(query: URLSearchParams, key: string, fallback: number): number 
   return Number.isSafeInteger(value) && value >= 0 ? value : fallback
 }
 
-/** The profile of a wallet, by the wallet's or its owner's address. 404 if the wallet never traded. */
+/** Accepts the wallet's or its owner's address. 404 if the wallet never traded. */
 function publicProfile(wallets: WalletLedgers, query: URLSearchParams): RestAnswer {
   const address = query.get('address') ?? ''
   if (!/^0x[0-9a-f]{40}$/i.test(address)) {

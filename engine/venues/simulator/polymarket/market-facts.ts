@@ -22,7 +22,7 @@ import { feeScheduleOf } from '../world/fees.ts'
 /** Minimum order of every market, in contracts. */
 export const ORDER_SIZE_MIN = 5
 
-/** Legacy fee field of each market that has a fee, in basis points. The venue does not use it. */
+/** Legacy fee field of each market that has a fee, in basis points. The venue does not use the field. */
 export const LEGACY_FEE_BPS = 1000
 
 /** Gamma's `closed`: trading has ended. The result may be unknown. */
@@ -30,7 +30,7 @@ export function isOver(market: SimMarket): boolean {
   return market.status !== 'open' && market.status !== 'unopened'
 }
 
-/** Gamma's `active`: true from the opening on. It stays true after the resolution. */
+/** Gamma's `active`: true from the opening on, also after the resolution. */
 export function isActive(market: SimMarket): boolean {
   return market.status !== 'unopened'
 }
@@ -56,8 +56,7 @@ function plannedMs({ nativeId, topic, markets, createdMs }: SimEvent, overMs: Ti
 const LATE_MS = 5 * DAY_MS
 
 /**
- * Oracle status of an open market. One market in 32 of protocol v1 alternates between `proposed` and `disputed` every
- * half hour. Null for all others.
+ * One open market in 32 of protocol v1 alternates between `proposed` and `disputed` every half hour. Otherwise null.
  */
 export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'disputed' | null {
   const { listing, status } = market
@@ -66,19 +65,19 @@ export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'di
   return Math.floor(nowMs / (HOUR_MS / 2)) % 2 === 0 ? 'proposed' : 'disputed'
 }
 
-/** A condition id as Gamma shows it. Ids of protocol v2 have 31 bytes; other hosts pad them with 00. */
+/** Gamma shows condition ids of protocol v2 with 31 bytes. Other hosts pad them with 00. */
 export function gammaId({ listing }: SimMarket): string {
   return listing.isV2 ? listing.nativeId.slice(0, -2) : listing.nativeId
 }
 
-/** The winning outcome. Null until it is final, and for a void market. */
+/** Null until the result is final, and for a void market. */
 export function winnerIndex(market: SimMarket): 0 | 1 | null {
   if (market.status !== 'resolved') return null
   if (market.listing.payout === PRICE_ONE) return 0
   return market.listing.payout === 0 ? 1 : null
 }
 
-/** Prices of both outcomes: exact payouts once resolved, otherwise the midpoint, the last trade or the fair price. */
+/** Exact payouts of a resolved market. Otherwise the midpoint, the last trade or the fair price. */
 export function outcomePrices(market: SimMarket): readonly [PriceMicros, PriceMicros] {
   const first = firstPrice(market)
   return [first, complement(first)]
@@ -146,7 +145,7 @@ export function imageUrl(slug: string): string {
   return `https://polymarket-upload.s3.us-east-2.amazonaws.com/${slug}.png`
 }
 
-/** Gamma's other time format: "2026-01-09 06:36:50+00". */
+/** Gamma's second time format: "2026-01-09 06:36:50+00". */
 export function spacedTime(time: TimeMs): string {
   const text = formatTime(time)
   return `${text.slice(0, 10)} ${text.slice(11, 19)}+00`

@@ -41,7 +41,7 @@ function openInterest(world: World, query: URLSearchParams): unknown {
   ]
 }
 
-/** Value of the open shares of both outcomes. A share of each together is worth one dollar. */
+/** Value of the open shares of both outcomes. One share of each outcome together is worth one dollar. */
 function pricedInterest(market: SimMarket): number {
   return toNumber(market.openInterest)
 }

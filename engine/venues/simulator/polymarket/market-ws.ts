@@ -22,7 +22,7 @@ export class MarketChannel {
   readonly #clock: Clock
   readonly #subscribers = new Map<SimMarket, MarketSubscribers>()
   readonly #readers = new Set<Reader>()
-  // Markets whose new_market was sent at their creation. It is not sent again when they open.
+  // Markets whose new_market was sent at their creation. The message is not repeated at their opening.
   readonly #announced = new WeakSet<SimMarket>()
   readonly sockets: SocketGroup
   readonly #stopListening: () => void
@@ -84,8 +84,8 @@ export class MarketChannel {
       if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
     }
     if (!hasDump || this.#faults.isFrozen(this.#clock.monotonicMs())) return
-    // The venue sends the books of one subscription in one array frame. A subscription with too many books gets several
-    // frames.
+    // The venue sends the books of one subscription in one array frame, or in several frames if there are too many
+    // books.
     for (let from = 0; from === 0 || from < books.length; from += DUMP_BOOKS_MAX) {
       reader.socket.send(`[${books.slice(from, from + DUMP_BOOKS_MAX).join(',')}]`)
     }
@@ -275,7 +275,7 @@ interface Reader {
   isCustom: boolean
 }
 
-/** A market with its subscribers. The number of each reader has one bit for each token that it subscribes to. */
+/** A market with its subscribers. The value of each reader has one bit for each subscribed token. */
 interface MarketSubscribers {
   readonly market: SimMarket
   frames: MarketFrames

@@ -35,7 +35,9 @@ const INTERVALS: Readonly<Record<string, Interval>> = {
   all: FULL_HISTORY,
 }
 
-/** Answers a request for `market` (a token id) with `interval`, or with `startTs` and `endTs`. `fidelity` is in minutes. */
+/**
+ * Answers a request for `market` (a token id) with `interval`, or with `startTs` and `endTs`. `fidelity` is in minutes.
+ */
 export function pastPrices(world: World, clock: Clock, query: URLSearchParams): RestAnswer {
   const token = query.get('market') ?? ''
   if (token === '') return json({ error: 'market is required' }, 400)

@@ -1,4 +1,4 @@
-// Renders Gamma and CLOB market objects of venue a (engine/venues/polymarket/README.md, Gamma and CLOB).
+// Gamma and CLOB market objects of venue a (engine/venues/polymarket/README.md, Gamma and CLOB).
 
 import {
   DAY_MS,
@@ -43,7 +43,7 @@ interface MarketParts {
   readonly hasTags: boolean
 }
 
-/** A Gamma market object. A field without a value is absent, never null. */
+/** A field without a value is absent, never null. */
 export function gammaMarket(market: SimMarket, parts: MarketParts): Record<string, unknown> {
   const { listing, event } = market
   return {
@@ -95,7 +95,7 @@ export function gammaEvent(event: SimEvent, nowMs: TimeMs): Record<string, unkno
   return { ...eventRow(event, { nowMs, hasTags: true }), markets }
 }
 
-/** A CLOB market object (`/markets/{condition_id}`); `tokens[].winner` is the resolution. */
+/** `tokens[].winner` is the resolution. */
 export function clobMarket(market: SimMarket): Record<string, unknown> {
   const { listing, event } = market
   const prices = outcomePrices(market)
@@ -135,7 +135,6 @@ export function clobMarket(market: SimMarket): Record<string, unknown> {
   }
 }
 
-/** The short form of `/simplified-markets`. */
 export function simplifiedMarket(market: SimMarket): Record<string, unknown> {
   const { condition_id, rewards, tokens, active, closed, archived, accepting_orders } =
     clobMarket(market)
@@ -276,7 +275,7 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
   }
 }
 
-/** Status under protocol v2. It has no value for a proposed result. */
+/** Protocol v1 has no status for a proposed result. */
 function resolutionStatus(status: SimStatus): 'inactive' | 'active' | 'resolved' {
   if (status === 'unopened') return 'inactive'
   return status === 'resolved' ? 'resolved' : 'active'

@@ -75,7 +75,7 @@ export class Rtds {
     }
   }
 
-  /** Collects the fills of a transaction, all of which occur in one event-loop tick. */
+  /** All fills of a transaction occur in one event-loop tick. */
   #take(trade: SimTrade): void {
     if (this.#match.length > 0 && !isSameMatch(this.#match[0], trade)) this.#publishMatch()
     if (this.#listeners.size === 0) return
@@ -146,7 +146,7 @@ export class Rtds {
   }
 }
 
-/** One connection. `held` is a row to send after the next one. */
+/** `held`: a row to send after the next one. */
 interface Listener {
   readonly socket: SimSocket
   readonly topics: Map<string, Topic>

@@ -53,7 +53,7 @@ export interface PolymarketServer {
   stop(): Promise<void>
 }
 
-/** Starts all four listeners. Rejects if a port is in use, and then leaves no listener open. */
+/** Rejects if a port is in use, and then leaves no listener open. */
 export async function startPolymarketServer(
   options: PolymarketServerOptions,
 ): Promise<PolymarketServer> {

@@ -18,7 +18,7 @@ import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-row
 /** Seconds for which caches may store a page. */
 export const TRADES_AGE_S = 300
 const LISTED_MAX = 20
-/** Smaller trades are never in a list. */
+/** Lists omit smaller trades. */
 const DUST = 0.01
 /** The exchange contracts, which are not wallets. */
 export const CONTRACTS: ReadonlySet<string> = new Set([
@@ -47,7 +47,7 @@ export function addTrades(data: DataV2, parts: Parts): void {
   })
 }
 
-// The cursor contains the last transaction and how many of its rows were returned. New trades therefore do not shift
+// The cursor contains the last transaction and the number of its returned rows. New trades therefore do not shift
 // pages.
 function trades(parts: Parts, { query, limit, at }: PageQuery): Page {
   const wanted = wantedOf(parts.world, query)
@@ -109,7 +109,7 @@ export function requestedMarkets(
   return [...ids].flatMap((id) => marketOfCondition(world, id) ?? [])
 }
 
-/** The market of a condition id with 64 hex digits. The Data API finds no market by an id with 62 digits. */
+/** The Data API finds a market by a condition id with 64 hex digits, not with 62. */
 function marketOfCondition(world: World, id: string): SimMarket | null {
   if (!/^0x[0-9a-f]+$/i.test(id)) throw new QueryError(`invalid condition id: ${id}`)
   const text = id.toLowerCase()
@@ -134,7 +134,7 @@ function* matches({ world, wallets }: Parts, wanted: Wanted): Generator<readonly
   if (match.length > 0) yield match.reverse()
 }
 
-/** Whether two fills belong to one order, which means that they share a transaction. */
+/** Fills of one order share a transaction. */
 export function isSameMatch(one: SimTrade | undefined, other: SimTrade): boolean {
   return one?.txHash === other.txHash && one.market === other.market
 }

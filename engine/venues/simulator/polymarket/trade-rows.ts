@@ -1,4 +1,4 @@
-// Renders rows of trades, one per wallet (engine/venues/polymarket/README.md, Activity stream).
+// Rows of trades, one per wallet (engine/venues/polymarket/README.md, Activity stream).
 
 import { MICROS, sizeMicros, toNumber } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
@@ -32,7 +32,7 @@ export function participantCount(trade: SimTrade): number {
   return 1 + trade.makers.length
 }
 
-/** The row of one participant. Participant 0 is the taker. The others are makers, on the opposite side. */
+/** Participant 0 is the taker. The others are makers, on the opposite side. */
 export function tradeRow(trade: SimTrade, participant: number): TradeRow {
   const { listing, event } = trade.market
   const maker = participant === 0 ? undefined : trade.makers[participant - 1]
@@ -62,7 +62,7 @@ export function tradeRow(trade: SimTrade, participant: number): TradeRow {
 
 /**
  * The taker's row for a complete transaction, at the average price of its fills with floating-point error. For a single
- * fill it equals the taker's row of that fill.
+ * fill, the row equals the taker's row of that fill.
  */
 export function matchRow(fills: readonly SimTrade[]): TradeRow {
   const [first] = fills

@@ -65,13 +65,13 @@ export function addWalletRoutes(data: DataV2, parts: Parts): void {
   data.value('/v2/user-stats', (query) => userStats(parts.wallets, query), { maxAgeS: null })
 }
 
-/** The ledger of a proxy address. Null for an owner's address, because the venue finds nothing by it. */
+/** Null for an owner's address, because the venue does not find wallets by it. */
 function proxyLedger(wallets: WalletLedgers, address: string): WalletAccount | null {
   const ledger = wallets.wallet(address)
   return ledger?.wallet.address.toLowerCase() === address ? ledger : null
 }
 
-/** `{proxy_wallet, value}`: the value of the open positions, or of those in the requested markets. */
+/** The value of the open positions, or of those in the requested markets. */
 function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
   const address = requestedWallet(query)
   const markets = requestedMarkets(world, query)

@@ -1,4 +1,4 @@
-// Renders wallet rows of venue a's Data API v2 (engine/venues/polymarket/README.md, Wallets).
+// Wallet rows of venue a's Data API v2 (engine/venues/polymarket/README.md, Wallets).
 
 import { formatTime, MICROS, sizeMicros, type TimeMs, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWalletEvent } from '../model.ts'
@@ -18,7 +18,7 @@ export interface Position {
   readonly outcomeIndex: 0 | 1
 }
 
-/** An activity row. If it is not a trade, its outcome fields have the placeholders '', 999 and 0. */
+/** Rows other than trades have the placeholders '', 999 and 0 in their outcome fields. */
 export function activityRow(
   ledger: WalletAccount,
   event: SimWalletEvent,
@@ -78,13 +78,13 @@ export function comboRows(ledger: WalletAccount, fill: SimWalletEvent): readonly
   return [bought, { ...row, type: 'REDEEM', side: '', price: 0, size: won, usdc_size: won }]
 }
 
-/** `usdc_size` in micros: what a buyer paid including the fee, otherwise what the wallet received without the fee. */
+/** `usdc_size` in micros. A buyer's amount includes the fee, a seller's excludes it. */
 function usdcMicros(event: SimWalletEvent) {
   const isSale = sideOf(event) === 'SELL'
   return sizeMicros(event.usd + (isSale ? -event.fee : event.fee))
 }
 
-/** BUY or SELL for a row of a trade. Null for all others. */
+/** Null for rows other than trades. */
 function sideOf({ fill }: SimWalletEvent): 'BUY' | 'SELL' | null {
   if (fill === null) return null
   return participation(fill.trade, fill.participant).isBuy ? 'BUY' : 'SELL'

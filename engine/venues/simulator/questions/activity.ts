@@ -1,4 +1,4 @@
-// Activity of the markets of a large world. It is distributed as the 24-hour volumes of the recorded markets: some
+// Activity of the markets of a large world. Its distribution follows the 24-hour volumes of recorded markets: some
 // markets have no trades, and the volumes of the others are log-normal.
 
 import { hash32 } from '../../../random.ts'
@@ -15,7 +15,7 @@ const VOLUMES: Readonly<
 /** Part of the variance that the markets of an event and its listings on both venues share. */
 const SHARED = 0.5
 
-/** The activity of a market relative to the average of 1. Zero if it has no trades. */
+/** The activity of a market relative to the average of 1. Zero if the market has no trades. */
 export function largeWorldActivity(
   seed: number,
   of: {

@@ -23,7 +23,7 @@ export const answerWith = (
   ...fields,
 })
 
-/** Yes if the value is above the strike. Under the trap opposite_side: Yes if it is at or below the strike. */
+/** Yes if the value is above the strike. Under the trap opposite_side: Yes if the value is at or below the strike. */
 export function aboveAnswers(
   view: View,
   strikes: readonly number[],

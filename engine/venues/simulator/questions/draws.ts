@@ -74,7 +74,7 @@ export function drawUpOrDown(view: View, coin: Coin): Drawn {
   return { form: 'single', answers: [answer], values: { window, startClock: clockUpper(start) } }
 }
 
-/** The price four days before the close as the estimate, with its spread, and the price at the close as the result. */
+/** The estimate is the price four days before the close. The result is the price at the close. */
 export function coinMeasured(view: View, coin: Coin): Measured {
   const guess = priceOf(view, coin, view.plainCloseMs - 4 * DAY_MS)
   const result = underRules(view, priceOf(view, coin, view.closeMs), guess * 0.002)
@@ -98,7 +98,7 @@ export function dollars(price: number): string {
   return `$${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** View of a question whose values are drawn again for each day, so that the trap `other_date` changes them. */
+/** Values are drawn again for each day, so that the trap `other_date` changes them. */
 export const redrawn = (view: View): View =>
   view.trap === 'other_date' ? { ...view, key: view.resultKey } : view
 
@@ -144,7 +144,7 @@ export function decisions(view: View, { short }: { readonly short: string }) {
   return labels.map((label, index) => ({ label, code: codes[index] ?? '' }))
 }
 
-/** Yes if it happens by the close. `opposite` is the start of the label of the opposite side. */
+/** Yes if the event happens by the close. `opposite`: start of the label of the opposite side. */
 export function drawDeed(view: View, opposite: string): Drawn {
   const preposition = view.trap === 'opposite_side' ? opposite : 'Before'
   const label = `${preposition} ${longDate(easternTime(view.closeMs))}`
@@ -204,7 +204,7 @@ export function fieldAnswers(
   const field = Array.from({ length: count }, (_, index) => pickAt(golfers, start + index))
   const strengths = field.map((_, index) => 1 / (index + 4))
   const sum = strengths.reduce((total, strength) => total + strength, 0)
-  // Exponential race: each wins with a probability proportional to its strength.
+  // Exponential race: each golfer wins with a probability proportional to its strength.
   const finish = field.map(({ name }, index) => {
     const draw = chanceOf(view.seed, tour, week, name, 'round')
     return -Math.log(Math.max(1e-9, draw)) / (strengths[index] ?? 1)

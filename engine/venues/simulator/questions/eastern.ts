@@ -10,7 +10,7 @@ export interface EasternTime {
   readonly day: number
   readonly hour: number
   readonly minute: number
-  /** Number of days from 1970-01-01 to this date. */
+  /** Days since 1970-01-01. */
   readonly dayNumber: number
   readonly isDaylight: boolean
   /** True in the hour that is repeated when daylight saving ends. */
@@ -88,7 +88,7 @@ export const stampDay = (at: EasternTime): string => `${stampMonth(at)}${twoDigi
 export const stampMonth = (at: EasternTime): string =>
   `${twoDigits(at.year % 100)}${monthName(at.month).slice(0, 3).toUpperCase()}`
 
-/** 26NOV2015: date and hour. In the repeated hour of November it ends in S, so that tickers stay unique. */
+/** 26NOV2015: date and hour. In the repeated hour of November the text ends in S, so that tickers stay unique. */
 export const stampHour = (at: EasternTime): string =>
   `${stampDay(at)}${twoDigits(at.hour)}${at.isRepeated ? 'S' : ''}`
 

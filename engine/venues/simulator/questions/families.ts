@@ -1,5 +1,5 @@
-// All kinds of questions: what they are about, when they close, and how their answers are drawn. A world is filled in
-// this order. The last kind fills the remainder.
+// All kinds of questions: their subjects, closing times and answers. A world is filled in this order. The last kind
+// fills the remainder.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
@@ -134,7 +134,7 @@ const WEATHER_KINDS: readonly Kind[] = [
       const [extreme, Extreme, extremum, extremeCode] = isHigh
         ? (['highest', 'Highest', 'maximum', 'HIGH'] as const)
         : (['lowest', 'Lowest', 'minimum', 'LOWT'] as const)
-      // 11:55 pm in the city, as a time in New York. It varies by some minutes between cities.
+      // 11:55 pm in the city, as a time in New York. The minute differs slightly between cities.
       const minute = 23 * 60 + 55 + city.hoursBehind * 60 - numberOf(9, city.name, 'minute') * 5
       return {
         key: `${isHigh ? 'high' : 'low'}/${city.code}`,
@@ -354,7 +354,7 @@ const BY_DATE: Kind = {
     const deed = pickAt(LISTS.deeds, ordinal + Math.floor(ordinal / LISTS.deeds.length))
     const dayPhase = numberOf(80, subject.code, 'phase')
     const minuteOfDay = 9 * 60 + ((ordinal * 115) % 840)
-    // In a large world each question has several dates at once. Otherwise there would be a series for each market.
+    // In a large world each question has several dates at once. Otherwise each market would have its own series.
     const days = isLarge(size) ? 2 + ((ordinal * 7) % 5) : 20 + ((ordinal * 7) % 60)
     return {
       key: `deed/${subject.code}`,

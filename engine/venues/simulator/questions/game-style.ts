@@ -19,7 +19,7 @@ import type { EventDraft, MarketDraft, SharedTexts } from './question.ts'
 import { fill } from './question-templates.ts'
 import { kalshiLocation } from './teams.ts'
 
-/** A simulated game: its probabilities, and the result that determines the payouts of both venues. */
+/** The result determines the payouts of both venues. */
 export interface GameResult {
   /** Probability that the away team wins. */
   readonly chance: number
@@ -34,7 +34,7 @@ export interface GameResult {
   readonly spreads: readonly Line[]
   /** Markets that are Yes if both teams together score more than the line. */
   readonly totals: readonly Line[]
-  /** Only for tennis; otherwise empty. */
+  /** Only for tennis, otherwise empty. */
   readonly tournament: string
 }
 
@@ -59,7 +59,7 @@ function textsOf(venue: SimVenue, { sport }: SimGame, values: Texts) {
 
 const KINDS = ['spread', 'total'] as const
 
-/** Venue a's event. The market of the winner has the same slug as the event. */
+/** The market of the winner has the same slug as the event. */
 export function polymarketGame(game: SimGame, league: League, result: GameResult): EventDraft {
   const { away, home } = game
   const slug = slugOfGame(game)
@@ -203,7 +203,6 @@ type Scope = keyof typeof SCOPES | ''
 /** The scopes of a game's events at venue b, in their order. */
 const KALSHI_EVENTS: readonly Scope[] = ['', 'SPREAD', 'TOTAL']
 
-/** Texts that all games of a league share. */
 export function sharedGameTexts(league: League, venue: SimVenue, eventIndex: number): SharedTexts {
   if (venue === 'a') return polymarketTexts(league)
   return kalshiTexts(league, KALSHI_EVENTS[eventIndex] ?? '')
@@ -225,7 +224,7 @@ function kalshiTexts(league: League, scope: Scope) {
 const sidesOf = ({ isAwayFavourite }: GameResult) =>
   isAwayFavourite ? (['away', 'home'] as const) : (['home', 'away'] as const)
 
-/** Names of the teams: nicknames of professional teams and players, schools in football, both in basketball. */
+/** Nicknames of professional teams and players, schools in football, both in basketball. */
 function labelOf(game: SimGame, team: SimTeam): string {
   if (game.sport === 'cfb') return team.location
   return game.sport === 'cbb' ? team.name : team.nickname
@@ -242,7 +241,7 @@ function lineDraft(line: Line, result: GameResult, questionKey: string) {
   }
 }
 
-/** The fields that most markets of a game have. By default the question is about the winner. */
+/** Default fields of a game's market. By default the question is about the winner. */
 function plainMarket(slug: string, question: string): MarketDraft {
   return {
     slug,

@@ -105,7 +105,6 @@ function gameOf(
   if (first === undefined || second === undefined) throw new RangeError('the slate is too short')
   // The home team of a pair alternates by day. A game under the trap other_date therefore always differs from the game
   // of its day.
-  // day.
   const pair = [first.name, second.name].sort().join('|')
   const isFirstAway = ((hash32(pair) + view.cycle) & 1) === (first.name < second.name ? 0 : 1)
   return {

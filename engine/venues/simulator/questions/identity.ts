@@ -11,17 +11,17 @@ export interface ChainIds {
 
 /** Whether a protocol v2 condition belongs to a group with one winner. */
 interface V2Grouping {
-  /** The key from which the id's hash is computed: that of the group, or of the market if it has no group. */
+  /** Key of the group, or of the market without a group. The id's hash is computed from it. */
   readonly baseKey: string
   /** As for `chainIds`. */
   readonly eventNumber: number | null
   readonly group: { readonly size: number; readonly index: number } | null
 }
 
-/** Condition id of a key: 0x and 64 hex digits. */
+/** 0x and 64 hex digits. */
 export const conditionIdOf = (key: string): string => `0x${hash('sha256', key)}`
 
-/** Ids under protocol v1. `eventNumber`: the ids contain this number. Null: they do not. */
+/** Ids under protocol v1. They contain `eventNumber` unless it is null. */
 export function chainIds(key: string, eventNumber: number | null): ChainIds {
   const hex = hash('sha512', key)
   const token = (digits: string): string => tokenId(numbered(digits, eventNumber))
@@ -31,7 +31,7 @@ export function chainIds(key: string, eventNumber: number | null): ChainIds {
   }
 }
 
-/** Hex digits of an id that contain the number of an event. */
+/** Number of hex digits that contain the number of an event. */
 const NUMBER_DIGITS = 12
 
 function numbered(hex: string, eventNumber: number | null): string {
@@ -39,7 +39,7 @@ function numbered(hex: string, eventNumber: number | null): string {
   return hex.slice(0, -NUMBER_DIGITS) + eventNumber.toString(16).padStart(NUMBER_DIGITS, '0')
 }
 
-/** Numbers that an id or token of a large world may contain: one if it has protocol v1, one if it has protocol v2. */
+/** Event numbers that an id or token of a large world may contain: one for protocol v1 and one for protocol v2. */
 export function eventNumbersIn(id: string): readonly number[] {
   const hex = /^\d{75,78}$/.test(id) ? BigInt(id).toString(16).padStart(64, '0') : id.slice(2)
   if (!/^[0-9a-f]{62,64}$/.test(hex)) return []

@@ -39,7 +39,7 @@ interface StrikeTexts {
   readonly code: string
   /** The yes_sub_title. */
   readonly label: string
-  /** The answer in the words of the rules: "above 3.1%", "between 46-47°". */
+  /** The answer as in the rules: "above 3.1%", "between 46-47°". */
   readonly phrase: string
   readonly strike: MarketDraft['strike']
 }

@@ -1,4 +1,4 @@
-// Kinds of questions, which are converted to families.
+// Converts kinds of questions to families.
 
 import { MINUTE_MS } from '../../../units.ts'
 import type { SimVenue } from '../model.ts'
@@ -37,7 +37,7 @@ export type Values = Readonly<Record<string, string>>
 /** A kind of question, defined by a row of families.ts. Its texts are in words.json. */
 export interface Kind {
   readonly name: string
-  /** The question with this ordinal. Null: there are no more questions. */
+  /** Null: there are no more questions. */
   readonly questionAt: (ordinal: number, size: WorldSize) => RecurringQuestion | null
 }
 
@@ -52,7 +52,7 @@ interface RecurringQuestion {
   readonly draw: (view: View, count: number) => Drawn
 }
 
-/** What is drawn for one cycle: its answers, and values for its templates. */
+/** The drawn facts of one cycle: its answers, and values for its templates. */
 export interface Drawn {
   readonly form: QuestionSet['form']
   readonly answers: readonly Answer[]
@@ -105,7 +105,7 @@ export function familyOf({ name, questionAt }: Kind): Family {
 
 function sharedTextsOf(kind: string, venue: SimVenue, recurring: Values): SharedTexts {
   const { series, seriesTitle, category, tags } = templatesOf(kind, venue)
-  // A work is drawn for each cycle.
+  // A title with a work differs in each cycle.
   const isShared = !series.includes('{work')
   return {
     ...(isShared ? { series: fill(series, recurring) } : {}),

@@ -8,7 +8,7 @@ interface Named {
   readonly code: string
 }
 
-/** A coin and its usual price in dollars. */
+/** `basePrice`: usual price in dollars. */
 export interface Coin extends Named {
   readonly basePrice: number
 }
@@ -25,7 +25,7 @@ export interface City extends ListedCity {
   readonly station: string
 }
 
-/** An economic figure. `name` is "annual inflation"; Kalshi's `title` is "Inflation". */
+/** An economic figure. `name` is "annual inflation", Kalshi's `title` is "Inflation". */
 export interface Figure extends Named {
   readonly title: string
   readonly tag: string
@@ -35,7 +35,7 @@ export interface Figure extends Named {
   readonly source: string
 }
 
-/** Something that a person does or does not do by a date. */
+/** An action that a person does or does not do by a date. */
 export interface Deed {
   readonly slug: string
   readonly code: string
@@ -45,7 +45,6 @@ export interface Deed {
   readonly tag: string
 }
 
-/** A league with both venues' identifiers. */
 export interface League {
   readonly sport: SimSport
   /** Venue a's slug. */
@@ -53,7 +52,7 @@ export interface League {
   readonly title: string
   /** Venue b's series of winners. Series of lines have SPREAD or TOTAL instead of GAME. */
   readonly series: string
-  /** "professional football". Venue b's texts use it instead of the league's name. */
+  /** "professional football". Venue b's texts use the phrase instead of the league's name. */
   readonly phrase: string
   readonly competition: string
   readonly tag: string

@@ -25,8 +25,8 @@ export function person(ordinal: number): Person {
 }
 
 /**
- * Heads and tails of a kind of name. `stride` is coprime to the number of combinations, so that neighbouring names
- * differ.
+ * First and second parts of a kind of name. `stride` is coprime to the number of combinations, so that neighbouring
+ * names differ.
  */
 interface NameParts {
   readonly heads: readonly string[]
@@ -39,7 +39,7 @@ const TOWNS = { heads: wordsOf('townHeads'), tails: wordsOf('townTails'), stride
 const COINS = { heads: wordsOf('coinHeads'), tails: wordsOf('coinTails'), stride: 1 }
 const TITLES = { heads: wordsOf('titleHeads'), tails: wordsOf('titleTails'), stride: 101 }
 
-/** Head and tail of the name with this ordinal, and how often all combinations were used before it. */
+/** The parts of the name with this ordinal, and the number of times that all combinations were used before. */
 function combination({ heads, tails, stride }: NameParts, ordinal: number) {
   const count = heads.length * tails.length
   const at = (ordinal * stride) % count
@@ -47,7 +47,7 @@ function combination({ heads, tails, stride }: NameParts, ordinal: number) {
   return { head, tail, round: Math.floor(ordinal / count) }
 }
 
-/** The town with this ordinal: "Alderville", "Cedarhaven". */
+/** Examples: "Alderville", "Cedarhaven". */
 export function townName(ordinal: number): string {
   const { head, tail, round } = combination(TOWNS, ordinal)
   return round === 0 ? `${head}${tail}` : `${head}${tail} ${roman(round + 1)}`
@@ -59,7 +59,7 @@ function coinName(ordinal: number): { name: string; code: string } {
   return { name, code: name.toUpperCase() }
 }
 
-/** The coin with this rank. Ranks beyond the list get generated coins. */
+/** Ranks beyond the list get generated coins. */
 export function coinOf(rank: number): Coin {
   const listed = LISTS.coins[rank]
   if (listed !== undefined) return listed
@@ -67,7 +67,7 @@ export function coinOf(rank: number): Coin {
   return { name, code, basePrice: 10 ** (numberOf(50, name, 'price') / 10 - 1.5) }
 }
 
-/** The city with this rank. Ranks beyond the list get generated cities. */
+/** Ranks beyond the list get generated cities. */
 export function cityOf(rank: number): City {
   const listed = LISTS.cities[rank]
   if (listed !== undefined) {
@@ -84,13 +84,13 @@ export function cityOf(rank: number): City {
   }
 }
 
-/** A film, song or show with this ordinal: "Silent Harbor". */
+/** A film, song or show: "Silent Harbor". */
 export function workTitle(ordinal: number): string {
   const { head, tail, round } = combination(TITLES, ordinal)
   return round === 0 ? `${head} ${tail}` : `${head} ${tail} of ${townName(round)}`
 }
 
-/** The letters and digits of a name in capitals, for a ticker. It is unique if the name is. */
+/** The letters and digits of a name in capitals, for a ticker. The result is unique if the name is. */
 export const capitals = (name: string): string => name.toUpperCase().replace(/[^A-Z0-9]/g, '')
 
 /** The item at a position modulo the length. */

@@ -18,14 +18,16 @@ import type { Slot } from './slots.ts'
 export interface PlannedMarket {
   /**
    * `index` is unique among the markets that exist at one moment, from 0 without gaps. A new market gets the index of
-   * the market that is removed when it is announced. `number` is never reused.
+   * the market that is removed when the new one is announced. `number` is never reused.
    */
   readonly listing: SimListing
   /** Probability of the first outcome at the opening, between 0 and 1, exclusive. */
   readonly prior: number
   /** Approximate lifetime of such a question. It is equal at both venues, even if their opening times differ. */
   readonly lifeMs: number
-  /** Markets with one key share the same noise, for example different strikes, or both venues' listings of one question. */
+  /**
+   * Markets with one key share the same noise, for example different strikes, or both venues' listings of one question.
+   */
   readonly moverKey: string
   /** True if the first outcome is the opposite of the question's Yes (trap opposite_side, or a game's second team). */
   readonly isInverted: boolean
@@ -36,10 +38,10 @@ export interface PlannedEvent {
   readonly markets: readonly PlannedMarket[]
 }
 
-/** What is known of an event before its texts, chances and results are drawn. */
+/** Facts of an event that are known before its texts, chances and results are drawn. */
 export interface EventOutline {
   readonly venue: SimVenue
-  /** The event's number, from which `Calendar.eventNumbered` plans it. */
+  /** The event's number, from which `Calendar.eventNumbered` plans the event. */
   readonly number: number
   readonly slot: Slot
   /** Index among the slot's events of the cycle at the venue. */
@@ -47,7 +49,7 @@ export interface EventOutline {
   readonly createdMs: TimeMs
   readonly times: SlotTimes
   readonly marketCount: number
-  /** Index and number of its first market. The others follow. */
+  /** Index and number of the event's first market. Those of its other markets follow. */
   readonly marketIndex: number
   readonly marketNumber: number
 }
@@ -114,7 +116,7 @@ export function planCycle(
   }
 }
 
-/** The slot and the cycle from which an event's number was made. */
+/** Inverse of the numbering of events. */
 export function slotOfNumber(
   { slotCount }: Numbering,
   number: number,
@@ -132,7 +134,6 @@ export function cycleNumbers(number: number): readonly number[] {
   return Array.from({ length: EVENTS_PER_CYCLE }, (_, index) => first + index)
 }
 
-/** Appends the outlines of the cycle's events at a venue. */
 export function outlineCycle(
   { numbering, slot, cycle }: Cycle,
   venue: SimVenue,

@@ -64,7 +64,7 @@ function phraseOf(questionSet: QuestionSet, answer: Answer): string {
   return answer.floor !== null && answer.cap !== null ? `between ${title}` : title
 }
 
-/** The answer: "$90,000"; "67-68°F", "66°F or below"; or a name. */
+/** Examples: "$90,000", "67-68°F", "66°F or below", or a name. */
 function shortTitleOf(questionSet: QuestionSet, answer: Answer): string {
   const { floor, cap } = answer
   const { format } = questionSet

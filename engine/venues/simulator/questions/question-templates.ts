@@ -25,7 +25,7 @@ export interface Templates {
   readonly otherRemarks?: string
 }
 
-/** The share of a kind of question in the world, and how it is listed. */
+/** The share of a kind of question in the world, and its listing. */
 interface KindTerms {
   readonly topic: SimTopic
   readonly share: number
@@ -87,8 +87,8 @@ function mergedTemplates(kind: string, venue: SimVenue): Templates {
 }
 
 /**
- * Fills a template. `{name}` is replaced by a value. `{name:lower}` is the value in lower case. `{name:letters}` is its
- * letters and digits in capitals. Modifiers may be combined.
+ * `{name}` is replaced by a value. `{name:lower}` is the value in lower case. `{name:letters}` is its letters and
+ * digits in capitals. Modifiers may be combined.
  */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   const parts = parsed.get(template) ?? partsOf(template)
@@ -114,7 +114,7 @@ interface TemplatePart {
   readonly forms: readonly string[]
 }
 
-/** All templates come from the two files of texts. */
+/** All templates come from the two files of texts, so the cache is bounded. */
 const parsed = new Map<string, readonly TemplatePart[]>()
 
 function partsOf(template: string): readonly TemplatePart[] {

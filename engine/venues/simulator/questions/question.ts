@@ -9,9 +9,9 @@ import type { Schedule } from './schedule.ts'
 export interface Family {
   readonly name: string
   readonly topic: SimTopic
-  /** Share of a venue's markets. Later families get what a family cannot use. */
+  /** Share of a venue's markets. Later families get the unused part. */
   readonly share: number
-  /** The variant with this ordinal. Null: there are no more variants. The result depends only on the arguments. */
+  /** Null: there are no more variants. The result depends only on the arguments. */
   variant(ordinal: number, size: WorldSize): Variant | null
 }
 
@@ -22,7 +22,7 @@ export interface WorldSize {
 
 const SMALL_WORLD_MAX = 20_000
 
-/** Whether a world is so large that its events are planned only when they are read. */
+/** The events of a large world are planned only when they are read. */
 export const isLarge = ({ marketsPerVenue }: WorldSize): boolean =>
   marketsPerVenue > SMALL_WORLD_MAX
 
@@ -38,13 +38,13 @@ export interface Variant {
    */
   readonly questions: { readonly a: number; readonly b: number; readonly shared: number }
   readonly traps: readonly SimPairKind[]
-  /** Delay of venue b's close under the trap other_date: less than a period, or a multiple of it. */
+  /** Delay of venue b's close under the trap other_date: less than a period, or a multiple of the period. */
   readonly otherDateMs: number
   /** Activity relative to the average of 1. */
   readonly interest: number
   /** Number of markets of each event of one cycle. They sum to `counts`. */
   readonly eventSizes: Readonly<Record<SimVenue, readonly number[]>>
-  /** Texts that all cycles of an event share. Absent: they differ by cycle. */
+  /** Texts that all cycles of an event share. Texts that differ by cycle are absent. */
   sharedTexts(venue: SimVenue, eventIndex: number): SharedTexts
   /** One venue's listing of one cycle: one event, or several (for a game: winner, spread and total). */
   draftEvents(view: View): readonly EventDraft[]
@@ -58,7 +58,7 @@ export type SharedTexts = Partial<
 export interface View {
   readonly seed: number
   readonly venue: SimVenue
-  /** How this venue's listing differs from that of the other venue. Always `same` at venue a. */
+  /** Difference between this venue's listing and that of the other venue. Always `same` at venue a. */
   readonly trap: SimPairKind
   readonly cycle: number
   /** Key of the variant and the cycle, from which names, strikes and teams are drawn. */
@@ -66,7 +66,7 @@ export interface View {
   /** Key from which results are drawn. It differs from `key` only under the trap other_date. */
   readonly resultKey: string
   readonly closeMs: TimeMs
-  /** The close if the trap is not other_date. Strikes are chosen by it. */
+  /** The close without the trap other_date. Strikes are chosen by it. */
   readonly plainCloseMs: TimeMs
 }
 
@@ -110,11 +110,11 @@ export interface QuestionSet {
    */
   readonly form: 'above' | 'range' | 'choice' | 'list' | 'single'
   readonly answers: readonly Answer[]
-  /** Formats a value: "$90,000", "3.2%". */
+  /** Examples: "$90,000", "3.2%". */
   readonly format: (value: number) => string
   /** The finest step of the value, and the width of buckets. */
   readonly unit: number
-  /** True: Kalshi writes "$90,000 or above", with a floor of 89,999.99. False: it writes "Above $90,000". */
+  /** True: Kalshi writes "$90,000 or above", with a floor of 89,999.99. False: Kalshi writes "Above $90,000". */
   readonly isInclusive: boolean
   readonly phrases: Phrases
 }
@@ -141,7 +141,7 @@ interface Phrases
   > {
   /** The text of the question for an answer: "above $90,000", "between 67° and 68°", or a name. */
   question(answer: string): string
-  /** The condition for Yes, as it continues after "if". */
+  /** The condition for Yes, as the text after "if". */
   clause(answer: string): string
   /** The text of the opposite question, for the trap opposite_side. */
   negatedQuestion?(answer: string): string
@@ -156,8 +156,8 @@ export function eventOf({ phrases, form }: QuestionSet) {
 }
 
 /**
- * The parts of an answer's listing that both venues share, and its condition in the rules. `phrase` is the answer in
- * the venue's words.
+ * The parts of an answer's listing that both venues share, and its condition in the rules. `phrase`: the answer in the
+ * venue's wording.
  */
 export function answerOf(
   { phrases, form }: QuestionSet,

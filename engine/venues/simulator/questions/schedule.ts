@@ -1,9 +1,9 @@
-// Closing times of a recurring question. A later cycle never closes before an earlier one.
+// Closing times of a recurring question.
 
 import { DAY_MS, MINUTE_MS } from '../../../units.ts'
 import { easternMs, easternTime } from './eastern.ts'
 
-/** The close of a cycle. It strictly increases with the cycle. */
+/** The closing time strictly increases with the cycle. */
 export interface Schedule {
   /** Approximate time between two closes. */
   readonly periodMs: number
@@ -12,7 +12,7 @@ export interface Schedule {
   cycleNear(atMs: number): number
 }
 
-/** A close every `periodMs`. The first one is `phaseMs` after the start of 1970. */
+/** A close every `periodMs`. The first close is `phaseMs` after the start of 1970. */
 export function everyPeriod(periodMs: number, phaseMs: number): Schedule {
   return {
     periodMs,

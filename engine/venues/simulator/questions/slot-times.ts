@@ -30,7 +30,7 @@ export function timesOf(slot: Slot, venue: SimVenue, cycle: number): SlotTimes {
   }
 }
 
-/** Time of the close. Under the trap other_date venue b's close differs. */
+/** Under the trap other_date venue b's close differs. */
 export function closeOf(slot: Slot, venue: SimVenue, cycle: number): number {
   const isShifted = venue === 'b' && slot.trap === 'other_date'
   return slot.variant.schedule.closeMs(cycle) + (isShifted ? slot.variant.otherDateMs : 0)
@@ -48,7 +48,6 @@ export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   return cycle
 }
 
-/** Time when the cycle is removed from the world. */
 function endOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return Math.floor(resultTimes(slot, venue, cycle).resolveMs) + RETENTION_MS
 }

@@ -11,7 +11,7 @@ export interface Slot {
   readonly family: Family
   readonly variant: Variant
   readonly venues: readonly SimVenue[]
-  /** The trap of a question that both venues list. `same` if it is no trap or only one venue lists it. */
+  /** `same` if the question is no trap or only one venue lists it. */
   readonly trap: SimPairKind
   /** Range of the market indices of its copies at each venue. The end is exclusive. */
   readonly marketsStart: Readonly<Record<SimVenue, number>>
@@ -124,7 +124,7 @@ class SlotPlan {
     })
   }
 
-  /** The variant's trap that was used least. `same` if there are enough traps. */
+  /** The variant's least used trap. `same` if there are enough traps. */
   #trapOf(variant: Variant, questions: number): SimPairKind {
     if (this.#trapCount + questions / 2 > (this.#pairedCount + questions) * TRAP_SHARE)
       return 'same'

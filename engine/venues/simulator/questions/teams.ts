@@ -10,12 +10,12 @@ export function allTeams(): readonly { league: string; team: SimTeam }[] {
 
 export const { leagues: LEAGUES } = LISTS
 
-/** A league's teams. Empty for an unknown league. */
+/** Empty for an unknown league. */
 export function teamsOf(league: string): readonly SimTeam[] {
   return TEAMS[league] ?? []
 }
 
-/** The location in venue b's format. Teams of one city are distinguished by a letter: "Los Angeles R". */
+/** The location in venue b's format. A letter distinguishes teams of one city: "Los Angeles R". */
 export function kalshiLocation(league: string, team: SimTeam): string {
   if (league === 'atp' || league === 'wta') return team.nickname
   const isShared = teamsOf(league).some(

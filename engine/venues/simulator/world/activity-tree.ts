@@ -11,7 +11,7 @@ export class ActivityTree<Member> {
   readonly #free: number[] = []
   #total = 0
 
-  /** Number of slots that were ever used. Iterate `memberAt` up to it. */
+  /** Number of slots that were ever used. `memberAt` accepts smaller numbers. */
   get slotCount(): number {
     return this.#members.length
   }
@@ -20,7 +20,7 @@ export class ActivityTree<Member> {
     return this.#members[slot] ?? null
   }
 
-  /** Adds a member and returns its slot. `activity` is relative, at least one thousandth. */
+  /** Returns the slot. `activity` is relative, at least one thousandth. */
   add(member: Member, activity: number): number {
     const slot = this.#free.pop() ?? this.#members.length
     if (slot >= this.#weights.length) this.#grow()
@@ -36,7 +36,7 @@ export class ActivityTree<Member> {
     this.#free.push(slot)
   }
 
-  /** A random member, with a probability proportional to its activity. Null: the tree is empty. */
+  /** Null: the tree is empty. */
   draw(random: Random): Member | null {
     if (this.#total === 0) return null
     let rest = Math.floor(random.next() * this.#total)

@@ -5,7 +5,6 @@ import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
 import type { SimMarket, WorldChange } from '../model.ts'
 import type { LiveBook } from './sim-book.ts'
 
-/** A market whose time of the last change can be set. */
 type ChangingMarket = SimMarket & { updatedMs: TimeMs }
 
 export class BookChanges {

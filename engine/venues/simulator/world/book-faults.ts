@@ -60,7 +60,7 @@ export class BookFaults {
     return withdrawals
   }
 
-  /** Restores the withdrawn quotes. Does nothing if the market has closed. */
+  /** Does nothing if the market has closed. */
   restore({ market, bids, asks }: Withdrawal, atMs: TimeMs): void {
     const book = market.liveBook()
     if (book === null) return

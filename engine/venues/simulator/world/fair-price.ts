@@ -20,7 +20,9 @@ import type { PlannedEvent, PlannedMarket } from '../calendar.ts'
 import type { SimListing } from '../model.ts'
 import { mix32, mixUnit } from './mix.ts'
 
-/** Each octave of noise has a cell width, and an amplitude in log-odds that grows about with the width's square root. */
+/**
+ * Each octave of noise has a cell width, and an amplitude in log-odds that grows about with the width's square root.
+ */
 const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = [
   { cellMs: 7 * DAY_MS, swing: 0.8 },
   { cellMs: 2 * DAY_MS, swing: 0.5 },
@@ -50,8 +52,8 @@ const PRICE_MIN = 1_000
 type EndTimes = Pick<SimListing, 'closeMs' | 'determineMs'>
 
 /**
- * The fair prices of an event's markets, in the order of the markets. They refer to `times`. Default: the times of the
- * planned listings.
+ * The fair prices of an event's markets, in the order of the markets. `times` default to the times of the planned
+ * listings.
  */
 export function fairPricesOf(
   seed: number,
@@ -124,7 +126,7 @@ class ExclusiveGroup {
     return this.#shares.get(member) ?? 0
   }
 
-  /** The largest share absorbs what rounding and the minimum price change. */
+  /** The largest share absorbs the errors of rounding and of the minimum price. */
   #sharesAt(atMs: number): ReadonlyMap<FairPrice, number> {
     const alone = this.#members.map((member) => member.alone(atMs))
     const sum = alone.reduce((total, price) => total + price, 0)

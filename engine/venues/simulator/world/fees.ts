@@ -24,7 +24,7 @@ const ZERO: FeeSchedule = { type: 'zero_fees', rate: 0, exponent: 1, rebateRate:
 /** One political event in this many concerns geopolitics. */
 const GEOPOLITICS_EVERY = 8
 
-/** The fee schedule of a market of venue a. Null: the market has no fee. */
+/** Null: the market has no fee. */
 export function feeScheduleOf({ event, listing }: SimMarket): FeeSchedule | null {
   if (event.topic === 'politics' && event.number % GEOPOLITICS_EVERY === 0) return null
   const isTotal = event.topic === 'sports' && listing.sportsMarketType === 'totals'

@@ -32,7 +32,7 @@ export function fillUsd(price: number, size: number): UsdMicros {
   return usdMicros(Math.round(price * size))
 }
 
-/** Fee of a participant. Only takers pay a fee, for purchases and sales. */
+/** Only takers pay a fee, for purchases and sales. */
 export function fillFee(trade: SimTrade, participant: number): UsdMicros {
   const schedule = participant === 0 ? feeScheduleOf(trade.market) : null
   if (schedule === null) return USD_ZERO

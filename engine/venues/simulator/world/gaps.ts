@@ -56,7 +56,7 @@ const MIDDLE = { least: 350_000, most: 650_000 }
 const ANYWHERE = { least: 200_000, most: 800_000 }
 /** Minimum distance of an event's most expensive outcome from 0 and 1, at the price that makers quote during a gap. */
 const LEAST_LEFT = 50_000
-/** Part of the fees that a `fees` gap has at its opening. Prices and fees change while it is open. */
+/** Size of a `fees` gap at its opening, as a part of the fees. Prices and fees change while the gap is open. */
 const FEES_SHARE = 0.8
 const KALSHI_RATE = 0.07
 
@@ -246,7 +246,7 @@ function microsOf(
   return feesOf(pair, at.nowMs) + a.tickMicros + b.tickMicros + at.edge
 }
 
-/** The fees that a gap has at its opening, per contract. 0 if the fees may change before it closes. */
+/** The fees of a gap at its opening, per contract. 0 if the fees may change before the gap closes. */
 function feesShare(pair: Pair, nowMs: TimeMs): number {
   const { event } = pair.b
   const [now, later] = [nowMs, nowMs + DAY_MS].map(

@@ -1,5 +1,5 @@
-// An event of a large world. Its texts, chances and results are planned when they are first read. After that, ids and
-// fair prices are retained. Texts are planned again when they are read.
+// An event of a large world. Its texts, chances and results are planned when they are first read. Ids and fair prices
+// are then retained. Texts are planned again at each read.
 
 import type { EventOutline, PlannedEvent } from '../calendar.ts'
 import type { SimEvent, SimListing } from '../model.ts'
@@ -8,13 +8,12 @@ import { largeWorldKey } from '../questions/planning.ts'
 import type { SharedTexts } from '../questions/question.ts'
 import type { LiveMarket, MarketFacts } from './live-market.ts'
 
-/** What is retained of an event that was planned. */
 interface RetainedEvent extends Pick<SimEvent, 'nativeId' | 'series' | 'isMutuallyExclusive'> {
   readonly markets: readonly RetainedMarket[]
 }
 
 interface RetainedMarket extends MarketFacts, Pick<SimListing, 'nativeId' | 'isV2' | 'pair'> {
-  /** Null at venue b, where the id determines them. */
+  /** Null at venue b, where the id determines the tokens. */
   readonly tokens: SimListing['tokens'] | null
 }
 
@@ -79,7 +78,7 @@ export class LazyEvent implements SimEvent {
   }
 
   get #plan(): PlannedEvent {
-    // The ids of the event become known before its texts.
+    // The ids of the event must be known before its texts are read.
     if (this.#retained === null) this.#source.prepare(this)
     return this.#source.planned(this)
   }
@@ -89,7 +88,7 @@ export class LazyEvent implements SimEvent {
     return slot.variant.sharedTexts(venue, eventIndex)
   }
 
-  /** The series if all cycles share it, otherwise null. */
+  /** Null unless all cycles share the series. */
   get sharedSeries(): string | null {
     return this.#shared.series ?? null
   }

@@ -30,7 +30,7 @@ export class LazyEvents implements EventSource {
     this.#onPlanned = options.onPlanned
   }
 
-  /** Adds a listed event. Null: it is listed already. */
+  /** Null: the event is listed already. */
   add(outline: EventOutline): LazyEvent | null {
     const listed = this.#listed[outline.venue]
     if (listed.has(outline.number)) return null
@@ -53,7 +53,6 @@ export class LazyEvents implements EventSource {
     this.#bySeries?.get(seriesKey(event))?.delete(event)
   }
 
-  /** The listed event with a number. */
   numbered(venue: SimVenue, number: number): LazyEvent | null {
     return this.#listed[venue].get(number) ?? null
   }

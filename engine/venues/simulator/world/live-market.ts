@@ -53,7 +53,7 @@ export interface MarketFacts {
 }
 
 interface MarketGap {
-  /** Makers add it to the fair price. In micros. */
+  /** Difference between the makers' price and the fair price, in micros. */
   readonly skew: number
   /** True: the book does not change while the gap is open. */
   readonly isHeld: boolean
@@ -118,7 +118,7 @@ export class LiveMarket implements SimMarket {
 
   /** Markets whose prices depend on each other, including this one. They share one array (world.ts). */
   get linked(): LiveMarket[] {
-    // Links are known together with the facts.
+    // Reading the facts sets the links.
     if (this.#linked === null) this.#factsOf(this)
     this.#linked ??= [this]
     return this.#linked
@@ -144,12 +144,12 @@ export class LiveMarket implements SimMarket {
     return this.gap === null ? spreadTicks(this.traitHash, this.listing.activity) : 1
   }
 
-  /** Number of levels per side that makers aim at. */
+  /** Target number of levels per side. */
   get depth(): number {
     return bookDepth(this.traitHash, this.listing.activity)
   }
 
-  /** Whether the book was created by a read or a change. */
+  /** Whether a read or a change has created the book. */
   get isTouched(): boolean {
     return this.#isTouched
   }

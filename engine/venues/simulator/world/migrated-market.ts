@@ -1,5 +1,6 @@
 // The protocol v2 market to which wallets migrate tokens of a protocol v1 market (engine/venues/polymarket/README.md,
-// Wallets). Its ids are derived from those of the old market. No list contains it; it is found only by its id.
+// Wallets). Its ids are derived from those of the old market. No list contains the market. Requests find it only by its
+// id.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'

@@ -1,4 +1,4 @@
-/** Mixes two integers to 32 bits. For a fixed `key` it is a bijection of `value` modulo 2^32. */
+/** Mixes two integers to 32 bits. For a fixed `key`, a bijection of `value` modulo 2^32. */
 export function mix32(key: number, value: number): number {
   let hash = (value ^ key) | 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -20,7 +20,9 @@ import type { Trading } from './trading.ts'
 
 const TRADE_SHARE = 0.12
 const LEVELS_MAX = 60
-/** If the best price is more than this many ticks behind the wanted price, a new quote is placed at the wanted price. */
+/**
+ * If the best price is more than this many ticks behind the wanted price, a new quote is placed at the wanted price.
+ */
 const LAG_TICKS = 2
 
 interface Action {
@@ -98,7 +100,7 @@ export class OrderFlow {
     return { market, book, changes, fair, bid, ask }
   }
 
-  /** Cancels bids above the price and asks below it. */
+  /** Cancels bids above the price and asks below the price. */
   #takeBack({ book, changes, fair }: Action): void {
     for (let best = book.bestAsk; best !== null && best < fair; best = book.bestAsk)
       changes.set('ask', best, SIZE_ZERO)
@@ -157,7 +159,7 @@ export class OrderFlow {
     if (price !== null) changes.set(side, price, levelSize(this.#random, depth))
   }
 
-  /** Adds an order if its price is valid and it does not cross. */
+  /** Adds an order if its price is valid and the order does not cross. */
   #quote(
     { book, changes }: Action,
     side: BookSide,

@@ -106,7 +106,7 @@ function addMoments(
   add(listing.resolveMs, 'resolved')
 }
 
-/** The moments in order of time. Sorting each minute separately is faster than sorting all moments of a large world. */
+/** Sorting each minute separately is faster than sorting all moments of a large world. */
 function inOrder(moments: readonly Moment[], fromMs: number): readonly Moment[] {
   const minutes: Moment[][] = []
   for (const moment of moments) {

@@ -17,7 +17,7 @@ const DEPTH_MAX = 40
 const HUNDREDTH = 10_000
 const LEVEL_CONTRACTS_MAX = 60_000
 
-/** The market's spread in ticks, 1 to 4. Busy markets have narrow spreads. */
+/** 1 to 4 ticks. Busy markets have narrow spreads. */
 export function spreadTicks(traitHash: number, activity: number): number {
   return 1 + ((traitHash >>> 16) % (activity > 2 ? 2 : 4))
 }
@@ -43,8 +43,8 @@ export function isQuotable(price: number): boolean {
 }
 
 /**
- * Size of one level. The distribution is heavy-tailed. Most sizes are integers; others have two decimals. Larger behind
- * the best.
+ * Size of one level, from a heavy-tailed distribution. Most sizes are integers. The others have two decimals. Sizes
+ * increase with the distance from the best level.
  */
 export function levelSize(random: Random, depth: number): SizeMicros {
   const contracts = 10 * (1 - random.next()) ** -0.85 * (1 + 0.12 * Math.min(depth, 20))
@@ -54,7 +54,7 @@ export function levelSize(random: Random, depth: number): SizeMicros {
   )
 }
 
-/** Size of an ordinary order, with two decimals. The distribution is heavy-tailed. */
+/** Size of an ordinary order, with two decimals, from a heavy-tailed distribution. */
 export function orderSize(random: Random): SizeMicros {
   return contractsToMicros(random, Math.min(2 * (1 - random.next()) ** -1.05, 4_000))
 }

@@ -1,5 +1,5 @@
-// Persists a simulated world as one file. The file has no books. Of planned actions it has only redemptions. After a
-// kill the world continues from the last file.
+// Persists a simulated world as one file, without books. Of planned actions it has only redemptions. After a kill the
+// world continues from the last file.
 
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -38,7 +38,7 @@ const Kind = Type.Union(
 )
 const Venue = Type.Union([Type.Literal('a'), Type.Literal('b')])
 
-/** Lists refer to items of other lists, and to the world's wallets, by index. */
+/** Lists refer by index to items of other lists and to the world's wallets. */
 const Snapshot = Type.Object({
   format: Type.Literal(2),
   /** Time of the first start of the world. */

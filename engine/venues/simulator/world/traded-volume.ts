@@ -1,4 +1,4 @@
-// Volume of one market in total and over the last 24 hours. It is summed per hour.
+// Volume of one market in total and over the last 24 hours, summed per hour.
 
 import { HOUR_MS, type SizeMicros, type TimeMs, type UsdMicros } from '../../../units.ts'
 
@@ -21,7 +21,7 @@ export type VolumeSums = [
 export class TradedVolume {
   usd = 0
   contracts = 0
-  /** Oldest first. Hours without trades are absent. At most 25; the oldest is dropped. */
+  /** Oldest first. Hours without trades are absent. At most 25. The oldest is dropped. */
   readonly #hours: HourSum[] = []
 
   sums(): VolumeSums {

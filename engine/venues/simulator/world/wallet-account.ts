@@ -158,8 +158,9 @@ export class WalletAccount {
   }
 
   /**
-   * Redeems contracts of the event's outcome at its payout in dollars. If the row names its token, it states the
-   * number. For a full payout the number follows from the dollars. Otherwise all contracts are redeemed.
+   * Redeems contracts of the event's outcome. `payout`: dollars per contract. A row that names its token states the
+   * number of contracts. Otherwise the number follows from the dollars, or all contracts are redeemed if the payout is
+   * partial.
    */
   redeem(holding: WalletHolding, payout: number, event: SimWalletEvent): void {
     const position = holding.positions[event.outcomeIndex ?? 0]

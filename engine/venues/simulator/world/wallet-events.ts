@@ -63,7 +63,7 @@ export interface Transaction {
   readonly txHash: string
 }
 
-/** A transaction that is not a trade's. All rows of one conversion have the same one. */
+/** A transaction without a trade. All rows of one conversion share it. */
 export class OwnTransaction implements Transaction {
   readonly ids: RunIds
   /** Number of the transaction in its run. */

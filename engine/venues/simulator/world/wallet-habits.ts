@@ -39,7 +39,9 @@ export class WalletHabits {
     this.#seed = options.seed
   }
 
-  /** Number of sets that a seller splits to get `missing` contracts: exactly this number, or the next multiple of a lot. */
+  /**
+   * Number of sets that a seller splits to get `missing` contracts: exactly this number, or the next multiple of a lot.
+   */
   splitSize(missing: number): SizeMicros {
     if (this.#random.next() < EXACT_SPLIT_SHARE) return sizeMicros(missing)
     return sizeMicros(Math.ceil(missing / LOT) * LOT)

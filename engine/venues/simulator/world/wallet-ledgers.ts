@@ -129,7 +129,7 @@ export class WalletLedgers {
     return holding
   }
 
-  /** Plans the redemptions of holders in resolved markets. Call it after all events are restored. */
+  /** Plans the redemptions of holders in resolved markets. Must be called after all events are restored. */
   restorePlans(): void {
     for (const { holdings } of this.#accounts.values()) {
       for (const [market, holding] of holdings) {
@@ -299,7 +299,7 @@ export class WalletLedgers {
     return new OwnTransaction(this.#ids, this.#operationCount)
   }
 
-  // Checks a few thousand entries. It is called rarely, so an index is not worth its memory.
+  // Checks a few thousand entries. Calls are rare, so an index is not worth its memory.
   #holdersOf(market: SimMarket): readonly WalletHolding[] {
     const found: WalletHolding[] = []
     for (const { holdings } of this.#accounts.values()) {

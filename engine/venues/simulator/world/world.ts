@@ -64,13 +64,12 @@ interface WorldEvent extends SimEvent {
   readonly markets: LiveMarket[]
 }
 
-/** The world behind both simulated venues. Call `step` every 20 ms or so. */
+/** The world behind both simulated venues. `step` must be called about every 20 ms. */
 export class SimulatedWorld implements World {
   readonly seed: number
   readonly startedMs: TimeMs
-  /** Start time of the first run of the world. This run's start if there was no earlier run. */
+  /** Start time of the first run of the world. */
   readonly bornMs: TimeMs
-  /** All wallets of the world, by number. */
   readonly wallets: readonly SimWallet[]
   readonly #clock: Clock
   readonly #random: Random
@@ -85,7 +84,7 @@ export class SimulatedWorld implements World {
   readonly #open = new ActivityTree<LiveMarket>()
   readonly #due = new DueList<Due>()
   readonly #listedEvents = { a: new Set<WorldEvent>(), b: new Set<WorldEvent>() }
-  /** The lists of a large world, whose events are planned when they are read. Null: the world is small. */
+  /** Null: the world is small. */
   readonly #lazy: LazyEvents | null
   /** The listed markets by native id, without those that are not planned yet. */
   readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
@@ -93,7 +92,7 @@ export class SimulatedWorld implements World {
   readonly #marketsByToken = new Map<string, LiveMarket>()
   /** Markets whose books were created last, oldest first. */
   readonly #newBooks = new Set<LiveMarket>()
-  /** Cached arrays of the listed events and markets. Adding or removing an event clears them. */
+  /** Adding or removing an event clears these caches. */
   readonly #eventLists: Record<SimVenue, readonly SimEvent[] | null> = { a: null, b: null }
   readonly #marketLists: Record<SimVenue, readonly SimMarket[] | null> = { a: null, b: null }
   /** Markets that are not listed any more but have retained trades. */
@@ -189,8 +188,8 @@ export class SimulatedWorld implements World {
   }
 
   /**
-   * Generates trades and results of the days before the start and emits them to the listeners. Call it before the first
-   * step.
+   * Generates trades and results of the days before the start and emits them to the listeners. Must be called before
+   * the first step.
    */
   emitPast(): void {
     const ofVenue = (venue: SimVenue) =>
@@ -246,7 +245,7 @@ export class SimulatedWorld implements World {
     this.#flowedToMs = this.#clock.nowMs()
   }
 
-  /** Adds this many messages, evenly over `forMs`. Replaces an unfinished burst. */
+  /** Adds this many messages, evenly over `forMs`, instead of an unfinished burst. */
   burst(messages: number, forMs: number): void {
     this.#burst = { messagesPerMs: messages / forMs, untilMs: this.#clock.nowMs() + forMs }
   }
@@ -283,7 +282,7 @@ export class SimulatedWorld implements World {
     return origin === undefined ? null : migratedOf(origin)
   }
 
-  /** Finds by an id. In a large world, plans the events that may have the id if nothing is found. */
+  /** In a large world, plans the events that may have the id if nothing is found. */
   #planned<Found>(venue: SimVenue, id: string, find: () => Found | undefined): Found | undefined {
     const found = find()
     if (found !== undefined || this.#lazy === null) return found
@@ -296,7 +295,7 @@ export class SimulatedWorld implements World {
     return this.#markets[venue].values()
   }
 
-  /** Markets of the venue with a book, which a read or a change has created. */
+  /** Markets whose book was created by a read or a change. */
   *touchedMarkets(venue: SimVenue): IterableIterator<SimMarket> {
     for (const market of this.#markets[venue].values()) if (market.isTouched) yield market
   }
@@ -325,7 +324,7 @@ export class SimulatedWorld implements World {
     return timeMs(Math.max(this.bornMs, oldest?.atMs ?? 0))
   }
 
-  /** A market of the world. The event of an unlisted market is planned again. Null: the market never existed. */
+  /** The event of an unlisted market is planned again. Null: the market never existed. */
   marketOf(at: { venue: SimVenue; nativeId: string; eventNumber: number }): LiveMarket | null {
     const { venue, nativeId, eventNumber } = at
     const lazy = this.#lazy?.numbered(venue, eventNumber) ?? null
@@ -413,7 +412,7 @@ export class SimulatedWorld implements World {
     this.#marketLists[venue] = null
   }
 
-  /** Adds an event. At the start `nowMs` is null, and no changes are emitted. */
+  /** `nowMs` is null at the start, when no changes are emitted. */
   #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
     const { venue, nativeId } = planned.event
     if (this.#events[venue].has(nativeId)) return
@@ -589,7 +588,6 @@ export class SimulatedWorld implements World {
   }
 }
 
-/** Time of the next status change of one of the event's markets. Null: all statuses are final. */
 function nextChangeMs({ markets }: WorldEvent): TimeMs | null {
   let nextMs: TimeMs | null = null
   for (const market of markets) {
