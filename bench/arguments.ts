@@ -1,15 +1,11 @@
-// Parses and validates the arguments of `npm run bench`.
-
 import { readArguments, UsageError } from '../engine/process/command-line.ts'
 
 /** Benches that can run on a deployment (`--url`). */
 const TARGET_NAMES = ['rest', 'fan-out', 'connect'] as const
 export type TargetName = (typeof TARGET_NAMES)[number]
 
-/** Arguments of a run of local benches. */
 export interface LocalRequest {
   readonly kind: 'local'
-  /** Names of benches. Empty: all of them. */
   readonly names: readonly string[]
   readonly isSmall: boolean
   readonly isJson: boolean
@@ -17,7 +13,6 @@ export interface LocalRequest {
   readonly markets: number | null
 }
 
-/** Arguments of a load on a running deployment. */
 export interface TargetRequest {
   readonly kind: 'target'
   readonly names: readonly TargetName[]
@@ -32,7 +27,7 @@ export interface TargetRequest {
   readonly clientCount: number
 }
 
-/** The load cannot run on this deployment. The message is one line. Bugs of the bench throw other errors. */
+/** The deployment does not support the load. The message is one line. */
 export class TargetError extends Error {}
 
 type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
@@ -43,7 +38,6 @@ const TARGET_SECONDS = 10
 const TARGET_PER_SECOND = 200
 const TARGET_CLIENTS = 10
 
-/** The text of `npm run bench -- --help`. */
 export const BENCH_COMMAND = {
   name: 'npm run bench',
   about: 'Runs benches in sequence, or loads a running deployment.',
@@ -72,7 +66,7 @@ export const BENCH_COMMAND = {
   ],
 } as const
 
-/** Parses the arguments. Throws UsageError. `assertKnown` checks the names of the benches. */
+/** Throws UsageError. `assertKnown` checks the names of the benches. */
 export function readRequest(args: readonly string[]): BenchRequest {
   const given = readArguments(BENCH_COMMAND, args)
   if (given === 'help') return { kind: 'help' }
@@ -126,7 +120,7 @@ function originOf(text: string): string {
 
 function keyOf(key: string | null): string {
   if (key === null) throw new UsageError('--url needs --api-key KEY')
-  // Other characters would be encoded in a header or query, so the key would change.
+  // A header or query would encode other characters, which would change the key.
   if (/^[\x21-\x7e]+$/.test(key)) return key
   throw new UsageError('--api-key accepts printable characters without blanks')
 }

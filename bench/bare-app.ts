@@ -1,5 +1,4 @@
-// uWebSockets.js apps without other code, on a free loopback port. Their cost is the limit with which benches compare
-// ours.
+// uWebSockets.js apps without further code, on a free loopback port. Benches compare the service with them.
 
 import type { TemplatedApp } from 'uWebSockets.js'
 
@@ -24,7 +23,7 @@ export async function openBareApp(): Promise<BareApp> {
   return { app, listen }
 }
 
-/** An app that sends each message published to `all` to all of its WebSockets. */
+/** Sends each message that is published to `all` to all WebSockets of the app. */
 export async function openBroadcast(): Promise<BareApp> {
   const bare = await openBareApp()
   bare.app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })

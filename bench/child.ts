@@ -1,12 +1,14 @@
-// A child process of a bench. The bench calls its functions over the `fork` channel (in-child.ts). A call fails with
-// the process's error, or when the process ends.
+// A child process of a bench. The bench calls functions of the process over the `fork` channel (in-child.ts). A call
+// fails with the error of the process, or when the process ends.
 
 import { type ChildProcess, fork } from 'node:child_process'
 
-/** Timeout of a call: the maximum of `--seconds` and two minutes more. */
+/** Timeout of a call: the maximum of `--seconds` plus two minutes. */
 const ANSWER_MS_MAX = 3_720_000
 
-/** V8 flags of this process, which child processes of benches also get. `npm run bench` uses the flags of `npm start`. */
+/**
+ * V8 flags of this process, which child processes of benches also get. `npm run bench` uses the flags of `npm start`.
+ */
 export const V8_FLAGS = process.execArgv.filter((flag) =>
   /^--(v8-pool|max-semi-space|max-old-space)-size=/.test(flag),
 )
@@ -62,7 +64,7 @@ export class Child<Of extends Api> {
     this.#pending.clear()
   }
 
-  /** Calls a function. Rejects with the process's first error, even if the error is older than the call. */
+  /** Rejects with the first error of the process, even if the error is older than the call. */
   call<Name extends keyof Of & string>(
     name: Name,
     ...args: Parameters<Of[Name]>
@@ -74,7 +76,7 @@ export class Child<Of extends Api> {
       this.#process.send({ id: this.#callCount, name, args })
     })
     const limit = setTimeout(() => this.#fail(`no answer to ${name}`), ANSWER_MS_MAX)
-    // Prevents an unhandled rejection if the call fails before the bench awaits it.
+    // Prevents an unhandled rejection if the call fails before the bench awaits the result.
     answer.catch(() => undefined).finally(() => clearTimeout(limit))
     return answer
   }

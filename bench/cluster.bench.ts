@@ -1,9 +1,6 @@
-// A venue sends the frames of the end-to-end bench at planned times. It sends them alternately to ROLE=all with ten
-// subscribers, to an engine without subscribers, and to an engine with one gateway that has ten subscribers. The log is
-// a nats-server from PATH. Additional gateways have no subscribers. Gateways for 100,000 markets are started like `npm
-// start` does.
-// Precision: seven processes share two cores. Wall times therefore include waiting, and more of it for a cluster than
-// for one process. Processor time per frame and per delivery is comparable.
+// Compares three setups at equal frames: one process with ten subscribers, an engine without subscribers, and an engine
+// with a gateway that has ten subscribers. nats-server must be in PATH. Seven processes share two cores, so wall times
+// include waiting, most of all in the cluster. Processor time per frame and per delivery is comparable.
 
 import { GET_NATS, hasNats } from '../engine/cluster/nats-server.ts'
 import { compareGateways } from './cluster/many-markets.ts'
@@ -29,7 +26,6 @@ import {
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
 
-/** Targets of the rows. */
 const AIMS = {
   addedP50Ms: 1,
   addedP99Ms: 5,
@@ -82,7 +78,7 @@ export const bench: Bench = {
   },
 }
 
-/** The same gateway in a run without and in a run with other gateways. */
+/** The same gateway in a run without and in a run with more gateways. */
 interface Spread {
   readonly alone: Delivery
   readonly beside: Delivery
@@ -120,9 +116,8 @@ async function compareStreams(
       if (delivery === null) throw new Error('there is a gateway')
       return delivery
     }
-    // The same gateway runs alone and with three others, alternately, because a new gateway still compiles its code.
-    // The others have no subscribers. With subscribers they would saturate two cores, several frames would share an
-    // event-loop tick, and a delivery would cost less.
+    // The gateway runs alone and with three others, alternately, because a new gateway still compiles its code. The
+    // others have no subscribers, because subscribers would saturate two cores.
     for (let run = 1; run <= spreadRuns; run += 1) {
       spread.push({ alone: await first(1), beside: await first(GATEWAYS) })
       logLine(`one and ${GATEWAYS} gateways: run ${run} of ${spreadRuns}`)
@@ -164,8 +159,7 @@ function streamRows(
   const each = (side: SideName) => of(side, ({ micros }) => micros).toFixed(1)
   const single = deliveryOf(spread.map(({ alone }) => alone))
   const spreads = deliveryOf(spread.map(({ beside }) => beside))
-  // Divided by the cost of the subscribers, whose work is equal in both runs. This removes differences in processor
-  // speed.
+  // Dividing by the cost of the subscribers, whose work is equal in both runs, removes differences in processor speed.
   const relative = ({ micros, besideMicros }: Delivery) => micros / besideMicros
   const share = median(spread.map(({ alone, beside }) => relative(beside) / relative(alone)))
   const bytes = of('engine', ({ batchBytes, frameCount }) => batchBytes / frameCount)

@@ -1,10 +1,7 @@
-// The server is the complete engine with LMDB in a separate process, and publishes at a steady rate. Two more processes
-// run the clients, which are bare sockets. Each client subscribes to the books and trades of four of a hundred markets.
-// It is disconnected without a close frame and resumes a second later. At the end its messages are compared with those
-// published since it connected. Then the server is killed and restarted on the same folder and port while new clients
-// retry. The time of that step starts when the server listens. Unlike real clients, these do not wait for a random time
-// before they reconnect, which is the worst case. Each client needs one open file in the server and one in its process.
-// Precision: on two cores the wall times include the clients' work. Processor time is that of the server alone.
+// Clients connect, lose their connections and resume a second later, while the engine publishes at a steady rate. The
+// received messages are compared with the published ones. Then the server is killed and restarted while new clients
+// retry. The clients do not wait for a random time before they reconnect, which is the worst case. On two cores the
+// wall times include the clients' work. Processor time is that of the server alone.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
@@ -29,7 +26,7 @@ import { sum } from './latency-recorder.ts'
 
 const CLIENTS = 10_000
 const LOADS = 2
-/** Number of open files that a process needs in addition to those of its clients. */
+/** Open files of a process in addition to those of its clients. */
 const FILES_BESIDE = 200
 const AWAY_MS = 1_000
 /** Target: maximum processor time until all clients have their books and the messages that they missed. */
@@ -85,7 +82,7 @@ function sizeOf({ isSmall, logLine }: BenchSetting): Size {
 const shortage = (files: number, clientCount: number): string =>
   `\`ulimit -n\` allows ${files} open files a process: ${clientCount} clients instead of ${CLIENTS}; raise it to ${CLIENTS + FILES_BESIDE} for all`
 
-/** `next` is the server that starts on the same folder and port after the first one was killed. */
+/** `next` starts on the folder and port of the killed `server`. */
 async function compete(
   { server, next, loads }: { server: Server; next: Server; loads: readonly Load[] },
   dataDir: string,
@@ -163,7 +160,7 @@ type Opened = Awaited<ReturnType<(typeof loadApi)['resume']>>
 
 type Phase = Awaited<ReturnType<typeof timed>>
 
-/** Runs `work`. Measures its duration and the server's cost, and returns the server's state afterwards. */
+/** Measures the duration of `work` and the server's cost. Returns the server's state afterwards. */
 async function timed(server: Server, work: () => Promise<readonly Opened[]>) {
   const before = await server.call('look')
   const startedMs = systemClock.monotonicMs()

@@ -1,11 +1,8 @@
-// A venue process sends the simulated world's frames over one socket, each at its planned time. One in twenty is a
-// trade. Times include delays in the venue, the server and the subscriber. Our server is the complete engine with LMDB,
-// starting at the connectors' socket. The relay passes each frame to the publish function of a bare uWebSockets.js app.
-// Both are separate processes with ten subscribers to every book and trade. They receive the same frames alternately.
-// Figures are medians of five runs each, after 15,000 frames of warm-up. Trades of venue a are counted but not timed,
-// because their times are whole seconds.
-// Precision: the venue uses 1 ms timers for both servers. Five processes share two cores, so processor time per frame
-// is reported too.
+// A venue process sends the simulated world's frames at planned times, alternately to the service and to a relay. The
+// relay passes each frame to the publish function of a bare uWebSockets.js app. Each server has ten subscribers to
+// every book and trade. Times run from the planned send to the subscriber. Figures are medians of five runs. Trades of
+// venue a are not timed, because their times are whole seconds. Five processes share two cores, so processor time per
+// frame is reported too.
 
 import {
   connectSubscribers,
@@ -33,12 +30,12 @@ import { median } from './latency-recorder.ts'
 const RUNS = 5
 const RUN_SECONDS = 1.2
 /**
- * Number of frames before the counted runs, so that the compiler has seen all code. It is the same at every rate. The
- * rate of these frames is at least WARM_UP_RATE.
+ * Number of frames before the counted runs, so that the compiler has seen all code. They have at least the rate
+ * WARM_UP_RATE.
  */
 const WARM_UP_FRAMES = 15_000
 const WARM_UP_RATE = 5_000
-/** Target: maximum ratio of our time to the relay's time. It applies up to AIMED_RATE_MAX frames per second. */
+/** Target: maximum ratio of our time to the relay's time, up to AIMED_RATE_MAX frames per second. */
 const RELAY_TIMES_MAX = 2
 const AIMED_RATE_MAX = 10_000
 
@@ -92,7 +89,6 @@ async function compete(
       const from = isWarmUp ? 0 : warmUpFrames + Math.floor((run - 1) * runFrames)
       const to = isWarmUp ? warmUpFrames : warmUpFrames + Math.floor(run * runFrames)
       const rate = isWarmUp ? Math.max(perSecond, WARM_UP_RATE) : perSecond
-      // The servers are first alternately.
       for (const side of run % 2 === 0 ? SIDES : SIDES.toReversed()) {
         const measured = await servers[side].run({ perSecond: rate, from, to })
         const relayed = measured.deliveries[0]?.deliveryCount

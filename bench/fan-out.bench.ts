@@ -1,11 +1,7 @@
-// Compares our complete API server with a bare uWebSockets.js app and with a loop over `ws` sockets. Our server
-// includes publisher, history, encoder, topics and sweeps. The other two publish one constant message of the same size.
-// Each publisher is a separate process with its own subscribers, each of which subscribes to all books. The publishers
-// alternate every second. Loads: one update per event-loop tick, and ten, which 5,000 venue messages per second cause
-// in a tick of 2 ms (systemRunMsMax). Batches: 64 updates per tick to subscribers with `batch=on`, compared with one
-// constant frame per tick.
-// Precision: all publishers use 1 ms timers. Times start at the planned time. On two cores they include the
-// subscribers' work.
+// Compares the complete API server with a bare uWebSockets.js app and with a loop over `ws` sockets, which publish one
+// constant message of the same size. Each publisher is a separate process with its own subscribers. The publishers
+// alternate every second. Loads: one and ten updates per event-loop tick, and 64 updates per tick to subscribers with
+// `batch=on`. Times start at the planned time. On two cores they include the subscribers' work.
 
 import { Field, type Kind, type Round } from './fan-out/field.ts'
 import type { ContestantName, Encoding } from './fan-out/server.ts'
@@ -22,17 +18,16 @@ import {
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
 
-/** Number of socket writes per second that use about half of the machine, so that the subscribers have the rest. */
+/** Number of socket writes per second that use about half of the machine. The subscribers need the second half. */
 const WRITES_PER_SECOND = 16_000
 const MANY_SUBSCRIBERS = 10_000
 /** Target: minimum ratio of the bare publisher's processor time to ours. */
 const BARE_SHARE_MIN = 0.9
-/** As above for batches, compared with constant frames of equal length. */
+/** Target for batches, compared with constant frames of equal length. */
 const BATCHED_SHARE_MIN = 0.75
 /** Number of updates in a tick of 2 ms at 32,000 venue messages per second. */
 const BATCHED_PER_ROUND = 64
 const BATCHED_SUBSCRIBERS = 1_000
-/** Shape of a load. */
 interface Size {
   readonly subscriberCounts: readonly number[]
   readonly encodings: readonly Encoding[]

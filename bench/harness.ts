@@ -1,6 +1,5 @@
-// Shared code of all benches: their description, timing, results and temporary folders. Times are HDR histograms of
-// nanoseconds, reported as percentiles and never as means. Every bench ends with a check of the final state. Under test
-// a bench is small and prints nothing.
+// Shared code of all benches: description, timing, results and temporary folders. Times are HDR histograms of
+// nanoseconds, reported as percentiles. Every bench ends with a check of the final state.
 
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,12 +17,12 @@ import { record } from './latency-recorder.ts'
 
 export { nanosText, newTimes, record } from './latency-recorder.ts'
 
-/** A bench. Each `.bench.ts` file exports one. */
+/** Each `.bench.ts` file exports one bench. */
 export interface Bench {
   /** Name of the file without `.bench.ts`. */
   readonly name: string
   readonly question: string
-  /** What the figures do not include. */
+  /** Limits of the figures: parts that they do not include. */
   readonly excludes: string
   run(setting: BenchSetting): Promise<BenchResult>
 }
@@ -35,7 +34,7 @@ export interface BenchSetting {
   readonly seconds: number | null
   /** Number of markets of both venues together, for benches that measure size. Null: the bench's default. */
   readonly markets: number | null
-  /** Receives progress lines. Tests ignore them. */
+  /** Receives progress lines. */
   readonly logLine: (line: string) => void
 }
 
@@ -44,10 +43,10 @@ export interface BenchResult {
   readonly state: EndState
 }
 
-/** The verified final state of a run. It is short, so that people can compare two runs. */
+/** The verified final state of a run, short enough that people can compare two runs. */
 export interface EndState {
   readonly hash: string
-  /** What was compared, with counts. If there is a difference, the bench throws. */
+  /** The compared items, with counts. If there is a difference, the bench throws. */
   readonly checked: string
   /** Whether the same seed always gives the same hash. Benches with live processes cannot guarantee this. */
   readonly isRepeatable: boolean
@@ -73,7 +72,7 @@ export interface Aimed {
 export const timesRow = (what: string, times: Histogram): Row => ({ kind: 'times', what, times })
 export const figureRow = (what: string, value: string): Row => ({ kind: 'figure', what, value })
 
-/** A row with a figure and its target. `unit` follows the figure in the text. NaN misses every target. */
+/** `unit` follows the figure in the text. NaN misses every target. */
 export function aimedRow(what: string, figure: number, aim: Aimed['aim'], unit = 'times'): Row {
   const isMet = 'atLeast' in aim ? figure >= aim.atLeast : figure <= aim.atMost
   const wanted = 'atLeast' in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`
@@ -97,13 +96,13 @@ const WARM_UP_SHARE = 0.2
 export interface Contestant {
   readonly times: Histogram
   readonly batch: (from: number, count: number) => unknown
-  /** Runs before each batch. It is not timed. */
+  /** Runs before each batch, untimed. */
   readonly beforeBatch?: (from: number, count: number) => void
 }
 
 /**
  * Runs the contestants over the same operations in alternating batches, so that background load affects all of them
- * equally. Each contestant is first in turn, because the first one has cold processor caches. Records the time per
+ * equally. Each contestant is first in rotation, because the first one has cold processor caches. Records the time per
  * operation of each batch.
  */
 export function timeInRotation(
@@ -133,7 +132,6 @@ export function timeInRotation(
   }
 }
 
-/** Runs `work` in a new temporary folder and then removes the folder. */
 export async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
   try {
@@ -147,7 +145,6 @@ export function openStorage(dataDir: string, clock: Clock = systemClock): Promis
   return openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
 }
 
-/** Runs `work` with a database in a new temporary folder and then removes the folder. */
 export function withLmdb<Result>(work: (storage: Storage) => Promise<Result>): Promise<Result> {
   return inFolder(async (dataDir) => {
     const storage = await openStorage(dataDir)
@@ -171,7 +168,7 @@ export function check(isRight: boolean, what: string): void {
   if (!isRight) throw new Error(`the bench produced a wrong state: ${what}`)
 }
 
-/** Collects twice, because the second collection returns memory to the system that the first one freed. */
+/** The second collection returns memory to the system that the first one freed. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

@@ -1,4 +1,4 @@
-// Shared code of the benches' child processes. It answers the bench's calls over the `fork` channel (child.ts).
+// Shared code of the benches' child processes, which answer calls over the `fork` channel (child.ts).
 
 import type { Answer, Api } from './child.ts'
 

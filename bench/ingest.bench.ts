@@ -1,10 +1,7 @@
-// The complete engine runs in one process with LMDB, connected as in production. Frames of the simulated world pass at
-// full speed through parsers, mappers, actors, commit queue, publisher and hub. One frame in twenty is a trade. One
-// subscriber receives all books, trades and prices as JSON over loopback. The limit runs alternately on the same
-// thread: JSON.parse of the same frames, JSON.stringify of the same updates as finished objects, and a bare
-// uWebSockets.js publish to an equal subscriber. Both process 64 frames per event-loop tick, about one read of a busy
-// venue's socket. Both wait when the subscriber is 3,000 messages behind. Processor time is that of the complete
-// process, including LMDB's thread and garbage collection.
+// Frames of the simulated world pass at full speed through the complete engine with LMDB to one subscriber. The limit
+// does the minimum work alternately on the same thread: JSON.parse of the frames, JSON.stringify of the updates, and a
+// bare uWebSockets.js publish to an equal subscriber. Both process 64 frames per event-loop tick, and wait when the
+// subscriber is 3,000 messages behind. Processor time is that of the complete process.
 
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTick } from 'node:timers/promises'
@@ -64,8 +61,7 @@ interface Cost {
 }
 
 /**
- * Runs rounds. Each sends a part of the frames through one side and then through the other. The first round is not
- * counted.
+ * Each round sends a part of the frames through one side and then through the other. The first round is not counted.
  */
 async function compete(
   { frames }: IngestLoad,

@@ -1,5 +1,4 @@
-// Histograms of nanoseconds for benches. They are not in the harness, because the harness would load the database into
-// client processes.
+// Histograms of nanoseconds. The file is separate from harness.ts, which would load the database into client processes.
 
 import { build, type Histogram } from 'hdr-histogram-js'
 import { HOUR_MS } from '../engine/units.ts'
@@ -16,7 +15,7 @@ export function newTimes(): Histogram {
   })
 }
 
-/** Records a duration. A negative one, which two clocks can produce, is recorded as zero. */
+/** Records a negative duration, which two clocks can produce, as zero. */
 export function record(times: Histogram, durationMs: number): void {
   times.recordValue(Math.min(Math.max(Math.round(durationMs * NANOS_PER_MS), 0), NANOS_MAX))
 }
@@ -33,7 +32,7 @@ function digits(value: number): string {
   return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 }
 
-/** The median. With an even count it is the upper one of the two middle figures. NaN if there are no figures. */
+/** With an even count, the upper one of the two middle figures. NaN if there are no figures. */
 export function median(figures: readonly number[]): number {
   return [...figures].sort((one, other) => one - other)[figures.length >> 1] ?? Number.NaN
 }

@@ -1,6 +1,5 @@
 // The complete service as `npm start` runs it, for benches: the engine process, the simulated venues as its child
-// process, real sockets and a temporary folder. Measures the steps of the start and the engine's cost, and reads the
-// simulator's state for comparison.
+// process, real sockets and a temporary folder.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +16,6 @@ interface ServiceOptions {
   readonly messagesPerSecond: number
   /** The program to run. Default: the one of `npm start`. */
   readonly entry?: 'engine/app/start.mjs' | 'engine/app/main.ts'
-  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -40,7 +38,7 @@ const RETRY_MS = 1_000
 const EQUAL_WITHIN_MS = 20_000
 const TICKS_PER_SECOND = 100
 
-/** A running service. Times are epoch milliseconds of this machine. */
+/** Times are epoch milliseconds of this machine. */
 export class LiveService {
   readonly #process: TestProcess
   readonly #gamma: string
@@ -97,8 +95,8 @@ export class LiveService {
   }
 
   /**
-   * Requests a path of our REST API and returns the response. Retries five times while the service is overloaded (503).
-   * Throws if the status is not 200.
+   * Requests a path of the REST API. Retries five times while the service is overloaded (503). Throws if the status is
+   * not 200.
    */
   async answer(path: string): Promise<{ readonly body: string; readonly headers: Headers }> {
     for (let attempt = 0; ; attempt += 1) {
@@ -116,7 +114,7 @@ export class LiveService {
     return JSON.parse((await this.answer(path)).body)
   }
 
-  /** Requests the state of the simulator's world from the simulator. */
+  /** Requests the state of the simulated world. */
   async #world<Body>(query: string): Promise<Body> {
     const response = await fetch(`${this.#gamma}/sim/state${query}`)
     if (!response.ok) throw new Error(`the simulator answered ${query} with ${response.status}`)
@@ -143,7 +141,7 @@ export class LiveService {
     await this.booksLive(0)
   }
 
-  /** Time at which both catalogues were complete. It is not earlier than the first poll. */
+  /** Time at which both catalogues were complete, at the earliest the first poll. */
   async catalogsLoaded(): Promise<number> {
     return this.until('both catalogues', async () => {
       const { cache } = await this.read<{ cache: boolean }>('/health')
@@ -180,7 +178,7 @@ export class LiveService {
   }
 
   /**
-   * The engine's resident memory, its peak, and the part in file pages: programs and the mapped database, which the
+   * Resident memory of the engine, its peak, and the part in file pages: programs and the mapped database, which the
    * system can reclaim. Excludes the simulator.
    */
   memoryBytes(): { readonly resident: number; readonly files: number; readonly peak: number } {
@@ -201,7 +199,7 @@ export class LiveService {
     return { processes: pids.length, resident, seconds }
   }
 
-  /** Time at which an open market on the first page had a price. It is not earlier than the first poll. */
+  /** Time at which an open market on the first page had a price, at the earliest the first poll. */
   async firstPrice(): Promise<number> {
     return this.until('a price', async () => {
       const { markets } = await this.read<{ markets: readonly { id: string }[] }>(
@@ -217,7 +215,7 @@ export class LiveService {
     })
   }
 
-  /** Pauses the simulated world, so that books and trades stop changing. */
+  /** Stops changes of books and trades. */
   async pauseWorld(): Promise<void> {
     await this.#world('?action=pause')
   }
@@ -264,7 +262,7 @@ export class LiveService {
     return lines
   }
 
-  /** A market's book over REST, in micros. Levels are null while the book is stale. */
+  /** A market's book over REST, in micros. Null while the book is stale. */
   async #book(id: string): Promise<TruthBook | null> {
     interface Row {
       readonly price: number

@@ -1,7 +1,6 @@
 // Matches markets of the simulator, in the wording of each venue. A generic text search over the same texts is timed
-// for comparison; it does not distinguish pairs from near-duplicates. Finally the matches are compared with the
-// simulated world's pairs. With `--markets` the bench only matches two complete venues. The bench `start` measures how
-// much the matcher's thread delays the event loop.
+// for comparison. Finally the matches are compared with the simulated world's pairs. With `--markets` the bench only
+// matches two complete venues.
 
 import { writeFileSync } from 'node:fs'
 import MiniSearch from 'minisearch'
@@ -215,7 +214,9 @@ function finderOf() {
   }
 }
 
-/** A search index of one venue's titles, short titles and events. Returns the keys of markets for another market's text. */
+/**
+ * A search index of one venue's titles, short titles and events. Returns the keys of markets for another market's text.
+ */
 function searchOf(markets: readonly MatchMarket[]): (market: MatchMarket) => readonly string[] {
   const index = new MiniSearch<{ id: number; text: string }>({ fields: ['text'] })
   index.addAll(markets.map((market, id) => ({ id, text: textOf(market) })))

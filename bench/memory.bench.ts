@@ -1,6 +1,6 @@
 // The complete service as `npm start` runs it, with the default number of markets. Resident memory is that of the
-// engine's process. It includes file pages (programs and the mapped database), which the system can reclaim. Full
-// collections of the main thread's heap are counted, and their pauses are measured.
+// engine's process, including file pages, which the system can reclaim. Full garbage collections of the main thread are
+// counted, and their pauses are measured.
 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -66,7 +66,7 @@ interface Load {
   readonly seconds: number
 }
 
-/** What was measured at one time. */
+/** Measurements at one time. */
 interface MemorySample {
   readonly afterS: number
   readonly resident: number

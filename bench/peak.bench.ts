@@ -1,9 +1,8 @@
-// A peak like an election night. A venue process sends frames of the simulated world at planned times, one in twenty of
-// them a trade. The complete engine with LMDB serves 1,000 subscribers in another process. Each of them follows books
-// and trades of one of the 100 busiest markets. Latency is the time from the planned send to the subscriber. Slower
-// rates run before the peak, and faster ones after it until a limit is exceeded. A late engine marks books stale. They
-// stay stale, because this venue sends no second snapshot, so no rate is measured after that except the peak.
-// Precision: venue, engine and subscribers share the machine. With two cores they need both at these rates.
+// A peak like an election night. A venue process sends frames of the simulated world at planned times. The complete
+// engine with LMDB serves 1,000 subscribers in another process. Each of them follows books and trades of one of the 100
+// busiest markets. Latency is the time from the planned send to the subscriber. The rate rises until a limit is
+// exceeded. Stale books stay stale, because this venue sends no second snapshot, so the peak is then the only further
+// rate that is measured.
 
 import {
   FedServer,
@@ -125,7 +124,7 @@ async function runPeak(
   return { rows, state: await endState(venue, server, subscribers) }
 }
 
-/** Compares the first subscriber's book with the world's, unless it may be stale. */
+/** Compares the first subscriber's book with the world's, unless the book may be stale. */
 async function endState(venue: Venue, server: FedServer, subscribers: Subscribers) {
   const { books } = await subscribers.call('received')
   check(books.length === 1, `the first subscriber has ${books.length} books`)

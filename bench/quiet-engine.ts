@@ -1,5 +1,5 @@
-// The complete engine in this process, connected as in engine/app/main.ts, on a given storage. Its two venues list
-// nothing and send nothing; the bench emits events for them. It listens on a free loopback port.
+// The complete engine in this process, connected as in engine/app/main.ts. Its two venues list nothing and send
+// nothing. The bench emits events for them. The engine listens on a free loopback port.
 
 import { createEngine, type Engine } from '../engine/app/engine.ts'
 import { openLeader } from '../engine/app/leader.ts'
@@ -44,8 +44,8 @@ export interface EngineAddress {
 }
 
 /**
- * Starts the engine with the stored markets. It uses the port of an earlier run if there is one. Its local account has
- * no limits. With a log it leads a cluster.
+ * Starts the engine with the stored markets, on the port of an earlier run if there is one. Its local account has no
+ * limits. With a log the engine leads a cluster.
  */
 export async function startQuietEngine(
   storage: Storage,

@@ -1,5 +1,4 @@
-// WebSocket frames on a bare socket, so that thousands of subscribers cost as little as possible. Does the handshake,
-// parses the server's frames without copying them, and writes short client frames.
+// WebSocket frames on a bare socket, so that thousands of subscribers cost as little as possible.
 
 import { connect, type Socket } from 'node:net'
 
@@ -23,7 +22,7 @@ interface FrameReader {
   onRead?(): void
 }
 
-/** Maximum number of concurrent handshakes. More would overflow the queue of a listening socket. */
+/** More concurrent handshakes would overflow the queue of a listening socket. */
 const UNDER_WAY_MAX = 200
 
 /** Opens a connection for each client, a limited number at a time. Resolves when all are open. */
@@ -41,7 +40,7 @@ export async function openEach<Client>(
   await Promise.all(Array.from({ length: UNDER_WAY_MAX }, work))
 }
 
-/** Opens a connection to a loopback port. `buffer` is the read buffer. All sockets of a process may share it. */
+/** Opens a connection to a loopback port. All sockets of a process may share the read buffer `buffer`. */
 export function openFrames(
   { port, path, buffer }: { readonly port: number; readonly path: string; readonly buffer: Buffer },
   reader: FrameReader,
@@ -114,7 +113,7 @@ function readFrames(reader: FrameReader, pong: (answer: Buffer) => void): (fresh
   }
 }
 
-/** Parses the frame at `at`. Returns the position after it, or `at` if the frame is incomplete. */
+/** Returns the position after the frame at `at`, or `at` if the frame is incomplete. */
 function readFrame(
   bytes: Buffer,
   at: number,

@@ -1,5 +1,5 @@
-// What a stream client has received over all of its connections: positions from which it can resume, and detection of
-// loss. A market has lost a message if its `seq` does not increase by one.
+// The messages of a stream client over all of its connections: positions from which it can resume, and losses. A market
+// has lost a message if its `seq` does not increase by one.
 
 /** The fields of stream messages that are checked. */
 export interface StreamMessage {
@@ -36,10 +36,10 @@ interface Followed {
 }
 
 export class Received {
-  /** State by channel and market. */
+  /** By channel and market. */
   readonly #followed = new Map<string, Followed>()
   readonly #positions = new Map<string, Position>()
-  /** The position from which the client received each channel first. */
+  /** The position of the client's first message on each channel. */
   readonly #firsts = new Map<string, number>()
   deliveryCount = 0
   repeatCount = 0
@@ -63,7 +63,7 @@ export class Received {
     return { count: followed?.count ?? 0, from }
   }
 
-  /** Records a message. Returns whether it is an update that was not received before. */
+  /** Returns whether the message is an update that was not received before. */
   take(message: StreamMessage): boolean {
     const { type, channel = '', market_id: market = '', epoch, offset, seq } = message
     const key = `${channel} ${market}`
@@ -90,7 +90,7 @@ export class Received {
     return true
   }
 
-  /** Records a sequence number. Returns false if the message was received before. */
+  /** Returns false if the sequence number was received before. */
   #follow(channel: string, key: string, epoch: string, seq: number): boolean {
     const last = this.#followed.get(key)
     if (last === undefined) {

@@ -1,13 +1,9 @@
-// Compares three servers. Ours is the complete service in its own process, with keys, limits and headers, while
-// simulated venues send 200 messages per second. The limit is a bare uWebSockets.js app that writes the same headers
-// and a body of equal size. Fastify looks up keys and markets, counts requests and sends prepared texts
-// (bench/rest/server.ts).
-// Closed loop: autocannon, in a separate process, uses 64 connections for one route of one server at a time,
-// alternately. The client saturates before the servers do, so servers are compared by processor time per request. Each
-// round has a pause in which the idle cost of each server is measured. It is subtracted and reported. For our server it
-// is rather too high, because during a pause each venue message wakes the event loop separately.
-// Open loop: all three servers receive the hot routes at a planned rate. Times start at the planned time. Our server
-// and the limit also run at 70 % of our closed-loop rate of that round, at which queues become visible.
+// Compares three servers. `ours` is the complete service while simulated venues send 200 messages per second. `limit`
+// is a bare uWebSockets.js app that sends the same headers and a body of equal size. `fastify` looks up keys and
+// markets and sends prepared texts (bench/rest/server.ts). In the closed loop, autocannon uses 64 connections for one
+// route of one server at a time. The client saturates before the servers do, so servers are compared by processor time
+// per request, without the idle cost of a pause. In the open loop, requests are sent at a planned rate, and times start
+// at the planned time.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import {

@@ -1,7 +1,7 @@
 // `npm run bench -- [NAME ...] [--json] [--seconds N] [--url URL --api-key KEY]`: runs benches in sequence, or a load
-// on a running deployment. Prints results, conditions and targets to stdout, and progress and errors to stderr. Only a
-// complete run writes bench/report/results.md. Exit codes: 0 success, 1 a bench failed or the load cannot run on the
-// deployment, 2 invalid arguments.
+// on a running deployment. Results go to stdout, progress and errors to stderr. Only a complete run writes
+// bench/report/results.md. Exit codes: 0 success, 1 a bench failed or the deployment does not support the load, 2
+// invalid arguments.
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +34,7 @@ const logLine = (line: string): void => void process.stderr.write(`  ${line}\n`)
 async function main(args: readonly string[]): Promise<void> {
   const request = readRequest(args)
   if (request.kind === 'target') return runTarget(request)
-  // Imported only here, because it loads half of the project.
+  // Imported only here, because the import loads half of the project.
   const { BENCHES } = await import('./benches.ts')
   if (request.kind === 'local') await runHere(BENCHES, request)
   else {

@@ -1,9 +1,8 @@
-// For each number of markets a separate process runs the complete engine on a data folder as it is after a first start,
-// with all texts and native rows. Memory is RssAnon (Linux) after a collection, which excludes file pages. The memory
-// per market is the slope between two numbers of markets. Most markets are closed; they are listed, searched and routed
-// like others. The matcher's thread also indexes the texts of open markets, which is measured separately with smaller
-// numbers. Requests are sent in sequence, so processor time per request is that of the server alone. Finally the largest
-// number of markets is measured as open markets, part of them with live books, while the matcher indexes them.
+// For each number of markets a separate process runs the complete engine on a data folder as it is after a first start.
+// Memory is RssAnon (Linux) after a collection, which excludes file pages. The memory per market is the slope between
+// two numbers of markets. Most markets are closed, so that the matcher's thread indexes few texts. Requests are sent in
+// sequence, so processor time per request is that of the server alone. Finally the largest number of markets is
+// measured as open markets, some with live books.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'

@@ -1,5 +1,4 @@
-// The simulated venues in a process of their own, for services that connect to them as to the real venues. The venues
-// keep running when such a service restarts.
+// The simulated venues in a separate process, which keeps running when a service that uses them restarts.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -27,7 +27,7 @@ import { listing } from '../test/support/worlds/builders.ts'
 
 const STEP_MS = 20
 const RATE = 2_000
-/** Number of the subscription whose messages Kalshi's sequence counts. The load has only one. */
+/** Id of the load's only subscription at Kalshi. */
 const SID = 1
 
 /** One message on a venue's socket. */

@@ -1,9 +1,8 @@
 // First, starts with the default number of markets, alternately from the build and through tsx. Each is started on an
 // empty folder and again on the resulting folder. Processor time is the main figure, because background load affects it
 // least. The build is removed before the first start, which therefore includes building. Second, starts with many
-// markets, on an empty and on the resulting folder. Measures the time until the venues listen, until the banner, until
-// both catalogues are loaded, and until 99 % of the open books are live. The memory per market is the difference to an
-// engine with 20 markets per venue. With `--markets` only starts with this number of markets run (start/at-size.ts).
+// markets (start/at-size.ts). The memory per market is the difference to an engine with 20 markets per venue. With
+// `--markets` only starts with this number of markets run.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

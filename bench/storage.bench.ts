@@ -1,9 +1,6 @@
-// Times `has` and `put` as a market actor calls them for each trade. Range reads are compared with those of a bare LMDB
-// that has one trade per MessagePack row, the default of lmdb-js. Writing is measured with a stream of trades over many
-// event-loop ticks, until the last trade is durable. The contestants are our storage; a bare LMDB that receives exactly
-// our rows (the limit); one that receives each of our packed rows as a separate row; and LevelDB through
-// `classic-level`. Each continues while its disk writes. The bare ones commit the rows of a thousand trades at a time.
-// The folder is in the system's temporary folder.
+// Times `has` and `put` as a market actor calls them for each trade, range reads, and streams of trades until the last
+// trade is durable. Our storage is compared with a bare LMDB that receives our rows (the limit), a bare LMDB without
+// packed rows, and LevelDB through `classic-level`. The folder is in the system's temporary folder.
 
 import { systemClock } from '../engine/clock.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
@@ -53,8 +50,7 @@ export const bench: Bench = {
     'How long does it take to put a trade, commit a thousand and read ranges, and how many trades are flushed a second?',
   excludes: 'actors, ring buffers, a cold page cache',
   async run({ isSmall }) {
-    // Only markets and trades are kept. The frames would enlarge the heap, so that garbage collection would slow every
-    // commit.
+    // The frames are dropped, because a larger heap would slow every commit by garbage collection.
     const { markets, trades } = simLoad({
       seed: SEED,
       marketsPerVenue: isSmall ? 20 : 100,
@@ -188,7 +184,9 @@ function allLines({ trades }: Storage, numbers: readonly MarketNumber[]): string
   )
 }
 
-/** Every trade of every market as a line. Throws unless the trades of each market and each venue are in order of time. */
+/**
+ * Every trade of every market as a line. Throws unless the trades of each market and each venue are in order of time.
+ */
 function checkedLines(
   lmdb: Storage,
   numbers: readonly MarketNumber[],

@@ -39,8 +39,8 @@ interface Target {
 }
 
 /**
- * Each subscriber times one of this many messages, or one of the number of subscribers if that is smaller. It has no
- * common divisor with 100 markets, so the subscribers of one market time different messages.
+ * Each subscriber times one of this many messages, or one of the number of subscribers if that is smaller. The number
+ * has no common divisor with 100 markets, so the subscribers of one market time different messages.
  */
 const TIMED_EVERY_MAX = 11
 const SEQ_MARK = Buffer.from('"seq":')
@@ -72,7 +72,6 @@ function store(bytes: Buffer, from: number, to: number): void {
   storedBytes = stored.writeUInt8(LINE_END, storedBytes + to - from)
 }
 
-/** Returns all stored messages and removes them. */
 function takeStored(): readonly string[] {
   const text = stored.toString('utf8', 0, storedBytes)
   storedBytes = 0
@@ -83,7 +82,7 @@ const books = new Map<string, FollowedBook>()
 const seqs = new Map<string, number>()
 let tradeCount = 0
 
-/** One subscriber to everything or to one market. It resolves when its channels are synced. */
+/** One subscriber to everything or to one market. Resolves when its channels are synced. */
 function open(number: number, target: Target, buffer: Buffer): Promise<void> {
   const { port, apiKey, channels, marketIds } = target
   const marketId = marketIds?.[number % marketIds.length]
@@ -137,7 +136,7 @@ function noteSeq(last: { trade: number; book: number }, type: string, message: B
   last[channel] = seq
 }
 
-/** Counts a delivery. Also times it if it is this subscriber's turn in the rotation. */
+/** Counts a delivery. Times it if the rotation has reached this subscriber. */
 function note(number: number, count: number, message: Buffer): void {
   deliveryCount += 1
   if (awaited !== null && deliveryCount >= awaited.total) awaited.resolve()
@@ -201,7 +200,6 @@ export const api = serve({
     const numbers = Array.from({ length: subscriberCount }, (_, number) => number)
     await openEach(numbers, (number) => open(number, target, buffer))
   },
-  /** Begins a run, whose deliveries are counted and timed. */
   expect(sent: SendPlan): void {
     plan = sent
     times = newTimes()
@@ -217,7 +215,7 @@ export const api = serve({
       if (deliveryCount >= total) resolve()
     })
   },
-  /** Call it when all frames were sent. Waits until no more messages arrive. */
+  /** Must be called when all frames were sent. Waits until no more messages arrive. */
   async finish() {
     lastMs = Math.max(lastMs, sharedMs())
     while (sharedMs() - lastMs < QUIET_MS) await pause(POLL_MS)

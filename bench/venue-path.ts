@@ -1,5 +1,5 @@
-// Converts the text of a frame to events with the connectors' own parser, sequence check and mapper, without sockets.
-// Anything that a seeded load never contains (a rejection, a gap or a reply) ends the bench.
+// Converts the text of a frame to events with the connectors' own parser, sequence check and mapper, without sockets. A
+// rejection, a gap or a reply ends the bench, because a seeded load contains none.
 
 import { type Clock, systemClock } from '../engine/clock.ts'
 import type { VenueEvent } from '../engine/events.ts'
@@ -16,7 +16,7 @@ import { quietDrift } from '../test/support/fakes/quiet-drift.ts'
 import { check } from './harness.ts'
 import { listingOf, type SimLoad } from './sim-load.ts'
 
-/** The time at which all frames arrive, as their events state it. */
+/** The time at which all frames arrive, according to their events. */
 export const RECEIVED_AT = timeMs(Date.UTC(2026, 10, 20, 12))
 
 /** A clock that starts on the day of the frames, so that retention does not delete their rows. */
@@ -26,10 +26,9 @@ export function clockOfFrames(): Clock {
   return { ...systemClock, nowMs }
 }
 
-/** Converts the text of a frame to events. */
 export type VenuePath = (text: string) => void
 
-/** The path of one venue's frames. Snapshots must come first. */
+/** Snapshots must come first. */
 export function venuePath(
   venue: SimVenue,
   load: SimLoad,

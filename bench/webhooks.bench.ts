@@ -1,10 +1,8 @@
 // Real processes as `npm start` runs them. The receivers are in this process, each with its own origin. A whale closes
-// 150 ms after its first fill arrived. A delivery's time therefore starts 150 ms after `received_ms` of that fill in
-// the stream, on the same machine's clock. If the fill that makes it a whale arrives more than a second later, the time
-// starts with the stream's message, and the case is counted. The cost of a delivery is the engine's additional
-// processor time over the same load without webhooks. A webhook has at most four concurrent attempts. If events come
-// faster, they wait in the outbox, and the rate is the maximum of four attempts on this machine.
-// Precision: timestamps are whole milliseconds. Receivers and venues share the two cores.
+// 150 ms after its first fill arrived, so a delivery's time starts 150 ms after `received_ms` of that fill. If the fill
+// that completes the whale arrives more than a second later, the time starts with the stream's message. The cost of a
+// delivery is the engine's additional processor time over the same load without webhooks. A webhook has at most four
+// concurrent attempts. Timestamps are whole milliseconds. Receivers and venues share the two cores.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -221,7 +219,7 @@ interface Post {
   readonly atMs: number
 }
 
-/** A receiver. It records the start of each POST, stores the body and responds with 204. */
+/** Records the start of each POST, stores the body and responds with 204. */
 class Receiver {
   webhookId = ''
   readonly posts: Post[] = []

@@ -1,5 +1,4 @@
-// Engine process of the cluster bench with many markets, on a prepared data folder. It leads the cluster. It creates
-// and revokes keys on request.
+// Engine process of the cluster bench with many markets. It leads the cluster, and creates and revokes keys.
 
 import { connectCluster } from '../../engine/app/leader.ts'
 import { systemClock } from '../../engine/clock.ts'
@@ -32,7 +31,7 @@ export const api = serve({
     const { marketCount } = quiet.engine.catalog
     return { marketCount, checkpointBytes: checkpoint?.length ?? 0 }
   },
-  /** Creates an account with this quota and returns its key. */
+  /** Returns the key of a new account. */
   async account(requestsPerMinute: number): Promise<string> {
     const { directory } = accounts()
     accountCount += 1
@@ -44,7 +43,6 @@ export const api = serve({
     made = { account: account.id, key: view.id }
     return key
   },
-  /** Revokes the key of the newest account. */
   async revoke(): Promise<void> {
     if (made !== null) await accounts().revokeKey(made.account, made.key)
   },

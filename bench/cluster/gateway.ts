@@ -1,4 +1,4 @@
-// Gateway process of the cluster bench. It is a separate process so that its processor time can be measured.
+// Gateway process of the cluster bench. Its processor time is measured separately.
 
 import { Gateway } from '../../engine/app/gateway.ts'
 import { connectCluster } from '../../engine/app/leader.ts'

@@ -1,5 +1,5 @@
 // Starts four gateways as in production, with an engine that has many markets. Measures the time until they are ready,
-// the time until all of them refuse a revoked key, and how exactly they share a quota.
+// the time until all of them refuse a revoked key, and the accuracy of a shared quota.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,6 @@ import { SECRET } from '../quiet-engine.ts'
 import { fillFolder } from '../scale/fill.ts'
 import type { api as engineApi } from './engine.ts'
 
-/** Targets of the rows. */
 const AIMS = { readyMs: 5_000, deadMs: 1_000, quotaShare: 0.05 }
 const AFTER_REVOCATION_MS = 50
 const POLL_MS = 5
@@ -123,7 +122,7 @@ async function revoke(engine: Engine, urls: readonly string[], count: number): P
   return dead
 }
 
-/** Requests the price of an unknown market. Each gateway looks it up in its own mirror. */
+/** Requests the price of an unknown market, which each gateway looks up in its own mirror. */
 async function statusOf(url: string, key: string): Promise<number> {
   const headers = { 'X-API-Key': key }
   const response = await fetch(`${url}/v1/markets/venue_a_none/price`, { headers })

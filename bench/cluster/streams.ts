@@ -1,5 +1,5 @@
 // The three setups of the cluster bench: a single process, a single process without subscribers, and an engine with
-// gateways. The first gateway has subscribers. The log is a nats-server on this machine.
+// gateways. The first gateway has the subscribers.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// Client process of the connect bench. Its clients are bare sockets. Each subscribes to the books and trades of a few
-// markets, is disconnected, and resumes from its position. It reports a loss if a market's numbers have a gap, if it
-// gets a snapshot instead of missed messages, or if a message is missing at the end.
+// Client process of the connect bench. Each client subscribes to the books and trades of a few markets, is
+// disconnected, and resumes from its position. A client reports a loss if a market's numbers have a gap, if it gets a
+// snapshot instead of missed messages, or if a message is missing at the end.
 
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -48,8 +48,8 @@ class Client {
   }
 
   /**
-   * Connects and subscribes, from the client's position if it has one. Retries until a server listens. Resolves when
-   * the client is up to date.
+   * Subscribes from the client's position, if any. Retries until a server listens. Resolves when the client is up to
+   * date.
    */
   open(): Promise<void> {
     return new Promise((resolve) => {
@@ -104,7 +104,7 @@ class Client {
     if (this.#pending.delete(channel) && this.#pending.size === 0) this.#onReady()
   }
 
-  /** Number of received messages, if all due messages have arrived. Null: some are missing. */
+  /** Number of received messages. Null: some due messages are missing. */
   complete(due: (channel: keyof Published, market: string, from: number) => number): number | null {
     let all = 0
     for (const channel of CHANNELS) {
@@ -127,7 +127,7 @@ class Client {
 let clients: readonly Client[] = []
 let marketIds: readonly string[] = []
 
-/** Connects all clients. Returns the time that each took, as a compressed histogram in Base64. */
+/** Returns the time that each client took, as a compressed histogram in Base64. */
 async function openAll(): Promise<string> {
   const times = newTimes()
   await openEach(clients, async (client) => {
@@ -148,7 +148,7 @@ function countUpTo(offsets: readonly number[], from: number): number {
 }
 
 export const api = serve({
-  /** Connects new clients, which retry until a server listens. `firstClient` determines which markets they subscribe to. */
+  /** Connects new clients, which retry until a server listens. `firstClient` determines their markets. */
   async connect(server: ServerAddress, clientCount: number, firstClient: number) {
     marketIds = server.marketIds
     clients = Array.from(
@@ -158,11 +158,9 @@ export const api = serve({
     const times = await openAll()
     return { times, messageCount: sumOf(({ received }) => received.snapshotCount) }
   },
-  /** Resets every connection. */
   cut(): void {
     for (const client of clients) client.cut()
   },
-  /** Reconnects every client from its position. */
   async resume() {
     const times = await openAll()
     return { times, messageCount: sumOf(({ received }) => received.replayedCount) }

@@ -1,5 +1,5 @@
-// Server process of the connect bench: the complete engine with LMDB. Its two venues send nothing. Instead one book
-// change or trade is published at each planned time. The published offsets are recorded.
+// Server process of the connect bench: the complete engine with LMDB. The process publishes one book change or trade at
+// each planned time and records the offsets.
 
 import { systemClock } from '../../engine/clock.ts'
 import { timeMs } from '../../engine/units.ts'
@@ -81,7 +81,7 @@ export const api = serve({
     for (const name of names) emit(snapshot(name, side(-1), side(1), now()))
     return { port: engine.port, apiKey, marketIds }
   },
-  /** Publishes each message at its planned time until stopped. Overdue messages are published at once. */
+  /** Overdue messages are published at once. */
   publish(perSecond: number): void {
     isPublishing = true
     const startedMs = systemClock.monotonicMs()

@@ -1,4 +1,4 @@
-// A server to which the venue process sends frames, with its subscribers. The benches end-to-end and cluster use it.
+// A server to which the venue process sends frames, with its subscribers.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -56,7 +56,7 @@ export class FedServer {
   readonly #name: string
   readonly #venue: Venue
   readonly #server: Child<typeof serverApi>
-  /** Processes of its subscribers. In a cluster they are the subscribers of the gateways. */
+  /** In a cluster the subscribers are those of the gateways. */
   subscribers: readonly Subscribers[] = []
 
   /** `relay` forwards frames without parsing them. Any other name is the complete engine. */
@@ -66,7 +66,7 @@ export class FedServer {
     this.#server = new Child('end-to-end/server.ts', [name])
   }
 
-  /** Connects to the venue. Resolves when the server has every book; subscribers connect after that. */
+  /** Resolves when the server has every book. Subscribers connect after that. */
   async open(opening: Opening): Promise<{ port: number; apiKey: string | null }> {
     const opened = await this.#server.call('open', opening)
     if (opened.apiKey === null) return opened
@@ -114,7 +114,7 @@ export class FedServer {
     return this.#server.call('staleCount')
   }
 
-  /** Returns every book of the world after checking that the first subscriber has equal books. */
+  /** Returns every book of the world. Throws unless the first subscriber has equal books. */
   async checkedBooks(): Promise<readonly string[]> {
     const truth = await this.#venue.call('truth')
     const received = await this.subscribers[0]?.call('received')

@@ -1,4 +1,4 @@
-// The times at which frames are sent. Each frame carries its index in place of its time.
+// The times at which frames are sent. Each frame contains its index instead of its time.
 
 /** Frame `from + n` is due at `startMs + n * 1000 / perSecond`, even if earlier frames were late. */
 export interface SendPlan {

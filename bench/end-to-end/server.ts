@@ -1,6 +1,6 @@
-// Server process of the end-to-end bench. The command line selects the server. `relay` reads one socket and publishes
-// each frame with a bare uWebSockets.js app, without parsing. Any other name is the complete engine with LMDB, alone or
-// in a cluster. It receives frames from a connector socket (SocketFeed) and uses the connectors' parsers and mappers.
+// Server process of the end-to-end bench. The command line selects the server. `relay` publishes each frame with a bare
+// uWebSockets.js app, without parsing. Any other name is the complete engine with LMDB, alone or in a cluster, with the
+// connectors' parsers and mappers.
 
 import { WebSocket } from 'ws'
 import { connectCluster } from '../../engine/app/leader.ts'
@@ -37,7 +37,7 @@ export interface Opening {
 async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   const clock = clockOfFrames()
   const storage = await openStorage(dataDir, clock)
-  // The initial listings and outcomes of the world that the venue process runs.
+  // The listings and outcomes of the venue process's world at its start.
   const { world } = ingestLoad(1, marketsPerVenue)
   for (const market of world.markets) storage.markets.put(listingOf(market))
   // Latency is measured with each process's own clock.
@@ -67,7 +67,7 @@ async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   return { port: engine.port, apiKey }
 }
 
-/** The stream to which a frame belongs, by its prefix. The real venues have three sockets for these streams. */
+/** The stream to which a frame belongs, by its prefix. The real venues have one socket for each of these streams. */
 function streamOf(text: string): IngestFrame['stream'] {
   if (text.startsWith('{"type":')) return 'b'
   return text.startsWith('{"connection_id"') ? 'activity' : 'a'
@@ -93,13 +93,13 @@ function sum(counter: string): number {
 }
 
 export const api = serve({
-  /** Starts the server. Returns its port, and the key of its account if it needs one. */
+  /** Returns the server's port, and the key of its account if the server needs one. */
   open: name === 'relay' ? relay : ours,
   staleCount: () =>
     [...(catalog?.markets(null) ?? [])].filter((market) => market.book().isStale).length,
   /**
-   * Processor time since the start, frames received from the venue, largest resident memory, and batches that the engine
-   * wrote into the cluster log.
+   * Processor time since the start, frames received from the venue, largest resident memory, and batches that the
+   * engine wrote into the cluster log.
    */
   look: () => ({
     processorMicros: processorMicros(),

@@ -1,5 +1,5 @@
-// Venue process of the end-to-end bench. It sends prepared frames of the simulated world over the server's one socket,
-// at their planned times or later. It treats all servers equally.
+// Venue process of the end-to-end bench. It sends prepared frames of the simulated world at their planned times or
+// later.
 
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { SimMarket } from '../../engine/venues/simulator/model.ts'
@@ -23,7 +23,7 @@ function socketOf(side: string): WebSocket {
   return socket
 }
 
-/** Uses 1 ms timers. Sends all due frames in one event-loop tick. */
+/** Sends all due frames in one event-loop tick. The timers have 1 ms. */
 function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): Promise<void> {
   return new Promise((resolve) => {
     let next = from

@@ -1,4 +1,4 @@
-// Starts the publishers of the fan-out bench. Each is a process, and has another process for its subscribers.
+// Starts the publishers of the fan-out bench, each with a process for its subscribers.
 
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { Child } from '../child.ts'
@@ -9,7 +9,9 @@ import type { ContestantName, Encoding, Plan, api as serverApi } from './server.
 type Shape = Omit<Plan, 'startMs'>
 
 const START_AFTER_MS = 100
-/** A plan that runs with one subscriber before the others connect, so that all code is compiled before the measurement. */
+/**
+ * A plan that runs with one subscriber before the others connect, so that all code is compiled before the measurement.
+ */
 const WARM_UP = { tickCount: 3_000, perRound: 10, intervalMs: 1 }
 const SMALL_WARM_UP = { tickCount: 5, perRound: 10, intervalMs: 1 }
 
@@ -49,7 +51,7 @@ export class Field {
     this.contestants = CONTESTANTS.filter((name) => !kind.isBatched || name !== 'ws')
   }
 
-  /** Starts the publishers. Ours is the first, because the others publish a copy of one of its messages. */
+  /** Our server starts first, because the other publishers send a copy of one of its messages. */
   async open(isSmall: boolean): Promise<void> {
     const { encoding, subscriberCount, isBatched } = this.kind
     let constant: string | null = null

@@ -1,7 +1,7 @@
 // Process for the subscribers of one publisher of the fan-out bench. They are bare sockets that parse WebSocket frames
 // themselves, so that thousands of them cost little. The time of a delivery starts at the planned time of its message.
-// Each delivery is counted and its type checked. The contents of one in a hundred, and of each subscriber's last one,
-// are compared.
+// Each delivery is counted and its type checked. The contents of one delivery in a hundred, and of each subscriber's
+// last one, are compared.
 
 import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
@@ -59,7 +59,7 @@ class Run {
     })
   }
 
-  /** Records the subscriber's delivery number `index` in this run. */
+  /** `index`: number of the subscriber's delivery in this run. */
   take(index: number, atMs: number): void {
     const { startMs, perRound, intervalMs } = this.expected
     record(this.times, atMs - startMs - Math.floor(index / perRound) * intervalMs)
@@ -70,7 +70,7 @@ class Run {
   }
 }
 
-/** Records a frame of several messages. The argument is its number of updates. */
+/** A batch frame and its number of updates. */
 interface Compared {
   readonly bytes: Buffer
   readonly count: number
@@ -114,7 +114,7 @@ class Subscriber {
     subscribe(this.#socket, { channel: 'orderbook', market_ids: ['*'] })
   }
 
-  /** Handles a message. The first two letters of its type distinguish `update` and `synced` from other types. */
+  /** The first two letters of a type distinguish `update` and `synced` from other types. */
   #message(bytes: Buffer, from: number, to: number): void {
     if (this.#setup.isBatched) return this.#batch(bytes.subarray(from, to))
     const position = from + TYPE_AT[this.#setup.encoding]
@@ -124,10 +124,7 @@ class Subscriber {
     else if (first === 0x73 && second === 0x79) this.#onReady()
   }
 
-  /**
-   * Handles a frame of several messages. The first subscriber's frame is parsed, and those of the others are compared
-   * with it.
-   */
+  /** Parses the first subscriber's frame, and compares the frames of all other subscribers with it. */
   #batch(payload: Buffer): void {
     if (run === null) {
       if (
@@ -180,7 +177,7 @@ class Subscriber {
     run.take(index, this.#atMs)
   }
 
-  /** Compares a message of ours by its counters, and a constant message byte by byte. */
+  /** Compares a message of our server by its counters, and a constant message byte by byte. */
   #compare(payload: Buffer, offset: number): void {
     const { contestant, encoding } = this.#setup
     if (contestant !== 'ours') {
@@ -229,7 +226,7 @@ export const api = serve({
   expect(expected: Expectation): void {
     run = new Run(expected)
   },
-  /** Resolves at the last delivery. Returns the number of deliveries, and how many of them had their contents compared. */
+  /** Resolves at the last delivery. Returns the number of deliveries and of compared contents. */
   async done() {
     if (run === null) throw new Error('nothing is expected')
     await run.done

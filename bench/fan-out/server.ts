@@ -1,6 +1,5 @@
-// Publisher process of the fan-out bench. It is separate so that its processor time can be measured. The command line
-// selects our complete API server with a fake engine, a bare uWebSockets.js app, or the package `ws`. The latter two
-// publish one constant message.
+// Publisher process of the fan-out bench. The command line selects our complete API server with a fake engine, a bare
+// uWebSockets.js app, or the package `ws`. The latter two publish one constant message.
 
 import { systemClock } from '../../engine/clock.ts'
 import type { BookUpdate } from '../../engine/events.ts'
@@ -16,7 +15,6 @@ import { openBroadcast } from '../bare-app.ts'
 import { processorMicros, serve } from '../in-child.ts'
 import { sharedMs } from '../latency-recorder.ts'
 
-/** The publishers: our API server, a bare uWebSockets.js app, or the package `ws`. */
 export type ContestantName = 'ours' | 'bare' | 'ws'
 
 export type Encoding = 'json' | 'msgpack'
@@ -31,7 +29,7 @@ export interface Plan {
 }
 
 const MARKETS = 20
-/** Number of changed levels per update, with the distribution in recorded streams of venue a. */
+/** Number of changed levels per update, distributed as in recorded streams of venue a. */
 const CHANGE_COUNTS = [1, 1, 1, 1, 1, 1, 2, 2, 3, 4]
 const CHECKSUM = 2_774_021_532
 const HOST = '127.0.0.1'
@@ -88,7 +86,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   }
   const written = { epoch: publisher.epoch, catalog, nowMs: () => clock.nowMs() }
   const encoder = encoding === 'json' ? new JsonEncoder(written) : new MsgpackEncoder(written)
-  // Warm-up with messages of the sizes that the run has, before the first subscriber connects.
+  // Publishes messages of typical sizes before the first subscriber connects, as warm-up.
   const frames = changes.map(() => {
     const update = next()
     publisher.publish(update)
@@ -171,8 +169,8 @@ const [, , name] = process.argv
 
 export const api = serve({
   /**
-   * `frame` is the constant message in Base64; our server encodes its own messages. `isBatched`: all messages of a tick
-   * are sent as one frame. Returns a message of typical size in Base64.
+   * `frame`: the constant message in Base64. Our server ignores it. `isBatched`: all messages of a tick are sent as one
+   * frame. Returns a message of typical size in Base64.
    */
   async open(encoding: Encoding, frame: string | null, isBatched: boolean) {
     const constant = Buffer.from(frame ?? '', 'base64')

@@ -1,4 +1,4 @@
-// A TCP proxy that delivers all data later by a constant time in each direction, like a network.
+// A TCP proxy that delays all data by a constant time in each direction, like a network.
 
 import { connect, createServer, type Socket } from 'node:net'
 
@@ -38,7 +38,7 @@ export function openDelayProxy(targetPort: number, delayMs: number): Promise<Del
   })
 }
 
-/** Forwards one direction. A receiver that does not read pauses the sender, which bounds the undelivered data. */
+/** A receiver that does not read pauses the sender, which bounds the undelivered data. */
 function forward(from: Socket, to: Socket, delayMs: number): void {
   const later = (act: () => void) =>
     setTimeout(() => {

@@ -10,7 +10,6 @@ import { fail, serve } from '../in-child.ts'
 import { sharedMs } from '../latency-recorder.ts'
 import { TradeJoin } from './trade-join.ts'
 
-/** Addresses of the three sources and their keys. */
 interface Sources {
   readonly rtdsUrl: string
   readonly kalshi: { readonly url: string; readonly keyId: string; readonly privateKeyPem: string }
@@ -54,7 +53,7 @@ interface OurMessage {
 }
 
 const MICROS = 1_000_000
-/** Maximum time that a trade of the venue waits for ours after the end. */
+/** Maximum time after the end that a trade of the venue waits for ours. */
 const LATE_MS_MAX = 5_000
 const POLL_MS = 50
 /** RTDS does not confirm a subscription. */
@@ -68,7 +67,6 @@ const COMBINATION = /-S2026[0-9A-F]{10}-[0-9A-F]{8}$/
 const joins = { a: new TradeJoin(), b: new TradeJoin() }
 const micros = (units: number | string): number => Math.round(Number(units) * MICROS)
 
-/** Opens a socket that sends a first text. `take` receives each message with its arrival time. */
 function open(
   url: string,
   first: object,
@@ -145,7 +143,7 @@ export const api = serve({
   begin(): void {
     for (const join of Object.values(joins)) join.begin(systemClock.nowMs())
   },
-  /** Ends the count. Waits a short time for trades of ours that are still missing. */
+  /** Ends the count. Waits a short time for trades of the service that are still missing. */
   async finish() {
     const all = Object.values(joins)
     for (const join of all) join.end()

@@ -6,7 +6,7 @@ import { newTimes, record } from '../latency-recorder.ts'
 
 const BUCKET_MS = 5_000
 
-/** A trade as one of the two sources shows it. Price and size are in millionths. */
+/** Price and size are in millionths. */
 export interface SeenTrade {
   readonly market: string
   /** Price of the market's first outcome. */
@@ -31,7 +31,7 @@ export class TradeJoin {
   }
   #isCounting = false
   #beganAtMs = 0
-  /** Trades of the venue that count. */
+  /** Trades of the venue between `begin` and `end`. */
   venueCount = 0
   matchedCount = 0
   /** From the arrival of the venue's message to that of ours. Zero if ours was first. */

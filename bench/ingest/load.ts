@@ -1,5 +1,5 @@
-// Frames of the ingest bench and their path into the engine. The same actors compute the expected updates beforehand,
-// frame by frame. The limit publishes these finished objects.
+// Frames of the ingest bench and their path into the engine. The actors compute the expected updates beforehand, frame
+// by frame. The limit publishes these finished objects.
 
 import { Catalog } from '../../actors/catalog/catalog.ts'
 import { System } from '../../actors/system.ts'

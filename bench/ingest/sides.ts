@@ -1,6 +1,4 @@
-// The two sides of the ingest bench, each with a subscriber process: the complete engine and the limit. The limit
-// parses the JSON of the frames, writes the JSON of the updates and publishes it with a bare uWebSockets.js app. Both
-// run on the bench's thread.
+// The two sides of the ingest bench: the complete engine and the limit, each with a subscriber process.
 
 import { nativeMarketId } from '../../engine/ids.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
@@ -37,7 +35,7 @@ async function connected(port: number, apiKey: string | null): Promise<Side['sub
   }
 }
 
-/** The engine and its subscriber. The subscriber connects when every market has its book. */
+/** The subscriber connects when every market has its book. */
 export async function openOurs(
   load: IngestLoad,
   storage: Storage,
@@ -60,7 +58,7 @@ export async function openOurs(
       for (const frame of load.frames.slice(from, to)) path(frame)
     },
     settle: () => storage.committed(),
-    /** Each book as a line, after checking that engine, subscriber and world have equal books. */
+    /** Each book as a line. Throws unless engine, subscriber and world have equal books. */
     async checked() {
       const { deliveryCount, tradeCount, books, resyncCount } = await subscriber.call('received')
       check(deliveryCount === sentCount, `${deliveryCount} of ${sentCount} messages arrived`)

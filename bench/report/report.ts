@@ -1,5 +1,5 @@
-// Runs benches in sequence. Formats conditions, questions, figures and targets as Markdown and as one JSON document. A
-// failed bench reports its error without figures, and the other benches still run.
+// Runs benches in sequence. Formats results as Markdown and as one JSON document. A failed bench reports its error, and
+// the other benches still run.
 
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'
@@ -29,7 +29,6 @@ interface Conditions {
   readonly remarks: readonly string[]
 }
 
-/** Result of one bench. */
 export type Outcome = {
   readonly bench: Pick<Bench, 'name' | 'question' | 'excludes'>
   readonly tookMs: number

@@ -1,6 +1,5 @@
-// Starts the three servers of the rest bench and their client, each in a separate process. Our service has simulated
-// venues that send messages. The two other servers send copies of its responses. Selects the requests and measures each
-// server's processor time.
+// Starts the three servers of the rest bench and their client, each in a separate process. Two servers send copies of
+// our service's responses.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -13,7 +12,7 @@ import type { api as loadApi } from './load.ts'
 import type { RequestedPath } from './planned.ts'
 import type { ServedRoute, api as serverApi } from './server.ts'
 
-/** The servers: the complete service, a bare uWebSockets.js app, or fastify. */
+/** The complete service, a bare uWebSockets.js app, and fastify. */
 export const CONTESTANTS = ['ours', 'limit', 'fastify'] as const
 export type Contestant = (typeof CONTESTANTS)[number]
 
@@ -25,7 +24,7 @@ const CONNECTIONS = 64
 const MICROS = 1_000_000
 /** Number of rows of a page. */
 const PAGE = 20
-/** Headers that each server or the protocol adds itself. They are not copied. */
+/** Headers that are not copied, because each server or the protocol adds them. */
 const OWN_HEADERS = ['date', 'connection', 'content-length', 'transfer-encoding', 'uwebsockets']
 
 /** A route and the requests that are sent to it. */
@@ -132,7 +131,7 @@ export class RestField {
     return decodeFromCompressedBase64(await this.#load.call('plan', plan))
   }
 
-  /** A server's processor time during `work`, in which it receives no requests. */
+  /** A server's processor time during `work`, in which the server receives no requests. */
   async idle(contestant: Contestant, work: () => Promise<void>): Promise<Usage> {
     return this.#used(contestant, async () => {
       await work()
@@ -176,8 +175,7 @@ export class RestField {
 
   /**
    * Pauses the world and compares our responses: books with the simulator's, prices and list rows with the market's
-   * record, and pages of history with longer pages. Returns what was compared, as lines. Throws at the first
-   * difference.
+   * record, and pages of history with longer pages. Returns a line for each comparison. Throws at the first difference.
    */
   async judge(): Promise<readonly string[]> {
     await this.#running.service.pauseWorld()
@@ -243,7 +241,7 @@ export class RestField {
   }
 }
 
-/** The requests of a route. `id` is the market that fastify looks up. */
+/** The requests of a route. `id`: the market that fastify looks up. */
 interface Spec extends Pick<RequestedRoute, 'name' | 'kind'> {
   readonly requests: readonly (RequestedPath & { readonly id?: string })[]
 }

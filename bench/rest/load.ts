@@ -1,5 +1,4 @@
-// Client process of the rest bench. Runs autocannon in a closed loop, or sends requests at planned times. Each response
-// must have status 200, and some are compared with the expected text.
+// Client process of the rest bench. Each response must have status 200, and some are compared with the expected text.
 
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
@@ -12,8 +11,8 @@ const POLL_MS = 20
 const TRIES_MAX = 50
 
 /**
- * Closed loop: each connection sends the next request after each response. Every response must have status 200. Returns
- * the number of responses, and how many of them were compared.
+ * Closed loop: each connection sends the next request after each response. Returns the number of responses, and of
+ * compared ones.
  */
 async function press({
   origin,

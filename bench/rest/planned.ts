@@ -1,6 +1,6 @@
 // Sends open-loop requests over keep-alive connections. Request n is due n / rate after the start and uses the next
-// free connection. Its time ends with the last byte of the response, so it includes delays of a stalled server and of
-// this process.
+// free connection. Its time ends with the last byte of the response, so the time includes delays of a stalled server
+// and of this process.
 
 import { connect, type Socket } from 'node:net'
 import type { Histogram } from 'hdr-histogram-js'

@@ -1,7 +1,7 @@
-// Process of one of the two servers with which the rest bench compares ours. The command line selects it. `limit` is a
-// bare uWebSockets.js app. It reads one request header and writes our headers and one constant body per route.
-// `fastify` serves the hot routes with typical code: a hook looks up the key, counts the request and sets the headers,
-// and the handler looks up the market. Its responses are prepared texts, so it does not serialize as our server does.
+// Process of one of the two servers with which the rest bench compares ours. The command line selects the server.
+// `limit` is a bare uWebSockets.js app that writes our headers and one constant body per route. `fastify` serves the
+// hot routes with typical code: a hook looks up the key, counts the request and sets the headers, and the handler looks
+// up the market. Its responses are prepared texts.
 
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openBareApp } from '../bare-app.ts'

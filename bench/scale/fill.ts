@@ -1,6 +1,5 @@
 // Creates a data folder as it is after a first start. It contains all markets and events of a simulated world with
-// their texts and native rows, but no trades, books or checkpoints. The connectors parse the rows from the venues'
-// responses.
+// their texts and native rows, but no trades, books or checkpoints.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'
@@ -26,7 +25,9 @@ const WORLD_MARKETS_MAX = 50_000
 /** Number of rows to put before waiting for a commit. */
 const COMMIT_EVERY = 2_000
 
-/** Fills the folder with this many markets of one status, half of them at each venue. Resolves when they are durable. */
+/**
+ * Fills the folder with this many markets of one status, half of them at each venue. Resolves when they are durable.
+ */
 export async function fillFolder(
   dataDir: string,
   { marketCount, status }: { readonly marketCount: number; readonly status: MarketStatus },

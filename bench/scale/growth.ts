@@ -1,4 +1,4 @@
-// Compares what the scale bench measured with different numbers of markets.
+// Compares measurements of the scale bench at different numbers of markets.
 
 import type { Histogram } from 'hdr-histogram-js'
 import { aimedRow, figureRow, type Row } from '../harness.ts'

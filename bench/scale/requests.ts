@@ -25,7 +25,7 @@ const LISTS = [
   '?limit=20&offset=100',
 ]
 
-/** Sends this many requests. Returns the time of each, from the first sent byte to the last received one. */
+/** Returns the time of each request, from the first sent byte to the last received one. */
 export async function ask(
   position: SearchLocation,
   question: Question,

@@ -1,5 +1,5 @@
 // Server process of the scale bench: the complete engine on a prepared data folder, with two venues that list nothing
-// and send nothing. It reports its memory, which is possible only on Linux.
+// and send nothing.
 
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTick } from 'node:timers/promises'
@@ -25,8 +25,7 @@ const bornMs = systemClock.monotonicMs()
 let quiet: QuietEngine | null = null
 
 /**
- * Starts the engine. `startMs` is the time from the start of the process until it listens. `some` is an evenly
- * distributed part of the markets.
+ * `startMs`: time from the start of the process until it listens. `some`: an evenly distributed part of the markets.
  */
 async function open(dataDir: string) {
   // The engine's clock starts at the time of the folder's data.
@@ -78,8 +77,8 @@ async function fillBooks(count: number): Promise<number> {
 
 /**
  * Sends book changes without a previous snapshot, which the actors ignore, so that only routing is timed. The events of
- * a batch are created just before it, like those of a new frame. If all 200,000 events were created in advance, cache
- * misses and collections of the large heap would be measured too.
+ * a batch are created just before it, because 200,000 events in advance would add cache misses and collections of a
+ * large heap.
  */
 function route(count: number, ownersMax: number | null): string {
   if (quiet === null) throw new Error('the engine is not open')
@@ -126,12 +125,9 @@ function route(count: number, ownersMax: number | null): string {
 export const api = serve({
   open,
   fillBooks,
-  /**
-   * Times of events to actors in the whole catalogue, one event each, to at most this many different actors. Null: no
-   * limit.
-   */
+  /** Times the routing of one event each to at most this many actors of the whole catalogue. Null: no limit. */
   route,
-  /** Memory without file pages, main heap, external memory, and processor time of the process. */
+  /** Memory without file pages, main heap, external memory, and processor time of the process. Linux only. */
   look(isCollected: boolean) {
     if (isCollected) collectGarbage()
     const status = readFileSync('/proc/self/status', 'latin1')

@@ -19,7 +19,7 @@ const BOOKS_MAX = 100
 const POLL_MS = 250
 const SETTLE_MS = 10_000
 const SAMPLE = 200
-/** Targets of the start on the warm folder. */
+/** Targets of the start on the filled folder. */
 const AIMS = { servingS: 10, mostTradedS: 20, coveredS: 300, socketsLost: 0 }
 
 interface Started {

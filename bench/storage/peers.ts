@@ -1,6 +1,5 @@
 // Stores with which ours is compared: a bare LMDB with our options, and LevelDB through the package `classic-level`.
-// They receive the rows that our tables write, as finished keys and values. They do not read, encode or check for
-// duplicates, so the bare LMDB is the limit. The unpacked rows are what a program without packing would write.
+// They receive the rows of our tables as finished keys and values. They do not read, encode or check for duplicates.
 
 import { ClassicLevel } from 'classic-level'
 import type { Database, RootDatabase } from 'lmdb'
@@ -21,7 +20,7 @@ export interface WrittenRow {
   readonly value: Buffer
 }
 
-/** A store. `write` receives the rows of one commit and resolves when they are durable. */
+/** `write` receives the rows of one commit and resolves when they are durable. */
 export interface RowStore {
   write(rows: readonly WrittenRow[]): Promise<void>
   /** Every row as one line, by table and key. */

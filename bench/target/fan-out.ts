@@ -1,8 +1,7 @@
 // Subscribers of a deployment, each to the books of its most active markets and to every trade. Measures deliveries per
-// second and the age of messages. The age is measured only for a local address, because it needs the deployment's
-// clock. It starts at `received_ms`, which is in whole milliseconds, so it may be up to 1 ms too high. A tunnel from a
-// local address to another machine gives wrong ages. For other addresses the time between deliveries is reported, which
-// shows regularity, not latency.
+// second. For a local address, also measures the age of messages since `received_ms`, which may be up to 1 ms too high.
+// A tunnel from a local address to another machine gives wrong ages. For other addresses, reports the time between
+// deliveries.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
@@ -21,7 +20,6 @@ import { Received, type StreamMessage } from '../received.ts'
 import { openStreams, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 
-/** What was measured for all subscribers together. */
 class Ages {
   readonly times: Histogram = newTimes()
   readonly #isShared: boolean

@@ -1,5 +1,3 @@
-// A subscriber's connection to a deployment.
-
 import { WebSocket } from 'ws'
 import { systemClock } from '../../engine/clock.ts'
 import { TargetError } from '../arguments.ts'
@@ -12,7 +10,6 @@ const WAVE = 50
 
 type Address = Pick<Target, 'origin' | 'apiKey'>
 
-/** A connection of a subscriber. */
 export class TargetStream {
   readonly #socket: WebSocket
   readonly #place: string
