@@ -1,5 +1,3 @@
-// Tables of accounts, API keys and revoked tokens.
-
 import type { AccountId, KeyId } from '../engine/ids.ts'
 import type { AccountRecord, EndedToken, KeyRecord } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
@@ -8,7 +6,7 @@ import { accountCodec, endedTokenCodec, keyCodec } from './records/account.ts'
 import { textKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
-/** Puts and removals resolve when they are durable. They reject if writing fails or takes more than 5 s. */
+/** Changes resolve when they are durable. They reject if writing fails or takes more than 5 s. */
 export class Accounts {
   readonly #environment: Environment
   readonly #accounts: RecordTable<AccountRecord>

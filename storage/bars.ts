@@ -19,7 +19,6 @@ import type { RecordCodec } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
 const BODY_BYTES = 60
-/** Key byte of each bar size. */
 const SIZE_CODES: Readonly<Record<BarSize, number>> = { minute: 0, hour: 1 }
 
 const barCodec: RecordCodec<Bar> = {
@@ -57,7 +56,7 @@ const barCodec: RecordCodec<Bar> = {
   },
 }
 
-/** Trade bars. A bar is written in the same event-loop tick as the trade that changes it. */
+/** A bar and the trade that changes it are written in the same commit. */
 export class Bars {
   readonly #bars: RecordTable<Bar>
   readonly #hours: Hours
@@ -90,13 +89,12 @@ export class Bars {
     return this.#bars.range({ ...range, isReverse: order === 'desc' }, limit)
   }
 
-  /** Removes a market's oldest `rowsMax` minute bars that start before `beforeMs`. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     return this.#bars.rows.removeRange(rangeOf(market, 'minute', { beforeMs }), rowsMax)
   }
 
-  /** Removes a market's hour bars. */
+  /** Removes only hour bars. Retention removes the minute bars. */
   removeMarket(market: MarketNumber): void {
     this.#bars.rows.removeRange(rangeOf(market, 'hour', {}), Number.POSITIVE_INFINITY)
   }

@@ -1,5 +1,3 @@
-// Checkpoints: one compact record per market, from which its actor restores its state.
-
 import { flat, orNull, price, record, size, text, time } from '../engine/codec.ts'
 import type { Level } from '../engine/events.ts'
 import type { MarketNumber } from '../engine/market/market.ts'

@@ -1,5 +1,3 @@
-// Accounts, keys and revoked tokens of a cluster, stored in a local table and in a bucket of the cluster's log.
-
 import { createHash } from 'node:crypto'
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import type { AccountId, KeyId } from '../engine/ids.ts'
@@ -17,7 +15,7 @@ import { textKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-/** A record in the bucket. Kind `gone` marks a removed record. Only expired tokens are removed. */
+/** Kind `gone`: the bucket has a deletion marker for the record. */
 export type AccountEntry =
   | { readonly kind: 'account'; readonly account: AccountRecord }
   | { readonly kind: 'key'; readonly key: KeyRecord }
@@ -29,7 +27,7 @@ const KINDS = ['account', 'key', 'token'] as const
 /** Token ids are hashed because they may contain characters that a bucket key does not allow. */
 const tokenName = (tokenId: string) => `token.${createHash('sha256').update(tokenId).digest('hex')}`
 
-/** Parses a bucket entry. Returns null if it is damaged or was written by a later version. */
+/** Null if the entry is damaged or was written by a later version. */
 export function readAccountEntry({ key: name, value: bytes }: BucketEntry): AccountEntry | null {
   const of = KINDS.find((kind) => name.startsWith(`${kind}.`))
   if (of === undefined) return null
@@ -55,7 +53,7 @@ const keyValue = (record: KeyRecord): Buffer =>
 const tokenValue = (record: EndedToken): Buffer =>
   encodeRecord(TABLES.endedTokens, textKey(tokenName(record.tokenId)), endedTokenCodec, record)
 
-/** Writes to the local table and to the bucket. Reads only the local table, which {@link ClusterAccounts.follow} fills. */
+/** Writes to the local table and to the bucket. Reads only the local table, which `follow` updates. */
 export class ClusterAccounts implements AccountTable {
   readonly #own: AccountTable
   readonly #bucket: Bucket
@@ -65,10 +63,6 @@ export class ClusterAccounts implements AccountTable {
     this.#bucket = bucket
   }
 
-  /**
-   * Copies the bucket and its changes into the local table until stopped. Standbys use it, and engines before they
-   * lead.
-   */
   static follow(
     own: AccountTable,
     bucket: Bucket,
@@ -78,14 +72,13 @@ export class ClusterAccounts implements AccountTable {
     return followBucket(bucket, (entry) => applyEntry(own, entry).catch(onFailed), onRefused)
   }
 
-  /** Copies records that only the local table has into the bucket; see shareRecords. */
   share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     return shareRecords(this.#bucket, this.#records(), existing)
   }
 
   /**
-   * Repairs a record that a client outside the cluster wrote: restores the local record, or removes it if there is
-   * none.
+   * Replaces a record that a client outside the cluster wrote by the local record. Deletes the record if no local one
+   * exists.
    */
   async restore(name: string): Promise<void> {
     for (const [recordName, value] of this.#records()) {

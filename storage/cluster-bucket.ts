@@ -1,22 +1,21 @@
-// Helpers for tables that are stored both locally and in a bucket of the cluster's log, which gateways and standbys
-// mirror. A change resolves when both have stored it.
+// Helpers for tables that are stored both locally and in a bucket of the cluster's log. A change resolves when both
+// have stored it.
 
 import type { Bucket, BucketEntry, LogSubscription } from '../engine/cluster/cluster-log.ts'
 
-/** A subscription to a bucket. */
 export interface Following extends LogSubscription {
   /** Keys that the bucket contained when the subscription began. */
   readonly names: ReadonlySet<string>
   /**
-   * Stops applying changes, because this process is now the leader. Later changes by clients outside the cluster still
+   * Stops applying changes because this process became the leader. Later changes by clients outside the cluster still
    * call `onRefused`.
    */
   lead(): Promise<void>
 }
 
 /**
- * Applies the bucket's records and then each change until stopped. It applies them in sequence, so that the newest
- * version of a record wins. Resolves when all existing records are applied. `apply` must not reject.
+ * Applies the bucket's records and then each change, in sequence, until stopped. Resolves when all existing records are
+ * applied. `apply` must not reject.
  */
 export async function followBucket(
   bucket: Bucket,
@@ -51,12 +50,11 @@ export async function followBucket(
   }
 }
 
-/** Names of records with functions that encode their values. */
 export type NamedRecords = Iterable<readonly [name: string, value: () => Buffer]>
 
 /**
- * Copies records that the bucket lacks into the bucket, for example those of an engine that ran alone. Returns their
- * number. `existing` lists names that are already in the bucket; they are skipped without a request.
+ * Copies local records that the bucket lacks into the bucket. Skips the names in `existing` without a request. Returns
+ * the number of copied records.
  */
 export async function shareRecords(
   bucket: Bucket,
@@ -74,7 +72,7 @@ export async function shareRecords(
   return count
 }
 
-/** Waits for both writes. Rejects with the first error after both have ended. */
+/** Waits until both writes have ended. Rejects with the first error. */
 export async function both<Own>(own: Promise<Own>, shared: Promise<unknown>): Promise<Own> {
   const [ownResult, sharedResult] = await Promise.allSettled([own, shared])
   if (ownResult.status === 'rejected') throw ownResult.reason

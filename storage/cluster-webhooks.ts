@@ -1,5 +1,5 @@
-// Webhooks of a cluster, stored in a local table and in a bucket of the cluster's log. Each engine assigns its own
-// webhook numbers, so the bucket identifies webhooks by id.
+// Webhooks of a cluster, stored in a local table and in a bucket of the cluster's log. The bucket identifies webhooks
+// by id, because each engine assigns its own webhook numbers.
 
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'
@@ -11,18 +11,17 @@ import { webhookCodec } from './records/webhook.ts'
 import { TABLES } from './tables.ts'
 
 const NAME = 'webhook.'
-/** Placeholder in bucket records, because each engine assigns its own number. */
+/** Stored in bucket records in place of the number, because each engine assigns its own numbers. */
 const NO_NUMBER = webhookNumber(0)
 const KEY = numberKey(NO_NUMBER)
 
 const bytesOf = (webhook: Omit<Webhook, 'number'>): Buffer =>
   encodeRecord(TABLES.webhooks, KEY, webhookCodec, { ...webhook, number: NO_NUMBER })
 
-/** Writes to the local table and to the bucket. Reads only the local table, which `follow` fills. */
+/** Writes to the local table and to the bucket. Reads only the local table, which `follow` updates. */
 export class ClusterWebhooks implements WebhookTable {
   readonly #own: WebhookTable
   readonly #bucket: Bucket
-  /** Bounded by the number of webhooks. */
   readonly #byId = new Map<string, Webhook>()
   readonly #ids = new Map<WebhookNumber, string>()
   #last: Promise<void> = Promise.resolve()
@@ -33,14 +32,14 @@ export class ClusterWebhooks implements WebhookTable {
     for (const webhook of own.all()) this.#note(webhook)
   }
 
-  /** The id of a webhook in the local table. Null if the table has none with this number. */
+  /** Null if the local table has no webhook with this number. */
   idOf(number: WebhookNumber): string | null {
     return this.#ids.get(number) ?? null
   }
 
   /**
-   * The local number of a webhook. Imports the webhook from the bucket if the local table lacks it. Null if it was
-   * removed. Rejects with LogError.
+   * The local number of a webhook. If the local table lacks the webhook, it is imported from the bucket. Null if the
+   * webhook was removed. Rejects with LogError.
    */
   async numberOf(id: string): Promise<WebhookNumber | null> {
     const existing = this.#byId.get(id)
@@ -50,7 +49,6 @@ export class ClusterWebhooks implements WebhookTable {
     return this.#byId.get(id)?.number ?? null
   }
 
-  /** Copies the bucket and its changes into the local table until stopped. */
   follow(
     onFailed: (error: unknown) => void,
     onRefused?: (key: string) => void,
@@ -58,7 +56,6 @@ export class ClusterWebhooks implements WebhookTable {
     return followBucket(this.#bucket, (entry) => this.#enqueue(entry).catch(onFailed), onRefused)
   }
 
-  /** Copies webhooks that only the local table has into the bucket; see shareRecords. */
   share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     const own = [...this.#own.all()]
     const records = own.map((webhook) => [NAME + webhook.id, () => bytesOf(webhook)] as const)
@@ -66,8 +63,8 @@ export class ClusterWebhooks implements WebhookTable {
   }
 
   /**
-   * Repairs a record that a client outside the cluster wrote: restores the local record, or removes it if there is
-   * none.
+   * Replaces a record that a client outside the cluster wrote by the local record. Deletes the record if no local one
+   * exists.
    */
   async restore(name: string): Promise<void> {
     const own = this.#byId.get(name.slice(NAME.length))
@@ -96,7 +93,6 @@ export class ClusterWebhooks implements WebhookTable {
     this.#unindex(webhook)
   }
 
-  /** Applies entries in sequence, so that the newest version of a record wins. */
   #enqueue(entry: BucketEntry): Promise<void> {
     const applied = this.#last.then(() => this.#apply(entry))
     this.#last = applied.catch(() => undefined)

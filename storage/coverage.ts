@@ -17,7 +17,10 @@ const intervalCodec = listed(
   record<Interval>({ fromMs: stated(({ key }) => timeMs(readInteger(key, 1))), toMs: time }),
 )
 
-/** Intervals in which a venue's feed was live. Within one, a missing tick means that the price did not change. */
+/**
+ * Intervals in which a venue's feed was live. Within an interval, a second without a tick means that the price did not
+ * change.
+ */
 export class Coverage {
   readonly #intervals: RecordTable<Interval>
 
@@ -25,15 +28,12 @@ export class Coverage {
     this.#intervals = new RecordTable(environment.table(TABLES.coverage), intervalCodec)
   }
 
-  /** Starts an interval, or updates the end of the one that starts at `fromMs`. */
+  /** Starts an interval, or sets the end of the interval that starts at `fromMs`. */
   put(venue: VenueKey, fromMs: TimeMs, toMs: TimeMs): void {
     this.#intervals.putIfChanged(venueTimeKey(venue, fromMs), { fromMs, toMs })
   }
 
-  /**
-   * The interval that contains a time, including both ends. Null if the feed was not live. Intervals of a venue do not
-   * overlap, so only the last one that starts at or before the time is checked.
-   */
+  /** The interval that contains a time, including both ends. Null if the feed was not live. */
   at(venue: VenueKey, atMs: TimeMs): Interval | null {
     const [from, to] = [venueTimeKey(venue, FIRST), venueTimeKey(venue, atMs + 1)]
     const row = this.#intervals.rows.first({ from, to, isReverse: true })
@@ -41,7 +41,7 @@ export class Coverage {
     return interval === null || interval.toMs < atMs ? null : interval
   }
 
-  /** Removes at most `rowsMax` intervals that ended before a time, oldest first. Returns their number. */
+  /** Removes at most `rowsMax` intervals that ended before `beforeMs`. Returns their number. */
   prune(beforeMs: number, rowsMax: number): number {
     let removed = 0
     for (const venue of VENUE_KEYS) {

@@ -1,5 +1,3 @@
-// Events (groups of markets). Summaries are loaded into memory. Details stay on disk.
-
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market/market.ts'
 import type { EventSummary, ListingDetails } from './contract/rows.ts'
@@ -27,7 +25,6 @@ export class Events {
     this.#details.putIfChanged(key, listing)
   }
 
-  /** Removes summary and details; does nothing if the event is not stored. */
   remove(venue: VenueKey, nativeId: NativeEventId): void {
     const key = nativeKey(venue, nativeId)
     if (!this.#summaries.rows.has(key)) return

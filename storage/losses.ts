@@ -1,5 +1,5 @@
-// Unrecoverable trades (TradeLoss), by the run and offset at which clients were informed. A client that was
-// disconnected at that time is informed when it resumes. There are only a handful per day.
+// Unrecoverable trades by run and offset. A client that was disconnected when the gap was sent receives the gap when it
+// resumes.
 
 import { number, orNull, record, since, stated, time } from '../engine/codec.ts'
 import { lossesOfRunMax } from '../engine/limits.ts'
@@ -27,7 +27,6 @@ const lossCodec = listed(
 
 export class Losses {
   readonly #losses: RecordTable<TradeLoss>
-  /** Number of losses that this process has put, by run. It has one entry, because a process is one run. */
   readonly #counts = new Map<number, number>()
 
   constructor(environment: Environment) {
@@ -49,7 +48,7 @@ export class Losses {
     return this.#losses.range(range, Number.POSITIVE_INFINITY)
   }
 
-  /** Removes at most `rowsMax` losses of the runs before `run`. Returns their number. */
+  /** Removes at most `rowsMax` losses of runs before `run`. Returns their number. */
   prune(run: number, rowsMax: number): number {
     const range = { from: EVERY_KEY.from, to: tradeKey(run, 0, 0) }
     return this.#losses.rows.removeRange(range, rowsMax).rowCount

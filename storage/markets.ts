@@ -1,5 +1,5 @@
-// Markets. Summaries are loaded into memory, and details stay on disk. Each market has a permanent number, assigned
-// consecutively. Removing a market also removes its checkpoint, hour bars and past prices. Its number is not reused.
+// Markets. Summaries are loaded into memory, details stay on disk. Each market has a permanent number, assigned
+// consecutively and never reused.
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketListing, MarketNumber } from '../engine/market/market.ts'
@@ -12,10 +12,9 @@ import { nativeKey, numberKey } from './records/keys.ts'
 import { detailsCodec, marketCodec } from './records/listings.ts'
 import { TABLES } from './tables.ts'
 
-/** Name of the mark that stores the highest number, so that it is known after its market is removed. */
+/** This row preserves the highest number after the market with that number is removed. */
 const LAST_NUMBER_MARK = 'last_market_number'
 
-/** A table whose rows are deleted only with their market. */
 interface MarketOwned {
   removeMarket(market: MarketNumber): void
 }
@@ -30,7 +29,7 @@ export class Markets {
   #last: MarketNumber
   #count: number
 
-  /** `owned`: tables that contain rows of a market until the market is removed. */
+  /** `owned`: tables whose rows are deleted together with their market. */
   constructor(environment: Environment, owned: readonly MarketOwned[]) {
     this.#owned = owned
     this.#numbers = environment.table(TABLES.marketNumbers)
@@ -44,7 +43,7 @@ export class Markets {
     this.#count = rows.committedCount()
   }
 
-  /** Stores or replaces a listing; assigns a permanent number to a new market. */
+  /** Stores or replaces a listing. Assigns a permanent number to a new market. */
   put(listing: MarketListing): MarketNumber {
     const idKey = nativeKey(listing.venue, listing.nativeId)
     const existing = this.#numbers.get(idKey)
@@ -67,16 +66,16 @@ export class Markets {
   }
 
   /**
-   * Removes summary, details, native id lookup, checkpoint, hour bars and past prices. Does nothing if the market is
-   * not stored. The number is never reused, in this run or a later one. Retention removes trades, minute bars,
-   * snapshots and ticks later. Until then, they and the venue's trade index refer to a market without a listing.
+   * Removes the listing, the native id lookup, the checkpoint, hour bars and past prices. Does nothing if the market is
+   * not stored. Retention removes trades, minute bars, snapshots and ticks later. Until then those rows refer to a
+   * market without a listing.
    */
   remove(number: MarketNumber): void {
     const key = numberKey(number)
     const summary = this.#summaries.get(key)
     if (summary === null) return
-    // The summary is removed last. If the disk becomes full before that, `all` still lists the market and it can be
-    // removed again.
+    // The summary is removed last. If the disk becomes full before that, `all` still lists the market and a later call
+    // can remove it.
     this.#marks.put(LAST_NUMBER_MARK, this.#last)
     this.#numbers.remove(nativeKey(summary.venue, summary.nativeId))
     this.#details.rows.remove(key)
@@ -94,7 +93,7 @@ export class Markets {
     return this.#details.get(numberKey(number))
   }
 
-  /** All markets in order of number. Called at startup. */
+  /** In order of number. */
   *all(): Iterable<{ readonly number: MarketNumber; readonly summary: MarketSummary }> {
     for (const row of this.#summaries.rows.all()) {
       const summary = this.#summaries.decode(row)

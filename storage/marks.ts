@@ -4,7 +4,7 @@ import type { Table } from './lmdb/table.ts'
 import { textKey } from './records/keys.ts'
 import { listed } from './records/records.ts'
 
-/** Named numbers that outlive a run, such as the time of the last catalogue refresh or of the newest trade. */
+/** Named numbers that outlive a run, such as the time of the last catalogue refresh. */
 export class Marks {
   readonly #marks: RecordTable<number>
 

@@ -6,7 +6,6 @@ import { nativeKey, numberKey } from './records/keys.ts'
 import { matchCodec, overrideCodec } from './records/matches.ts'
 import { TABLES } from './tables.ts'
 
-/** Written in the same commit as all other market rows of the event-loop tick. */
 export class StoredMatches {
   readonly #matches: RecordTable<StoredMatch>
 
@@ -23,7 +22,6 @@ export class StoredMatches {
     this.#matches.putIfChanged(numberKey(match.a), match)
   }
 
-  /** Removes the match of this venue a market. */
   remove(a: MarketNumber): void {
     this.#matches.rows.remove(numberKey(a))
   }
@@ -55,6 +53,6 @@ export class StoredOverrides {
   }
 }
 
-/** Key of an override. No market id begins with `family`, so a pair and two families never have the same key. */
+/** Keys of pairs and of families never collide, because no market id begins with `family`. */
 const keyOf = ({ on, a, b }: OverrideKey): Buffer =>
   nativeKey('a', on === 'family' ? `family ${a} ${b}` : `${a} ${b}`)

@@ -1,5 +1,3 @@
-// Past opportunities, in the order in which they ended, and open ones.
-
 import type { MarketNumber, MarketRef } from '../engine/market/market.ts'
 import type { OpenOpportunity, PastOpportunity } from '../engine/opportunity.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
@@ -16,7 +14,7 @@ import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 const pastCodec = listed(1, pastOpportunity)
 const openCodec = listed(1, openOpportunity)
 
-/** Written in the same commit as all other market rows of the event-loop tick. Past opportunities expire like trades. */
+/** Past opportunities in the order in which they ended, and open opportunities. Past opportunities expire like trades. */
 export class Opportunities {
   readonly #past: RecordTable<PastOpportunityRow>
   readonly #open: Table
@@ -26,7 +24,7 @@ export class Opportunities {
     this.#open = environment.table(TABLES.openOpportunities)
   }
 
-  /** Stores an open opportunity; replaces the one with the same id. */
+  /** Replaces an open opportunity with the same id. */
   putOpen(open: OpenOpportunity): void {
     new RecordTable(this.#open, openCodec).put(textKey(open.last.id), open)
   }
@@ -54,7 +52,6 @@ export class Opportunities {
     this.#past.put(momentKey(past.closedAtMs, ordinal), { past, ordinal })
   }
 
-  /** Past opportunities in order of their end. */
   range(query: SliceQuery): readonly PastOpportunityRow[] {
     const range = rangeOfTrades(query, momentKey)
     return range === null ? [] : this.#past.range(range, query.limit)

@@ -1,6 +1,6 @@
-// Webhook deliveries with their bodies, by webhook and number. Indexes list due deliveries (by attempt kind and time),
-// finished deliveries and event ids. Each webhook has one row of totals. All rows of a change are put in one event-loop
-// tick, or none if storage rejects writes. The totals therefore match the other rows after a crash.
+// Webhook deliveries with their bodies, by webhook and number. Indexes list due deliveries, finished deliveries and
+// event ids. Each webhook has one row of totals. All rows of a change are put in one event-loop tick or rejected
+// together, so the totals match the other rows after a crash.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
@@ -43,7 +43,6 @@ const ATTEMPT_KINDS: readonly AttemptKind[] = ['first', 'retry']
 /** Maximum number of rows that one change of a delivery puts or removes. */
 const ROWS_A_CHANGE = 6
 
-/** Position of a pending delivery in the queue. */
 interface DuePosition {
   readonly dueAtMs: TimeMs
   readonly number: number
@@ -53,13 +52,13 @@ interface DuePosition {
 interface WebhookEntry {
   readonly key: Buffer
   readonly totals: OutboxTotals
-  /** No delivery below this number is pending. The search for the oldest pending one starts here. */
+  /** No delivery below this number is pending. The search for the oldest pending delivery starts here. */
   pendingFrom: number
 }
 
 /**
- * Deliveries by webhook. Reads are synchronous and include all puts of this process. Puts of one event-loop tick commit
- * together with other market rows of that tick.
+ * Reads are synchronous and include all puts of this process. Puts of one event-loop tick commit together with the
+ * tick's other market rows.
  */
 export class Outbox {
   readonly #environment: Environment
@@ -83,14 +82,13 @@ export class Outbox {
     this.#prices = new RecordTable(environment.table(TABLES.lastPrices), lastPriceCodec)
   }
 
-  /** Sets the watcher, replacing the previous one. */
   watch(watcher: OutboxWatcher): void {
     this.#watcher = watcher
   }
 
   /**
-   * Stores a pending delivery, due at `dueAtMs`, in the 'first' queue, and counts it. Returns null and stores nothing
-   * if the webhook already has a delivery of that event, or if storage rejects writes.
+   * Stores a pending delivery that is due at `dueAtMs`. Returns null and stores nothing if the webhook already has a
+   * delivery of the event, or if storage rejects writes.
    */
   create(webhook: WebhookNumber, created: NewDelivery): StoredDelivery | null {
     const { eventId, eventType, createdAtMs, dueAtMs, body } = created
@@ -136,9 +134,8 @@ export class Outbox {
   }
 
   /**
-   * Replaces status, dueAtMs, attempts and last of a stored delivery, and adjusts the counts. A pending delivery with
-   * attempts moves to the 'retry' queue. Returns false and changes nothing if the delivery was deleted or storage
-   * rejects writes.
+   * Replaces status, dueAtMs, attempts and last of a stored delivery. A pending delivery with attempts moves to the
+   * 'retry' queue. Returns false and changes nothing if the delivery was deleted or storage rejects writes.
    */
   update(webhook: WebhookNumber, change: Delivery): boolean {
     const stored = this.get(webhook, change.number)
@@ -170,7 +167,7 @@ export class Outbox {
     return true
   }
 
-  /** Pending deliveries of a queue strictly after `after`, in order of due time, then number. Returns at most `limit`. */
+  /** At most `limit` pending deliveries of a queue strictly after `after`, in order of due time, then number. */
   due({
     webhook,
     attemptKind,
@@ -192,10 +189,7 @@ export class Outbox {
     return found
   }
 
-  /**
-   * Deliveries of a webhook with a status, newest first. A list of pending deliveries also reads the finished ones
-   * between them; `prune` bounds their number.
-   */
+  /** Deliveries of a webhook with a status, newest first. */
   list({
     webhook,
     status,
@@ -229,12 +223,9 @@ export class Outbox {
     return found
   }
 
-  /** The oldest pending delivery, or null. */
   oldestPending(webhook: WebhookNumber): Delivery | null {
     const entry = this.#load(webhook)
     if (entry.totals.pending === 0) return null
-    // If deliveries are dropped in sequence, the next number is the oldest pending one. This lookup avoids a range
-    // read.
     const next = this.get(webhook, entry.pendingFrom)
     if (next?.status === 'pending') return withoutBody(next)
     const range = { from: groupKey(webhook, entry.pendingFrom), to: groupKey(webhook, LAST) }
@@ -271,7 +262,7 @@ export class Outbox {
     this.#putTotals(entry)
   }
 
-  /** The price of a market that was last sent to a webhook in a price.changed event, or null. */
+  /** The price of a market in the last price.changed event to a webhook, or null. */
   lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null {
     return this.#prices.get(lastPriceKey(webhook, market))
   }
@@ -280,7 +271,7 @@ export class Outbox {
     if (!this.#environment.accepts(2)) return
     this.#prices.put(lastPriceKey(webhook, market), price)
     const entry = this.#load(webhook)
-    // A webhook with any row needs a totals row, because `webhooks` lists the webhooks with totals.
+    // A webhook with any row needs a row of totals, because `webhooks` lists only webhooks with totals.
     if (!this.#totals.rows.has(entry.key)) this.#putTotals(entry)
   }
 
@@ -290,8 +281,8 @@ export class Outbox {
   }
 
   /**
-   * Deletes finished deliveries of the webhook, at most `rowsMax`: those beyond the newest `finishedMax`, and those
-   * created before `beforeMs`. The counts do not change. Returns true while there are more.
+   * Deletes at most `rowsMax` finished deliveries of the webhook: those beyond the newest `finishedMax`, and those
+   * created before `beforeMs`. The counts do not change. Returns true if more remain.
    */
   prune({
     webhook,
@@ -316,7 +307,7 @@ export class Outbox {
     const isMore = numbers.length > rowsMax
     if (isMore) numbers.pop()
     for (const number of numbers) {
-      // Read first, since reading a damaged row already removes the delivery.
+      // This read must come first: reading a damaged row removes the delivery.
       const eventId = this.get(webhook, number)?.eventId
       if (!this.#environment.accepts(ROWS_A_CHANGE)) return isMore
       const key = groupKey(webhook, number)
@@ -329,7 +320,7 @@ export class Outbox {
     return isMore
   }
 
-  /** Deletes all rows of a webhook, at most `rowsMax` per call. Returns true while there are more. */
+  /** Deletes at most `rowsMax` rows of a webhook. Returns true if more remain. */
   clear(webhook: WebhookNumber, rowsMax: number): boolean {
     if (!this.#environment.accepts(rowsMax)) return true
     const range = webhookRange(webhook)
@@ -348,12 +339,12 @@ export class Outbox {
     return false
   }
 
-  /** Webhooks with a totals row. Rows of webhooks that WebhookTable does not contain are orphaned. */
+  /** Webhooks with a row of totals, including webhooks that were removed. */
   *webhooks(): Iterable<WebhookNumber> {
     for (const { key } of this.#totals.rows.all()) yield webhookNumber(key.readUInt32BE(0))
   }
 
-  /** The highest webhook number that has rows; 0 if there is none. */
+  /** The highest webhook number that has rows. 0 if there is none. */
   lastWebhook(): number {
     const last = this.#totals.rows.first({ ...EVERY_KEY, isReverse: true })
     return last === null ? 0 : last.key.readUInt32BE(0)
@@ -373,7 +364,7 @@ export class Outbox {
     return made
   }
 
-  /** Recomputes the totals from the stored rows, for a new webhook or if the stored totals are damaged. */
+  /** Recomputes the totals from the stored rows, for a new webhook or after damage. */
   #recount(webhook: WebhookNumber): OutboxTotals {
     const totals = noTotals()
     for (const row of this.#deliveries.rows.all(webhookRange(webhook))) {
@@ -387,7 +378,7 @@ export class Outbox {
     return totals
   }
 
-  /** Removes a delivery whose row is damaged. A pending one is counted as dropped. */
+  /** Removes a delivery whose row is damaged. A pending delivery is counted as dropped. */
   #giveUp(webhook: WebhookNumber, number: number): void {
     if (!this.#environment.accepts(ROWS_A_CHANGE)) return
     const { totals } = this.#load(webhook)
@@ -419,14 +410,13 @@ function addPending(totals: OutboxTotals, count: number, byteCount: number): voi
   totals.pendingBytes = totals.pending > 0 ? Math.max(0, totals.pendingBytes + byteCount) : 0
 }
 
-/** The key of a delivery in the due index. Null if the delivery is not pending. */
+/** Null if the delivery is not pending. */
 function dueKeyOf(webhook: WebhookNumber, delivery: StoredDelivery): Buffer | null {
   const { status, attempts, dueAtMs, number } = delivery
   if (status !== 'pending' || dueAtMs === null) return null
   return dueKey(webhook, attempts > 0 ? 'retry' : 'first', { dueAtMs, number })
 }
 
-/** A delivery as lists return it. */
 function withoutBody({ body: _, ...delivery }: StoredDelivery): Delivery {
   return delivery
 }

@@ -1,5 +1,5 @@
-// A market's prices of one UTC day as its venue reports them, packed like ticks. Days have no age limit. They are
-// deleted with their market, or above the size limit. A second index orders them by the time of their last read.
+// A market's prices of one UTC day as its venue reports them. Days are deleted with their market, or above the storage
+// size limit in the order of their last read from the venue.
 
 import { mapped, record, time } from '../engine/codec.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -26,7 +26,6 @@ const dayCodec = listed(
   ),
 )
 
-/** A stored day, with the hour in which it was last read from the venue. */
 export interface ReadDay {
   readonly kind: 'pastPrices'
   readonly hour: number
@@ -58,7 +57,7 @@ export class PastPrices {
     return this.#days.get(groupKey(market, day))
   }
 
-  /** The day whose last read from the venue is the oldest, at hour granularity. */
+  /** The day that was read from the venue the longest time ago, by hours. */
   oldestRead(): ReadDay | null {
     const row = this.#reads.first(EVERY_KEY)
     if (row === null) return null
@@ -67,17 +66,15 @@ export class PastPrices {
     return { kind: 'pastPrices', hour: readInteger(key, 0), market, day }
   }
 
-  /** Removes a day that `oldestRead` returned. */
   removeRead({ hour, market, day }: ReadDay): Removed {
     this.#reads.remove(readKey(hour, market, day))
     const past = this.get(market, day)
-    // The index row may be obsolete: a record that replaces a damaged one cannot remove the old index row.
+    // The index row may be obsolete: a record that replaces a damaged record cannot remove the old index row.
     if (past !== null && hourOf(past) !== hour) return { rowCount: 0, byteCount: 0 }
     const range = { from: groupKey(market, day), to: groupKey(market, day + 1) }
     return this.#days.rows.removeRange(range, 1)
   }
 
-  /** Removes all days of a market. */
   removeMarket(market: MarketNumber): void {
     for (const row of [...this.#days.rows.all(groupRange(market))]) {
       const past = this.#days.decode(row)

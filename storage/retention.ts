@@ -1,8 +1,7 @@
-// Deletes expired rows in batches: first the oldest hour of all markets, of any kind; then coverage and past
-// opportunities; then runs without trades. Accounts and hour bars are never deleted. Age limits are whole hours
-// (retention-time.ts). Snapshots have their own age limit. Past prices have none. Above the size limit the oldest hours
-// and past prices are deleted too. Pages become free only with the next commit, so bytes of uncommitted removals are
-// subtracted from the size.
+// Deletes expired rows in batches: first the oldest hour of all markets, then coverage and past opportunities, then
+// runs without trades. Accounts and hour bars are never deleted. Above the size limit, the oldest hours and past prices
+// are also deleted. Pages become free only with the next commit, so bytes of uncommitted removals are subtracted from
+// the size.
 
 import { snapshotRetentionDays } from '../engine/limits.ts'
 import { firstRetainedHour } from '../engine/retention-time.ts'
@@ -23,7 +22,6 @@ import type { Trades } from './trades.ts'
 
 interface RetentionParts {
   readonly environment: Environment
-  /** Hours in which markets have trades, ticks or minute bars. */
   readonly hours: Hours
   readonly snapshotHours: Hours
   readonly trades: Trades
@@ -39,14 +37,14 @@ interface RetentionParts {
 
 export class Retention {
   readonly #parts: RetentionParts
-  /** Bytes of rows that were removed but not yet committed. */
+  /** Bytes of removed rows whose removal is not committed. */
   #bytesUnderWay = 0
 
   constructor(parts: RetentionParts) {
     this.#parts = parts
   }
 
-  /** Removes at most `rowsMax` rows. Returns true if there may be more to remove. */
+  /** Removes at most `rowsMax` rows. Returns true if more rows may have to be removed. */
   prune(limits: PruneLimits): boolean {
     const { environment, coverage, opportunities, runs, losses, trades } = this.#parts
     const firstRetained = firstRetainedHour(limits.nowMs, limits.retentionDays)
@@ -64,7 +62,6 @@ export class Retention {
       bytes += removed.byteCount
     }
     if (bytes > 0) this.#track(bytes)
-    // If a call has removed `rowsMax` rows, the next call checks the remaining tables.
     if (rowsLeft > 0) rowsLeft -= coverage.prune(firstRetained * HOUR_MS, rowsLeft)
     if (rowsLeft > 0) rowsLeft -= opportunities.prune(firstRetained * HOUR_MS, rowsLeft)
     if (rowsLeft <= 0) return true
@@ -73,7 +70,6 @@ export class Retention {
     return losses.prune(runs.oldest() ?? 0, rowsLeft) === rowsLeft
   }
 
-  /** The oldest hour or day to delete, or null. */
   #next(limits: {
     readonly firstRetained: number
     readonly firstRetainedSnapshot: number

@@ -1,5 +1,5 @@
-// Runs: each start of the engine with the epoch of its streams, numbered from 1. The oldest are deleted first, so
-// stored numbers have no gaps.
+// Each start of the engine is a run with its own epoch, numbered from 1. The oldest runs are deleted first, so stored
+// numbers have no gaps.
 
 import { number, orNull, record, since, stated, text, time } from '../engine/codec.ts'
 import { retainedRunsMax } from '../engine/limits.ts'
@@ -42,12 +42,12 @@ export class Runs {
     if (run !== null) this.#runs.put(numberKey(number), { ...run, endOffset })
   }
 
-  /** Stored runs, oldest first; see Storage.prune. */
+  /** Oldest first. */
   all(): readonly Run[] {
     return [...this.#runs.all()]
   }
 
-  /** Removes at most `rowsMax` of the oldest runs, and stops at the first one that `hasTrades`. Returns their number. */
+  /** Removes at most `rowsMax` of the oldest runs, and stops at the first run that `hasTrades`. Returns their number. */
   prune(rowsMax: number, hasTrades: (run: number) => boolean): number {
     const last = this.#newest() ?? 0
     for (let removed = 0; removed < rowsMax; removed += 1) {
@@ -59,7 +59,7 @@ export class Runs {
     return rowsMax
   }
 
-  /** The number of the oldest stored run, or null. */
+  /** Null if no run is stored. */
   oldest(): number | null {
     return this.#runs.rows.first(EVERY_KEY)?.key.readUInt32BE(0) ?? null
   }

@@ -1,5 +1,5 @@
 // The two secret files of DATA_DIR, both with mode 600. `secrets` is created on first use. `local-key` is the key of
-// the local account. Their contents are never logged.
+// the local account. Never log their contents.
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import { parseObject, readText, writeDurably } from './lmdb/durable-file.ts'
 
 interface Secrets {
-  /** Signs tokens; 64 hex digits. */
+  /** Signs login tokens. 64 hex digits. */
   readonly jwtSecret: string
-  /** Encrypts webhook secrets; 64 hex digits. */
+  /** Encrypts webhook secrets. 64 hex digits. */
   readonly secretsKey: string
 }
 
 /**
- * Loads the secrets of a data folder, or creates them on first use. Throws if the file is damaged, because new secrets
- * would end every session and make encrypted data unreadable.
+ * Loads the secrets of a data folder, or creates them on first use. Throws if the file is damaged: new secrets would
+ * end every session and make encrypted data unreadable.
  */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets')
@@ -37,13 +37,13 @@ export function loadSecrets(dataDir: string): Secrets {
   return made
 }
 
-/** The key of the local account. Null before the first start. */
+/** Null before the first start. */
 export function readLocalKey(dataDir: string): string | null {
   const text = readText(join(dataDir, 'local-key'))?.trim() ?? ''
   return text === '' ? null : text
 }
 
-/** Stores the key of the local account, so that every start can print it. */
+/** Stored so that every start can print the key. */
 export function writeLocalKey(dataDir: string, key: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   writeDurably(join(dataDir, 'local-key'), `${key}\n`)

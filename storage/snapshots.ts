@@ -1,5 +1,3 @@
-// Book snapshots: one row per market and moment. There are so many that they expire after two days.
-
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type { BookSnapshot, SnapshotQuery } from './contract/rows.ts'
@@ -22,7 +20,7 @@ export class Snapshots {
     this.#count = this.#snapshots.rows.committedCount()
   }
 
-  /** Stores a snapshot and replaces one of the same millisecond. Drops levels beyond `bookSnapshotLevels`. */
+  /** Replaces a snapshot of the same millisecond. Drops levels beyond `bookSnapshotLevels`. */
   put(market: MarketNumber, snapshot: BookSnapshot): void {
     const key = groupKey(market, snapshot.timeMs)
     if (!this.#snapshots.rows.has(key)) this.#count += 1
@@ -48,7 +46,7 @@ export class Snapshots {
     return this.#count
   }
 
-  /** Removes at most `rowsMax` of a market's snapshots before `beforeMs`, oldest first. */
+  /** Removes at most `rowsMax` snapshots of a market before `beforeMs`, oldest first. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const keys = { from: groupKey(market, FIRST), to: groupKey(market, beforeMs) }

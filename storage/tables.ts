@@ -1,7 +1,7 @@
-// The complete disk layout: environments, their tables, and the keys and records of each table. Writes to the
-// environment `accounts` are durable before the caller is answered. `market` holds data that the venues can send again.
-// Numbers in keys are big-endian, so that byte order is numeric order (keys.ts): markets, runs and webhooks are u32,
-// times, days and hours u64. Venues and kinds have one byte, addresses 20.
+// The complete disk layout: environments, their tables, and the keys and records of each table. A write to `accounts`
+// is durable before the caller receives its result. `market` holds data that the venues can send again. In keys,
+// markets, runs and webhooks are u32, and times, days and hours u64, all big-endian. Venues and kinds have one byte,
+// addresses 20.
 
 /** The version of this layout. The sentinel of each environment contains it. */
 export const FORMAT_VERSION = 8
@@ -9,15 +9,14 @@ export const FORMAT_VERSION = 8
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
 
-/** One named LMDB database. */
 export interface TableLayout {
   readonly name: string
   readonly environment: EnvironmentName
-  /** Number of leading key bytes that are equal within a range. Uncommitted rows are sorted per group of these bytes. */
+  /** Number of leading key bytes that are equal within a range. Uncommitted rows are sorted per group of equal bytes. */
   readonly groupBytes: number
   /**
-   * Whether lmdb-js compresses values above 1,000 bytes with LZ4. It is part of the fingerprint, so it can never
-   * change.
+   * Whether lmdb-js compresses values above 1,000 bytes with LZ4. Never change: the fingerprint of the files contains
+   * it.
    */
   readonly isCompressed: boolean
   /** Whether records carry a CRC-32 over key and body. */
@@ -50,7 +49,7 @@ export const TABLES = {
   /** name → number; the webhook table uses `last_webhook_number` */
   accountMarks: table('accounts', 'accountMarks', { isChecked: true }),
 
-  /** venue, both native market ids, or `family` and two patterns → an operator's override */
+  /** either venue and both native market ids, or `family` and two patterns → an operator's override */
   matchOverrides: table('accounts', 'matchVerdicts', { isChecked: true }),
 
   /** market of venue a → StoredMatch */
@@ -67,13 +66,13 @@ export const TABLES = {
   eventDetails: table('market', 'eventDetails', { isCompressed: true }),
   /** market, timeMs, ordinal → StoredTrade; packed (lmdb/packed-table.ts) */
   trades: table('market', 'trades', { groupBytes: 4, isChecked: true }),
-  /** market → the venue's token of each outcome, which trade ids repeat */
+  /** market → the venue's token of each outcome */
   tradeTokens: table('market', 'tradeTokens', { isChecked: true }),
   /** market, hash of native trade id → (timeMs, ordinal) of every trade with that hash */
   tradeIds: table('market', 'tradeIds', { groupBytes: 4 }),
   /** run, offset → key in `trades`; packed */
   tradeOffsets: table('market', 'tradeOffsets', { groupBytes: 4 }),
-  /** venue, timeMs, ordinal among the venue's → market and ordinal of the trade (8 bytes); packed */
+  /** venue, timeMs, ordinal among the venue's trades → market and ordinal of the trade (8 bytes); packed */
   venueTrades: table('market', 'venueTrades', { groupBytes: 1 }),
   /** market, size, startMs → Bar */
   bars: table('market', 'bars', { groupBytes: 4, isChecked: true }),
@@ -83,19 +82,19 @@ export const TABLES = {
   ticks: table('market', 'ticks', { groupBytes: 4 }),
   /** market, day → PastDay; deleted only with the market or under size pressure */
   pastPrices: table('market', 'pastPrices', { groupBytes: 4 }),
-  /** hour in which a day was read, market, day → nothing; the order of deletion above the size limit */
+  /** hour in which a day was read, market, day → nothing; gives the order of deletion above the size limit */
   pastPriceReads: table('market', 'pastPriceReads'),
   /** venue, fromMs → toMs */
   coverage: table('market', 'coverage', { groupBytes: 1 }),
-  /** hour, kind, market → nothing; lets retention find the markets with rows of a kind in an hour */
+  /** hour, kind, market → nothing */
   hours: table('market', 'hours'),
-  /** As `hours`, for snapshots, which have their own age limit */
+  /** hour, kind, market → nothing; for snapshots, which have their own age limit */
   snapshotHours: table('market', 'snapshotHours'),
   /** market → Checkpoint */
   checkpoints: table('market', 'checkpoints'),
   /** run → epoch and start */
   runs: table('market', 'runs'),
-  /** run, trade offset at that moment, ordinal → TradeLoss */
+  /** run, trade offset when the gap was sent, ordinal → TradeLoss */
   losses: table('market', 'losses'),
   /** timeMs, ordinal → StoredWhale */
   whales: table('market', 'whales', { isChecked: true }),
@@ -111,13 +110,13 @@ export const TABLES = {
   openOpportunities: table('market', 'openOpportunities', { isChecked: true }),
   /** webhook, number of the delivery → StoredDelivery with its body */
   deliveries: table('market', 'deliveries', { groupBytes: 4, isChecked: true }),
-  /** webhook, attempt kind, due time, number → nothing; pending deliveries with a due time */
+  /** webhook, attempt kind, due time, number → nothing; only pending deliveries */
   dueDeliveries: table('market', 'dueDeliveries', { groupBytes: 5 }),
   /** webhook, number → status and creation time (9 bytes): deliveries that are not pending */
   finishedDeliveries: table('market', 'finishedDeliveries', { groupBytes: 4 }),
   /** webhook, event id → number of its delivery */
   deliveryEvents: table('market', 'deliveryEvents', { groupBytes: 4 }),
-  /** webhook → counts, last number, time since which all attempts failed */
+  /** webhook → counts, last number, time since which all attempts have failed */
   outboxTotals: table('market', 'outboxTotals', { isChecked: true }),
   /** webhook, market → the price last sent */
   lastPrices: table('market', 'lastPrices', { groupBytes: 4, isChecked: true }),
@@ -137,10 +136,10 @@ export const TABLES = {
 
 export const TABLE_LAYOUTS: readonly TableLayout[] = Object.values(TABLES)
 
-/** Table of each environment's sentinel. It is not in TABLES, because it describes the environment itself. */
+/** Not in TABLES, because it describes the environment itself. */
 export const SENTINEL_TABLE = 'sentinel'
 
-/** Permanent options of an environment's files. An environment with a different text is not opened. */
+/** Permanent options of an environment's files. An environment with a different fingerprint is not opened. */
 export function fingerprint(environment: EnvironmentName): string {
   const compressed = TABLE_LAYOUTS.filter((one) => one.environment === environment)
     .filter((one) => one.isCompressed)

@@ -1,4 +1,4 @@
-// Ticks: one row per market and hour, with the last price of each second (two to four bytes a tick).
+// One row per market and hour, with the last price of each second.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
@@ -33,7 +33,7 @@ export class Ticks {
     return this.#ticks.get(groupKey(market, hour))
   }
 
-  /** The newest tick at or before `timeMs`; null if none is stored. */
+  /** The newest tick at or before `time`. Null if none is stored. */
   at(market: MarketNumber, time: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
     const to = groupKey(market, Math.floor(time / HOUR_MS) + 1)
     let found: { price: PriceMicros; timeMs: TimeMs } | null = null
@@ -45,13 +45,12 @@ export class Ticks {
     return found
   }
 
-  /** The hour of the oldest stored tick; null if there is none. */
+  /** Null if no tick is stored. */
   oldestHour(market: MarketNumber): number | null {
     const row = this.#ticks.rows.first(groupRange(market))
     return row === null ? null : readInteger(row.key, 4)
   }
 
-  /** Removes one hour. */
   removeHour(market: MarketNumber, hour: number): Removed {
     const range = { from: groupKey(market, hour), to: groupKey(market, hour + 1) }
     return this.#ticks.rows.removeRange(range, 1)

@@ -1,14 +1,14 @@
-// Key ranges of queries for trades of a market, trades of a venue, whales and past opportunities. A range covers the
-// query's times, strictly after the previous page's position.
+// Key ranges of queries for trades, whales and past opportunities. A range covers the query's times, strictly after the
+// previous page's position.
 
 import type { SliceQuery } from './contract/rows.ts'
 import type { KeyRange } from './lmdb/pending.ts'
 import type { Row } from './lmdb/table.ts'
 
-/** Builds a key from time and ordinal. The ordinal is the last 4 bytes. */
+/** The ordinal must be the last 4 bytes of the key. */
 export type KeyOf = (timeMs: number, ordinal: number) => Buffer
 
-/** The key range of a query, with keys from `keyOf`. Null if the range is empty. */
+/** Null if the range is empty. */
 export function rangeOfTrades(
   { fromMs, toMs, after, order }: SliceQuery,
   keyOf: KeyOf,
@@ -27,7 +27,7 @@ export function rangeOfTrades(
   return from.compare(to) < 0 ? { from, to, isReverse } : null
 }
 
-/** One past the last ordinal of a millisecond. */
+/** The last ordinal of a millisecond plus one. */
 export function nextOrdinal(
   table: { first(range: KeyRange): Row | null },
   keyOf: KeyOf,

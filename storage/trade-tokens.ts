@@ -1,5 +1,5 @@
-// The token of each outcome of venue a markets. Trade ids contain the token, so it is stored once per market and
-// outcome while the market has trades.
+// The token of each outcome of venue a markets. Trade ids contain the token, so each token is stored once while the
+// market has trades.
 
 import { texts } from '../engine/codec.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -10,7 +10,6 @@ import { listed } from './records/records.ts'
 import type { Tokens } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 
-/** Maximum number of markets in the cache; above it the cache is cleared. */
 const CACHED_MAX = 20_000
 
 export class TradeTokens implements Tokens {
@@ -37,7 +36,6 @@ export class TradeTokens implements Tokens {
     return true
   }
 
-  /** Removes a market that no longer has trades. */
   remove(market: MarketNumber): void {
     if (this.#of(market).length > 0) this.#tokens.rows.remove(numberKey(market))
     this.#cached.delete(market)

@@ -1,7 +1,6 @@
-// Trades by market, time and ordinal. Indexes find them by native id, by run and offset for resuming streams, and by
-// venue (venue-trades.ts). A put writes all rows in one event-loop tick, so they are committed atomically. The id index
-// contains 64-bit hashes; ids with equal hashes are compared as text. All tables except the id index are packed
-// (lmdb/packed-table.ts).
+// Trades by market, time and ordinal. Indexes find trades by native id, by run and offset, and by venue. A put writes
+// all rows in one event-loop tick, so that they commit atomically. The id index contains 64-bit hashes; ids with equal
+// hashes are compared as text.
 
 import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'
@@ -37,19 +36,18 @@ import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 import { TradeTokens } from './trade-tokens.ts'
 import { type VenuePosition, VenueTrades } from './venue-trades.ts'
 
-/** Approximate bytes that a trade's index rows take on disk. */
+/** Approximate bytes of a trade's index rows on disk. */
 const INDEX_BYTES = 85
-/** Maximum number of markets in the ordinal cache; above it the cache is cleared. */
 const CACHED_MAX = 20_000
 
-/** The next ordinal of a market. It applies to trades that are not older than the market's newest trade. */
+/** The next ordinal of a market, for trades that are not older than the market's newest trade. */
 interface OrdinalState {
   newestMs: number
   lastMs: number
   nextOrdinal: number
 }
 
-/** The row of the id index for a hash. It refers to all trades with that hash; null if there is none. */
+/** The row of the id index for a hash. Null if no trade has the hash. */
 interface IdLookup {
   readonly market: MarketNumber
   readonly nativeId: string
@@ -67,7 +65,7 @@ export class Trades {
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
   readonly #ordinals = new Map<MarketNumber, OrdinalState>()
-  /** The last result of `has`, until the index changes. `put` uses it if it is for the same trade. */
+  /** The last result of `has`, until the index changes. `put` reuses the result for the same trade. */
   #lastLookup: IdLookup | null = null
   #count: number
 
@@ -85,7 +83,7 @@ export class Trades {
     this.#count = this.#ids.committedCount()
   }
 
-  /** Whether a trade with this native id is stored for the market, committed or not. */
+  /** Includes uncommitted trades. */
   has(market: MarketNumber, nativeId: string): boolean {
     this.#lastLookup = this.#lookUp(market, nativeId)
     return this.#lastLookup.row !== null && this.#find(market, nativeId) !== null
@@ -135,7 +133,7 @@ export class Trades {
     return this.#find(market, nativeId)?.trade ?? null
   }
 
-  /** Trades of [fromMs, toMs], newest first or oldest first, at most `limit` rows. */
+  /** At most `limit` trades within [fromMs, toMs], newest first or oldest first. */
   range(query: SliceQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
     const { market, limit } = query
     const trades: StoredTrade[] = []
@@ -149,7 +147,7 @@ export class Trades {
     return trades
   }
 
-  /** Trades that a run published with an offset above `offset`, in order of offset. Used to resume streams. */
+  /** Trades that a run published with an offset above `offset`, in order of offset. */
   rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[] {
     const { run, offset, limit } = query
     const from = groupKey(run, offset + 1)
@@ -164,7 +162,7 @@ export class Trades {
     return found
   }
 
-  /** As `rangeByOffset`, but returns only positions. Ten times as fast, because it does not read the trades. */
+  /** Like `rangeByOffset`, but returns only positions. It is faster because it does not read the trades. */
   locationsByOffset(query: OffsetQuery): readonly OffsetLocation[] {
     const { run, offset, limit } = query
     const locations: OffsetLocation[] = []
@@ -183,14 +181,14 @@ export class Trades {
     return locations
   }
 
-  /** The newest offset of a run's stored trades; 0 if it has none. */
+  /** 0 if the run has no stored trades. */
   newestOffset(run: number): number {
     const to = groupKey(run, LAST)
     const row = this.#offsets.first({ from: groupKey(run, 0), to, isReverse: true })
     return row === null ? 0 : readInteger(row.key, 4)
   }
 
-  /** Time of the market's newest trade; null if it has none. */
+  /** Null if the market has no trades. */
   newestMs(market: MarketNumber): TimeMs | null {
     const newest = this.#ordinalState(market).newestMs
     return newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest)
@@ -202,8 +200,8 @@ export class Trades {
   }
 
   /**
-   * Trades of all markets of a venue, newest or oldest first. Positions contain the ordinal among the venue's trades of
-   * the millisecond. It is assigned when the trade is stored, starts at 0 and never changes.
+   * Trades of all markets of a venue, newest or oldest first. A position's ordinal counts the venue's trades of the
+   * millisecond from 0. It is assigned when the trade is stored and never changes.
    */
   rangeOfVenue(query: SliceQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
     const found: VenueTrade[] = []
@@ -216,23 +214,21 @@ export class Trades {
     return found
   }
 
-  /** Times of the venue's oldest and newest trade. Null if the venue has none. Costs two lookups. */
+  /** Times of the venue's oldest and newest trade. Null if the venue has none. */
   extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null {
     return this.#byVenue.extent(venue)
   }
 
-  /** Number of stored trades. */
   count(): number {
     return this.#count
   }
 
-  /** Whether any stored trade belongs to this run. */
   hasRun(run: number): boolean {
     const to = groupKey(run, LAST)
     return this.#offsets.first({ from: groupKey(run, 0), to }) !== null
   }
 
-  /** Removes at most `rowsMax` of a market's trades before `beforeMs`, oldest first. */
+  /** Removes at most `rowsMax` trades of a market before `beforeMs`, oldest first. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const rows: Row[] = []
@@ -299,7 +295,7 @@ export class Trades {
     return { market, nativeId, hash, row }
   }
 
-  /** One past the last ordinal of that millisecond. Needs no read if trades arrive in order. */
+  /** The last ordinal of the millisecond plus one. Needs no read if trades arrive in order. */
   #nextOrdinal(market: MarketNumber, time: number): number {
     const state = this.#ordinalState(market)
     if (time > state.newestMs) {
@@ -337,7 +333,7 @@ function marketRange(market: MarketNumber) {
   return { from: tradeKey(market, FIRST, 0), to: tradeKey(market, LAST, 0) }
 }
 
-/** UTF-8 cannot represent a lone surrogate, so ids are compared in the form in which they are stored. */
+/** UTF-8 cannot represent a lone surrogate, so ids are compared in their stored form. */
 function isSameText(stored: string, requested: string): boolean {
   return stored === requested || stored === Buffer.from(requested).toString()
 }

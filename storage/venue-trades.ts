@@ -1,5 +1,5 @@
 // Index of the trades of all markets of a venue, in order of time and of an ordinal within the millisecond. Index row
-// and trade record refer to each other, so both are removed together.
+// and trade record refer to each other and are removed together.
 
 import type { VenueKey } from '../engine/ids.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
@@ -12,10 +12,8 @@ import { keyOfVenueRow, type TradeLocation, venueRow } from './records/trade-loc
 import { TABLES } from './tables.ts'
 import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 
-/** Maximum number of milliseconds per venue whose next ordinals are cached. */
 const RECENT_MS = 4_096
 
-/** The position of a trade among its venue's trades. */
 export interface VenuePosition {
   readonly venue: VenueKey
   readonly ordinal: number
@@ -29,7 +27,7 @@ export class VenueTrades {
     this.#index = new PackedTable(environment.table(TABLES.venueTrades))
   }
 
-  /** Assigns the trade's ordinal among the venue's trades and indexes it. */
+  /** Assigns the trade's ordinal among the venue's trades of the millisecond. */
   put(venue: VenueKey, location: TradeLocation): VenuePosition {
     const ordinal = this.#nextOrdinal(venue, location.timeMs)
     this.#index.put(venueTradeKey(venue, location.timeMs, ordinal), venueRow(location))
@@ -37,8 +35,8 @@ export class VenueTrades {
   }
 
   /**
-   * Removes the index row of a trade. `recorded` is from the trade's record. If it is null (damaged), the row is
-   * searched.
+   * Removes the index row of a trade. `recorded` is the position in the trade's record. If the record is damaged
+   * (null), the row is searched.
    */
   remove(key: Buffer, recorded: VenuePosition | null): void {
     const position = recorded ?? this.#find(key)
@@ -48,7 +46,7 @@ export class VenueTrades {
     this.#recentOf(position.venue).invalidate(time)
   }
 
-  /** Finds the index row of this trade by checking every row of its millisecond. */
+  /** Checks every row of the trade's millisecond. */
   #find(key: Buffer): VenuePosition | null {
     const time = readInteger(key, 4)
     for (const venue of VENUE_KEYS) {
@@ -64,7 +62,7 @@ export class VenueTrades {
     return null
   }
 
-  /** Calls `visit` with keys of trades and their venue ordinals until it returns false. */
+  /** Calls `visit` with keys of trades and their venue ordinals until `visit` returns false. */
   scan(
     query: SliceQuery & { readonly venue: VenueKey },
     visit: (key: Buffer, venueOrdinal: number) => boolean,
@@ -88,7 +86,7 @@ export class VenueTrades {
     }
   }
 
-  /** One past the last ordinal of that millisecond. Reads the table only for trades that arrive late. */
+  /** The last ordinal of the millisecond plus one. Reads the table only for trades that arrive late. */
   #nextOrdinal(venue: VenueKey, time: number): number {
     const recent = this.#recentOf(venue)
     const keyOf = (atMs: number, one: number) => venueTradeKey(venue, atMs, one)
@@ -109,9 +107,9 @@ export class VenueTrades {
   }
 }
 
-/** The next ordinals of a venue's recent milliseconds. */
+/** Caches the next ordinals of a venue's recent milliseconds. */
 class Recent {
-  /** A later millisecond that has no entry has no trades. */
+  /** A later millisecond without an entry has no trades. */
   #floorMs: number
   readonly #next = new Map<number, number>()
 
@@ -119,19 +117,19 @@ class Recent {
     this.#floorMs = floorMs
   }
 
-  /** The next ordinal of a millisecond. Null if the cache does not know it. */
+  /** Null if the millisecond is not cached. */
   next(time: number): number | null {
     return this.#next.get(time) ?? (time > this.#floorMs ? 0 : null)
   }
 
   assign(time: number, ordinal: number): void {
-    // Evicting the oldest entry each time is slow: the iterator of a map passes all removed entries before it.
+    // The cache is cleared as a whole: evicting the oldest entry is slow, because a map's iterator passes all removed
+    // entries first.
     if (this.#next.size >= RECENT_MS)
       for (const cached of this.#next.keys()) this.invalidate(cached)
     this.#next.set(time, ordinal + 1)
   }
 
-  /** Removes a millisecond from the cache. Its next ordinal must then be read from the table. */
   invalidate(time: number): void {
     this.#next.delete(time)
     this.#floorMs = Math.max(this.#floorMs, time)

@@ -1,5 +1,5 @@
-// Wallets: their profiles, ledgers in packed blocks, P&L states, owner addresses and traded markets. Blocks and P&L
-// states are opaque bytes with a checksum. Retention never deletes them.
+// Wallets: profiles, ledgers in packed blocks, P&L states, owner addresses and traded markets. Retention never deletes
+// them.
 
 import { type NativeMarketId, type WalletAddress, walletAddress } from '../engine/ids.ts'
 import type { StoredWallet, StoredWalletMarket, WalletHead } from './contract/wallets.ts'
@@ -17,7 +17,7 @@ import {
 } from './records/wallet.ts'
 import { TABLES } from './tables.ts'
 
-/** Decodes to a copy, because stored bytes must not change or be transferred to a thread before they are committed. */
+/** Decodes to a copy: stored bytes must not change or be transferred to a thread before they are committed. */
 const packedCodec: RecordCodec<Uint8Array<ArrayBuffer>> = {
   newest: 1,
   encode: (body) => body,
@@ -44,7 +44,7 @@ export class StoredWallets {
     this.#count = wallets.committedCount()
   }
 
-  /** All wallets in order of address; read at startup. */
+  /** In order of address. */
   all(): Iterable<StoredWallet> {
     return this.#wallets.all()
   }
@@ -53,7 +53,7 @@ export class StoredWallets {
     return this.#wallets.get(addressKey(proxy))
   }
 
-  /** As `get`, but does not decode the hours. Takes about 10 µs. */
+  /** Like `get`, but without the hours. */
   head(proxy: WalletAddress): WalletHead | null {
     return this.#heads.get(addressKey(proxy))
   }
@@ -78,10 +78,7 @@ export class StoredWallets {
     return this.#count
   }
 
-  /**
-   * A block, numbered from the start of its ledger version. Null if it is missing or damaged. The caller owns the
-   * bytes.
-   */
+  /** Null if the block is missing or damaged. The caller owns the bytes. */
   block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null {
     return this.#blocks.get(blockKey(proxy, index))
   }
@@ -90,7 +87,7 @@ export class StoredWallets {
     this.#blocks.put(blockKey(proxy, index), bytes)
   }
 
-  /** The P&L state. Null if it is missing or damaged; the caller can then recompute it from the ledger. */
+  /** Null if the state is missing or damaged. The caller can then recompute it from the ledger. */
   pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
     return this.#pnlStates.get(addressKey(proxy))
   }
@@ -99,16 +96,15 @@ export class StoredWallets {
     this.#pnlStates.put(addressKey(proxy), bytes)
   }
 
-  /** Removes blocks with this number and above, up to the first missing one. */
+  /** Removes blocks from this number on, up to the first missing block. */
   removeBlocks(proxy: WalletAddress, from: number): void {
     const { rows } = this.#blocks
-    // Block numbers have no gaps. This also removes blocks that a crash left after the last counted one.
+    // Block numbers have no gaps. The loop also removes blocks that a crash left after the last counted block.
     for (let index = from; rows.has(blockKey(proxy, index)); index += 1) {
       rows.remove(blockKey(proxy, index))
     }
   }
 
-  /** Markets that wallets traded. */
   market(id: NativeMarketId): StoredWalletMarket | null {
     return this.#markets.get(walletMarketKey(id))
   }

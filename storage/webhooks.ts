@@ -1,5 +1,5 @@
-// Webhooks in order of their numbers. The last assigned number has its own row, written in the same event-loop tick. A
-// number is therefore never reused after a removal or a crash.
+// The last assigned number has its own row, written in the same event-loop tick as the webhook. Numbers are therefore
+// never reused after a removal or a crash.
 
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
 import type { Environment } from './lmdb/environment.ts'
@@ -20,8 +20,8 @@ export class Webhooks {
   #last: number
 
   /**
-   * `usedUpTo`: the highest webhook number in other tables. After a restore of older accounts the outbox may contain
-   * deliveries of unknown webhooks, which a new webhook must not inherit.
+   * `usedUpTo`: the highest webhook number in other tables. After a restore of an older backup, a new webhook must not
+   * inherit the deliveries of an unknown webhook.
    */
   constructor(environment: Environment, usedUpTo: number) {
     this.#environment = environment
@@ -37,7 +37,6 @@ export class Webhooks {
     return this.#webhooks.all()
   }
 
-  /** Assigns the webhook its number, which is never reused. */
   async create(webhook: Omit<Webhook, 'number'>): Promise<Webhook> {
     this.#last += 1
     const stored = { ...webhook, number: webhookNumber(this.#last) }
@@ -47,7 +46,7 @@ export class Webhooks {
     return stored
   }
 
-  /** Replaces a webhook. Does nothing if it was removed, so that a late change does not restore it. */
+  /** Does nothing if the webhook was removed, so that a late change does not restore it. */
   put(webhook: Webhook): Promise<void> {
     const key = numberKey(webhook.number)
     if (this.#webhooks.rows.has(key)) this.#webhooks.put(key, webhook)

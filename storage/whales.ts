@@ -1,6 +1,5 @@
-// Whales of all markets in order of time. Indexes find them by market, by id, and by run and offset for resuming
-// streams. A put writes all rows in one event-loop tick, so they are committed atomically. Retention never deletes
-// whales.
+// Whales of all markets in order of time. Indexes find whales by market, by id, and by run and offset. A put writes all
+// rows in one event-loop tick, so that they commit atomically. Retention never deletes whales.
 
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -32,7 +31,7 @@ import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 const PRESENT = Buffer.of(1)
 const KEY_BYTES = 12
 
-/** Ordinals distinguish whales of the same millisecond, across all markets. */
+/** Ordinals distinguish whales of the same millisecond across all markets. */
 export class Whales {
   readonly #whales: RecordTable<WhaleRow>
   readonly #ids: Table
@@ -51,13 +50,13 @@ export class Whales {
     this.#count = this.#whales.rows.committedCount()
   }
 
-  /** A whale by its id, which is the id of the trade of its first fill. */
+  /** The id of a whale is the id of the trade of its first fill. */
   get(market: MarketNumber, nativeId: string): StoredWhale | null {
     const keys = this.#ids.get(tradeIdKey(market, this.#hash(nativeId)))
     if (keys === null) return null
     for (let start = 0; start + KEY_BYTES <= keys.length; start += KEY_BYTES) {
       const row = this.#whales.get(keys.subarray(start, start + KEY_BYTES))
-      // UTF-8 cannot represent a lone surrogate, so ids are compared in the form in which they are stored.
+      // UTF-8 cannot represent a lone surrogate, so ids are compared in their stored form.
       const stored = row?.whale.nativeId
       if (stored === nativeId || stored === Buffer.from(nativeId).toString())
         return row?.whale ?? null
@@ -81,8 +80,8 @@ export class Whales {
   }
 
   /**
-   * Replaces a stored whale of the same id, time and ordinal, after more fills or after publication. Does nothing if it
-   * is not stored, because a full disk may have rejected it.
+   * Replaces a whale of the same id, time and ordinal, after more fills or after publication. Does nothing if a full
+   * disk rejected the whale before.
    */
   replace(market: WhaleMarket, whale: StoredWhale): void {
     const key = momentKey(whale.timeMs, whale.ordinal)
@@ -91,33 +90,32 @@ export class Whales {
     if (isSame) this.#write(key, market, whale)
   }
 
-  /** Whales of all markets within [fromMs, toMs], strictly after `after`, at most `limit`. */
+  /** At most `limit` whales of all markets within [fromMs, toMs], strictly after `after`. */
   range(query: SliceQuery): readonly WhaleRow[] {
     const range = rangeOfTrades(query, momentKey)
     return range === null ? [] : this.#whales.range(range, query.limit)
   }
 
-  /** As `range`, for one market. */
   rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const range = rangeOfTrades(query, (time, ordinal) => tradeKey(query.market, time, ordinal))
     if (range === null) return []
     return this.#read(this.#markets, range, query.limit, ({ key }) => key.subarray(4))
   }
 
-  /** Whales that a run published with an offset above `offset`, in order of offset. Used to resume streams. */
+  /** Whales that a run published with an offset above `offset`, in order of offset. */
   rangeByOffset({ run, offset, limit }: OffsetQuery): readonly WhaleRow[] {
     const range = { from: groupKey(run, offset + 1), to: groupKey(run, LAST) }
     return this.#read(this.#offsets, range, limit, ({ value }) => value)
   }
 
-  /** The newest offset of a run's whales. 0 if it has none. */
+  /** 0 if the run has no whales. */
   newestOffset(run: number): number {
     const [from, to] = [groupKey(run, 0), groupKey(run, LAST)]
     const row = this.#offsets.first({ from, to, isReverse: true })
     return row === null ? 0 : readInteger(row.key, 4)
   }
 
-  /** Time of the oldest whale. Null if there is none. */
+  /** Null if there is no whale. */
   oldestMs(): TimeMs | null {
     const row = this.#whales.rows.first(EVERY_KEY)
     return row === null ? null : timeMs(readInteger(row.key, 0))
@@ -134,7 +132,6 @@ export class Whales {
     if (run !== null && offset !== null) this.#offsets.put(groupKey(run, offset), key)
   }
 
-  /** The whales to which an index row refers. */
   #read(
     index: Table,
     range: KeyRange,

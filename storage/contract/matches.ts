@@ -1,10 +1,9 @@
-// Data types of matches. Current pairs are in the `market` environment, because they can be recomputed. Operators'
-// overrides are in `accounts`, where callers wait until each write is durable.
+// Data types of matched markets. Matches are in the environment `market`, because they can be recomputed. Operators'
+// overrides are in `accounts`, where callers wait until a write is durable.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 
-/** A pair's score, as score.ts computes it. */
 interface StoredPairScore {
   readonly score: number
   readonly relation: string
@@ -15,18 +14,16 @@ interface StoredPairScore {
   readonly explanation: string
 }
 
-/** A matched pair. A market belongs to at most one. */
+/** A matched pair. Each market belongs to at most one pair. */
 export interface StoredMatch extends StoredPairScore {
-  /** Markets of venue a and venue b. */
   readonly a: MarketNumber
   readonly b: MarketNumber
-  /** Time of the first match of this pair. */
   readonly matchedAtMs: TimeMs
 }
 
 /**
- * An operator's override for one pair. It uses the venues' own ids, because internal numbers may change. It may instead
- * apply to all pairs of two families, given by their patterns (engine/matching/veto/families.ts).
+ * An operator's override for a pair of markets, identified by the venues' own ids. Alternatively it applies to all
+ * pairs of two market families, given by their patterns (engine/matching/veto/families.ts).
  */
 export interface StoredOverride {
   readonly on: 'pair' | 'family'
@@ -36,5 +33,4 @@ export interface StoredOverride {
   readonly atMs: TimeMs
 }
 
-/** What an override applies to. */
 export type OverrideKey = Pick<StoredOverride, 'on' | 'a' | 'b'>

@@ -1,5 +1,3 @@
-// The data types of the storage tables.
-
 import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Level, Trade, Whale } from '../../engine/events.ts'
 import type { AccountId, KeyId, NativeMarketId, VenueKey } from '../../engine/ids.ts'
@@ -14,7 +12,7 @@ import type {
 import type { PastOpportunity } from '../../engine/opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../engine/units.ts'
 
-/** The part of a listing that is held in memory; `description` and `native` stay on disk. */
+/** The part of a listing that is held in memory. `description` and `native` stay on disk. */
 export type MarketSummary = Omit<MarketListing, 'description' | 'native'>
 export type EventSummary = Omit<EventListing, 'description' | 'native'>
 export interface ListingDetails {
@@ -22,23 +20,25 @@ export interface ListingDetails {
   readonly native: JsonRecord
 }
 
-/** A stored trade: the published trade with the run that published it and its stamp. */
 export interface StoredTrade extends Trade {
   readonly receivedAtMs: TimeMs
-  /** The run that published it (runs.ts). Null for a past trade, which is stored but not published. */
+  /** Number of the run that published the trade. Null for a past trade, which is stored but not published. */
   readonly run: number | null
   readonly offset: number | null
   readonly seq: number | null
 }
 
-/** A position between trades. Descending lists continue with older trades, ascending lists with newer ones. */
+/**
+ * A position between two trades. Lists in descending order continue with older trades, ascending lists with newer
+ * trades.
+ */
 export interface TradePosition {
   readonly timeMs: TimeMs
-  /** Null: the position is after all rows of this millisecond. */
+  /** Null: the position is after all rows of the millisecond. */
   readonly ordinal: number | null
 }
 
-/** Selects rows within [fromMs, toMs] and strictly after `after`, at most `limit`. */
+/** Selects at most `limit` rows within [fromMs, toMs] and strictly after `after`. */
 export interface SliceQuery {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -47,7 +47,7 @@ export interface SliceQuery {
   readonly limit: number
 }
 
-/** Selects rows that a run published with an offset above `offset`, in order of offset, at most `limit`. */
+/** Selects at most `limit` rows that a run published with an offset above `offset`, in order of offset. */
 export interface OffsetQuery {
   readonly run: number
   readonly offset: number
@@ -64,25 +64,24 @@ export interface OffsetLocation {
   readonly ordinal: number
 }
 
-/** A trade and its market. */
 export interface TradeOfMarket {
   readonly market: MarketNumber
   readonly trade: StoredTrade
 }
 
 export interface VenueTrade extends TradeOfMarket {
-  /** Position among the venue's trades of the same millisecond. */
+  /** Position among all trades of the venue in the same millisecond. */
   readonly venueOrdinal: number
 }
 
-/** Prices of one market in one hour. Each second has its last price. */
+/** The last price of each second with a price, of one market in one hour. */
 export interface HourTicks {
   /** Seconds of the hour, ascending, 0..3599. */
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }
 
-/** Selects bars of one size that start within [fromMs, toMs], at most `limit`. */
+/** Selects at most `limit` bars of one size that start within [fromMs, toMs]. */
 export interface BarQuery {
   readonly size: BarSize
   readonly fromMs: TimeMs
@@ -92,8 +91,8 @@ export interface BarQuery {
 }
 
 /**
- * A book at one moment of the local clock: at most `bookSnapshotLevels` levels a side, best first, and the full depth
- * of each side.
+ * A book at one moment of the local clock. It has at most `bookSnapshotLevels` levels a side, best first, and the full
+ * depth of each side.
  */
 export interface BookSnapshot {
   readonly timeMs: TimeMs
@@ -103,7 +102,10 @@ export interface BookSnapshot {
   readonly askDepth: SizeMicros
 }
 
-/** Selects snapshots within [fromMs, toMs] and strictly after `after`, at most `limit`. A millisecond has at most one. */
+/**
+ * Selects at most `limit` snapshots within [fromMs, toMs] and strictly after `after`. A market has at most one snapshot
+ * per millisecond.
+ */
 export interface SnapshotQuery {
   readonly market: MarketNumber
   readonly fromMs: TimeMs
@@ -115,9 +117,12 @@ export interface SnapshotQuery {
 
 /** A UTC day of a market's prices, as the venue reports them. */
 export interface PastDay {
-  /** When it was last read from the venue. Above the size limit, the day with the smallest value is deleted first. */
+  /**
+   * When the day was last read from the venue. Above the storage size limit, the day with the smallest value is deleted
+   * first.
+   */
   readonly readAtMs: TimeMs
-  /** Prices are complete up to this time. It is the end of the day if no more prices can be added. */
+  /** Prices are complete up to this time. The end of the day means that no more prices can be added. */
   readonly completeToMs: TimeMs
   /** Seconds of the day, ascending, 0..86399. */
   readonly seconds: readonly number[]
@@ -125,8 +130,8 @@ export interface PastDay {
 }
 
 /**
- * The state from which a market actor is restored. Written every few seconds while it changes, and when the actor
- * sleeps.
+ * The state from which a market actor is restored. It is written every few seconds while it changes, and when the actor
+ * is unloaded.
  */
 export interface Checkpoint {
   readonly writtenAtMs: TimeMs
@@ -139,7 +144,6 @@ export interface Checkpoint {
   readonly asks: readonly Level[]
 }
 
-/** One run of the engine. */
 export interface Run {
   readonly number: number
   readonly epoch: string
@@ -148,10 +152,10 @@ export interface Run {
   readonly endOffset: number | null
 }
 
-/** Trades that could not be recovered. A gap announced them to clients at this position among the run's trades. */
+/** Trades that could not be recovered. Clients were informed by a gap message at this position among the run's trades. */
 export interface TradeLoss {
   readonly run: number
-  /** The newest trade offset of the run when the gap was announced. */
+  /** The run's newest trade offset when the gap was sent. */
   readonly offset: number
   readonly venue: VenueKey
   /** Null: any market of the venue may be affected. */
@@ -169,42 +173,40 @@ export interface AccountRecord {
   /** Encoded argon2id hash; null for the local account, which has no password. */
   readonly passwordHash: string | null
   readonly tier: 'free' | 'pro' | 'enterprise'
-  /** Requests a minute and sockets that the operator set; null: the tier's default. */
+  /** Requests per minute and sockets, set by the operator. Null: the tier's default. */
   readonly requestsPerMinute: number | null
   readonly socketsMax: number | null
-  /** Webhook deliveries a second that the operator set; null or omitted: the tier's default. */
+  /** Webhook deliveries per second, set by the operator. Null or omitted: the tier's default. */
   readonly deliveriesPerSecond?: number | null
   readonly createdAtMs: TimeMs
-  /** Set by the operator: while true, all credentials of the account are rejected. */
+  /** While true, all credentials of the account are rejected. */
   readonly isDisabled: boolean
-  /** Incremented to revoke all login tokens: a token states the generation in which it was issued. */
+  /** Login tokens of an earlier generation are invalid. Incrementing the number revokes all tokens. */
   readonly tokenGeneration: number
 }
 
 export interface KeyRecord {
   readonly id: KeyId
   readonly accountId: AccountId
-  /** SHA-256 of the complete key, lower-case hex. */
+  /** SHA-256 of the complete key, in lower-case hex. */
   readonly hash: string
-  /** The first characters, for display. */
+  /** The first characters of the key, for display. */
   readonly prefix: string
   readonly label: string
-  /** Permissions of the key. Keys that were created before scopes existed have all permissions. */
+  /** Permissions of the key. A key without stored scopes has all permissions. */
   readonly scopes: readonly KeyScope[]
   readonly createdAtMs: TimeMs
   readonly lastUsedAtMs: TimeMs | null
 }
 
-/** A login token that was revoked before it expired. */
 export interface EndedToken {
-  /** Its `jti`, 1 to 128 characters. */
+  /** The token's `jti`, 1 to 128 characters. */
   readonly tokenId: string
   readonly accountId: AccountId
-  /** When the token expires. The row is not needed after that. */
+  /** The row may be deleted after this time. */
   readonly expiresAtMs: TimeMs
 }
 
-/** Limits of one call of `prune`. */
 export interface PruneLimits {
   readonly nowMs: TimeMs
   readonly retentionDays: number
@@ -218,17 +220,16 @@ export interface PastOpportunityRow {
   readonly ordinal: number
 }
 
-/** A stored whale with the run and stamp of its message. */
 export interface StoredWhale extends Whale {
-  /** When its first fill was received, by the local clock. */
+  /** Local time at which the first fill was received. */
   readonly receivedAtMs: TimeMs
-  /** The run that published it. Null until it is published, as are `offset` and `seq`. */
+  /** Number of the run that published the whale. `run`, `offset` and `seq` are null until the whale is published. */
   readonly run: number | null
   readonly offset: number | null
   readonly seq: number | null
 }
 
-/** The whale's market. It includes the native id, because the market's listing may be deleted before the whale. */
+/** The whale's market. The native id is included because the whale is stored longer than the market's listing. */
 export type WhaleMarket = Pick<MarketRef, 'number' | 'venue' | 'nativeId'>
 
 export interface WhaleRow {

@@ -1,6 +1,6 @@
-// The storage as actors use it. `Omit` removes private members and methods that only storage/ calls, so that tests can
-// replace a table. Reads are synchronous and include uncommitted writes of this process. Writes of one event-loop tick
-// commit together. Message processing does not wait for commits. test/contract/storage.ts tests this contract.
+// The storage as actors use it. Reads are synchronous and include uncommitted writes of this process. Writes of one
+// event-loop tick commit together. `Omit` hides private members and methods for storage/ only, so that tests can
+// replace a table.
 
 import type { TimeMs } from '../../engine/units.ts'
 import type { Accounts } from '../accounts.ts'
@@ -66,11 +66,11 @@ export interface Storage {
   /** Number of puts that are not yet committed. */
   outstandingWrites(): number
   /**
-   * False after a failed commit. After a full disk it becomes true when space is free; after other failures only a
-   * restart helps.
+   * False after a failed commit. After a full disk it becomes true again when space is free. After other failures it
+   * stays false until a restart.
    */
   isHealthy(): boolean
-  /** Bytes of the pages in use in both environments. The file length is larger, because LMDB files never shrink. */
+  /** Bytes of the pages in use in both environments. The files are larger, because LMDB files never shrink. */
   sizeBytes(): number
   /**
    * Deletes expired rows, at most `rowsMax` per call. Call again while it returns true. It deletes in this order:
@@ -83,20 +83,20 @@ export interface Storage {
    * Never deletes the newest run. Never deletes whales, even after their run is deleted.
    */
   prune(limits: PruneLimits): boolean
-  /** Incremented by each `prune`. Results of earlier reads may contain deleted rows. */
+  /** Incremented by each `prune`. Results read before the increment may contain deleted rows. */
   readonly pruneCount: number
   /**
-   * If accounts changed, copies them to a new file, because deleted rows remain readable in free pages of the old file.
-   * Never rejects. `backupAccounts` also does this.
+   * Copies accounts to a new file if accounts changed, because deleted rows remain readable in free pages of the old
+   * file. Never rejects. `backupAccounts` also does this.
    */
   overwriteDeleted(): Promise<void>
   /**
-   * Copies accounts, keys and webhooks into a new folder under DATA_DIR/backups (backup.ts). Writes may continue during
-   * the copy. Never rejects: a failure is logged and counted.
+   * Copies accounts, keys and webhooks into a new folder under DATA_DIR/backups. Writes may continue during the copy.
+   * Never rejects: a failure is logged and counted.
    */
   backupAccounts(nowMs: TimeMs): Promise<void>
-  /** Resolves when all puts so far are committed; rejects if a commit failed. */
+  /** Resolves when all puts so far are committed. Rejects if a commit failed. */
   committed(): Promise<void>
-  /** Commits, flushes and closes. Do not call any method afterwards. */
+  /** Commits, flushes and closes. The storage is unusable afterwards. */
   close(): Promise<void>
 }

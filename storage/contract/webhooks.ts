@@ -6,15 +6,14 @@ import type {
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
 
-/** Whether a delivery was attempted before. First attempts and retries have separate queues. */
+/** First attempts and retries of deliveries have separate queues. */
 export type AttemptKind = 'first' | 'retry'
 
-/** Totals of a webhook's deliveries. */
 export interface OutboxState {
   readonly counts: DeliveryCounts
-  /** Number of events that `throttle` dropped without storing them. `counts.dropped` includes them. */
+  /** Number of events that were dropped without storing them. `counts.dropped` includes them. */
   readonly throttledCount: number
-  /** Bytes of the bodies of pending deliveries. A delivery from before bytes were counted is estimated at 1,000. */
+  /** Total bytes of the bodies of pending deliveries. */
   readonly pendingBytes: number
   /** Time since which all attempts have failed. Null after a success and before the first attempt. */
   readonly failingSinceMs: TimeMs | null
@@ -25,7 +24,6 @@ export interface NewDelivery
   readonly dueAtMs: TimeMs
 }
 
-/** Called with each delivery after it is created or updated. */
 export interface OutboxWatcher {
   onCreated(webhook: WebhookNumber, delivery: NewDelivery): void
   onUpdated(webhook: WebhookNumber, delivery: Delivery): void

@@ -1,6 +1,5 @@
-// Backups of the `accounts` environment while the engine runs. Each is a data folder without the file `secrets`, at
-// DATA_DIR/backups/accounts-<UTC time>. Its `database.json` is marked incomplete. engine/app/OPERATING.md explains how
-// to restore one.
+// Backups of the environment `accounts` while the engine runs. Each backup is a data folder without the file `secrets`,
+// at DATA_DIR/backups/accounts-<UTC time>. engine/app/OPERATING.md explains how to restore a backup.
 
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -13,10 +12,9 @@ import { diskSpace, type Environment, isBelowReserve } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
 import { countRows } from './startup-check.ts'
 
-/** Number of retained backups: one per hour for a day. */
+/** Backups are made hourly. */
 const RETAINED_MAX = 24
 const NAME = /^accounts-\d{8}T\d{6}Z$/
-/** Name of a backup that is in progress or was interrupted. */
 const PARTIAL = /^accounts-\d{8}T\d{6}Z\.part$/
 
 const REWRITE_FAILED = 'deleted accounts could not be overwritten'
@@ -43,7 +41,7 @@ export class AccountsBackup {
     this.#folder = join(resolve(options.dataDir), 'backups')
   }
 
-  /** Makes a backup named by `nowMs`. If one is in progress, waits for it instead. Never rejects. */
+  /** Makes a backup named by `nowMs`. If a backup is in progress, waits for it and makes none. Never rejects. */
   make(nowMs: TimeMs): Promise<void> {
     this.#running ??= this.#attempt(nowMs).finally(() => {
       this.#running = null
@@ -51,7 +49,7 @@ export class AccountsBackup {
     return this.#running
   }
 
-  /** Overwrites deleted rows without making a backup. Never rejects. */
+  /** Never rejects. */
   overwriteDeleted(): Promise<void> {
     this.#running ??= this.#rewrite()
       .catch((error: unknown) => this.#options.log.error({ err: error }, REWRITE_FAILED))
@@ -86,7 +84,6 @@ export class AccountsBackup {
         await rm(part, { recursive: true, force: true })
         throw error
       })
-      // A second backup within the same second replaces the first one.
       await rm(join(this.#folder, name), { recursive: true, force: true })
       await rename(part, join(this.#folder, name))
       await flush(this.#folder)
@@ -99,7 +96,6 @@ export class AccountsBackup {
     }
   }
 
-  /** Copies, checks and flushes; returns the number of rows. */
   async #copy(part: string): Promise<number> {
     const { environment, databaseId } = this.#options
     const path = join(part, 'accounts')
@@ -126,7 +122,7 @@ export class AccountsBackup {
       throw new Error('the disk has too little room for a copy')
   }
 
-  /** Removes all but the newest backups. Never removes the one just made, even if the clock was set back. */
+  /** Never removes the backup just made, even if the clock was set back. */
   async #removeOlder(made: string): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => NAME.test(name) && name !== made)
     const retained = new Set(names.sort().slice(-(RETAINED_MAX - 1)))
@@ -141,8 +137,8 @@ export class AccountsBackup {
 }
 
 /**
- * Throws if a table's row count differs between copy and source by more than the number of rows written during the
- * copy. Each write changes a count by at most one. Returns the total row count.
+ * Throws if a table's row counts in copy and source differ by more than the number of rows written during the copy.
+ * Each write changes a count by at most one. Returns the total row count.
  */
 function compare(
   copied: ReadonlyMap<string, number>,

@@ -1,33 +1,32 @@
-// Schedules commits. Only one transaction runs at a time, and it never starts in the middle of an event-loop tick. A
-// commit that fails because the disk is full is retried. Any other failure stops all writing, because the state of the
-// disk is unknown after a failed flush.
+// Schedules commits. Only one transaction runs at a time, and none starts in the middle of an event-loop tick. A commit
+// that fails because the disk is full is retried. Any other failure stops all writing, because the state of the disk is
+// unknown after a failed flush.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'
 
-/** Retry delay after a full disk. Retries continue without waiting rows, because health must be correct within 5 s. */
+/** Retries also run when no rows wait, so that health is correct within 5 s after space is free. */
 const RETRY_MS = 2_000
 
-/** 'diskFull': reads continue; writes wait or are rejected. 'failed': no writes until a restart. */
+/** 'diskFull': reads continue, writes wait or are rejected. 'failed': no writes until a restart. */
 export type CommitState = 'ok' | 'diskFull' | 'failed'
 
 export interface CommitQueueOptions {
   readonly clock: Clock
-  /** Maximum time for which writes are batched; 0: until the end of the event-loop tick. */
+  /** Maximum time for which writes are batched. 0: until the end of the event-loop tick. */
   readonly pauseMs: number
   /**
-   * 'keep': rows of a failed commit stay readable and are retried. `market` uses it because its rows are already
-   * published. 'drop': the rows are discarded. `accounts` uses it because callers receive an error.
+   * 'keep': rows of a failed commit stay readable and are retried, because they are already published. 'drop': rows of
+   * a failed commit are discarded, because callers receive an error.
    */
   readonly failedRows: 'keep' | 'drop'
-  /** Moves the waiting rows into the next commit. It also contains retained rows of a failed commit. */
+  /** Moves the waiting rows into the next commit, which also contains retained rows of a failed commit. */
   readonly beginCommit: () => void
-  /** Writes the commit to disk; resolves when durable. */
+  /** Resolves when the commit is durable. */
   readonly write: () => Promise<unknown>
-  /** Releases the rows of the commit from memory. */
   readonly endCommit: () => void
-  /** Finds the cause of a failed commit. Called immediately after the failure. */
+  /** Finds the cause of a failed commit. Must be called in the event-loop tick of the failure. */
   readonly explain: (error: unknown) => Promise<CommitFailure>
   /** `isNewState`: whether the failure changed the state. */
   readonly onFailure: (failure: { state: CommitState; isNewState: boolean; cause: string }) => void
@@ -35,7 +34,7 @@ export interface CommitQueueOptions {
 
 interface CommitFailure {
   readonly cause: string
-  /** True if the only cause is that the disk has no space. */
+  /** True if a full disk is the only cause. */
   readonly isDiskFull: boolean
 }
 
@@ -65,14 +64,13 @@ export class CommitQueue {
     return this.#state
   }
 
-  /** Number of rows that are not durable yet. */
   get outstandingCount(): number {
     return this.#openCount + this.#inFlightCount
   }
 
   /**
-   * Whether `rowCount` more rows are accepted. While commits fail, at most outstandingWritesMax rows may wait. Without
-   * a failure all rows are accepted, and actors slow ingestion down instead.
+   * Whether `rowCount` more rows are accepted. While commits fail, at most outstandingWritesMax rows may wait.
+   * Otherwise all rows are accepted, and actors slow ingestion down.
    */
   isAccepting(rowCount = 1): boolean {
     if (this.#state === 'ok') return true
@@ -80,13 +78,12 @@ export class CommitQueue {
     return !isLost && this.outstandingCount + rowCount <= outstandingWritesMax
   }
 
-  /** Counts a new waiting row. Do not call it for a change of a row that already waits. */
   add(): void {
     this.#openCount += 1
     this.#schedule(this.#options.pauseMs)
   }
 
-  /** Resolves when all rows so far are durable. Rejects if their commit fails or the queue is closed first. */
+  /** Resolves when all rows so far are durable. Rejects if their commit fails or if the queue is closed first. */
   committed(): Promise<void> {
     if (this.#state === 'failed') return Promise.reject(this.#failure())
     if (this.outstandingCount === 0 && !this.#isInFlight) return Promise.resolve()
@@ -127,10 +124,7 @@ export class CommitQueue {
     }
   }
 
-  /**
-   * Schedules the next commit at the end of this event-loop tick if the pause is 0, otherwise after the pause. Does not
-   * replace an active timer of an earlier row or a retry.
-   */
+  /** Schedules the next commit after the pause. Does not replace an active timer. */
   #schedule(pauseMs: number): void {
     if (this.#isInFlight || this.#isClosed || this.#isHeld || this.#immediate !== null) return
     if (this.#state === 'failed') return
@@ -187,7 +181,7 @@ export class CommitQueue {
     } else this.#schedule(this.#nextPauseMs(RETRY_MS))
   }
 
-  /** Commits without the batching pause if a caller waits. */
+  /** Skips the pause if a caller waits for a commit. */
   #nextPauseMs(pauseMs: number): number {
     return this.#openWaiters.length > 0 ? 0 : pauseMs
   }

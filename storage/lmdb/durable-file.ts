@@ -1,5 +1,4 @@
-// Atomic writes of small files: after a crash the file has either the old or the new text. The new text is written to a
-// temporary file, flushed and renamed, and then the folder is flushed.
+// Atomic writes of small files: after a crash the file has either the old or the new text.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -20,7 +19,6 @@ export function writeDurably(path: string, text: string): void {
   flushFolder(dirname(path))
 }
 
-/** Resolves when a file or folder is synced to disk. */
 export async function flush(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
@@ -30,7 +28,7 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-/** The text of a file. Null if the file does not exist. */
+/** Null if the file does not exist. */
 export function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
@@ -40,7 +38,7 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Parses a JSON object. Returns an empty object if the text is not one. */
+/** Returns an empty object if the text is not a JSON object. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)

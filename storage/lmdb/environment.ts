@@ -1,5 +1,5 @@
-// One LMDB environment: its files, its tables and the queue of its writes. Each commit is one explicit batch, whose
-// promise resolves when the rows are durable. README.md lists the facts about LMDB and lmdb-js on which this relies.
+// One LMDB environment: its files, its tables and its commit queue. storage/README.md lists the facts about LMDB and
+// lmdb-js on which this module relies.
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,14 +17,14 @@ import { type Database, statistic, Table } from './table.ts'
 const READER_CHECK_MS = 60_000
 /** Time limit for a write that a caller awaits. After a timeout it is unknown whether the rows are stored. */
 const DURABLE_MS = 5_000
-/** Free disk space that must remain: 2 % of the disk, at least 64 MiB and at most 1 GiB. */
+/** Minimum free disk space: 2 % of the disk, at least 64 MiB and at most 1 GiB. */
 const RESERVE = { share: 0.02, bytesMin: 64 * 2 ** 20, bytesMax: 2 ** 30 }
-/** Reserved address space. It uses neither memory nor disk. lmdb-js maps a file that outgrows it a second time. */
+/** Reserved address space, which uses neither memory nor disk. */
 const MAP_BYTES = 64 * 2 ** 30
 /** Matches the system's messages for ENOSPC, EFBIG and EDQUOT. */
 const FULL_DISK = /no space|too large|quota/i
 
-/** The part of lmdb-js that an environment uses; tests inject failures here. */
+/** The part of lmdb-js that an environment uses. Tests inject failures here. */
 export interface Root {
   openDB(
     name: string,
@@ -43,40 +43,36 @@ export interface Root {
 
 interface EnvironmentOptions {
   readonly name: EnvironmentName
-  /** The environment's own folder. */
   readonly path: string
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** See CommitQueueOptions. */
   readonly commitPauseMs: number
   readonly failedRows: 'keep' | 'drop'
-  /** Free space of the disk; default: that of `path`. For tests. */
+  /** Default: the free space of the disk that holds `path`. */
   readonly diskSpace?: () => DiskSpace
 }
 
-/** Space of a disk, in bytes. */
 export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
 }
 
-/** Space of the disk that holds `path`. Throws if `path` does not exist. */
+/** In bytes. Throws if `path` does not exist. */
 export function diskSpace(path: string): DiskSpace {
   const { bavail, blocks, bsize } = statfsSync(path)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /**
- * Whether a disk is too full for LMDB. LMDB must never write to a full disk: lmdb-js 3.5 writes the message of a
- * failed page write into a buffer of 100 bytes and corrupts the heap.
+ * Whether a disk is too full for LMDB. LMDB must never write to a full disk: lmdb-js 3.5 writes the message of a failed
+ * page write into a buffer of 100 bytes and corrupts the heap.
  */
 export function isBelowReserve({ freeBytes, totalBytes }: DiskSpace): boolean {
   const { share, bytesMin, bytesMax } = RESERVE
   return freeBytes < Math.min(bytesMax, Math.max(bytesMin, totalBytes * share))
 }
 
-/** Opens the LMDB files of an environment with the options of its fingerprint. */
 export function openDatabase(path: string): RootDatabase<Buffer, Buffer> {
   return open<Buffer, Buffer>(path, {
     maxDbs: 64,
@@ -100,7 +96,6 @@ export class Environment {
   #sentinel: Database
   #putCount = 0
   #isDamaged = false
-  /** Value of `handedOver` at the last `rewrite`. Null before the first one. */
   #rewrittenAt: number | null = null
 
   constructor(root: Root, options: EnvironmentOptions) {
@@ -136,8 +131,8 @@ export class Environment {
   }
 
   /**
-   * Whether storage accepts this many rows. Tables call it before they write several rows atomically. If not, the rows
-   * are counted as dropped.
+   * Whether storage accepts this many rows. Tables call it before they write several rows atomically. Counts the rows
+   * as dropped if the result is false.
    */
   accepts(rowCount: number): boolean {
     const isAccepting = this.#queue.isAccepting(rowCount)
@@ -145,17 +140,14 @@ export class Environment {
     return isAccepting
   }
 
-  /** Number of rows passed to commits so far. Each of them changes a row count by at most one. */
   handedOver(): number {
     return this.#putCount - this.#queue.outstandingCount
   }
 
-  /** Number of rows put so far. */
   get putCount(): number {
     return this.#putCount
   }
 
-  /** Number of committed rows of each table. */
   rowCounts(): ReadonlyMap<string, number> {
     return new Map(Array.from(this.#tables, ([name, { table }]) => [name, table.committedCount()]))
   }
@@ -167,15 +159,15 @@ export class Environment {
 
   /**
    * Copies the rows into a new file, because deleted rows remain readable in free pages of the old file. Does nothing
-   * if nothing changed since the last call. Commits wait during the copy; reads continue. If the copy fails or has
-   * different rows, it rejects and the old file stays.
+   * if no row changed since the last call. Commits wait during the copy, reads continue. Rejects and keeps the old file
+   * if the copy fails or has different row counts.
    */
   async rewrite(): Promise<void> {
     const handedOver = this.handedOver()
     if (this.#rewrittenAt === handedOver || this.state !== 'ok') return
     const release = await this.#queue.hold()
     const { path } = this.#options
-    // Each copy has a new path. With the path of an open environment LMDB would return that environment.
+    // Each copy needs a new path. For the path of an open environment LMDB would return the open environment.
     const next = join(path, `next-${this.#options.clock.nowMs()}`)
     try {
       for (const name of readdirSync(path)) {
@@ -221,12 +213,11 @@ export class Environment {
     }
     const old = this.#root
     this.#root = root
-    // The new file must be durable before the next commit, because a crash must not restore the old file.
+    // The new file must be durable before the next commit. Otherwise a crash could restore the old file.
     await flush(path)
     await old.close()
   }
 
-  /** Number of rows that are not durable yet. */
   outstandingWrites(): number {
     return this.#queue.outstandingCount
   }
@@ -238,17 +229,19 @@ export class Environment {
     return bytes
   }
 
-  /** Resolves when all puts so far are durable; rejects if a commit failed. */
   committed(): Promise<void> {
     return this.#queue.committed()
   }
 
-  /** Resolves when all puts so far are durable; rejects if that fails or takes more than 5 s. */
+  /** Resolves when all puts so far are durable. Rejects if a commit fails or takes more than 5 s. */
   durable(): Promise<void> {
     return this.#within(DURABLE_MS, this.#queue.committed())
   }
 
-  /** Commits the waiting rows, unless commits fail, and then closes the files. Each step may take `timeoutMs`. */
+  /**
+   * Commits the waiting rows unless commits fail, and then closes the files. Each of the two steps may take
+   * `timeoutMs`.
+   */
   async close(timeoutMs: number): Promise<void> {
     this.#stopReaderCheck()
     try {
@@ -283,8 +276,8 @@ export class Environment {
         })
       },
       endCommit: () => {
-        // The read transaction may be older than the commit. Without a reset, rows would disappear from reads for a
-        // while.
+        // The read transaction may be older than the commit. Without the reset, reads would not return the committed
+        // rows for a while.
         this.#root.resetReadTxn()
         for (const { table } of this.#tables.values()) table.endCommit()
         commitMs.observe(clock.monotonicMs() - startedMs)
@@ -335,7 +328,6 @@ export class Environment {
     })
   }
 
-  /** Rewrites an existing row, so that LMDB must write a page to the disk. */
   #rewriteSentinel(): void {
     const bytes = this.#sentinel.get(SENTINEL_KEY)
     if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)
@@ -358,12 +350,10 @@ const optionsOf = ({ isCompressed }: TableOptions) =>
 const openIn = (root: Root, layout: TableOptions): Database =>
   root.openDB(layout.name, optionsOf(layout))
 
-/** Opens one named database with the options of its layout. */
 export function openTable(root: RootDatabase<Buffer, Buffer>, layout: TableOptions) {
   return root.openDB<Buffer, Buffer>(layout.name, optionsOf(layout))
 }
 
-/** Bytes of a database's own pages. */
 function pageBytes(database: Database): number {
   const read = (name: string) => statistic(database, name)
   const pages = read('treeBranchPageCount') + read('treeLeafPageCount') + read('overflowPages')
@@ -371,8 +361,8 @@ function pageBytes(database: Database): number {
 }
 
 /**
- * Returns the cause of a failed commit. lmdb-js rejects with a generic message and rejects a separate promise with the
- * cause in the same event-loop tick, so this waits only until the end of the tick.
+ * Returns the cause of a failed commit. lmdb-js rejects with a generic message. In the same event-loop tick it rejects
+ * a separate promise with the cause.
  */
 async function causeOf(error: unknown): Promise<string> {
   if (typeof error !== 'object' || error === null) return String(error)

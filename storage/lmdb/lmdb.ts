@@ -45,11 +45,10 @@ import {
 import { checkFiles } from './startup-check.ts'
 
 /**
- * Market writes are batched for this time, which writes a tenth of the pages of a commit per event-loop tick. After a
- * kill, the engine requests the lost rows from the venues again.
+ * Market writes are batched for this time to write fewer pages. After a crash, the engine requests the lost rows from
+ * the venues again.
  */
 const MARKET_PAUSE_MS = 20
-/** Time limit for closing the files. The complete shutdown is limited by shutdownMsMax. */
 const CLOSE_TIMEOUT_MS = 10_000
 
 interface LmdbStorageOptions {
@@ -57,13 +56,13 @@ interface LmdbStorageOptions {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** Checks existing files before they are opened. By default in child processes. */
+  /** Default: checks in child processes. */
   readonly checkFiles?: typeof checkFiles
 }
 
 /**
- * Opens or creates the data folder. On rejection the lock is released. Rejects with EngineError UNAVAILABLE if another
- * engine uses the folder, or with an Error that states the remedy if the files are not the expected ones.
+ * Opens or creates the data folder. Rejects with EngineError UNAVAILABLE if another engine uses the folder. Rejects
+ * with an Error that states the remedy if the files are not the expected files.
  */
 export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Storage> {
   const dataDir = resolve(options.dataDir)
@@ -137,7 +136,6 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
   }
 }
 
-/** The tables of both environments. */
 export function storageOf({
   metrics,
   accounts,
@@ -149,7 +147,6 @@ export function storageOf({
   readonly accounts: Environment
   readonly market: Environment
   readonly backup: Pick<AccountsBackup, 'make' | 'overwriteDeleted' | 'stop'>
-  /** Called after everything is closed. */
   readonly release: () => void
 }): Storage {
   const hours = new Hours(market.table(TABLES.hours))
@@ -207,7 +204,7 @@ export function storageOf({
     async committed(): Promise<void> {
       await Promise.all(environments.map((environment) => environment.committed()))
     },
-    /** A second call waits for the first one. */
+    /** A second call waits for the first call. */
     close(): Promise<void> {
       closing ??= close()
       return closing

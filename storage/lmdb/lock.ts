@@ -1,5 +1,5 @@
 // Allows only one writing process per data folder. DATA_DIR/lock contains its pid. The lock of a dead process is taken
-// over. On Linux a reused pid is detected by boot id and process start time; other systems compare only the pid.
+// over. On Linux, boot id and process start time detect a reused pid.
 
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,11 +12,14 @@ interface Holder {
   readonly born: string
 }
 
-/** Locks that this process holds. Their pid alone does not distinguish them from locks that a crash left. */
+/**
+ * Locks that this process holds. A lock with this pid that is not in the set was left by a crashed process with the
+ * same pid.
+ */
 const held = new Set<string>()
 
 /**
- * Acquires the lock of a data folder. Returns a function that releases it and may be called repeatedly. Throws
+ * Acquires the lock of a data folder. Returns a function that releases the lock; repeated calls do nothing. Throws
  * EngineError UNAVAILABLE with the pid of the other process.
  */
 export function takeLock(dataDir: string): () => void {
@@ -24,7 +27,8 @@ export function takeLock(dataDir: string): () => void {
   const path = join(resolve(dataDir), 'lock')
   if (held.has(path)) throw refusal(path, process.pid)
   const own = JSON.stringify({ pid: process.pid, born: birth(process.pid) })
-  // Written to a temporary file and then linked, so that the lock file is never visible without its text.
+  // The text is written to a temporary file, which is then linked. The lock file is therefore never visible without
+  // text.
   const beside = `${path}.${process.pid}`
   writeFileSync(beside, own, { mode: 0o600 })
   try {
@@ -46,7 +50,7 @@ export function takeLock(dataDir: string): () => void {
   }
 }
 
-/** The pid of the engine that holds a data folder, or null. Commands that use its socket call it. */
+/** The pid of the engine that holds a data folder, or null. */
 export function lockHolder(dataDir: string): number | null {
   const text = readText(join(resolve(dataDir), 'lock'))
   const holder = text === null ? null : parseHolder(text)
@@ -73,7 +77,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** Moves a stale lock away. Puts it back if another process replaced it by a live one meanwhile. */
+/** Moves a stale lock away. Restores the lock if another process meanwhile replaced it by a live lock. */
 function removeStale(path: string, expected: string): void {
   const away = `${path}.${process.pid}.stale`
   try {
@@ -87,7 +91,6 @@ function removeStale(path: string, expected: string): void {
 }
 
 function isAlive(holder: Holder): boolean {
-  // A lock with this pid that is not in `held` was left by an earlier process with the same pid.
   if (holder.pid === process.pid) return false
   try {
     process.kill(holder.pid, 0)

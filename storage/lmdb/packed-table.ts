@@ -1,16 +1,14 @@
-// Packs neighbouring rows of a table into LMDB rows (blocks) of up to an eighth of a page. This saves the node, the
-// full key and the half-empty page that each small row would cost. The key of a block is at or below the keys of its
-// rows. All keys of a table have the same length.
+// Packs neighbouring rows of a table into LMDB rows (blocks) of up to an eighth of a page, to save disk space. The key
+// of a block is at or below the keys of its rows. All keys of a table have the same length.
 //
-//   255 | row | row | …      each in the order of keys:
-//   shared << 4 | zeros (u8) | value's bytes (varint) | rest of the key | value
+//   block: 255 | row | row | …, in the order of keys
+//   row:   shared << 4 | zeros (u8) | byte count of the value (varint) | key bytes | value
 //
-// The rest of the key omits the prefix shared with the block's key, and trailing zeros.
+// The key bytes of a row omit the `shared` first bytes, which the block's key also has, and `zeros` trailing zero bytes.
 //
-// Most rows come in order of time and are appended in place after the last row of their group. The block counts as one
-// uncommitted row, however many rows are appended. Bytes passed to a commit never change, since appends only write
-// after them. Other inserts rewrite the block, split in two if it is full. The last blocks of up to 4,096 groups (some
-// 2 MB) are cached; others are read again.
+// Most rows arrive in order of time and are appended in place to the last block of their group. An append writes only
+// after the existing bytes, so bytes passed to a commit never change. Any other insert rewrites the block, or splits a
+// full block in two. The last blocks of up to 4,096 groups are cached.
 
 import { assert } from '../../engine/errors.ts'
 import { compareKeys } from '../records/keys.ts'
@@ -18,29 +16,29 @@ import { VarintReader, writeVarint } from '../records/varints.ts'
 import type { KeyRange } from './pending.ts'
 import type { Row, Table } from './table.ts'
 
-/** Block size limit. Eight blocks fill an LMDB page: 4,096 bytes with a header of 24, and 26 per block for node and key. */
+/**
+ * Block size limit. Eight blocks fill an LMDB page of 4,096 bytes: the page header takes 24 bytes, node and key of each
+ * block take 26.
+ */
 const BLOCK_BYTES = 483
-/** First byte of a block. */
 const MARK = 255
 const NIBBLE_MAX = 15
 /** Maximum bytes of a row besides key and value. A value is below 2 MiB, so its length takes at most three bytes. */
 const ROW_HEAD_BYTES = 4
-/** Maximum number of cached groups; above it the cache is cleared. */
 const GROUPS_MAX = 4_096
-/** No commit has this number. */
 const NEVER = -1
-/** Value of rows after damaged bytes; every record check rejects it. */
+/** The value of rows after damaged bytes. Every record check rejects this value. */
 const DAMAGED: Buffer = Buffer.of(0)
 
-/** A block and the key of its last row. Its bytes may change until they are committed. */
+/** The bytes of a block may change until they are committed. */
 class Block {
   readonly key: Buffer
   bytes: Buffer
   end: number
   lastKey: Buffer
-  /** True if the end of the block is damaged. Such a block accepts no appended rows. */
+  /** True if the end of the block is damaged. A damaged block accepts no appended rows. */
   readonly isDamaged: boolean
-  /** The number of the commit that will write it. */
+  /** The number of the commit that will write the block. */
   commitCount = NEVER
 
   constructor({ key, value }: Row) {
@@ -59,7 +57,7 @@ class Block {
   append({ key, value }: Row): void {
     const mostBytes = this.end + ROW_HEAD_BYTES + key.length + value.length
     if (mostBytes > this.bytes.length) {
-      // Not from Node's buffer pool, because each cached block would keep 8 KiB of the pool in memory.
+      // Node's buffer pool is avoided: each cached block would retain 8 KiB of the pool.
       const grown = Buffer.allocUnsafeSlow(Math.max(mostBytes, BLOCK_BYTES))
       grown.set(this.value)
       this.bytes = grown
@@ -84,7 +82,6 @@ export class PackedTable {
   /** The last block of each cached group. Null: the group has no block. */
   readonly #tails = new Map<number, Block | null>()
 
-  /** `blocks`: the table that stores the blocks. */
   constructor(blocks: Table) {
     this.blocks = blocks
   }
@@ -105,8 +102,8 @@ export class PackedTable {
     const block = isFull ? packed(key, []) : tail
     block.append(row)
     this.#tails.set(this.#groupOf(key), block)
-    // Adds the block to the next commit, unless it is there already. The commit writes the bytes that the block then
-    // has.
+    // Adds the block to the next commit unless the commit already contains the block. The commit writes the bytes at
+    // commit time.
     if (block.commitCount === this.blocks.commitCount) return
     block.commitCount = this.blocks.commitCount
     if (!this.blocks.open(block)) this.#tails.clear()
@@ -119,10 +116,10 @@ export class PackedTable {
     this.#replace(block, block.key, rows)
   }
 
-  /** Visits rows in key order (or its reverse) until `visit` returns false; `visit` must not put. */
+  /** Visits rows in key order, or in reverse, until `visit` returns false. `visit` must not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const { from, to, isReverse = false } = range
-    // The first row of the range may be in the last block whose key is not above the range's start.
+    // The first row of the range may be in a block whose key is below the range's start.
     const start = this.#floor(from)?.key ?? from
     this.blocks.scan({ from: start, to, isReverse }, (block) => {
       const rows = rowsOf(block)
@@ -136,7 +133,7 @@ export class PackedTable {
     })
   }
 
-  /** The first row of a range, or the last with `isReverse`. */
+  /** The first row of a range, or the last row with `isReverse`. */
   first(range: KeyRange): Row | null {
     let found: Row | null = null
     this.scan(range, (row) => {
@@ -146,7 +143,7 @@ export class PackedTable {
     return found
   }
 
-  /** Inserts a row before the last of its group; replaces a row with the same key. */
+  /** Inserts a row before the last row of its group. Replaces a row with the same key. */
   #insert(row: Row): void {
     const floor = this.#floor(row.key)
     const block = floor ?? this.#firstOfGroup(row.key)
@@ -157,21 +154,20 @@ export class PackedTable {
     if (index < 0) index = rows.length
     const isFull = block.end + rowBytesMax(row) > BLOCK_BYTES
     if (!isReplacement && isFull && (floor === null || index === rows.length)) {
-      // A row before all others of its group, or after a full block, forms a new block.
       return this.#put(packed(row.key, [row]))
     }
     rows.splice(index, isReplacement ? 1 : 0, row)
     this.#replace(block, floor === null ? row.key : block.key, rows)
   }
 
-  /** Rewrites a block's rows under a key at or below the first of them. */
+  /** Rewrites a block's rows under `key`, which must not be above the first row's key. */
   #replace(block: Block, key: Buffer, rows: readonly Row[]): void {
     const group = this.#groupOf(key)
     const isTail = this.#tail(key)?.key.equals(block.key) ?? false
     block.commitCount = NEVER
     if (rows.length === 0 || !key.equals(block.key)) this.blocks.remove(block.key)
     if (rows.length === 0) {
-      // The preceding block, if any, is now the last one of the group. It is read on demand.
+      // The preceding block is now the last block of the group. It is read on demand.
       this.#tails.delete(group)
       return
     }
@@ -190,7 +186,6 @@ export class PackedTable {
     if (!this.blocks.put(key, value)) this.#tails.clear()
   }
 
-  /** The block whose key range includes this key. Null if the key is below all keys of its group. */
   #floor(key: Buffer): Block | null {
     const tail = this.#tail(key)
     if (tail === null || compareKeys(tail.key, key) <= 0) return tail
@@ -223,7 +218,7 @@ export class PackedTable {
     return this.blocks.layout.groupBytes === 1 ? key.readUInt8(0) : key.readUInt32BE(0)
   }
 
-  /** The lowest or highest possible key of a group: the group's bytes, filled up with this byte. */
+  /** The lowest or highest possible key of a group: the group's bytes, padded with `byte`. */
   #groupEdge(key: Buffer, byte: number): Buffer {
     const edge = Buffer.alloc(key.length, byte)
     edge.set(key.subarray(0, this.blocks.layout.groupBytes))
@@ -239,7 +234,7 @@ function packed(key: Buffer, rows: readonly Row[]): Block {
   return block
 }
 
-/** The rows of a block. The last row has the value DAMAGED if the rest of the block cannot be read. */
+/** The rows of a block. The last row has the value DAMAGED if the remaining bytes cannot be read. */
 export function rowsOf({ key: blockKey, value }: Row): Row[] {
   const rows: Row[] = []
   const reader = new VarintReader(value, 1)

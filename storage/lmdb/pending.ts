@@ -1,9 +1,9 @@
-// Uncommitted rows of one table. Rows of a group are sorted when a range is first read, because most are committed
-// before that. Callers limit their number: ingestion slows down above outstandingWritesMax.
+// Uncommitted rows of one table. Rows of a group are sorted when a range is first read, because most rows are committed
+// before that. The number of rows is limited by callers.
 
 import { compareKeys } from '../records/keys.ts'
 
-/** A range of keys from `from` to `to`, exclusive, within one group of the table. */
+/** Keys from `from` to `to`, exclusive, within one group of the table. */
 export interface KeyRange {
   readonly from: Buffer
   readonly to: Buffer
@@ -12,17 +12,14 @@ export interface KeyRange {
 
 export interface PendingRow {
   readonly key: Buffer
-  /** Null: the row will be removed. The value may change until the commit begins (packed-table.ts). */
+  /** Null: the row will be removed. The value may change until the commit begins. */
   readonly value: Buffer | null
 }
 
-/** Uncommitted rows of one table in one commit. */
 export class PendingRows {
   readonly #groupBytes: number
   readonly #rows = new Map<string, PendingRow>()
-  /** Keys by group, ascending. */
   readonly #groups = new Map<string, Buffer[]>()
-  /** Keys that are not in `#groups` yet. */
   #unsorted: Buffer[] = []
 
   constructor(groupBytes: number) {
@@ -33,12 +30,14 @@ export class PendingRows {
     return this.#rows.size
   }
 
-  /** The waiting row with this key. Undefined if there is none. */
   get(key: Buffer): PendingRow | undefined {
     return this.#rows.size === 0 ? undefined : this.#rows.get(key.toString('latin1'))
   }
 
-  /** Puts a row. The caller must not change its key afterwards. Returns whether no row with this key was waiting before. */
+  /**
+   * Puts a row. The caller must not change the key afterwards. Returns false if a row with this key was already
+   * waiting.
+   */
   put(row: PendingRow): boolean {
     const name = row.key.toString('latin1')
     const isNew = !this.#rows.has(name)
@@ -57,7 +56,7 @@ export class PendingRows {
     this.#unsorted = []
   }
 
-  /** The rows of a range in key order or its reverse; invalid after a put. */
+  /** The rows of a range in key order or in reverse. The iterator is invalid after a put. */
   *range({ from, to, isReverse = false }: KeyRange): Generator<PendingRow, void> {
     if (this.#rows.size === 0) return
     this.#sort()
@@ -89,7 +88,7 @@ export class PendingRows {
   }
 }
 
-/** Merges two sorted sequences of rows. If both have a key, only the row of `first` is yielded. */
+/** Merges two sorted sequences of rows. For equal keys, only the row of `first` is yielded. */
 export function* merged<Row extends PendingRow>(
   first: Generator<Row, void>,
   second: Generator<Row, void>,

@@ -27,7 +27,7 @@ export class RecordTable<Value> {
     this.rows.putIfChanged(key, this.#encode(key, value))
   }
 
-  /** All records of a range in key order, read in chunks. */
+  /** All records of a range in key order. The caller may put between two records. */
   *all(range?: KeyRange): Generator<Value, void> {
     for (const row of this.rows.all(range)) {
       const value = this.decode(row)

@@ -1,7 +1,6 @@
-// Checks that the files are the expected ones. Each environment contains a sentinel (database id, format, fingerprint),
-// and DATA_DIR/database.json has the same id. Startup fails and states a remedy if an environment is missing, emptied
-// or from another database. A lost environment is never recreated silently; LMDB itself would open an emptied file as
-// an empty database.
+// Checks that the files are the expected files. Each environment contains a sentinel (database id, format,
+// fingerprint), and DATA_DIR/database.json has the same id. Startup fails if an environment is missing, emptied or from
+// another database. Without the check, LMDB would open an emptied file as an empty database.
 
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -16,10 +15,8 @@ import {
 } from '../tables.ts'
 import { isErrorCode, parseObject, readText, writeDurably } from './durable-file.ts'
 
-/** The key of the sentinel table's only row. */
 export const SENTINEL_KEY = Buffer.from('sentinel')
 
-/** Facts about an environment that it stores inside itself. */
 interface Sentinel {
   readonly databaseId: string
   readonly environment: EnvironmentName
@@ -37,7 +34,7 @@ export function environmentPath(dataDir: string, name: EnvironmentName): string 
   return join(dataDir, name)
 }
 
-/** File size of an environment in bytes. Null if the file does not exist. */
+/** Null if the file does not exist. */
 export function environmentBytes(dataDir: string, name: EnvironmentName): number | null {
   try {
     return statSync(join(environmentPath(dataDir, name), 'data.mdb')).size
@@ -48,8 +45,8 @@ export function environmentBytes(dataDir: string, name: EnvironmentName): number
 }
 
 /**
- * Checks the folder before anything is opened, and creates the side file of a new folder. Throws if files are missing
- * or emptied, or exist without the side file.
+ * Checks the folder before files are opened, and creates the side file of a new folder. Throws if files are missing or
+ * emptied, or exist without the side file.
  */
 export function prepareSideFile(dataDir: string): SideFile {
   const text = readText(sidePath(dataDir))
@@ -60,7 +57,7 @@ export function prepareSideFile(dataDir: string): SideFile {
   for (const name of ENVIRONMENT_NAMES) {
     const bytes = environmentBytes(dataDir, name)
     const file = `${name}/data.mdb`
-    // An interrupted first start may leave an empty file; later an empty file means lost data.
+    // An interrupted first start may leave an empty file. After the first start an empty file means lost data.
     if (bytes === 0 && side?.isComplete !== false)
       throw refusal(dataDir, `${file} was emptied`, restoreAdvice(name))
     if (bytes !== null && side === null) {
@@ -76,14 +73,14 @@ export function prepareSideFile(dataDir: string): SideFile {
   return made
 }
 
-/** Records that every environment has its sentinel. A sentinel that is missing later means lost data. */
+/** Records that every environment has its sentinel. A sentinel that is missing afterwards means lost data. */
 export function completeSideFile(dataDir: string, side: SideFile): void {
   if (!side.isComplete) writeSideFile(dataDir, { ...side, isComplete: true })
 }
 
 /**
- * Checks the sentinel of an opened environment. Writes one if the environment is empty and the side file is incomplete.
- * Throws if the sentinel is missing, has another format, or belongs to another database.
+ * Checks the sentinel of an opened environment. Writes a sentinel if the environment is empty and the side file is
+ * incomplete. Throws if the sentinel is missing, has another format, or belongs to another database.
  */
 export function checkSentinel(
   root: RootDatabase<Buffer, Buffer>,
@@ -113,7 +110,6 @@ export function checkSentinel(
   }
 }
 
-/** An error that states the problem and the remedy. */
 export function refusal(dataDir: string, found: string, advice: string): Error {
   return new Error(
     `refusing to start: ${found} (in ${dataDir}). ${advice}, or begin anew with another DATA_DIR ` +
@@ -121,7 +117,6 @@ export function refusal(dataDir: string, found: string, advice: string): Error {
   )
 }
 
-/** The remedy for a lost environment, as error messages state it. */
 export function restoreAdvice(name: EnvironmentName): string {
   if (name === 'accounts') return 'Restore the folder from a backup (hourly ones are in "backups")'
   return (
@@ -146,7 +141,6 @@ function openSentinelTable(root: RootDatabase<Buffer, Buffer>): Database<Buffer,
   return root.openDB<Buffer, Buffer>(SENTINEL_TABLE, { encoding: 'binary', keyEncoding: 'binary' })
 }
 
-/** Named databases of an environment, from lmdb-js's untyped statistics. */
 function tableCount(root: RootDatabase<Buffer, Buffer>): number {
   const stats: { readonly entryCount?: unknown } = root.getStats()
   return typeof stats.entryCount === 'number' ? stats.entryCount : 0

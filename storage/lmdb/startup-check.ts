@@ -1,6 +1,5 @@
-// Checks existing files in a child process before the engine opens them. LMDB maps the file into memory and has no
-// checksums. A truncated file kills the reader with SIGBUS. A zeroed file kills it with SIGSEGV or an assertion. The
-// check reads rows for a limited time.
+// Checks existing files in a child process before the engine opens them. LMDB maps files into memory and has no
+// checksums. A damaged file therefore kills its reader with SIGBUS, SIGSEGV or an assertion.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -10,10 +9,9 @@ import { parseObject } from './durable-file.ts'
 import { refusal, restoreAdvice } from './sentinel.ts'
 
 const TIMEOUT_MS = 20_000
-/** Time limit for reading an environment's rows before it is opened. */
 const BUDGET_MS = 1_000
 
-/** Rejects if the files of an environment cannot be read. The message is written for the operator. */
+/** Rejects with a message for the operator if the files of an environment cannot be read. */
 export async function checkFiles(location: {
   readonly dataDir: string
   readonly name: EnvironmentName
@@ -26,7 +24,7 @@ export async function checkFiles(location: {
   }
 }
 
-/** Reads every row of an environment's files in a child process. Rejects if that fails. */
+/** Reads every row of an environment's files in a child process. Rejects if the child process finds damage or dies. */
 export async function countRows(location: {
   readonly name: EnvironmentName
   readonly path: string
@@ -39,14 +37,14 @@ export async function countRows(location: {
 interface Finding {
   /** Null: no fault was found. */
   readonly fault: string | null
-  /** Rows read, by table. */
+  /** Number of rows that were read, by table. */
   readonly counts: ReadonlyMap<string, number>
 }
 
 function inspect(location: {
   readonly path: string
   readonly name: EnvironmentName
-  /** Time limit in milliseconds. Null: reads every row. */
+  /** Null: reads every row. */
   readonly budgetMs: number | null
 }): Promise<Finding> {
   const { path, name, budgetMs } = location

@@ -6,16 +6,14 @@ import { keyBytesMax } from '../records/keys.ts'
 import type { TableLayout } from '../tables.ts'
 import { type KeyRange, merged, type PendingRow, PendingRows } from './pending.ts'
 
-/** The environment, as its tables use it. */
 interface TableEnvironment {
-  /** Counts a new waiting row. Not called for a change of a row that already waits. */
+  /** Called for each new waiting row. Not called for a change of a waiting row. */
   readonly onPut: () => void
-  /** `page`: LMDB could not read the table; `record`: a row failed its checksum. */
+  /** `page`: LMDB could not read the table. `record`: a row failed its checksum. */
   readonly onDamage: (reason: 'page' | 'record') => void
   readonly isAccepting: () => boolean
 }
 
-/** The part of an lmdb-js database that a table uses. */
 export interface Database {
   get(key: Buffer): Buffer | undefined
   getBinaryFast(key: Buffer): Buffer | undefined
@@ -36,7 +34,6 @@ export interface Row {
   readonly value: Buffer
 }
 
-/** The result of a removal. */
 export interface Removed {
   readonly rowCount: number
   /** Approximate bytes of the rows on disk. */
@@ -45,16 +42,16 @@ export interface Removed {
 
 /** LMDB's overhead per row in bytes: the row's header and its entry in the page's list. */
 const ROW_HEADER_BYTES = 10
-/** Rows read at once by `all`, so that no cursor stays open while the caller works. */
+/** Number of rows that `all` reads at once. No cursor may stay open while the caller works. */
 const CHUNK_ROWS = 1_000
-/** A range that contains every key of a table without groups. */
+/** Only for tables without groups. */
 export const EVERY_KEY: KeyRange = { from: Buffer.alloc(1), to: Buffer.alloc(keyBytesMax, 0xff) }
 
 export class Table {
   readonly layout: TableLayout
   #database: Database
   readonly #environment: TableEnvironment
-  /** Rows for the next commit, and rows of the current commit. Each commit swaps the two objects. */
+  /** `#open` has the rows for the next commit, `#committing` the rows of the current commit. */
   #open: PendingRows
   #committing: PendingRows
   #commitCount = 0
@@ -67,7 +64,6 @@ export class Table {
     this.#committing = new PendingRows(layout.groupBytes)
   }
 
-  /** Replaces the database by a copy with the same rows. */
   moveTo(database: Database): void {
     this.#database = database
   }
@@ -100,7 +96,7 @@ export class Table {
     return true
   }
 
-  /** Whether a row would be accepted. If not, it is counted as dropped. */
+  /** Whether a row would be accepted. A rejected row is counted as dropped. */
   isAccepting(): boolean {
     return this.#environment.isAccepting()
   }
@@ -110,7 +106,7 @@ export class Table {
     return this.#commitCount
   }
 
-  /** Puts a row unless the table already contains exactly these bytes. */
+  /** Puts a row unless the table already contains the same bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
     if (this.get(key)?.equals(value) !== true) this.put(key, value)
   }
@@ -119,7 +115,7 @@ export class Table {
     this.open({ key, value: null })
   }
 
-  /** Visits rows in key order (or its reverse) until `visit` returns false; `visit` must not put. */
+  /** Visits rows in key order, or in reverse, until `visit` returns false. `visit` must not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const isReverse = range.isReverse ?? false
     const pending = merged(this.#open.range(range), this.#committing.range(range), isReverse)
@@ -128,7 +124,7 @@ export class Table {
     }
   }
 
-  /** The first row of a range, or the last with `isReverse`. */
+  /** The first row of a range, or the last row with `isReverse`. */
   first(range: KeyRange): Row | null {
     let found: Row | null = null
     this.scan(range, (row) => {
@@ -138,7 +134,7 @@ export class Table {
     return found
   }
 
-  /** The rows of a range in key order. They are read in chunks, so the caller may put rows between two of them. */
+  /** The rows of a range in key order, read in chunks. The caller may put rows between two rows. */
   *all(range: KeyRange = EVERY_KEY): Generator<Row, void> {
     let { from } = range
     for (;;) {
@@ -151,17 +147,15 @@ export class Table {
     }
   }
 
-  /** Number of rows that were committed when the files were opened. The caller adds later puts to it. */
+  /** Number of rows that were committed when the files were opened. The caller adds later puts. */
   committedCount(): number {
     return statistic(this.#database, 'entryCount')
   }
 
-  /** Counts and logs a row that failed its check. */
   reportDamage(): void {
     this.#environment.onDamage('record')
   }
 
-  /** Removes the first `rowsMax` rows of a range. */
   removeRange(range: KeyRange, rowsMax: number): Removed {
     const keys: Buffer[] = []
     let byteCount = 0
@@ -174,7 +168,7 @@ export class Table {
     return { rowCount: keys.length, byteCount }
   }
 
-  /** Moves the waiting rows into the next commit, which also contains the rows of a failed commit. */
+  /** Moves the waiting rows into the next commit. Rows of a failed commit are included again. */
   beginCommit(): void {
     if (this.#open.count === 0) return
     this.#commitCount += 1
@@ -205,7 +199,7 @@ export class Table {
     return this.#open.get(key) ?? this.#committing.get(key)
   }
 
-  /** Reads from LMDB. Throws UNAVAILABLE if a page of the table cannot be read. */
+  /** Throws UNAVAILABLE if a page of the table cannot be read. */
   #read<Value>(read: () => Value): Value {
     try {
       return read()
@@ -233,7 +227,6 @@ export class Table {
   }
 }
 
-/** A number from lmdb-js's untyped statistics. */
 export function statistic(database: Pick<Database, 'getStats'>, name: string): number {
   const value = database.getStats()[name]
   return typeof value === 'number' ? value : 0

@@ -1,5 +1,3 @@
-// Records of accounts, keys and revoked tokens.
-
 import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../../engine/accounts/account.ts'
 import {
   as,
@@ -40,7 +38,7 @@ export const accountCodec = listed<AccountRecord>(
   ),
 )
 
-/** Scopes as comma-separated text. An unknown scope grants no permission. */
+/** An unknown scope grants no permission. */
 const scopes = mapped<string, KeyRecord['scopes']>(
   text,
   (value) => value.join(','),

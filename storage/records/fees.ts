@@ -1,5 +1,3 @@
-// A market's fees as record fields: the current model, announced changes and the waiver.
-
 import {
   boolean,
   choice,
@@ -26,7 +24,7 @@ import {
 
 const numbers = list(number)
 
-/** Decodes to null (unknown) if the numbers are outside the range of any curve. */
+/** Decodes to null (unknown fees) if a parameter is out of range. */
 export const curve: Single<FeeCurve | null> = single(
   (value, context) => {
     if (value === null) return null

@@ -1,21 +1,20 @@
 // Binary keys of the tables in tables.ts. Byte order is number order. Markets and runs are u32. Times, hours and
-// offsets are two u32 words, so that every safe integer fits. A key never contains -0, NaN or mixed kinds.
+// offsets take 8 bytes, so that every safe integer fits.
 
 import { createHash } from 'node:crypto'
 import type { VenueKey } from '../../engine/ids.ts'
 
-/** Longest key that LMDB accepts, in bytes. */
+/** LMDB's limit. */
 export const keyBytesMax = 512
 
 const WORD = 2 ** 32
 /** Added to the upper word, so that negative numbers sort before zero. */
 const UPPER_SHIFT = 2 ** 21
 const U32_MAX = WORD - 1
-/** Lowest and highest value of times, hours, days and offsets. */
 export const FIRST = -Number.MAX_SAFE_INTEGER
 export const LAST = Number.MAX_SAFE_INTEGER
 
-/** Writes an integer as 8 bytes. Values outside the safe range are clamped, because queries may contain them. */
+/** Writes an integer as 8 bytes. Clamps values outside the safe range, because queries may contain them. */
 export function writeInteger(target: Buffer, position: number, value: number): number {
   const cut = Math.min(Math.max(value, FIRST), LAST)
   const upper = Math.floor(cut / WORD)
@@ -23,13 +22,12 @@ export function writeInteger(target: Buffer, position: number, value: number): n
   return target.writeUInt32BE(cut - upper * WORD, position + 4)
 }
 
-/** Reads an integer that writeInteger wrote. */
 export function readInteger(source: Buffer, position: number): number {
   const upper = source.readUInt32BE(position) - UPPER_SHIFT
   return upper * WORD + source.readUInt32BE(position + 4)
 }
 
-/** Makes keys from numbers of 1, 4 or 8 bytes. Values outside the range are clamped, because queries may contain them. */
+/** Makes keys from numbers of 1, 4 or 8 bytes. Clamps values outside the range, because queries may contain them. */
 export function keyOf(...sizes: readonly (1 | 4 | 8)[]): (...values: readonly number[]) => Buffer {
   const length = sizes.reduce<number>((sum, bytes) => sum + bytes, 0)
   return (...values) => {
@@ -45,53 +43,49 @@ export function keyOf(...sizes: readonly (1 | 4 | 8)[]): (...values: readonly nu
   }
 }
 
-/** Key of a market, a run or a webhook. */
 export const numberKey: (value: number) => Buffer = keyOf(4)
 export const tradeKey: (market: number, timeMs: number, ordinal: number) => Buffer = keyOf(4, 8, 4)
-/** Key of a group (market, run or webhook) and an hour, offset, time or number. */
+/** `group` is a market, run or webhook. `value` is an hour, offset, time or number. */
 export const groupKey: (group: number, value: number) => Buffer = keyOf(4, 8)
 export const barKey: (market: number, sizeCode: number, startMs: number) => Buffer = keyOf(4, 1, 8)
 export const hourKey: (hour: number, kind: number, market: number) => Buffer = keyOf(8, 1, 4)
-/** Key of the index of past prices: the hour in which a day was read, its market, the day. */
+/** Key of the index of past prices. `hour` is the hour in which the day was read from the venue. */
 export const readKey: (hour: number, market: number, day: number) => Buffer = keyOf(8, 4, 8)
-/** Key of a time and the ordinal among the rows of that millisecond. */
+/** `ordinal` is the position among the rows of the millisecond. */
 export const momentKey: (timeMs: number, ordinal: number) => Buffer = keyOf(8, 4)
 export const lastPriceKey: (webhook: number, market: number) => Buffer = keyOf(4, 4)
 const venueMomentKey = keyOf(1, 8, 4)
 const venueStartKey = keyOf(1, 8)
 const hashKey = keyOf(4, 4, 4)
 
-/** The range of all keys of a group. */
 export const groupRange = (group: number) => ({
   from: groupKey(group, FIRST),
   to: groupKey(group, LAST),
 })
 
-/** Key of a market and 8 bytes of the hash of a native trade id. */
+/** `hash`: 64-bit hash of a native trade id. */
 export const tradeIdKey = (market: number, hash: readonly [number, number]): Buffer =>
   hashKey(market, ...hash)
 
-/** Key of a venue letter, a time and the ordinal among the venue's trades of that millisecond. */
+/** `ordinal` is the position among the venue's trades of the millisecond. */
 export const venueTradeKey = (venue: VenueKey, timeMs: number, ordinal: number): Buffer =>
   venueMomentKey(venue.charCodeAt(0), timeMs, ordinal)
 
-/** Key of a venue letter and a time. */
 export const venueTimeKey = (venue: VenueKey, timeMs: number): Buffer =>
   venueStartKey(venue.charCodeAt(0), timeMs)
 
-/** Key of an internal id or name, which is ASCII. */
+/** `text` must be ASCII. */
 export function textKey(text: string): Buffer {
   return Buffer.from(text)
 }
 
-/** Key of a venue letter and a native id. If the id is too long, its end is replaced by its SHA-256. */
+/** If the id is too long, its end is replaced by its SHA-256. */
 export function nativeKey(venue: VenueKey, nativeId: string): Buffer {
   const key = Buffer.from(`${venue}${nativeId}`)
   if (key.length <= keyBytesMax) return key
   return Buffer.concat([key.subarray(0, 256), createHash('sha256').update(nativeId).digest()])
 }
 
-/** Compares two keys in JavaScript, which is faster than a native call for so few bytes. */
 export function compareKeys(one: Buffer, other: Buffer): number {
   const length = Math.min(one.length, other.length)
   for (let index = 0; index < length; index += 1) {
@@ -102,8 +96,8 @@ export function compareKeys(one: Buffer, other: Buffer): number {
 }
 
 /**
- * 64-bit hash of a native trade id, in two words (cyrb53's mixing). It is not cryptographic: different ids may have
- * equal hashes, so callers also compare the ids.
+ * 64-bit hash of a native trade id, in two words (cyrb53's mixing). Different ids may have equal hashes, so callers
+ * must also compare the ids.
  */
 export function hashNativeId(text: string): readonly [number, number] {
   let first = 0xdeadbeef

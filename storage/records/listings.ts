@@ -1,6 +1,3 @@
-// Records of markets and events. `description` and `native` are separate records, so that startup reads only small
-// records.
-
 import {
   as,
   boolean,

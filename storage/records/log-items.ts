@@ -1,6 +1,6 @@
-// Items of the cluster log: published updates with their stamps, catalogue rows, pairs, venue status, webhook
-// deliveries, and complete market states, which form checkpoints. An item is a MessagePack list that begins with a code
-// for its kind. Items come from another process, so a malformed one is rejected.
+// Items of the cluster log: updates with their stamps, catalogue rows, pairs, venue status, webhook deliveries and
+// market states. An item is a MessagePack list that begins with the code of its kind. Readers reject malformed items,
+// because items come from another process.
 
 import {
   boolean,
@@ -74,7 +74,6 @@ import { matchOf } from './matches.ts'
 import { closeReason, opportunity, peak } from './opportunities.ts'
 import { trade, whale } from './trade-fields.ts'
 
-/** A complete book with its position in the stream of books. */
 export interface BookState extends Stamp {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
@@ -84,19 +83,18 @@ export interface BookState extends Stamp {
   readonly receivedAtMs: TimeMs | null
 }
 
-/** Everything that is served about a market, except its listing and its history. */
+/** The complete public state of a market, except its listing and its history. */
 export interface MarketState {
   readonly market: MarketNumber
   readonly book: BookState
   readonly price: MarketPrice
   readonly figures: FiguresState
-  /** The newest seq of each channel. 0 before its first message. */
+  /** The newest seq of each channel. 0 before the channel's first message. */
   readonly seqs: Readonly<Record<SeqChannel, number>>
 }
-/** The seq of `orderbook` is in `book`. */
 type SeqChannel = Exclude<CountedChannel, 'orderbook'>
 
-/** Price, figures and seqs of a market at the time when its row was written. The row does not contain them. */
+/** Price, figures and seqs of a market when its row was written. The row does not contain them. */
 export interface Quoted {
   readonly price: MarketPrice
   readonly figures: FiguresState
@@ -119,12 +117,12 @@ export interface TextItem {
   readonly text: string
 }
 
-/** Items of a checkpoint, compressed with deflate in blocks. Readers decompress one block at a time. */
+/** Items of a checkpoint, compressed with deflate. Readers decompress one block at a time. */
 export interface PackedItem {
   readonly kind: 'packed'
   readonly packed: Uint8Array
   /**
-   * Non-null: the block contains only descriptions of these markets, which readers may load on demand. The end is
+   * If not null, the block contains only descriptions of these markets, and readers may load it on demand. The end is
    * exclusive.
    */
   readonly texts: NumberRange | null
@@ -135,12 +133,9 @@ interface NumberRange {
   readonly to: MarketNumber
 }
 
-/**
- * `version` increases with each row that an epoch writes. A market's rows are in both shards of its venue. Readers
- * ignore an older version that arrives later.
- */
+/** A row's `version` increases with each row that an epoch writes. Readers ignore an older version that arrives later. */
 export type LogItem =
-  /** `book`: the book after the update; null unless the update is `bookReplaced`. */
+  /** `book`: the book after a `bookReplaced` update. Null for all other updates. */
   | { readonly kind: 'update'; readonly update: Update; readonly book: BookState | null }
   | {
       readonly kind: 'listed'
@@ -165,14 +160,13 @@ export type LogItem =
   | { readonly kind: 'feed'; readonly feed: FeedState }
   | { readonly kind: 'state'; readonly state: MarketState }
   /**
-   * Batches of this shard from `fromBatch` up to this item's batch are lost. Readers must reload the state of its
-   * markets.
+   * Batches of this shard from `fromBatch` up to this item's batch are lost. Readers must reload the state of the
+   * shard's markets.
    */
   | { readonly kind: 'missing'; readonly fromBatch: number }
   | Posting
   | Posted
 
-/** Figures of the engine's database. */
 export interface EngineFigures {
   readonly trades: number
   readonly snapshots: number
@@ -186,20 +180,19 @@ export interface EngineFigures {
   readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
 }
 
-/** Coverage of the books of one venue: the number of covered and of open markets, and the text of the policy. */
+/** Coverage of a venue's books: the number of covered markets, the number of open markets and the policy's text. */
 export interface BookFigures {
   readonly covered: number
   readonly open: number
   readonly policy: string
 }
 
-/** Identifies a delivery by the webhook's id and the event's `webhook-id`, because each engine assigns its own numbers. */
+/** Identifies a delivery by the webhook's id and the event's id, because each engine assigns its own numbers. */
 interface DeliveryRef {
   readonly webhook: string
   readonly eventId: string
 }
 
-/** A new delivery. */
 export interface Posting
   extends DeliveryRef,
     Pick<StoredDelivery, 'eventType' | 'createdAtMs' | 'body'> {
@@ -301,7 +294,7 @@ const facts = record<MarketFacts>({
 
 type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
-/** Codes are stored in logs and checkpoints of older engines. Never change a code, and never use 23 again. */
+/** Never change a code and never reuse code 23, because logs and checkpoints of older engines contain the codes. */
 interface Coded<Value> {
   readonly code: number
   readonly field: Field<Value>
@@ -379,7 +372,6 @@ const NO_BOOK: BookState = {
   seq: 0,
 }
 
-/** The book after an update. */
 const bookAfter = mapped<BookState, BookState | null>(
   book,
   (after) => after ?? NO_BOOK,
@@ -518,7 +510,6 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Coded<LogItem>>
 
 const isUpdateKind = (kind: string): kind is Update['kind'] => kind in UPDATES
 
-/** Fields of an item by its kind, or for updates by the kind of update. */
 const FIELDS = new Map<string, Coded<LogItem>>(Object.entries(ITEMS))
 for (const kind of Object.keys(UPDATES).filter(isUpdateKind)) {
   const { code, field } = UPDATES[kind]
@@ -531,7 +522,6 @@ for (const { code, field } of FIELDS.values()) {
   FIELDS_BY_CODE.set(code, field)
 }
 
-/** Appends an item to the writer's buffer. */
 export function writeItem(to: MsgpackWriter, item: LogItem): void {
   const kind = item.kind === 'update' ? item.update.kind : item.kind
   const coded = FIELDS.get(kind)
@@ -541,24 +531,24 @@ export function writeItem(to: MsgpackWriter, item: LogItem): void {
   writeValue(to, fields)
 }
 
-/** Whether an item is a complete market state. Readers that serve no books may skip it. */
+/** Whether an item is a complete market state. Readers that serve no books may skip market states. */
 export const isState = ([code]: readonly unknown[]): boolean => code === ITEMS.state.code
 
-/** The item if its kind is `packed`; otherwise null. */
+/** Null if the item's kind is not `packed`. */
 export function packedIn(raw: readonly unknown[]): PackedItem | null {
   const item = raw[0] === ITEMS.packed.code ? readItem(raw, () => null) : null
   return item !== null && typeof item === 'object' && item.kind === 'packed' ? item : null
 }
 
-/** Finds a listed market by number. Null if it is unknown. */
+/** Null if no listed market has the number. */
 export type FindMarket = (number: MarketNumber) => MarketRef | null
 
-/** A decoded item, or the reason why it cannot be decoded. `unknown_market`: no earlier row listed its market. */
+/** A decoded item, or the reason why decoding failed. `unknown_market`: no earlier row listed the item's market. */
 export type ReadItem = LogItem | 'damaged' | 'unknown_market'
 
 class UnknownMarket extends Error {}
 
-/** Decodes the fields of an item. `find` looks up the markets to which updates refer. */
+/** `find` looks up the markets to which updates refer. */
 export function readItem([code, ...fields]: readonly unknown[], find: FindMarket): ReadItem {
   const field = FIELDS_BY_CODE.get(code)
   if (field === undefined) return 'damaged'

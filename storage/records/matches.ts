@@ -1,5 +1,3 @@
-// Matched pairs and operators' overrides as record fields.
-
 import {
   boolean,
   type Field,
@@ -20,7 +18,7 @@ import { listed } from './records.ts'
 
 const numbers = list(number)
 
-/** A mapping between the outcomes of two markets. A list with fewer than two numbers decodes to null. */
+/** A list with fewer than two numbers decodes to null. */
 const outcomeMap = single<StoredMatch['outcomeMap']>((value, context) => {
   if (value === null) return null
   const [first, second] = numbers.decode(value, context)

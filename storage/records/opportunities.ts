@@ -1,5 +1,3 @@
-// Opportunities as fields of records and log items.
-
 import {
   boolean,
   choice,
@@ -78,7 +76,7 @@ const state = record<OpportunityState>({ atMs: time, contracts: size, profit: us
 type States = Pick<PastOpportunity, 'opened' | 'best' | 'last'>
 type StoredPast = Omit<PastOpportunity, keyof States> & { readonly states: States }
 
-/** The key contains the end time and the ordinal among the opportunities of the same millisecond. */
+/** The end time and the ordinal are in the key. */
 export const pastOpportunity = record<PastOpportunityRow>({
   past: mapped<StoredPast, PastOpportunity>(
     record<StoredPast>({

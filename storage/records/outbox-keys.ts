@@ -1,4 +1,4 @@
-// Binary keys of the outbox tables. All begin with the webhook (u32), so that one webhook's rows are contiguous.
+// Binary keys of the outbox tables. All keys begin with the webhook (u32), so that a webhook's rows are contiguous.
 
 import { createHash } from 'node:crypto'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
@@ -9,15 +9,14 @@ import { FIRST, keyOf, numberKey } from './keys.ts'
 /** Internal event ids have 30 bytes. A longer id is replaced by its SHA-256. */
 const EVENT_ID_BYTES_MAX = 64
 const ATTEMPT_KIND_CODES: Readonly<Record<AttemptKind, number>> = { first: 0, retry: 1 }
-/** Byte offsets of the due time and the number in a due key. */
+/** Byte offsets of the due time and of the number in a due key. */
 export const DUE_TIME_AT = 5
 export const DUE_NUMBER_AT = 13
-/** Ends the range of a webhook's keys: it sorts after the rest of any key. */
+/** Sorts after the remaining bytes of any key. */
 const END = Buffer.alloc(EVENT_ID_BYTES_MAX + 1, 0xff)
 
 const dueOf = keyOf(4, 1, 8, 8)
 
-/** Key of a webhook, an attempt kind, a due time and a delivery number. */
 export function dueKey(
   webhook: WebhookNumber,
   attemptKind: AttemptKind,
@@ -26,7 +25,7 @@ export function dueKey(
   return dueOf(webhook, ATTEMPT_KIND_CODES[attemptKind], entry.dueAtMs, entry.number)
 }
 
-/** The range of pending deliveries of one attempt kind, strictly after a position. Null: all of them. */
+/** The range of pending deliveries of one attempt kind, strictly after `after`. Null: all of them. */
 export function dueRange(
   webhook: WebhookNumber,
   attemptKind: AttemptKind,
@@ -37,7 +36,7 @@ export function dueRange(
   return { from, to: Buffer.concat([from.subarray(0, DUE_TIME_AT), END]) }
 }
 
-/** Key of a webhook and an event id. Ids that differ only in lone surrogates would collide, but internal ids are ASCII. */
+/** Ids that differ only in lone surrogates would collide, but internal ids are ASCII. */
 export function eventKey(webhook: WebhookNumber, eventId: string): Buffer {
   const text = Buffer.from(eventId)
   const isLong = text.length > EVENT_ID_BYTES_MAX
@@ -45,7 +44,6 @@ export function eventKey(webhook: WebhookNumber, eventId: string): Buffer {
   return Buffer.concat([numberKey(webhook), id])
 }
 
-/** The range of all rows of a webhook in a table whose keys begin with its number. */
 export function webhookRange(webhook: WebhookNumber): KeyRange {
   const from = numberKey(webhook)
   return { from, to: Buffer.concat([from, END]) }

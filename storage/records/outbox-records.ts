@@ -1,5 +1,3 @@
-// Outbox records: a delivery with its body, a webhook's totals, and the index value of a finished delivery.
-
 import {
   boolean,
   bytes,
@@ -27,20 +25,19 @@ import {
 import { readInteger, writeInteger } from './keys.ts'
 import { listed, type RecordCodec } from './records.ts'
 
-/** Stored totals of a webhook. The rows of `prunedCount` finished deliveries are deleted. */
 export interface OutboxTotals {
-  /** The number of the newest delivery. 0 before the first one. */
+  /** The number of the newest delivery. 0 before the first delivery. */
   lastNumber: number
   delivered: number
   exhausted: number
   dropped: number
   pending: number
-  /** Number of finished deliveries that `prune` deleted. The counts above include them. */
+  /** Number of finished deliveries whose rows are deleted. The counts include them. */
   prunedCount: number
   failingSinceMs: TimeMs | null
   /** Number of events that were dropped without storing them. `dropped` and `prunedCount` include them. */
   throttled: number
-  /** Bytes of pending deliveries' bodies. */
+  /** Total bytes of the bodies of pending deliveries. */
   pendingBytes: number
 }
 
@@ -51,19 +48,17 @@ export function noTotals(): OutboxTotals {
   }
 }
 
-/** The public counts. */
 export function countsOf(totals: OutboxTotals): DeliveryCounts {
   const { delivered, exhausted, dropped, pending } = totals
   const created = delivered + exhausted + dropped + pending
   return { created, delivered, exhausted, dropped, pending }
 }
 
-/** Number of finished deliveries whose rows are stored. */
 export function storedFinished(totals: OutboxTotals): number {
   return totals.delivered + totals.exhausted + totals.dropped - totals.prunedCount
 }
 
-/** Estimated bytes of a body, for rows from before bytes were counted. */
+/** Estimated body size for stored deliveries without a byte count. */
 const BODY_BYTES_USUAL = 1_000
 
 /** Nine numbers of 8 bytes. Schema 1 had seven. */
@@ -121,7 +116,7 @@ const outcome = mapped<StoredOutcome, AttemptOutcome>(
   ({ answer: given, ...rest }) => (given === null ? rest : { ...rest, answer: given }),
 )
 
-/** The key contains the webhook and the number of the delivery. */
+/** The webhook and the delivery's number are in the key. */
 export const deliveryCodec = listed(
   1,
   record<StoredDelivery>({
@@ -137,7 +132,7 @@ export const deliveryCodec = listed(
   }),
 )
 
-/** Value in the index of finished deliveries: status and creation time. Lists need not read the delivery for them. */
+/** Status and creation time of a finished delivery. Lists need not read the delivery itself. */
 export function finishedValue(status: DeliveryStatus, createdAtMs: number): Buffer {
   const value = Buffer.allocUnsafe(9)
   value.writeUInt8(DELIVERY_STATUSES.indexOf(status), 0)

@@ -1,21 +1,21 @@
-// Prices by the second, packed as pairs of varints: seconds since the previous price, and signed price difference. A
-// price takes two to four bytes. Used for ticks (an hour) and past prices (a day).
+// Prices by second, packed as pairs of varints: seconds since the previous price, and signed price difference. Used for
+// ticks (an hour) and past prices (a day).
 
 import { bytes, single } from '../../engine/codec.ts'
 import { assert } from '../../engine/errors.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
 import { VarintReader, writeSigned, writeVarint } from './varints.ts'
 
-/** Maximum bytes of a pair: three for the seconds within a day, four for the price difference. */
+/** Three bytes for the seconds within a day, four for the price difference. */
 const PAIR_BYTES_MAX = 7
 
-/** Prices at ascending seconds; both lists have equal length. */
+/** The seconds ascend. Both lists have equal length. */
 export interface PriceSeries {
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }
 
-/** Packs a series. Throws unless the seconds are ascending and within 0..86399. */
+/** Throws unless the seconds are ascending and within 0..86399. */
 function packSeries({ seconds, prices }: PriceSeries): Buffer {
   const packed = Buffer.allocUnsafe(seconds.length * PAIR_BYTES_MAX)
   let position = 0
@@ -51,7 +51,6 @@ function unpackSeries(packed: Uint8Array): PriceSeries {
   return { seconds, prices }
 }
 
-/** A price series as one field of a record. */
 export const series = single<PriceSeries>(
   (value, context) => unpackSeries(bytes.decode(value, context)),
   packSeries,

@@ -1,6 +1,5 @@
 // Encodes versioned records: a schema byte, a CRC-32 over key and body if tables.ts requires it, and the body. The body
-// is a MessagePack list of fields, or bytes that a table packs itself. msgpackr's record extension is off, so that
-// other decoders can read the fields. A damaged record decodes to null.
+// is a MessagePack list of fields, or packed bytes.
 
 import { crc32 } from 'node:zlib'
 import { Packr } from 'msgpackr'
@@ -9,7 +8,6 @@ import type { TableLayout } from '../tables.ts'
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** How the records of a table are stored. */
 export interface RecordCodec<Value> {
   /** The newest schema, 1..255. Schemas from `oldest` (default 1) to `newest` can be read. */
   readonly newest: number
@@ -26,7 +24,7 @@ interface ListedOptions<Value> {
   readonly marketOf?: ReadContext['marketOf']
 }
 
-/** A record whose body is a list of fields. `marketOf` finds the markets to which it refers. */
+/** A record whose body is a list of fields. `marketOf` finds the markets to which the record refers. */
 export function listed<Value>(
   newest: number,
   field: Field<Value>,
@@ -57,7 +55,7 @@ export function encodeRecord<Value>(
   return bytes
 }
 
-/** Decodes a record. Null if the checksum, the schema or a field is wrong. */
+/** Null if the checksum, the schema or a field is wrong. */
 export function decodeRecord<Value>(
   { isChecked }: Pick<TableLayout, 'isChecked'>,
   { key, value }: { readonly key: Buffer; readonly value: Buffer },
@@ -74,7 +72,7 @@ export function decodeRecord<Value>(
   }
 }
 
-/** The checksum includes the key, so that a record under a damaged key is not returned for another key. */
+/** The checksum includes the key. A record under a damaged key is therefore not returned for another key. */
 function checksum(key: Buffer, schema: number, body: Uint8Array): number {
   return crc32(body, (crc32(key) ^ schema) >>> 0)
 }

@@ -1,7 +1,7 @@
-// Packs a book snapshot. Common trailing zeros of prices and sizes are dropped, prices are differences to the previous
-// level, and numbers are varints. A level takes three to five bytes, and a full book 120 to 200 instead of 480.
+// Packs a book snapshot. Common trailing zeros of prices and sizes are dropped. Prices are differences to the previous
+// level. Numbers are varints.
 //
-//   zeros (u8: 8 × those of prices + those of sizes) | bidDepth | askDepth | bid count | ask count |
+//   dropped zeros (u8: 8 × zeros of prices + zeros of sizes) | bidDepth | askDepth | bid count | ask count |
 //   each bid: signed price difference, size | each ask: the same, starting from 0
 
 import type { Level } from '../../engine/events.ts'
@@ -12,7 +12,7 @@ import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-/** Powers of ten by the number of dropped zeros. At most six zeros are dropped. */
+/** Powers of ten by the number of dropped zeros. */
 const UNITS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const
 const ZEROS_MAX = UNITS.length - 1
 const NUMBERS_MAX = 4 + 2 * 2 * bookSnapshotLevels
@@ -77,7 +77,7 @@ function firstLevels(levels: readonly Level[]): readonly Level[] {
   return levels.length > bookSnapshotLevels ? levels.slice(0, bookSnapshotLevels) : levels
 }
 
-/** The number of trailing decimal zeros, at most `zerosMax`. For 0 it is `zerosMax`. */
+/** Number of trailing decimal zeros, at most `zerosMax`. For 0 the result is `zerosMax`. */
 function trailingZeros(value: number, zerosMax: number): number {
   let zeros = zerosMax
   while (zeros > 0 && value % unitOf(zeros) !== 0) zeros -= 1

@@ -1,5 +1,3 @@
-// Trades and whales as fields of records and log items.
-
 import {
   boolean,
   choice,
@@ -49,10 +47,10 @@ const tradeFields = { nativeId: text, timeMs: time, ordinal: number, ...traded, 
 export const trade = record<Trade>(tradeFields)
 export const whale = record<Whale>({ ...tradeFields, ...described })
 
-/** Schema 2 is a whale that was a block trade; schema 1 is any other. */
+/** Schema 2: the whale was a block trade. Schema 1: it was not. */
 const BLOCK_SCHEMA = 2
 
-/** The record of a whale. Its time and ordinal are in its key. */
+/** Time and ordinal of the whale are in the key. */
 export const whaleCodec = listed<WhaleRow>(
   BLOCK_SCHEMA,
   record<WhaleRow>({

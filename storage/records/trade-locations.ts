@@ -1,4 +1,4 @@
-// Rows of the trade indexes, which state the position of a trade as varints.
+// Rows of the trade indexes. Each row has the position of a trade as varints.
 
 import { readInteger, tradeKey } from './keys.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
@@ -6,7 +6,6 @@ import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varint
 /** First byte of a row of the id index. */
 const MARK = 1
 
-/** The parts of a trade's key. */
 export interface TradeLocation {
   readonly market: number
   readonly timeMs: number
@@ -31,13 +30,13 @@ export function venueRow({ market, ordinal }: TradeLocation): Buffer {
   return value.subarray(0, writeVarint(value, writeVarint(value, 0, market), ordinal))
 }
 
-/** The key of the trade to which the row refers, which has this time. Throws RangeError if the row is invalid. */
+/** The key of the trade at `time` to which the row refers. Throws RangeError if the row is invalid. */
 export function keyOfVenueRow(value: Buffer, time: number): Buffer {
   const reader = new VarintReader(value)
   return tradeKey(reader.next(), time, reader.next())
 }
 
-/** A row of the id index. It refers to all trades whose ids share a hash. */
+/** A row of the id index. It lists all trades whose ids have the same hash. */
 export function idRowOf(keys: readonly Buffer[]): Buffer {
   const value = Buffer.allocUnsafe(1 + keys.length * 2 * varintBytesMax)
   value[0] = MARK
@@ -49,7 +48,7 @@ export function idRowOf(keys: readonly Buffer[]): Buffer {
   return value.subarray(0, end)
 }
 
-/** The keys of a market's trades to which a row of the id index refers. Throws RangeError if the row is invalid. */
+/** The keys of a market's trades that a row of the id index lists. Throws RangeError if the row is invalid. */
 export function keysOfIdRow(value: Buffer, market: number): Buffer[] {
   const keys: Buffer[] = []
   const reader = new VarintReader(value, 1)

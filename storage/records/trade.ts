@@ -1,8 +1,7 @@
-// The packed record of one trade. The time and ordinal are in the key. Numbers are varints, and hashes and addresses
-// are bytes. Ids of venue a have 208 characters that repeat the trade's own fields, so they are rebuilt from the
-// fields. A record takes 75 to 100 bytes.
+// The packed record of one trade. The time and ordinal are in the key. Numbers are varints, hashes and addresses are
+// bytes. Ids of venue a repeat the trade's own fields, so they are rebuilt from the fields.
 //
-//   flags | flags | price | size | usd, unless it follows from them | receivedAt - time |
+//   flags | flags | price | size | usd, unless price × size | receivedAt - time |
 //   run | offset | seq | venue ordinal | fields of the id's form | maker | taker | txHash
 
 import { VENUE_KEYS } from '../../engine/ids.ts'
@@ -23,21 +22,20 @@ import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-/** A trade with its position among its venue's trades. */
 export interface TradeRecord {
   readonly trade: StoredTrade
   readonly venuePosition: VenuePosition | null
 }
 
-/** The venue a token of each market outcome. Trade ids contain it (trade-tokens.ts). */
+/** The token of each outcome of a venue a market. Trade ids of venue a contain it. */
 export interface Tokens {
   /** Null if unknown. */
   get(market: number, outcomeIndex: number): string | null
-  /** Stores the outcome's token if none is stored. Returns whether the stored token is this one. */
+  /** Stores the outcome's token if none is stored. Returns whether the stored token equals `token`. */
   offer(market: number, outcomeIndex: number, token: string): boolean
 }
 
-/** First byte of flags. */
+/** Bits of the first byte of flags. */
 const SELL = 1
 const BLOCK = 2
 const DERIVED_USD = 4
@@ -46,8 +44,8 @@ const HAS_VENUE_POSITION = 8
 const OUTCOME_SHIFT = 5
 const OUTCOME_MAX = 6
 /**
- * Second byte: flags for optional numbers and for coarser units of price and size. The upper three bits are the id's
- * form.
+ * Second byte: flags for optional numbers and for the units of price and size. The upper three bits are the form of the
+ * id.
  */
 const HAS_RUN = 1
 const HAS_OFFSET = 2
@@ -62,21 +60,20 @@ const ID_PART = 3
 
 const UUID_BYTES = 16
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** Matches a hash or an address. */
 const HEX = /^0x(?:[0-9a-f]{2})+$/
-/** Two forms of ids follow the transaction's hash: a part number, or the fields of the trade. */
+/** After the transaction's hash, an id has either a part number or the fields of the trade. */
 const PART = /^-part-(\d{1,15})$/
 const FIELDS = /^-([^-]+)-.*-(\d{1,15})$/
-/** The largest size for which usd is computed. Larger trades store it. */
+/** The largest size for which usd is computed. Larger trades store usd. */
 const DERIVED_SIZE_MAX = 1e14
-/** A tenth of a cent and a hundredth of a contract. Most prices and sizes are multiples of these. */
+/** A tenth of a cent and a hundredth of a contract. Most prices and sizes are multiples of these units. */
 const PRICE_UNIT = 1_000
 const SIZE_UNIT = 10_000
-/** The stored number is the venue ordinal times this constant, plus the venue's index in VENUE_KEYS. */
+/** The stored number is the venue ordinal times VENUES_MAX, plus the venue's index in VENUE_KEYS. */
 const VENUES_MAX = 8
 const NUMBERS_MAX = 12
 
-/** The codec of a trade. Schemas 1 to 3 belong to older formats that cannot be opened. */
+/** Schemas 1 to 3 belong to older formats that cannot be opened. */
 export function tradeCodec(tokens: Tokens): RecordCodec<TradeRecord> {
   return {
     oldest: 4,
@@ -186,7 +183,7 @@ function venuePositionOf(code: number): VenuePosition {
 
 type IdFields = Pick<StoredTrade, 'txHash' | 'taker' | 'side' | 'size' | 'price' | 'outcomeIndex'>
 
-/** The id that venue a's connector builds from a row with known traders. Null if a part is unknown. */
+/** The id that the connector of venue a builds from the trade's fields. Null if a part is unknown. */
 function idOfFields(fields: IdFields, token: string | null, n: number): string | null {
   const { txHash, taker, side, size, price, outcomeIndex } = fields
   if (txHash === null || taker === null || token === null) return null
@@ -218,7 +215,7 @@ function worth(price: PriceMicros, size: SizeMicros, outcomeIndex: number): numb
 
 /**
  * Writes a length header and then the bytes. The header is 0 for null. Otherwise it is twice the byte count, plus 1 for
- * text or 2 for the digits of a hash or an address.
+ * text or 2 for the hex digits of a hash or an address.
  */
 function writeText(bytes: Buffer, position: number, text: string | null): number {
   if (text === null) return writeVarint(bytes, position, 0)
@@ -247,8 +244,8 @@ function uuid(body: Buffer, reader: VarintReader): string {
 }
 
 /**
- * A trade with its ordinal and maker, and with a taker that became known later. The fields are copied one by one: a
- * spread of so many fields gives each object its own hidden class in Node 20, which costs some 450 bytes per trade.
+ * The fields are copied one by one. In Node 20, a spread of so many fields gives each object its own hidden class,
+ * which costs some 450 bytes per trade.
  */
 export function storedTrade(
   trade: Omit<StoredTrade, 'ordinal'>,

@@ -1,5 +1,4 @@
-// Variable-length integers: seven bits per byte, lowest first. Signed integers have the sign in the lowest bit. Used by
-// packed records (price-series.ts, snapshot.ts).
+// Variable-length integers: seven bits per byte, lowest first. Signed integers have the sign in the lowest bit.
 
 /** Maximum bytes of a signed safe integer. */
 export const varintBytesMax = 8
@@ -25,7 +24,7 @@ export function writeSigned(target: Uint8Array, position: number, value: number)
   return writeVarint(target, position, value < 0 ? -2 * value - 1 : 2 * value)
 }
 
-/** Reads numbers in the order in which they were written. Throws RangeError past the end. */
+/** Throws RangeError past the end. */
 export class VarintReader {
   readonly #bytes: Uint8Array
   #position: number

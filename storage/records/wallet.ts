@@ -1,8 +1,7 @@
-// Keys and records of the wallet tables: addresses as 20 bytes, the wallet's facts as fields by schema version, its
-// hours packed.
+// Keys and records of the wallet tables. The hours of a wallet are packed, each as:
 //
-//   hours   hour (varint: since the hour before) · realised (signed) · volume (varint) · fills (varint)
-//           · fees (signed) · income (signed) · next hour …
+//   hours since the previous hour (varint) | realised (signed) | volume (varint) | fills (varint) |
+//   fees (signed) | income (signed)
 
 import {
   as,
@@ -43,15 +42,13 @@ import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varint
 
 const side = single<WalletSide>((value, context) => (number.decode(value, context) === 0 ? 0 : 1))
 
-/** Bytes of an address, which is a wallet's key. */
 const addressBytes = 20
 
-/** The 20 bytes of an address. */
 export function addressKey(address: WalletAddress): Buffer {
   return Buffer.from(address.slice(2), 'hex')
 }
 
-/** The 20 bytes of an address, then a block number as u32. */
+/** 20 bytes of the address, then the block number as u32. */
 export function blockKey(address: WalletAddress, index: number): Buffer {
   const key = Buffer.alloc(addressBytes + 4)
   key.write(address.slice(2), 'hex')
@@ -59,10 +56,7 @@ export function blockKey(address: WalletAddress, index: number): Buffer {
   return key
 }
 
-/**
- * Key of a market that wallets traded. All are markets of venue a. If the id is too long, its end is replaced by its
- * hash.
- */
+/** All markets are of venue a. If the id is too long, its end is replaced by its hash. */
 export function walletMarketKey(id: NativeMarketId): Buffer {
   return nativeKey('a', id)
 }
@@ -74,7 +68,7 @@ const address = as(text, (value) => {
   return found
 })
 
-/** Totals of a wallet. Before schema 3 combinations were ignored. */
+/** Before schema 3 combinations were ignored. */
 const totals = record<WalletTotals>({
   realized: usd,
   volume: usd,
@@ -133,10 +127,7 @@ function packHours(hours: readonly HourFigures[]): Buffer {
   return packed.subarray(0, position)
 }
 
-/**
- * Reads hourly figures. Throws RangeError if the bytes end within a number. Before schema 3 hours have no fees and no
- * income.
- */
+/** Throws RangeError if the bytes end within a number. Before schema 3 hours have no fees and no income. */
 function unpackHours(packed: Uint8Array, schema: number): readonly HourFigures[] {
   const hours: HourFigures[] = []
   const reader = new VarintReader(packed)
@@ -159,7 +150,7 @@ const hours = single<readonly HourFigures[]>(
 )
 
 export const walletCodec = listed(3, record<StoredWallet>({ ...head, hours }))
-/** Decodes a wallet without its hours, which are the last field. */
+/** Omits the hours, which are the last field. */
 export const walletHeadCodec = listed(3, record<WalletHead>(head))
 
 export const walletMarketCodec = listed(

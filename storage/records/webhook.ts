@@ -1,4 +1,4 @@
-// The record of one webhook. Its number is in the key. Its secrets are already encrypted.
+// The webhook's number is in the key. Its secrets are already encrypted.
 
 import {
   as,
