@@ -1,6 +1,5 @@
 import type { VenueKey } from './ids.ts'
 
-/** Holds at most one instance per venue, created on first use. */
 export class ByVenue<Thing> {
   readonly #things = new Map<VenueKey, Thing>()
   readonly #make: (venue: VenueKey) => Thing

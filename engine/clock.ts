@@ -1,23 +1,22 @@
-// Time as a parameter. No other file may call Date.now, performance.now, setTimeout or setInterval
-// (biome.json enforces it). Tests advance a manual clock, so a seed reproduces a failure.
+// Time as a parameter. Other files must not call Date.now, performance.now, setTimeout or setInterval (biome.json
+// enforces this). Tests advance a manual clock.
 
 import { onAbort } from './on-abort.ts'
 import { type TimeMs, timeMs } from './units.ts'
 
-/** Stops a timer; calling it again does nothing. */
+/** A second call does nothing. */
 export type StopTimer = () => void
 
-/** A source of time and timers. */
 export interface Clock {
-  /** Calendar time in Unix milliseconds; may jump. */
+  /** Calendar time in Unix milliseconds. It may jump. */
   nowMs(): TimeMs
-  /** Milliseconds since an arbitrary moment, with fractions. Never decreases. For durations. */
+  /** Milliseconds since an arbitrary moment, with fractions. Never decreases. Use it for durations. */
   monotonicMs(): number
   /** Runs `action` once after `delayMs`. The timer does not keep the process alive. */
   after(delayMs: number, action: () => void): StopTimer
   /** Runs `action` every `periodMs` until stopped. The timer does not keep the process alive. */
   every(periodMs: number, action: () => void): StopTimer
-  /** Runs `action` once, after the events that have already arrived are handled and before any timer. */
+  /** Runs `action` once, after the events that have already arrived and before any timer. */
   soon(action: () => void): void
 }
 
@@ -37,12 +36,12 @@ export const systemClock: Clock = {
   soon: (action) => void setImmediate(action),
 }
 
-/** Resolves after the events that have already arrived are handled: see {@link Clock.soon}. */
+/** Resolves after the events that have already arrived: see {@link Clock.soon}. */
 export function nextTick(clock: Pick<Clock, 'soon'>): Promise<void> {
   return new Promise((resolve) => clock.soon(resolve))
 }
 
-/** A promise that resolves after `delayMs`, or at once when `signal` is or becomes aborted. */
+/** Resolves after `delayMs`, or at once when `signal` is or becomes aborted. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()

@@ -1,5 +1,5 @@
-// Describes a record once, as a list of its fields in their stored order. The description encodes a value as a list of
-// MessagePack values, and decodes and validates such a list.
+// A description of a record lists its fields in their stored order. It encodes a value as a list of MessagePack values,
+// and decodes and validates such a list.
 
 import { Packr } from 'msgpackr'
 import type { JsonRecord, MarketNumber, MarketRef } from './market/market.ts'
@@ -7,13 +7,11 @@ import { priceMicros, sizeMicros, timeMs, usdMicros } from './units.ts'
 
 /** Part of a record: any number of MessagePack values. */
 export interface Field<Value> {
-  /** Appends the value. */
   put(to: unknown[], value: Value): void
   /** Throws an Error if the next values do not belong to this field. */
   take(from: FieldReader): Value
 }
 
-/** A field stored as one MessagePack value. */
 export interface Single<Value> extends Field<Value> {
   encode(value: Value): unknown
   decode(value: unknown, context: ReadContext): Value
@@ -34,7 +32,6 @@ export const NEWEST: ReadContext = {
   marketOf: () => wrong('no market'),
 }
 
-/** The values of a record in order. */
 export class FieldReader {
   readonly context: ReadContext
   readonly #fields: readonly unknown[]
@@ -58,7 +55,7 @@ export class FieldReader {
   }
 }
 
-/** Decodes a list that contains exactly the field's values. Throws an Error for any other value. */
+/** Decodes a list that contains exactly the field's values. Throws an Error for any other list. */
 export function readExactly<Value>(
   field: Field<Value>,
   fields: unknown,
@@ -105,7 +102,6 @@ function isJsonRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A field of a branded type, which is stored as its base type. */
 export function as<Base, Value extends Base>(
   base: Single<Base>,
   brand: (value: Base) => Value,
@@ -132,7 +128,6 @@ export const marketRef: Single<MarketRef> = single(
   ({ number: market }) => market,
 )
 
-/** One of a fixed set of texts. */
 export function choice<Choice extends string>(choices: readonly Choice[]): Single<Choice> {
   return single((value) => choices.find((one) => one === value) ?? wrong('one of a set'))
 }
@@ -172,7 +167,6 @@ export function nested<Value>(item: Field<Value>): Single<Value> {
   )
 }
 
-/** Several values, up to the record's end. */
 export function rest<Value>(item: Field<Value>): Field<readonly Value[]> {
   return {
     put: (to, values) => {
@@ -196,7 +190,7 @@ export function lastOrNull<Value>(item: Field<Value>): Field<Value | null> {
   }
 }
 
-/** A field that exists since a schema. Records of older schemas read as `missing`. */
+/** A field that was added in `schema`. Records of older schemas decode to `missing`. */
 export function since<Value>(schema: number, field: Field<Value>, missing: Value): Field<Value> {
   return {
     put: field.put,
@@ -204,7 +198,7 @@ export function since<Value>(schema: number, field: Field<Value>, missing: Value
   }
 }
 
-/** A value that is taken from the read context instead of the record. */
+/** A value from the read context, which the record does not contain. */
 export function stated<Value>(take: (context: ReadContext) => Value): Field<Value> {
   return { put: () => undefined, take: ({ context }) => take(context) }
 }
@@ -243,7 +237,6 @@ export function record<Value extends object>(fields: Fields<Value>): Field<Value
   return new Function('fields', source)(fields)
 }
 
-/** A field whose values must also satisfy a condition. */
 export function where<Value>(of: Single<Value>, holds: (value: Value) => boolean): Single<Value> {
   return single((value, context) => {
     const found = of.decode(value, context)
@@ -256,7 +249,7 @@ const packr = new Packr({ useRecords: false, variableMapSize: true })
 /** A message between processes: the list of a value's fields. */
 export interface Message<Value> {
   encode(value: Value): Uint8Array
-  /** Returns null unless the bytes are exactly one such message. */
+  /** Null unless the bytes are exactly one message of this type. */
   decode(bytes: Uint8Array): Value | null
 }
 

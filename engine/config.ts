@@ -1,5 +1,4 @@
-// Every environment variable: name, type, default and meaning. Values are read and validated once, then frozen.
-// Components receive plain values. An error states the variable, its value and the accepted values.
+// Reads and validates every environment variable once. An error states the variable, its value and the accepted values.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -8,7 +7,6 @@ import { CHANGE_NAMES, FAULT_NAMES } from './fault-names.ts'
 import type { VenueKey } from './ids.ts'
 import { EnvironmentReader } from './process/environment.ts'
 
-/** The source of venue data: the venues themselves, a simulator or a recording. */
 export type VenueSource =
   | { readonly kind: 'sim' }
   | { readonly kind: 'live' }
@@ -22,7 +20,7 @@ export interface PolymarketUrls {
   readonly rtdsWs: string
 }
 
-/** What a process runs: the whole service, or one side of a cluster (engine/cluster/README.md). */
+/** The whole service, or one side of a cluster (engine/cluster/README.md). */
 export type Role = (typeof ROLES)[number]
 const ROLES = ['all', 'engine', 'gateway'] as const
 
@@ -41,12 +39,11 @@ export const LIVE_URLS = {
   },
 } as const
 
-/** Names and meanings, in the order of the table in OPERATING.md. A test compares the two. */
+/** In the order of the table in OPERATING.md. */
 export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = JSON.parse(
   readFileSync(new URL('./variables.json', import.meta.url), 'utf8'),
 )
 
-/** Raised by loadConfig. The message lists every invalid variable, one per line. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'))
@@ -59,10 +56,10 @@ const BYTES_PER_GB = 2 ** 30
 /** Values of HOST that other machines cannot reach. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
-/** The values of all variables. variables.json has their meanings. Null: not set. */
+/** Null: not set. variables.json has the meanings of the variables. */
 export type Config = ReturnType<typeof loadConfig>
 
-/** Reads the configuration from an environment. Throws ConfigError with all problems at once. */
+/** Throws ConfigError with all problems at once. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
   const read = new EnvironmentReader(env, VARIABLES)
   const host = read.text('HOST')
@@ -114,7 +111,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     hasDemoKey,
     isSignUpOpen: read.isOn('SIGNUP'),
     signUpsPerHour: read.integer('SIGNUPS_PER_HOUR', 1, 1_000_000),
-    /** Requests that arrive through a proxy on this machine seem to be local, so a dashboard then needs a password. */
+    /**
+     * Requests through a proxy on this machine seem to be local. Behind a proxy, a dashboard therefore needs a
+     * password.
+     */
     opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
     metricsHosts: readHosts(read, 'METRICS_HOSTS'),
@@ -224,7 +224,7 @@ function readKalshi(read: EnvironmentReader) {
   }
 }
 
-/** Accepts `*` or exact origins. Other values are rejected, because they would never match. */
+/** Accepts `*` or exact origins. Other values would never match. */
 function readOrigins(read: EnvironmentReader): readonly string[] {
   const origins = read
     .text('CORS_ORIGINS')
@@ -237,7 +237,6 @@ function readOrigins(read: EnvironmentReader): readonly string[] {
   return origins
 }
 
-/** Items of a comma-separated list, none of them empty. */
 function listOf(read: EnvironmentReader, name: string): readonly string[] {
   const items = read.text(name).split(',')
   return items.map((item) => item.trim()).filter((item) => item !== '')

@@ -1,5 +1,3 @@
-// The coverage policy: which markets have live order books even if no client needs them.
-
 import { parseUsd, type UsdMicros } from './units.ts'
 
 export type CoverageRule =
@@ -19,7 +17,6 @@ export interface CoveragePolicy {
 
 export const ALL_MARKETS: CoveragePolicy = { text: 'all', rules: [{ kind: 'all' }] }
 
-/** Demands that last until they are released. */
 const HOLD_REASONS = ['subscription', 'webhook'] as const
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
@@ -35,8 +32,8 @@ const RULES_MAX = 200
 const TEXT_CHARACTERS_MAX = 4_096
 
 /**
- * Reads a policy such as `all` or `top:20000,category:Politics`. Ignores spaces around rules. For any other text the
- * result states the problem and what is accepted.
+ * Reads a policy such as `all` or `top:20000,category:Politics`. Ignores spaces around rules. For any other text,
+ * `problem` states what is accepted.
  */
 export function readCoveragePolicy(text: string): CoveragePolicy | { readonly problem: string } {
   if (text.length > TEXT_CHARACTERS_MAX) {

@@ -1,4 +1,4 @@
-// Priority queue by time: a binary heap. Items of equal time come out in insertion order.
+// Priority queue by time (binary heap). Items of equal time are returned in insertion order.
 
 interface Due<Item> {
   readonly dueMs: number
@@ -14,7 +14,7 @@ export class DueList<Item> {
     return this.#heap.length
   }
 
-  /** Time of the earliest item; undefined without items. */
+  /** Time of the earliest item. Undefined if the queue is empty. */
   get nextMs(): number | undefined {
     return this.#heap[0]?.dueMs
   }
@@ -24,7 +24,6 @@ export class DueList<Item> {
     this.#orders += 1
   }
 
-  /** Removes the items for which `passes` returns false. */
   filter(passes: (item: Item) => boolean): void {
     const all = this.#heap
     this.#heap = []
@@ -53,7 +52,6 @@ export class DueList<Item> {
     return top.item
   }
 
-  /** Puts `due` at the top of the heap and moves it down to its position. */
   #sink(due: Due<Item>): void {
     let hole = 0
     for (;;) {

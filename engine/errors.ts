@@ -1,5 +1,4 @@
-// Error codes of the API, each with its HTTP status, whether a retry may help, and its meaning. Clients depend on
-// codes, never on texts. A code is never reused for another meaning.
+// Error codes of the API with HTTP status and meaning. A code is never reused for another meaning.
 
 const CATALOGUE = {
   BAD_REQUEST: { status: 400, retry: false, means: 'each part is valid but not together' },
@@ -54,7 +53,6 @@ export class EngineError extends Error {
   }
 }
 
-/** Throws when an internal invariant is broken. Never used for input from venues or clients. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${invariant}`)
 }

@@ -1,6 +1,5 @@
-// The types that packages exchange. A VenueEvent arrives from a venue, and an Update is sent to watchers. Outside a
-// venue's map.ts only the field `venue` identifies the venue. Each event has two times: the venue's time and the time
-// of its arrival here.
+// The types that packages exchange. A VenueEvent arrives from a venue, an Update is sent to watchers. Outside a venue's
+// map.ts only the field `venue` identifies the venue. Each event has the venue's time and the time of its arrival.
 
 import { assert } from './errors.ts'
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
@@ -12,7 +11,7 @@ import type { WalletEvent } from './wallet.ts'
 export type BookSide = 'bid' | 'ask'
 export type TradeSide = 'buy' | 'sell'
 
-/** A price level. `size` is above zero. */
+/** `size` is above zero. */
 export interface Level {
   readonly price: PriceMicros
   readonly size: SizeMicros
@@ -25,7 +24,7 @@ export interface LevelChange {
   readonly size: SizeMicros
 }
 
-/** The venue's reported best bid and ask, for comparison with the local book. Null: that side is empty. */
+/** The venue's reported best bid and ask. Null: the side is empty. */
 export interface TopOfBook {
   readonly bid: PriceMicros | null
   readonly ask: PriceMicros | null
@@ -37,27 +36,26 @@ interface FromVenue {
   readonly receivedAtMs: TimeMs
 }
 
-/** The whole book of one outcome, quoted for that outcome. Levels are in any order. */
+/** The whole book of one outcome, quoted for the same outcome. Levels are in any order. */
 export interface BookSnapshotEvent extends FromVenue {
   readonly kind: 'bookSnapshot'
   readonly outcome: OutcomeId
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
   /**
-   * True: received in order on the stream. False: read over REST, and may be older than changes already
+   * True: received in order on the stream. False: read over REST, and may be older than changes that were already
    * applied.
    */
   readonly isInOrder: boolean
 }
 
-/** Changed levels of one outcome's book. */
 export interface BookChangeEvent extends FromVenue {
   readonly kind: 'bookChange'
   readonly outcome: OutcomeId
   /** 'absolute': `size` is the level's new total. 'difference': `size` is added to the level. */
   readonly mode: 'absolute' | 'difference'
   readonly changes: readonly LevelChange[]
-  /** Null when the venue does not report it. */
+  /** Null if the venue does not report it. */
   readonly top: TopOfBook | null
 }
 
@@ -65,7 +63,6 @@ export interface BookChangeEvent extends FromVenue {
 export interface TradeEvent extends FromVenue {
   readonly kind: 'trade'
   readonly outcome: OutcomeId
-  /** The traded market, so that an unknown one can be fetched. */
   readonly market: NativeMarketId
   readonly nativeId: string
   readonly price: PriceMicros
@@ -78,7 +75,7 @@ export interface TradeEvent extends FromVenue {
   readonly isBlock: boolean
   /**
    * Contracts of this outcome and side that the taker traded in the whole transaction, as far as the source shows.
-   * Absent: the size of this trade. If other trades of the transaction are stored already, only the remainder is new.
+   * Absent: equal to `size`. If other trades of the transaction are stored already, only the remainder is new.
    */
   readonly rowSize?: SizeMicros
   /** 'stream': live. 'backfill': fetched after a gap. 'history': older than the first contact with the venue. */
@@ -108,8 +105,8 @@ export interface LastPriceEvent extends FromVenue {
 }
 
 /**
- * The venue's trading figures of a market. Null: the message does not contain the value. Prices are of the
- * first outcome. The last price is at least as new as `venueTimeMs`.
+ * The venue's trading figures of a market. Null: the message does not contain the value. Prices are of the first
+ * outcome. The last price is at least as new as `venueTimeMs`.
  */
 export interface FiguresEvent extends FromVenue {
   readonly kind: 'figures'
@@ -118,7 +115,7 @@ export interface FiguresEvent extends FromVenue {
   readonly tradesToMs: TimeMs
   readonly lastPrice: PriceMicros | null
   readonly previousPrice: PriceMicros | null
-  /** In the venue's unit: VenueFacts.volumeUnit. */
+  /** In the venue's unit (VenueFacts.volumeUnit). */
   readonly volume24h: UsdMicros | null
   readonly volumeTotal: UsdMicros | null
   readonly openInterest: SizeMicros | null
@@ -149,15 +146,15 @@ export interface MarketSeenEvent extends FromVenue {
   readonly market: NativeMarketId
 }
 
-/** A connection was opened, lost, or missed messages. `outcomes` are the outcomes that it serves. */
+/** A connection was opened, lost, or missed messages. `outcomes` are the outcomes of the connection. */
 export interface FeedEvent extends FromVenue {
   readonly kind: 'feedUp' | 'feedDown' | 'feedGap'
-  /** Which stream of the venue: books per connection, or its trades. */
+  /** The books of one connection, or the trades of the venue. */
   readonly stream: 'books' | 'trades'
   readonly connection: number
   readonly outcomes: readonly OutcomeId[]
   readonly reason: string
-  /** The time from which messages may be missing. Null on feedUp of a first connection. */
+  /** The time from which messages may be missing. Null for feedUp of a first connection. */
   readonly sinceMs: TimeMs | null
 }
 
@@ -200,7 +197,7 @@ interface Outgoing extends Stamp {
 export interface BookUpdate extends Outgoing {
   readonly kind: 'book'
   readonly changes: readonly LevelChange[]
-  /** CRC-32 of the top ten levels after the change, in every 50th update. Null in all others. */
+  /** CRC-32 of the top ten levels after the change, in every 50th update. Null in all other updates. */
   readonly checksum: number | null
 }
 
@@ -215,13 +212,13 @@ export interface BookReplaced extends Outgoing {
  * - `disconnected`: the venue's connection was lost.
  * - `silent`: the connection delivers nothing.
  * - `messages_lost`: the stream contradicts itself or has a gap.
- * - `contradicted_by_trade`: a trade outside the best prices changed nothing.
- * - `contradicted_by_rest`: two REST snapshots differ from it.
- * - `delayed`: its messages waited too long.
+ * - `contradicted_by_trade`: a trade outside the best prices changed no level of the book.
+ * - `contradicted_by_rest`: two REST snapshots differ from the book.
+ * - `delayed`: messages about the book waited too long.
  * - `tick_changed`: the venue sends a new book for the new tick size.
- * - `restarted`: its actor was restarted, or the service was and the book is from before.
+ * - `restarted`: the book's actor was restarted, or the book is from before a restart of the service.
  * - `no_leader`: a gateway receives nothing from the engine.
- * - `not_covered`: it is not subscribed, or its first snapshot has not arrived.
+ * - `not_covered`: the book is not subscribed, or its first snapshot has not arrived.
  */
 export const STALE_REASONS = [
   'disconnected',
@@ -243,7 +240,7 @@ export interface BookStale extends Outgoing {
   readonly reason: StaleReason
   /** Last time at which the book was known to be correct. */
   readonly sinceMs: TimeMs
-  /** Whether a `status` of the venue announces this together with other books. */
+  /** Whether a `status` of the venue announces the stale book together with all other stale books. */
   readonly isOfVenue: boolean
 }
 
@@ -259,13 +256,12 @@ export interface TradeUpdate extends Outgoing {
   readonly trade: Trade
 }
 
-/** The market's price or its best levels changed. */
 export interface PriceUpdate extends Outgoing {
   readonly kind: 'price'
   readonly price: MarketPrice
 }
 
-/** What happened to a market. `settled`: the settlement price of a resolved market became known or changed. */
+/** `settled`: the settlement price of a resolved market became known or changed. */
 export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
 export const LIFECYCLE_EVENTS = [
   'opened',
@@ -282,11 +278,11 @@ export interface LifecycleUpdate extends Outgoing {
   readonly event: LifecycleEvent
   /** The market after the event. The object is immutable, so that a replay sends the same data. */
   readonly facts: MarketFacts
-  /** The other market, for `matched` and `unmatched`. */
+  /** The other market of the pair, for `matched` and `unmatched`. */
   readonly matchedMarket: MarketRef | null
 }
 
-/** A whale row that reached `whaleMessageUsdMin`. Smaller rows are neither stamped nor published. */
+/** A whale that reached `whaleMessageUsdMin`. Smaller whales are neither stamped nor published. */
 export interface WhaleUpdate extends Outgoing {
   readonly kind: 'whale'
   readonly whale: Whale
@@ -295,8 +291,8 @@ export interface WhaleUpdate extends Outgoing {
 /**
  * The current source of a venue's trades.
  * - 'activity': a stream that names the wallets.
- * - 'last_trade_price': the activity stream has ended, and trades come from messages of the book channel.
- *   They cover watched markets only and have no wallet until a later sync completes them.
+ * - 'last_trade_price': the activity stream has ended, and trades are from messages of the book channel. These
+ *   messages exist for watched markets only. Their trades have no wallet until a later sync.
  */
 export type TradesSource = (typeof TRADES_SOURCES)[number]
 export const TRADES_SOURCES = ['activity', 'last_trade_price'] as const
@@ -309,7 +305,7 @@ export interface ArbitrageUpdate extends Outgoing {
   readonly opportunity: Opportunity
   /** Null unless the event is `closed`. */
   readonly reason: CloseReason | null
-  /** The maxima so far. For `closed`: those of the previous update. */
+  /** The maxima so far. For `closed`: the maxima of the previous update. */
   readonly peak: OpportunityPeak
   /** The maxima of the previous update. Null in the first update. */
   readonly previousPeak: OpportunityPeak | null
@@ -318,7 +314,6 @@ export interface ArbitrageUpdate extends Outgoing {
 /** An open opportunity that did not change since it was last published. No stream carries it. */
 export type ArbitrageRefresh = Omit<ArbitrageUpdate, 'offset' | 'seq'>
 
-/** The state of one venue's feed. */
 export interface FeedStatus {
   readonly venue: VenueKey
   readonly platform: string
@@ -328,7 +323,7 @@ export interface FeedStatus {
   /** The longest time that a message waited within this process during the last two seconds, in milliseconds. */
   readonly delayMs: number
   /**
-   * All trades of the venue up to this time were published, except those that a `gap` announced. Null: this run never
+   * All trades of the venue up to this time were published, except trades that a `gap` announced. Null: this run never
    * lost the stream of trades, and no earlier run is stored.
    */
   readonly completeToMs: TimeMs | null
@@ -336,7 +331,6 @@ export interface FeedStatus {
   readonly tradesSource: TradesSource | null
   /** Why the feed is not live. Null if it is live. */
   readonly reason: StaleReason | null
-  /** Number of books that were live and are stale now. */
   readonly staleBooks: number
 }
 
@@ -353,7 +347,7 @@ export interface GapUpdate {
   readonly platform: string
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** The number of lost trades. Null: unknown. */
+  /** Null: the number of lost trades is unknown. */
   readonly count: number | null
 }
 
@@ -371,9 +365,8 @@ export type Update =
   | GapUpdate
 
 /**
- * The channels with their own offset (over all markets) and seq (per market), each with the kind of update that uses
- * them. Code that handles all counted channels derives its list from this table. The cluster log stores the channels in
- * this order.
+ * The channels with an offset (over all markets) and a seq (per market), each with the kind of update that uses them.
+ * The cluster log stores the channels in this order.
  */
 const COUNTED_UPDATES = {
   orderbook: 'book',
@@ -424,7 +417,6 @@ export interface Trade {
   readonly price: PriceMicros
   readonly size: SizeMicros
   readonly side: TradeSide
-  /** Index of the traded outcome. */
   readonly outcomeIndex: number
   /** Amount paid for the traded outcome. */
   readonly usd: UsdMicros
@@ -435,21 +427,19 @@ export interface Trade {
   readonly isBlock: boolean
 }
 
-/** The fills of one transaction by one taker in one token. The trade fields contain their sums. */
+/** The fills of one transaction by one taker in one token. The inherited fields contain their sums. */
 export interface Whale extends Trade {
-  /** Label of the traded outcome. */
   readonly outcome: string | null
   readonly question: string
   readonly slug: string
   readonly eventSlug: string | null
   readonly category: string | null
-  /** The taker. Null where the venue does not report it. */
+  /** The taker. Null if the venue does not report it. */
   readonly wallet: string | null
-  /** The number of fills, from 1. */
   readonly fills: number
 }
 
-/** A market's current price. `bid`, `ask` null: that side is empty. */
+/** `bid`, `ask` null: the side is empty. */
 export interface MarketPrice {
   readonly price: PriceMicros
   readonly source: PriceSource

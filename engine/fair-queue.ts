@@ -1,37 +1,34 @@
 /**
- * The names that work is charged to: an account, an address, or both. Each name has its own share. Many addresses of
- * one account therefore get no more than one address, and many accounts of one address no more than one account.
+ * The names to which work is charged: an account, an address, or both. Each name has its own share. An account
+ * therefore gets no larger share by using many addresses, and an address none by using many accounts.
  */
 export type Requester = readonly string[]
 
-/** Work that no user requested. */
 export const SYSTEM: Requester = ['system']
 
 interface Entry<Item> {
   readonly item: Item
-  /** Sequence number of the item. */
   readonly number: number
   /**
    * Lower bound for the time at which the requester was last served. It prevents items of new requesters from
-   * overtaking this one forever.
+   * overtaking this item forever.
    */
   readonly servedMin: number
 }
 
-/** The items of one requester, oldest first; never empty. */
 interface Group<Item> {
   readonly requester: Requester
   readonly entries: [Entry<Item>, ...Entry<Item>[]]
 }
 
 /**
- * A bounded queue that serves requesters in rotation. If it is full, it drops the newest item of the requester with the
- * most waiting items.
+ * A bounded queue that serves requesters in rotation. A full queue drops the newest item of the requester with the most
+ * waiting items.
  */
 export class FairQueue<Item> {
   readonly #waitingMax: number
   readonly #groups = new Map<string, Group<Item>>()
-  /** When each name was last served, as a counter, oldest first. Contains as many entries as items may wait. */
+  /** When each name was last served, as a counter, oldest first. It has at most as many entries as items may wait. */
   readonly #served = new Map<string, number>()
   #size = 0
   #added = 0
@@ -45,12 +42,11 @@ export class FairQueue<Item> {
     return this.#size
   }
 
-  /** Whether an item of this requester would be dropped at once. */
   isFull(requester: Requester): boolean {
     return this.#surplus(requester) === null
   }
 
-  /** Adds an item. Returns the item that is dropped for it, which may be this one, or null. */
+  /** Adds an item. Returns the item that is dropped for it, which may be the added item, or null. */
   add(requester: Requester, item: Item): Item | null {
     const surplus = this.#surplus(requester)
     if (surplus === null) return item
@@ -66,14 +62,13 @@ export class FairQueue<Item> {
   }
 
   /**
-   * The next item: that of the requester with the lowest `load`, and among equal loads of the one served longest ago.
-   * Null if the queue is empty or every load is infinite.
+   * The next item: of the requester with the lowest `load`, and among equal loads of the requester that was served
+   * longest ago. Null if the queue is empty or every load is infinite.
    */
   peek(load: (requester: Requester) => number = () => 0): Item | null {
     return this.#first(load)?.entries[0].item ?? null
   }
 
-  /** Removes and returns the item that `peek` returns. */
   next(load: (requester: Requester) => number = () => 0): Item | null {
     const first = this.#first(load)
     if (first === null) return null
@@ -81,7 +76,6 @@ export class FairQueue<Item> {
     return this.#takeOut(first, 0)
   }
 
-  /** Records that a requester was served without waiting. */
   note(requester: Requester): void {
     this.#turns += 1
     for (const name of requester) {
@@ -94,7 +88,7 @@ export class FairQueue<Item> {
     }
   }
 
-  /** Removes an item. Returns false if it is not in the queue. */
+  /** Removes an item. Returns false if the item is not in the queue. */
   remove(item: Item): boolean {
     for (const group of this.#groups.values()) {
       const index = group.entries.findIndex((entry) => entry.item === item)
@@ -105,7 +99,6 @@ export class FairQueue<Item> {
     return false
   }
 
-  /** Removes and returns all items. */
   clear(): readonly Item[] {
     const items = [...this.#groups.values()].flatMap(({ entries }) =>
       entries.map(({ item }) => item),

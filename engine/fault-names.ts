@@ -1,5 +1,5 @@
-// Names of the simulated venues' faults. They are not in the simulator, because the configuration validates them and
-// may not import a subfolder. simulator/faults.ts implements them.
+// Not in the simulator's folder, because the configuration validates the names and may not import from a venue's
+// folder.
 
 export const FAULT_NAMES = [
   'lost_delta',
@@ -25,7 +25,6 @@ export const FAULT_NAMES = [
 
 export type FaultName = (typeof FAULT_NAMES)[number]
 
-/** Names of simulated, unannounced changes of the venues' protocols. simulator/changes.ts implements them. */
 export const CHANGE_NAMES = [
   'question_gone',
   'condition_id_renamed',

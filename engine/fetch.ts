@@ -30,7 +30,7 @@ type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
 export class FetchError extends Error {
   readonly kind: FetchFailure
   readonly status?: number
-  /** The wait that a 429 or 503 requested, in ms. */
+  /** The delay that a 429 or 503 requested, in ms. */
   readonly retryAfterMs?: number
   /** The host that did not respond, for the log (log.ts). */
   readonly unreachableHost?: string
@@ -62,7 +62,7 @@ export type Query = Readonly<
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** Statuses that the caller handles, such as 404 for an unknown profile. `odd` is not called for them. */
+  /** Statuses that the caller handles, such as 404 for an unknown profile. `odd` is not called for these statuses. */
   readonly expected?: readonly number[]
   /** Receives the status and headers of each response, before its body. */
   readonly onHead?: (status: number, headers: IncomingHttpHeaders) => void
@@ -88,11 +88,10 @@ export interface HttpClientOptions {
   readonly baseUrl: string
   /** The host's name in metrics, from a small fixed set. */
   readonly name?: string
-  /** Headers created for each attempt, such as signatures that contain a time. `path` is without the query. */
+  /** Headers that are created for each attempt, such as signatures that contain a time. `path` is without the query. */
   readonly headers?: (method: string, path: string) => Record<string, string>
   readonly limiter?: RequestLimiter
   readonly watch?: AnswerWatch
-  /** Timeout of one attempt, from sending to the last byte. */
   readonly timeoutMs: number
   /** Maximum body size after decompression. */
   readonly bodyBytesMax: number
@@ -109,7 +108,7 @@ const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 30_000
 const SOCKETS_MAX = 16
-/** A body above this size is parsed in a separate event-loop tick. */
+/** A larger body is parsed in a separate event-loop tick. */
 const INLINE_PARSE_BYTES_MAX = 16_384
 
 interface Attempt {
@@ -141,7 +140,7 @@ export class HttpClient {
     this.#retried = options.metrics.count('fetch_retries_total', 'HTTP attempts repeated', labels)
   }
 
-  /** Sends a GET for `path`, which begins with / and is appended to the base URL. Array values become repeated keys. */
+  /** `path` begins with / and is appended to the base URL. Array values become repeated keys. */
   getJson(path: string, query: Query = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#call({ method: 'GET', url: this.#url(path, query), body: null, options })
   }
@@ -152,7 +151,6 @@ export class HttpClient {
     return this.#call({ method: 'POST', url: this.#url(path, {}), body: text, options })
   }
 
-  /** Ends every pending call with 'aborted' and closes the connections. */
   stop(): void {
     this.#stopping.abort()
     this.#agent.destroy()
@@ -173,8 +171,8 @@ export class HttpClient {
     const ending = new AbortController()
     const end = () => ending.abort()
     const given = attempt.options.signal
-    // AbortSignal.any is unsuitable, because its result remains registered with the caller's signal as long as that
-    // signal exists.
+    // AbortSignal.any is unsuitable: its result remains registered with the caller's signal as long as that signal
+    // exists.
     const ignore = [given, this.#stopping.signal].map((signal) =>
       signal === undefined ? null : onAbort(signal, end),
     )
@@ -260,7 +258,6 @@ export class HttpClient {
     return options.isWatched === false ? undefined : this.#options.watch
   }
 
-  /** Sends one request and reads its complete response within the time limit. */
   async #exchange(attempt: Attempt, signal: AbortSignal): Promise<Buffer> {
     const { clock, timeoutMs } = this.#options
     const { host: unreachableHost } = attempt.url
@@ -299,8 +296,8 @@ export class HttpClient {
     }
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest
     const request = start(url, { method, agent: this.#agent, headers, signal })
-    // Prevents an uncaught exception. An error after the headers also ends the response, and its reader throws the
-    // error.
+    // Without a listener, the error would be an uncaught exception. The reader of the response also throws errors after
+    // the headers.
     request.on('error', () => undefined)
     request.end(body ?? undefined)
     const [response] = await once(request, 'response')
@@ -359,7 +356,7 @@ export class HttpClient {
     stopTimer()
     const hasWait = retryAfterMs !== null || busyWaitMs !== undefined
     const what = oddityOfStatus(status, bodyText, hasWait)
-    // An HTML page comes from a proxy and not from the API. Its status is then unrelated to the requested resource.
+    // An HTML page comes from a proxy and not from the API. Its status is unrelated to the requested resource.
     const isExpected = options.expected?.includes(status) === true && !isMarkup(bodyText)
     if (isExpected) watch?.expected?.(url.pathname, true)
     else if (what !== null) watch?.odd(url.pathname, what, location ?? bodyText)
@@ -409,7 +406,6 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 
 /** Headers that announce the end of an endpoint (RFC 8594, RFC 9745). */
 const ENDING_HEADERS = ['deprecation', 'sunset'] as const
-/** Maximum wait for the first bytes of a non-2xx response after its headers. */
 const REFUSAL_WAIT_MS = 1_000
 const REFUSAL_BYTES_MAX = 2_048
 
@@ -430,13 +426,13 @@ function oddityOfBody(text: string): string {
 
 const isMarkup = (text: string): boolean => text.trimStart().startsWith('<')
 
-/** The reason in the venue's JSON error, after a colon. Empty if there is none. */
+/** The reason in the venue's JSON error, after a colon. Empty if the body has no reason. */
 function reasonIn(bodyText: string): string {
   const reason = /"(?:error|message|code)"\s*:\s*"([^"]{1,120})"/.exec(bodyText)?.[1]
   return reason === undefined ? '' : `: ${reason}`
 }
 
-/** Parses seconds. Dates are ignored, because the venues send none and they would require synchronised clocks. */
+/** Parses seconds. Dates are ignored: venues send none, and they would require synchronised clocks. */
 function parseRetryAfter(header: string | undefined): number | null {
   if (header === undefined || !/^\d{1,9}(\.\d+)?$/.test(header)) return null
   return Math.ceil(Number(header) * 1_000)

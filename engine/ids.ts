@@ -1,12 +1,7 @@
-// Identifiers as branded strings, and the letters of venues.
-
 declare const kind: unique symbol
 type Branded<Name extends string> = string & { readonly [kind]: Name }
 
-/**
- * Key of a venue: a letter from a to z, stored as one byte in keys and records. The table of venues assigns the letters
- * in ascending order.
- */
+/** Key of a venue: a letter from a to z, stored as one byte. The venue table assigns the letters in ascending order. */
 export type VenueKey =
   | 'a'
   | 'b'
@@ -47,11 +42,11 @@ export type MarketId = Branded<'market'>
 export type OutcomeId = Branded<'outcome'>
 export type NativeMarketId = Branded<'native market'>
 export type NativeEventId = Branded<'native event'>
-/** Account ids, `acc_…`. */
+/** `acc_…` */
 export type AccountId = Branded<'account'>
-/** API key ids, `key_…` (not the key itself). */
+/** `key_…`, not the key itself. */
 export type KeyId = Branded<'key'>
-/** Webhook ids, `wh_…`. */
+/** `wh_…` */
 export type WebhookId = Branded<'webhook'>
 /** An address on the wallets' chain: 0x and 40 hex digits, lower case. */
 export type WalletAddress = Branded<'wallet'>
@@ -68,7 +63,6 @@ export function walletAddress(text: string): WalletAddress | null {
   return /^0x[0-9a-f]{40}$/i.test(text) ? (text.toLowerCase() as WalletAddress) : null
 }
 
-/** The public id of a market of a platform. */
 export function marketId(platform: string, native: NativeMarketId): MarketId {
   return `${platform}_${native}` as MarketId
 }

@@ -1,5 +1,4 @@
-// Readers for fields of JSON rows without a guaranteed schema. A field that is missing or of another type
-// reads as absent.
+// Readers for fields of JSON rows without a guaranteed schema. A field of an unexpected type reads as absent.
 
 import { isRecord } from './json-record.ts'
 import { microsFromDecimal } from './units.ts'
@@ -19,7 +18,6 @@ export function textOf(row: Row, ...names: readonly string[]): string {
   return ''
 }
 
-/** Like `textOf`, but returns null instead of ''. */
 export function maybeText(row: Row, ...names: readonly string[]): string | null {
   return textOf(row, ...names) || null
 }
@@ -41,7 +39,7 @@ export function microsOf(row: Row, name: string): number | null {
     : null
 }
 
-/** A boolean. Null if it is missing or of another type. */
+/** Null if the field is missing or not a boolean. */
 export function flagOf(row: Row, name: string): boolean | null {
   const value = row[name]
   return typeof value === 'boolean' ? value : null

@@ -1,33 +1,32 @@
-// All limits of the system with unit and reason. Relations between limits are asserted when the module loads. Settings
-// that an operator may change are in config.ts.
+// Limits that operators cannot change, with unit and reason. Settings that operators may change are in config.ts.
 
 import { assert } from './errors.ts'
 
-/** Maximum messages in one mailbox. If it is full, book changes are dropped and the book is requested again. */
+/** Maximum messages in one mailbox. A full mailbox drops book changes, and the book is requested again. */
 export const mailboxMessagesMax = 4_096
-/** Maximum messages that one actor handles in a row, so that a busy market does not delay the others. */
+/** Maximum messages that one actor handles in a row, so that a busy market does not delay other markets. */
 export const actorSliceMessagesMax = 64
 /**
- * Maximum milliseconds of actor work in one event-loop tick, before sockets and timers run. Published messages are
- * written at the end of the tick, so this also limits the delay of a quiet market's message.
+ * Maximum milliseconds of actor work in one event-loop tick, before sockets and timers run. Messages are written at the
+ * end of the tick, so this also limits the delay of a quiet market's message.
  */
 export const systemRunMsMax = 2
 /** `systemRunMsMax` while messages are late. Actors then need more time than the reading of sockets. */
 export const systemRunMsLateMax = 50
 /**
  * Maximum characters read from one venue socket in one event-loop tick. Reading the whole backlog of the kernel's
- * buffers (6 MB per socket) would block the event loop for seconds.
+ * buffers would block the event loop for seconds.
  */
 export const readCharsPerTickMax = 262_144
 /**
- * Maximum wait of a book message within the service. After that its book is stale: the actor drops the book's changes
- * and requests a snapshot. Trades are not dropped.
+ * Maximum wait of a book message within the service. An older message makes its book stale: the actor drops the book's
+ * changes and requests a snapshot. Trades are not dropped.
  */
 export const messageAgeMsMax = 1_000
-/** Late books are requested again only while no message waits longer than this. */
+/** Late books are requested again only while every message waits at most this long. */
 export const messageAgeMsCalm = 400
 /**
- * Reading of trades stops when a trade waits longer than `tradeAgeMsMax`, until none waits longer than
+ * Reading of trades stops when a trade waits longer than `tradeAgeMsMax`. It continues when every trade waits at most
  * `tradeAgeMsCalm`.
  */
 export const tradeAgeMsMax = 2_000
@@ -35,30 +34,28 @@ export const tradeAgeMsCalm = 500
 /** Interval at which the ages of messages and the event-loop delay are checked. */
 export const delayCheckMs = 100
 /**
- * Late books that are requested per check: this number, or this share of all late books if that is more. Snapshots of
- * hundreds of markets at once would cause the next delay.
+ * Late books that are requested per check: this number, or this share of all late books if the share is larger.
+ * Snapshots of hundreds of markets at once would cause the next delay.
  */
 export const lateBooksPerCheckMax = 20
 export const lateBooksShare = 1 / 64
 /**
- * A feed whose messages are late for this long because this process is slow is reconnected. This drops the backlog in
- * the buffers of the kernel and of the venue. A feed is reconnected at most once in `reconnectApartMs`.
+ * A feed is reconnected if its messages are late for `behindMsMax` because this process is slow. Reconnecting drops the
+ * backlog in the buffers of the kernel and of the venue. A feed is reconnected at most once in `reconnectApartMs`.
  */
 export const behindMsMax = 10_000
 export const reconnectApartMs = 30_000
 /**
- * Maximum weight of all waiting messages. A weight of 1 is a message or a changed level, some 200 bytes. Above the
- * maximum no socket is read until the weight falls to `waitingWeightLow`.
+ * Maximum weight of all waiting messages. A message or a changed level weighs 1, some 200 bytes. Above the maximum no
+ * socket is read until the weight falls to `waitingWeightLow`.
  */
 export const waitingWeightMax = 131_072
 export const waitingWeightLow = 65_536
-/** Number of recent prices in the ring of an active market. */
 export const priceRingCount = 512
-/** Number of trades in the ring of an active market while it is read. A usual page has 100 trades. */
+/** Number of trades in the ring of an active market while clients read it. */
 export const tradeRingCount = 128
-/** A market without traffic or reads for this long releases its memory. */
+/** A market without traffic or reads for this time releases its memory. */
 export const marketIdleMsMax = 300_000
-/** Minimum time between two checkpoints of a market. */
 export const checkpointEveryMs = 10_000
 /** Minimum time between two stored books of a market, and the number of levels stored per side. */
 export const bookSnapshotEveryMs = 10_000
@@ -70,32 +67,35 @@ export const snapshotRetentionDays = 2
  * counts as live.
  */
 export const priceAgeMsMax = 60_000
-/** Maximum LMDB writes that are queued and not committed. Above it ingestion is slowed. */
+/** Maximum LMDB writes that are queued and not committed. Above the maximum ingestion is slowed. */
 export const outstandingWritesMax = 50_000
-/** Maximum runs that are retained, even if stored trades reference older ones. Limits the effect of a restart loop. */
+/** Maximum retained runs, even if stored trades refer to older runs. Limits the effect of a restart loop. */
 export const retainedRunsMax = 10_000
 /** Interval at which a stale book is requested again. */
 export const staleRetryMs = 5_000
-/** A newly covered book without a snapshot is requested again after this time. The feed paces first snapshots itself. */
+/** A newly covered book without a snapshot is requested again after this time. */
 export const firstBookMsMax = 60_000
 /** Maximum levels per side of a book. A price grid of 0.0001 has 9,999 steps. */
 export const bookLevelsMax = 10_000
 /**
- * Trade updates in memory for connections that lag or resume within a run: about a minute of a busy run, 15 MB. Older
- * updates are read from the table of trades.
+ * Trade updates in memory for connections that lag or resume within a run, some 15 MB. Older updates are read from the
+ * table of trades.
  */
 export const ringTradesMax = 16_384
-/** Book updates in memory for the same purpose, and the changed levels in them. One update may contain a whole book. */
+/**
+ * Book updates in memory for connections that lag or resume, and the changed levels in these updates. One update may
+ * contain a whole book.
+ */
 export const ringBookUpdatesMax = 65_536
 export const ringBookLevelsMax = 262_144
-/** Lifecycle and whale updates in memory for the same purpose. Lifecycle updates are not in the database. */
+/** Updates in memory for connections that lag or resume. Lifecycle updates are not in the database. */
 export const ringLifecycleMax = 16_384
 export const ringWhalesMax = 16_384
 export const ringArbitrageMax = 16_384
 
-/** Maximum open opportunities. Further ones are counted and ignored. */
+/** Maximum open opportunities. Further opportunities are counted and ignored. */
 export const opportunitiesMax = 2_000
-/** Maximum markets whose baskets are checked in one event-loop tick. Later ticks check the rest. */
+/** Maximum markets whose baskets are checked in one event-loop tick. Later ticks check the remaining markets. */
 export const opportunityChecksMax = 250
 /** Minimum time between two updates of an opportunity. Every open opportunity is also checked once in this time. */
 export const opportunityChangedMs = 250
@@ -103,23 +103,31 @@ export const opportunityChangedMs = 250
 export const opportunityAgeMsMax = 3_600_000
 /** Opportunities that were open for a shorter time are not stored when they end. */
 export const opportunityRecordedMsMin = 500
-/** Default of the maximum age: opportunities exclude a book without a change or confirmation for this long. */
+/** Default of the maximum book age: opportunities exclude a book without a change or confirmation for this time. */
 export const bookAgeMsMax = 60_000
 /** Default of the time in which every subscribed book is read over REST once. */
 export const bookRoundMs = 600_000
-/** Minimum time between two computations of the markets that the coverage policy covers. */
 export const coverageEveryMs = 10_000
-/** A market that the policy no longer covers stays covered for this long, so that it does not flap at the edge of top:N. */
+/**
+ * A market that the policy no longer covers stays covered for this time. Otherwise markets at the edge of top:N would
+ * flap.
+ */
 export const coverageLeavingMs = 600_000
-/** Maximum markets in this state. Beyond it the one that left first is uncovered. */
+/**
+ * Maximum markets that stay covered although the policy no longer covers them. Above the maximum, the market that left
+ * the policy first is uncovered.
+ */
 export const coverageLeavingMax = 5_000
-/** A request covers a market for this long, and the end of a subscription for `coverageReleasedMs`. */
+/**
+ * A request covers a market for `coverageRequestedMs`. After the end of a subscription it stays covered for
+ * `coverageReleasedMs`.
+ */
 export const coverageRequestedMs = 600_000
 export const coverageReleasedMs = 60_000
 /** Maximum markets of a venue that are covered on demand: in total, and of one account or anonymous address. */
 export const demandedMarketsMax = 20_000
 export const demandedMarketsOfOwnerMax = 2_000
-/** Maximum holds of a venue's markets, each of one owner for one reason. */
+/** Maximum holds of a venue's markets. A hold is of one owner for one reason. */
 export const coverageHoldsMax = 100_000
 /** Maximum callers that wait for a first snapshot: in total, and of one account or anonymous address. */
 export const coverageWaitingMax = 1_000
@@ -132,8 +140,8 @@ export const bodyBytesMax = 16_384
 export const requestDeadlineMs = 5_000
 export const queryBytesMax = 32_768
 /**
- * Maximum unread bytes of the responses of all connections. Above it, one response of the account or address with the
- * most unread bytes is dropped.
+ * Maximum unread bytes of the responses of all connections. Above the maximum, a response of the account or address
+ * with the most unread bytes is dropped.
  */
 export const unsentBytesMax = 67_108_864
 /** A client must read a response within this time, plus a second for each `unsentBytesPerSecondMin` bytes. */
@@ -145,10 +153,7 @@ export const unsentBytesPerSecondMin = 16_384
  */
 export const addressFileBytesPerMinute = 67_108_864
 export const fileAnswerBytes = 1_024
-/**
- * Minimum bytes of a JSON response that is compressed, for clients that accept it, and the number of concurrent
- * compressions.
- */
+/** Minimum bytes of a JSON response that is compressed, and the number of concurrent compressions. */
 export const codedJsonBytesMin = 4_096
 export const codingsMax = 2
 /**
@@ -157,12 +162,12 @@ export const codingsMax = 2
  */
 export const addressRequestsPerTickMax = 1_024
 /**
- * Maximum error responses per second to an account or address beyond its quota. Each further request closes its
+ * Maximum error responses per second to an account or address above its quota. Each further request closes its
  * connection.
  */
 export const refusedRequestsPerSecondMax = 200
 /**
- * Maximum new connections of one address within `connectionsWindowMs`, after which an idle connection is closed.
+ * Maximum new connections of one address within `connectionsWindowMs`. Above the maximum, an idle connection is closed.
  * Applies while three quarters of all connections are in use.
  */
 export const connectionsOfAddressMax = 64
@@ -174,7 +179,7 @@ export const pastQueriesRunningMax = 4
 /** Maximum queries for past prices per account or address, concurrently and per minute. */
 export const pastQueriesPerRequesterMax = 2
 export const pastQueriesPerMinute = 120
-/** Maximum waiting queries for past prices. Further ones are rejected. */
+/** Maximum waiting queries for past prices. Further queries are rejected. */
 export const pastQueriesWaitingMax = 64
 /** Maximum duration of all venue queries of one request. Short enough to return an error with the reason. */
 export const pastQueryMsMax = 4_000
@@ -187,22 +192,22 @@ export const heartbeatMs = 5_000
 export const commandBytesMax = 16_384
 export const frameBytesMax = 65_536
 export const commandsPerSecondMax = 20
-/** Maximum error responses per second to commands beyond the rate. Further commands are dropped without an answer. */
+/** Maximum error responses per second to commands above the rate. Further commands are dropped without a response. */
 export const refusalsPerSecondMax = 10
-/** A connection is closed after this many commands beyond {@link commandsPerSecondMax} within a minute. */
+/** A connection is closed after this many commands above {@link commandsPerSecondMax} within a minute. */
 export const refusalsPerMinuteMax = 100
-/** Ping frames beyond this number per second count as commands. */
+/** Ping frames above this number per second count as commands. */
 export const pingsPerSecondMax = 10
-/** Number of commands that a `list` counts as. Its response may have half a megabyte. */
+/** Number of commands that a `list` counts as, because its response may have half a megabyte. */
 export const listCommands = 10
-/** Markets of a `snapshot` that together count as one command. */
+/** This number of markets in a `snapshot` counts as one command. */
 export const snapshotMarketsPerCommand = 10
 export const subscriptionsMax = 1_000
 export const marketIdsPerCommandMax = 100
 export const socketBufferBytesSoft = 1_048_576
 export const socketBufferBytesLow = 262_144
 export const socketBufferBytesMax = 16_777_216
-/** Interval at which the buffers of all connections are checked. 10,000 checks cost as much as 20,000 deliveries. */
+/** Interval at which the buffers of all connections are checked. */
 export const bufferSweepMs = 100
 /**
  * Maximum bytes of one frame of a batched connection, unless a single message is larger. A character counts as one
@@ -211,26 +216,25 @@ export const bufferSweepMs = 100
 export const batchBytesMax = 65_536
 export const socketIdleSeconds = 60
 export const unsubscribedMsMax = 60_000
-/** A client that reads nothing for this long receives only a close frame. */
+/** A client that reads nothing for this time receives only a close frame. */
 export const laggingMsMax = 10_000
-/** Time in which such a client may read the unsent data, which precedes the close frame. */
+/** Time in which a lagging client may read the unsent data before the close frame. */
 export const leavingMsMax = 50_000
 /** Seconds within which a ticket opens one stream, and the maximum unused tickets per account and in total. */
 export const ticketSeconds = 60
 export const ticketsPerAccountMax = 32
 export const ticketsMax = 10_000
 /**
- * Maximum bytes in the buffers of all sockets. Above it, the largest buffer of the account with the most bytes is
- * dropped.
+ * Maximum bytes in the buffers of all sockets. Above the maximum, the largest buffer of the account with the most bytes
+ * is dropped.
  */
 export const socketBuffersTotalBytesMax = 1_073_741_824
-/** Maximum commands that wait while another one is executed. Further ones are rejected with RATE_LIMITED. */
+/** Maximum commands that wait while another command is executed. Further commands are rejected with RATE_LIMITED. */
 export const commandsWaitingMax = 200
-/** A connection is closed after this many commands with an `error` answer within a minute. */
+/** A connection is closed after this many commands with an `error` response within a minute. */
 export const commandErrorsPerMinuteMax = 10
-/** Maximum conflated messages that are sent within one event-loop tick. The rest wait for a time slice. */
+/** Maximum conflated messages that are sent within one event-loop tick. Further messages wait for a time slice. */
 export const conflationTickCount = 32
-/** Interval at which the ends of conflation windows are checked. */
 export const conflationFlushMs = 5
 /**
  * Minimum time between two updates of a market's candle of one interval, and the interval at which the ends of bars are
@@ -238,9 +242,9 @@ export const conflationFlushMs = 5
  */
 export const candleEveryMs = 1_000
 export const candleCloseCheckMs = 250
-/** Minimum of a whale row that is published on the stream, in millionths of a dollar. */
+/** Minimum of a whale that is published on the stream, in millionths of a dollar. */
 export const whaleMessageUsdMin = 5_000_000_000
-/** Minimum of a stored whale row, in millionths of a dollar. */
+/** Minimum of a stored whale, in millionths of a dollar. */
 export const whaleRowUsdMin = 1_000_000_000
 /** Time for which the fills of a whale are collected, from its first fill. */
 export const whaleCloseMs = 150
@@ -248,19 +252,18 @@ export const whaleCloseMs = 150
 export const whaleSpreadMs = 10_000
 /**
  * Maximum number and age of the transactions that are cached for late fills, some 900 bytes each. Late fills of an
- * evicted transaction are summed from the table of trades. The number suffices for 1,600 transactions a second. If it
- * covered less than `whaleSpreadMs`, every fill would need a lookup.
+ * evicted transaction are summed from the table of trades.
  */
 export const whaleGroupsMax = 16_384
 export const whaleRetentionMs = 30_000
-/** Length of the period at the end of the last run whose trades are grouped again at startup. */
+/** Trades of this last period of the previous run are grouped again at startup. */
 export const whaleRegroupMs = 60_000
 /** Milliseconds that one connection's snapshots may take before other connections continue. */
 export const streamSliceMs = 2
 /** Maximum messages that are replayed for one `resume` command. */
 export const replayTradesMax = 10_000
 /**
- * Maximum rows that one step of a replay reads from the database, and maximum positions that it checks. Either takes
+ * Maximum rows that one step of a replay reads from the database, and maximum positions that it checks. Each takes
  * about half a millisecond.
  */
 export const replayReadRows = 64
@@ -275,7 +278,7 @@ export const addressRequestsPerMinute = 600
  * this quota.
  */
 export const managementRequestsPerMinute = 60
-/** Maximum requests per minute of all dashboards of an account. A page change sends some three requests. */
+/** Maximum requests per minute of all dashboards of an account. */
 export const dashboardRequestsPerMinute = 600
 export const loginsPerMinute = 20
 /**
@@ -283,26 +286,22 @@ export const loginsPerMinute = 20
  * many.
  */
 export const signUpsPerHour = 5
-/**
- * Maximum tokens of one account that were logged out and have not expired. One more invalidates all tokens of the
- * account.
- */
+/** Maximum logged-out tokens of one account that have not expired. One more invalidates all tokens of the account. */
 export const endedTokensPerAccountMax = 100
 /**
  * Maximum stored pairs of e-mail and address that have logged in. Failed log-ins from other addresses do not delay
- * these.
+ * these pairs.
  */
 export const knownLoginsMax = 100_000
 /**
- * Maximum waiting password hashes, some 65 ms each. Clients that logged in from their network before have a queue of
- * their own.
+ * Maximum waiting password hashes, some 65 ms each. Clients that logged in from their network before have a separate
+ * queue.
  */
 export const passwordQueueMax = 16
-/** Maximum waiting password hashes of sign-ups. */
 export const signUpQueueMax = 8
 /** A password is rejected if its hashing has not started within this time, because its client has probably given up. */
 export const passwordWaitMsMax = 3_000
-/** Maximum time of a sign-up or log-in, for hashing and disk. After it the caller receives a retry time. */
+/** Maximum time of a sign-up or log-in, for hashing and disk. A slower request is rejected with a retry time. */
 export const accountWorkMsMax = 4_000
 
 /** Limits of webhooks. */
@@ -310,30 +309,30 @@ export const webhooksPerAccountMax = 25
 /** Maximum age of trades, whales and prices that are delivered: 15 min. */
 export const webhookEventAgeMsMax = 900_000
 /**
- * Maximum pending deliveries of one webhook, and maximum age of a delivery (72 h). Beyond either the oldest are
- * dropped.
+ * Maximum pending deliveries of one webhook, and maximum age of a delivery (72 h). Above either maximum the oldest
+ * deliveries are dropped.
  */
 export const pendingPerWebhookMax = 100_000
 export const pendingAgeMsMax = 259_200_000
-/** Maximum pending deliveries of all webhooks, about 1 GB of trades. Beyond it, each webhook is limited to its share. */
+/**
+ * Maximum pending deliveries of all webhooks, about 1 GB of trades. Above the maximum, each webhook is limited to its
+ * share.
+ */
 export const pendingTotalMax = 1_000_000
 /** Maximum finished deliveries that are retained per webhook and in total, and for how long (7 days). */
 export const finishedRetainedMax = 1_000
 export const finishedTotalMax = 1_000_000
 export const finishedRetentionMs = 604_800_000
-/** A webhook is disabled if all its attempts failed for this long (5 days). */
+/** A webhook is disabled if all its attempts failed for this time (5 days). */
 export const failingMsMax = 432_000_000
 /**
- * Concurrent attempts of one webhook:
- * - in general;
- * - while less than half of all slots are taken, so that a distant receiver keeps up (16 at 100 ms are 160
- *   a second);
- * - while every attempt fails.
+ * Maximum concurrent attempts of one webhook: in general, while less than half of all slots are taken (for distant
+ * receivers), and while every attempt fails.
  */
 export const attemptsPerWebhookMax = 4
 export const attemptsPerWebhookQuietMax = 16
 export const attemptsPerFailingMax = 1
-/** Maximum concurrent attempts of all webhooks, and of those that only fail or are slow. */
+/** Maximum concurrent attempts of all webhooks, and of all failing or slow webhooks. */
 export const attemptsMax = 1_024
 export const attemptsOfFailingMax = 256
 /** Maximum concurrent attempts to one host, over all ports and accounts, and of one account. */
@@ -343,7 +342,6 @@ export const attemptsPerAccountMax = 32
 export const testAgeMsMax = 86_400_000
 /** A webhook is slow if its last attempt took at least this long. */
 export const slowAttemptMs = 5_000
-/** Maximum concurrent calls to receivers, twice the number that the dispatcher needs. Further calls fail at once. */
 export const callsMax = 2_048
 
 /** Maximum concurrent syncs of wallets. Live trades and their back-fill share the venue's quota. */
@@ -352,31 +350,37 @@ export const walletSyncsMax = 8
 export const walletFirstSyncsMax = 3
 /** Maximum new wallet addresses that one account or address may request per minute. */
 export const newWalletsPerMinute = 30
-/** Maximum waiting syncs, and separately maximum waiting new addresses. Further ones are rejected. */
+/** Maximum waiting syncs, and separately maximum waiting new addresses. Further requests are rejected. */
 export const walletSyncsWaitingMax = 64
 /** Maximum time that a request waits for the venue. Leaves enough time to return cached data. */
 export const walletWaitMsMax = 3_500
-/** Maximum bytes of wallets cached in memory with their figures. Beyond it the least recently requested are evicted. */
+/**
+ * Maximum bytes of wallets cached in memory with their figures. Above the maximum the least recently requested wallets
+ * are evicted.
+ */
 export const walletWarmBytesMax = 67_108_864
-/** Maximum wallets whose fills are taken from the stream. Beyond it the least recently requested is unfollowed. */
+/**
+ * Maximum wallets whose fills are taken from the stream. Above the maximum the least recently requested wallet is
+ * unfollowed.
+ */
 export const walletsFollowedMax = 10_000
-/** A wallet is followed for this long after its last request: a day. */
+/** A wallet is followed for this time after its last request: a day. */
 export const walletFollowedMs = 86_400_000
 /**
- * Maximum fills of followed wallets that are retained until the venue's history contains them. Beyond it the oldest is
- * dropped.
+ * Maximum fills of followed wallets that are retained until the venue's history contains them. Above the maximum the
+ * oldest fill is dropped.
  */
 export const walletFillsMax = 65_536
 /**
- * Maximum cached addresses that the venue does not know, and maximum cached whale wallets. Beyond it the oldest is
+ * Maximum cached addresses that the venue does not know, and maximum cached whale wallets. The oldest entries are
  * evicted.
  */
 export const unknownAddressesMax = 10_000
 export const walletWhalesMax = 100_000
-/** Maximum markets cached for the PnL rules, about 500 bytes each. Beyond it the least recently used is evicted. */
+/** Maximum markets cached for the P&L rules, about 500 bytes each. The least recently used markets are evicted. */
 export const walletMarketsMax = 32_768
 
-/** Maximum duration of a shutdown: everything must be flushed and closed. */
+/** Maximum duration of a shutdown, including flushing and closing. */
 export const shutdownMsMax = 15_000
 
 assert(actorSliceMessagesMax < mailboxMessagesMax, 'a slice has fewer messages than a mailbox')

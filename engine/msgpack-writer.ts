@@ -1,13 +1,10 @@
-// Writes plain MessagePack value by value into one reusable block, without temporary objects and without
-// BigInt for 64-bit numbers. Always the shortest form, and only 64-bit floats
-// (github.com/msgpack/msgpack/blob/master/spec.md).
+// Writes plain MessagePack value by value into one reusable block, without temporary objects and without BigInt for
+// 64-bit numbers. Always the shortest form, and only 64-bit floats (github.com/msgpack/msgpack/blob/master/spec.md).
 
 const BLOCK_BYTES = 16_384
-/** Maximum length of a message whose view is cached. Books of a hundred levels are shorter. */
+/** Maximum length of a message whose view is cached. */
 const CACHED_VIEW_BYTES_MAX = 4_096
-/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const UNIT_BYTES_MAX = 3
-/** Maximum bytes of a head or a number. */
 const HEAD_BYTES_MAX = 9
 const HIGH = 2 ** 32
 const INT64_END = 2 ** 63
@@ -25,12 +22,12 @@ export class MsgpackWriter {
   #view = new DataView(this.#block.buffer)
   #at = 0
   /**
-   * Views of the beginning of the block by length, created at first use. Publishing a view that the WebSocket library
-   * has seen before costs half as much.
+   * Views of the beginning of the block by length, created at first use. The WebSocket library publishes a repeated
+   * view twice as fast.
    */
   #beginnings: (Uint8Array | undefined)[] = []
 
-  /** Starts a message. Discards an unfinished one. */
+  /** Starts a message. Discards an unfinished message. */
   begin(): void {
     this.#at = 0
   }
@@ -61,13 +58,13 @@ export class MsgpackWriter {
     this.#at = at + length
   }
 
-  /** The head of a map. Its keys and values follow alternately. */
+  /** The head of a map. Keys and values must follow alternately. */
   map(count: number): void {
     if (count < 16) this.#byte(0x80 | count)
     else this.#counted(0xde, count)
   }
 
-  /** The head of an array. Its items follow. */
+  /** The head of an array. The items must follow. */
   array(count: number): void {
     if (count < 16) this.#byte(0x90 | count)
     else this.#counted(0xdc, count)
@@ -103,7 +100,6 @@ export class MsgpackWriter {
     this.#at += this.#block.write(text, this.#at)
   }
 
-  /** Bytes as a value. */
   binary(bytes: Uint8Array): void {
     const { length } = bytes
     if (length < 0x100) this.#pair(0xc4, length)
@@ -160,7 +156,6 @@ export class MsgpackWriter {
     this.#at = at + 9
   }
 
-  /** An integer from -2^31 to 2^32 - 1. */
   #small(value: number): void {
     if (value >= 0) {
       if (value < 0x80) this.#byte(value)
@@ -206,7 +201,10 @@ export class MsgpackWriter {
     this.#at += 5
   }
 
-  /** Grows the block for a longer message. It never shrinks, because books and titles limit the length of messages. */
+  /**
+   * Grows the block for a longer message. The block never shrinks, because books and titles limit the length of
+   * messages.
+   */
   #ensureCapacity(count: number): void {
     if (this.#at + count <= this.#block.length) return
     const length = Math.max(2 * this.#block.length, this.#at + count)

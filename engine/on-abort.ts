@@ -1,5 +1,5 @@
-// Registers a single listener per signal for any number of callbacks. A signal may live as long as the process, while
-// callbacks are added and removed.
+// Registers a single listener per signal for any number of callbacks. Otherwise callbacks would accumulate on signals
+// that live as long as the process.
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 

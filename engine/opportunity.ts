@@ -21,7 +21,7 @@ export type OpportunityKind = (typeof OPPORTUNITY_KINDS)[number]
  * - `market_closed`: a market no longer trades.
  * - `match_changed`: the match of its markets ended.
  * - `stopped`: the service was stopped.
- * - `restarted`: it was open when the last run ended.
+ * - `restarted`: the opportunity was open when the last run ended.
  */
 export const CLOSE_REASONS = [
   'prices',
@@ -33,14 +33,12 @@ export const CLOSE_REASONS = [
 ] as const
 export type CloseReason = (typeof CLOSE_REASONS)[number]
 
-/** A number of contracts of every leg, at one price per leg. */
 export interface BasketStep {
   readonly contracts: SizeMicros
-  /** One per leg, in the order of the legs. */
+  /** One price per leg, in the order of the legs. */
   readonly prices: readonly PriceMicros[]
 }
 
-/** What one leg costs. */
 export interface BoughtLeg {
   /** Price × contracts over its levels, before fees. */
   readonly cost: UsdMicros
@@ -48,12 +46,10 @@ export interface BoughtLeg {
   readonly fee: UsdMicros
 }
 
-/** One outcome of a basket. */
 export interface OpportunityLeg extends BoughtLeg {
   readonly market: MarketRef
   readonly question: string
   readonly outcome: string
-  /** Whether it is the market's first outcome, for which the book is quoted. */
   readonly isFirst: boolean
   /** Sequence number in the market's `orderbook` channel. */
   readonly bookSeq: number
@@ -91,8 +87,8 @@ export interface Opportunity {
 }
 
 /**
- * Maxima of an opportunity over all updates so far. They never decrease, so an update that passes a minimum filter is
- * followed only by updates that pass it too.
+ * Maxima of an opportunity over all updates so far. They never decrease, so after an update that passes a minimum
+ * filter all further updates pass the filter.
  */
 export interface OpportunityPeak {
   readonly profit: UsdMicros
@@ -107,7 +103,7 @@ export interface OpportunityState {
   readonly profit: UsdMicros
 }
 
-/** One outcome of a past opportunity. Identified by the venue's own id, because internal numbers may be removed. */
+/** Identified by the venue's own id, because internal numbers may be removed. */
 export interface PastLeg {
   readonly venue: VenueKey
   readonly market: NativeMarketId
@@ -123,7 +119,6 @@ export interface PastOpportunity {
   readonly category: string | null
   readonly closesAtMs: TimeMs | null
   readonly opened: OpportunityState
-  /** The state when the profit was largest. */
   readonly best: OpportunityState
   readonly last: OpportunityState
   readonly closedAtMs: TimeMs
@@ -136,13 +131,13 @@ export interface OpenOpportunity {
   readonly best: OpportunityState
   readonly last: Opportunity
   readonly peak: OpportunityPeak
-  /** Whether its end is already stored. The end is then only published to the stream. */
+  /** Whether the opportunity's end is already stored. The end is then only published to the stream. */
   readonly isEnded: boolean
 }
 
 /**
- * Rounds a fraction down to millionths, in integers. The displayed value is never above the real one, and a filter by
- * that value matches.
+ * Rounds a fraction down to millionths, in integers. The displayed value is never above the exact value, and filters by
+ * the displayed value match.
  */
 function downToMicros(numerator: bigint, denominator: bigint): number {
   const scaled = numerator * BigInt(MICROS)
@@ -155,7 +150,7 @@ export function edgeOf({ profit, contracts }: Pick<Opportunity, 'profit' | 'cont
   return contracts === 0 ? 0 : downToMicros(BigInt(profit), BigInt(contracts))
 }
 
-/** Profit for each dollar paid, fees included, rounded down to millionths. */
+/** Profit per dollar paid, fees included, rounded down to millionths. */
 export function returnOf({
   profit,
   cost,
@@ -196,7 +191,6 @@ export const stateOf = ({ updatedAtMs, contracts, profit }: Opportunity): Opport
   profit,
 })
 
-/** Average cost of one contract of each leg, in millionths of a dollar. */
 export function averagePrice({ cost }: BoughtLeg, contracts: SizeMicros): number {
   return contracts === 0 ? 0 : Math.round((cost * MICROS) / contracts)
 }

@@ -1,15 +1,12 @@
-// Worker pools on piscina, with a bounded queue, a time limit, and typed tasks and errors. Threads run built or source
-// code like this process. A full queue rejects tasks.
+// Worker pools on piscina, with a bounded queue, a time limit, and typed tasks and errors.
 
 import { Piscina } from 'piscina'
 import { EngineError } from './errors.ts'
 import { programOf } from './process/program.ts'
 
-/** A pool of threads that turn a Task into a Result. */
 export interface Pool<Task, Result> {
   /** Rejects with EngineError UNAVAILABLE if the queue is full, with TIMED_OUT, or with INTERNAL. */
   run(task: Task): Promise<Result>
-  /** Waits for running tasks, then ends the threads. */
   close(): Promise<void>
 }
 
@@ -19,7 +16,6 @@ interface PoolOptions<Task, Result> {
   readonly threads: number
   /** Whether the threads start at once and never end, because they hold state. Otherwise idle threads end. */
   readonly isPersistent?: boolean
-  /** Maximum waiting tasks. Further tasks are rejected. */
   readonly queueMax: number
   readonly timeoutMs: number
   /** Validates the result of a thread, which is untyped. */
@@ -48,8 +44,7 @@ export function openPool<Task, Result>(options: PoolOptions<Task, Result>): Pool
     recordTiming: false,
     execArgv: [...flags],
   })
-  // A thread that cannot start also rejects its task. Without a listener the 'error' event would end the
-  // process.
+  // A thread that cannot start also rejects its task. Without a listener the 'error' event would end the process.
   piscina.on('error', () => undefined)
   return {
     async run(task) {

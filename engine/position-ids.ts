@@ -1,13 +1,10 @@
-// Ids of markets and positions of protocol v2: 256 bits. The first byte is a module (1: binary), the next
-// 16 bytes are a hash, and the last byte is the outcome. For a market of protocol v1 whose tokens migrated,
-// the hash is the last 16 bytes of its old id.
+// Ids of markets and positions of protocol v2: 256 bits. The first byte is a module (1: binary), the next 16 bytes are
+// a hash, and the last byte is the outcome. For a market of protocol v1 whose tokens migrated, the hash is the last 16
+// bytes of its old id.
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from './ids.ts'
 
-/**
- * Binary module, hash, and zeros: arity, reserved, chain, index, and no outcome. A v1 id is a hash and
- * never matches.
- */
+/** Binary module, hash, and zeros for arity, reserved, chain, index, and outcome. A v1 id is a hash and never matches. */
 const BINARY_MARKET = /^0x01([0-9a-f]{32})0{30}$/
 /** Any module. The arity, chain and index of other modules are not zero. */
 const MARKET = /^0x0[123][0-9a-f]{36}0{16}[0-9a-f]{8}00$/

@@ -1,6 +1,6 @@
-// Publishes all updates: assigns epoch, offset and seq, and calls the watchers in a fixed order. The counters are not
-// in the actors, so that they survive the restart of an actor. An error of one watcher is counted and logged, and does
-// not affect the others.
+// Assigns epoch, offset and seq to all updates, and calls the watchers in a fixed order. The counters are not in the
+// actors, so that they survive the restart of an actor. An error of a watcher is counted and logged, and does not
+// affect other watchers.
 
 import {
   type ArbitrageRefresh,
@@ -15,15 +15,14 @@ import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import type { TimeMs } from './units.ts'
 
-/** Receives every update synchronously, in publishing order. */
 export interface Watcher {
   readonly name: string
   onUpdate(update: Update): void
-  /** Called when a historical trade, from before the first contact with the venue, was stored. It is not published. */
+  /** Called when a trade from before the first contact with the venue was stored. The trade is not published. */
   onPastTrade?(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void
-  /** Called when a wallet of a stored trade became known. This is not published. */
+  /** Called when a wallet of a stored trade became known. The change is not published. */
   onCompletedTrade?(market: MarketRef, trade: Trade, completion: TradeCompletion): void
-  /** Called for an open opportunity that has not changed. This is not published. */
+  /** Called for an open opportunity that has not changed. No update is published. */
   onArbitrageRefresh?(update: ArbitrageRefresh): void
   /** Called when a market was removed permanently. Its data can be deleted. */
   onMarketRemoved?(market: MarketNumber): void
@@ -31,8 +30,8 @@ export interface Watcher {
 
 export interface TradeCompletion {
   /**
-   * `maker`: the wallet is one of the makers of the transaction. The trade's `maker` field is set only if it is the
-   * only one.
+   * `maker`: the wallet is one of the makers of the transaction. The trade's `maker` field is set only if the
+   * transaction has a single maker.
    */
   readonly role: 'maker' | 'taker'
   readonly wallet: string
@@ -46,7 +45,6 @@ class ChannelCounters {
 }
 
 export class Publisher {
-  /** Identifier of this run, which every message contains. */
   readonly epoch: string
   readonly #counters = perChannel(() => new ChannelCounters())
   readonly #watchers: Watcher[] = []
@@ -74,13 +72,15 @@ export class Publisher {
     return { offset: counters.offset, seq }
   }
 
-  /** Returns the newest offset and seq of a channel and market without incrementing them. */
   latest(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     return { offset: counters.offset, seq: counters.seqs.get(market) ?? 0 }
   }
 
-  /** Sets a channel's counters to those of another process's publisher. Called by a mirror, which never calls `stamp`. */
+  /**
+   * Sets a channel's counters to the counters of another process's publisher. Called by a mirror, which never calls
+   * `stamp`.
+   */
   follow(channel: CountedChannel, to: { offset: number; market: MarketNumber; seq: number }): void {
     const counters = this.#counters[channel]
     if (to.offset > counters.offset) counters.offset = to.offset

@@ -1,4 +1,4 @@
-/** Sets an entry as the newest of a map, and removes the oldest entries beyond `countMax`. */
+/** Sets an entry as the newest of a map, and removes the oldest entries above `countMax`. */
 export function putLast<Key, Value>(
   map: Map<Key, Value>,
   [key, value]: readonly [Key, Value],

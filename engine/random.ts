@@ -1,13 +1,12 @@
-// Seeded random numbers for the simulator, jitter and test ids. No other file may call Math.random. Not for secrets:
-// keys and tokens come from node:crypto.
+// Seeded random numbers for the simulator, jitter and test ids. Other files must not call Math.random. Not for secrets:
+// keys and tokens use node:crypto.
 
-/** A sequence of numbers determined by its seed. */
 export interface Random {
   /** A float in [0, 1) with 32 random bits. */
   next(): number
   /** An integer in [0, bound). */
   below(bound: number): number
-  /** One of the items; throws RangeError on an empty list. */
+  /** Throws RangeError on an empty list. */
   pick<T>(items: readonly T[]): T
 }
 

@@ -1,5 +1,4 @@
-// Retention by age in whole hours. An hour expires when all of it is older than the retention period. Shared by the
-// deletion of rows (storage/) and the rejection of queries for deleted rows (actors/).
+// Retention by age in whole hours. An hour expires when all of it is older than the retention period.
 
 import { HOUR_MS, type TimeMs, timeMs } from './units.ts'
 

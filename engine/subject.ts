@@ -1,31 +1,30 @@
-// The input of market matching: a market or an event of any venue as texts, codes and times. `SubjectReader` derives it
-// from a venue's rows.
+// The input of market matching: a market or an event of any venue as texts, codes and times.
 
 import type { HandleForm, VenueKey } from './ids.ts'
 import type { Row } from './json-fields.ts'
 import type { EventListing, MarketListing } from './market/market.ts'
 
-/** The threshold of a numeric question, if the venue states it in fields of its own. */
+/** The threshold of a numeric question, if the venue states it in a separate field. */
 export interface Strike {
-  /** greater, greater_or_equal, less, less_or_equal, between, …; '' unknown. */
+  /** greater, greater_or_equal, less, less_or_equal, between, … or '' if unknown. */
   readonly kind: string
   readonly floor: number | null
   readonly cap: number | null
 }
 
-/** One market. Texts are unchanged, or '' if the venue sent none. */
+/** Texts are unchanged, or '' if the venue sent none. */
 export interface MatchMarket {
   readonly venue: VenueKey
   readonly handles: HandleForm
   /** The market's id at its venue. In labelled pairs: its slug or question. */
   readonly key: string
   readonly title: string
-  /** What Yes stands for, in a few words. */
+  /** The meaning of Yes in a few words. */
   readonly subtitle: string
   /** Labels in the venue's order, empty if unknown. Yes means the first outcome. */
   readonly outcomes: readonly string[]
   readonly rules: string
-  /** The slug or ticker; '' if unknown. */
+  /** The slug or ticker. '' if unknown. */
   readonly handle: string
   /** The event's slug or ticker. Null if unknown. */
   readonly eventKey: string | null
@@ -35,12 +34,12 @@ export interface MatchMarket {
   readonly series: string | null
   readonly category: string | null
   readonly tags: readonly string[]
-  /** Start of the game or other occasion that the question is about. Milliseconds since 1970. */
+  /** Start of the game or other occasion of the question. Milliseconds since 1970. */
   readonly startMs: number | null
   /** Close of trading, or the settlement time that the venue expects. */
   readonly closeMs: number | null
   readonly strike: Strike | null
-  /** The kind of bet and its line, if the venue states them in fields of their own. */
+  /** The kind of bet and its line, if the venue states them in separate fields. */
   readonly betType: string
   readonly line: number | null
 }
@@ -53,7 +52,7 @@ export interface MatchEvent {
   readonly title: string
   readonly subtitle: string
   readonly rules: string
-  /** The event's slug or ticker; '' if unknown. */
+  /** The event's slug or ticker. '' if unknown. */
   readonly handle: string
   readonly series: string | null
   readonly category: string | null
@@ -67,15 +66,14 @@ export interface MatchEvent {
 
 /** Derives subjects from a venue's rows. Missing fields read as absent. */
 export interface SubjectReader {
-  /** Subject of a market's row. The event's row adds fields; without it they come from the market's row, if it has them. */
+  /** The event's row adds fields. Without an event, they are read from the market's row. */
   readonly market: (row: Row, event: Row | null) => MatchMarket
-  /** Subject of an event's row, with its markets or with the titles of some. */
   readonly event: (row: Row) => MatchEvent
   /** Whether a row without a list of markets is an event. */
   readonly isEvent: (row: Row) => boolean
 }
 
-/** The subject of a listed market. The event's listing adds title, series and tags. */
+/** The event's listing adds title, series and tags. */
 export function marketOfListing(
   { market }: Pick<SubjectReader, 'market'>,
   listing: MarketListing,

@@ -9,13 +9,10 @@ export interface TeamListing {
   readonly code: string
   /** For example "Los Angeles Rams" or "Carlos Alcaraz". */
   readonly name: string
-  /** For example "Los Angeles". */
   readonly location: string
-  /** For example "Rams". */
   readonly nickname: string
 }
 
-/** A listing, with the form of its venue's codes. */
 export interface TeamEntry {
   readonly team: TeamListing
   readonly handles: HandleForm

@@ -1,5 +1,4 @@
-// Long work in time slices. A generator yields every few tenths of a millisecond, wherever the event loop may run. The
-// caller determines the length of a slice.
+// Long work in time slices. A generator yields every few tenths of a millisecond, wherever the event loop may run.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
@@ -7,7 +6,6 @@ import type { Clock } from './clock.ts'
 /** Work with a result that can pause at each `yield`. */
 export type SlicedWork<Result> = Generator<void, Result, void>
 
-/** Processes each item and yields after it. */
 export function* forEachSliced<Item>(
   items: Iterable<Item>,
   act: (item: Item) => void,
@@ -33,7 +31,6 @@ export function yieldToEventLoop(): Promise<void> {
   return tick
 }
 
-/** Runs the work to its end synchronously. */
 export function runToEnd<Result>(work: SlicedWork<Result>): Result {
   for (;;) {
     const { done, value } = work.next()
@@ -54,7 +51,7 @@ export function runSlice<Result>(
   return null
 }
 
-/** Runs one slice per event-loop tick. The first one runs in a later tick. */
+/** Runs one slice per event-loop tick. The first slice runs in a later tick. */
 export async function runInSlices<Result>(
   clock: Pick<Clock, 'monotonicMs'>,
   work: SlicedWork<Result>,

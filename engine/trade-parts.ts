@@ -1,6 +1,5 @@
-// Ids of trades that arrived without a wallet: `<tx hash>-part-<n>`, where n counts such trades of the transaction from
-// 0. A later trade of the transaction that has the wallet finds and completes them by these ids, also after a restart
-// (actors/market/trades.ts).
+// Ids of trades that arrived without a wallet: `<tx hash>-part-<n>`, where n counts the transaction's trades without
+// wallet from 0. A later trade of the transaction that has the wallet finds and completes them by these ids.
 
 import { PRICE_ONE, type PriceMicros, priceMicros, type SizeMicros } from './units.ts'
 

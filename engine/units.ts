@@ -28,7 +28,7 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** A price from an internal integer. Throws RangeError outside 0..1,000,000, which indicates a bug. */
+/** Throws RangeError outside 0..1,000,000, which indicates a bug. */
 export function priceMicros(value: number): PriceMicros {
   if (!Number.isInteger(value) || value < 0 || value > MICROS) {
     throw new RangeError(`price ${value} is not an integer from 0 to ${MICROS} micros`)
@@ -36,19 +36,19 @@ export function priceMicros(value: number): PriceMicros {
   return (value + 0) as PriceMicros
 }
 
-/** A size from an internal integer, negative ones included (deltas). Throws RangeError otherwise. */
+/** Accepts negative integers (deltas). Throws RangeError if `value` is not a safe integer. */
 export function sizeMicros(value: number): SizeMicros {
   if (!Number.isSafeInteger(value)) throw new RangeError(`size ${value} is not a safe integer`)
   return (value + 0) as SizeMicros
 }
 
-/** Dollars from an internal integer. Throws RangeError when it is not a safe integer. */
+/** Throws RangeError if `value` is not a safe integer. */
 export function usdMicros(value: number): UsdMicros {
   if (!Number.isSafeInteger(value)) throw new RangeError(`usd ${value} is not a safe integer`)
   return (value + 0) as UsdMicros
 }
 
-/** A time from a number of milliseconds. Fractions are cut. Throws RangeError when not finite. */
+/** Cuts fractions of a millisecond. Throws RangeError if `value` is not finite. */
 export function timeMs(value: number): TimeMs {
   const integer = Math.floor(value)
   if (!Number.isSafeInteger(integer)) throw new RangeError(`time ${value} is not a millisecond`)
@@ -61,8 +61,8 @@ export function complement(price: PriceMicros): PriceMicros {
 }
 
 /**
- * Decimal text ("0.415", "-4.00", "150") to millionths, digit by digit. Null when it is not a plain
- * decimal, is finer than a millionth, or exceeds the safe integers.
+ * Decimal text ("0.415", "-4.00", "150") to millionths, digit by digit. Null if the text is not a plain decimal, is
+ * finer than a millionth, or exceeds the safe integers.
  */
 export function microsFromDecimal(text: string): number | null {
   const length = text.length
@@ -100,24 +100,24 @@ export function microsFromDecimal(text: string): number | null {
   return isNegative ? -value : value
 }
 
-/** Book price text to micros. Null unless it is a plain decimal in 0..1 that is no finer than a micro. */
+/** Book price text to micros. Null unless the text is a plain decimal in 0..1 that is no finer than a micro. */
 export function parsePrice(text: string): PriceMicros | null {
   const value = microsFromDecimal(text)
   return value === null || value < 0 || value > MICROS ? null : (value as PriceMicros)
 }
 
-/** Size text to micro-contracts. Null unless it is a plain decimal ≥ 0 that is no finer than a micro. */
+/** Size text to micro-contracts. Null unless the text is a plain decimal ≥ 0 that is no finer than a micro. */
 export function parseSize(text: string): SizeMicros | null {
   const value = microsFromDecimal(text)
   return value === null || value < 0 ? null : (value as SizeMicros)
 }
 
-/** Signed size text ("-4.00") to micro-contracts. Null unless it is a plain decimal. */
+/** Signed size text ("-4.00") to micro-contracts. Null unless the text is a plain decimal. */
 export function parseSizeDelta(text: string): SizeMicros | null {
   return microsFromDecimal(text) as SizeMicros | null
 }
 
-/** Dollar text to micro-dollars. Null unless it is a plain decimal. */
+/** Dollar text to micro-dollars. Null unless the text is a plain decimal. */
 export function parseUsd(text: string): UsdMicros | null {
   return microsFromDecimal(text) as UsdMicros | null
 }
@@ -134,7 +134,7 @@ export function roundSize(value: number): SizeMicros | null {
   return micros >= 0 && Number.isSafeInteger(micros) ? ((micros + 0) as SizeMicros) : null
 }
 
-/** A float in dollars to the nearest micro-dollar, or null when it is not finite or too large. */
+/** A float in dollars to the nearest micro-dollar. Null if it is not finite or too large. */
 export function roundUsd(value: number): UsdMicros | null {
   const micros = Math.round(value * MICROS)
   return Number.isSafeInteger(micros) ? ((micros + 0) as UsdMicros) : null
@@ -162,8 +162,8 @@ export function priceCents(price: PriceMicros): number {
 }
 
 /**
- * price × size in micro-dollars, rounded down. The size is split into whole contracts and the rest,
- * so that it is exact below 2^53 without BigInt. Throws RangeError when the result is not safe.
+ * price × size in micro-dollars, rounded down. Exact below 2^53 without BigInt. Throws RangeError if the result is not
+ * a safe integer.
  */
 export function notionalMicros(fill: { price: PriceMicros; size: SizeMicros }): UsdMicros {
   const contracts = Math.trunc(fill.size / MICROS)
@@ -179,7 +179,7 @@ export function midPrice(bid: PriceMicros, ask: PriceMicros): PriceMicros {
 
 const POSTGRES_TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?)\+00$/
 
-/** ISO 8601 / RFC 3339 text, or "2026-01-09 06:36:50+00", to milliseconds. Null when it is not a time. */
+/** ISO 8601 / RFC 3339 text, or "2026-01-09 06:36:50+00", to milliseconds. Null if the text is not a time. */
 export function parseTime(text: string): TimeMs | null {
   const postgres = POSTGRES_TIME.exec(text)
   const value = Date.parse(postgres === null ? text : `${postgres[1]}T${postgres[2]}Z`)

@@ -22,7 +22,7 @@ export interface RowFigures
 export const VOLUME_UNITS = ['usd_traded', 'usd_notional'] as const
 export type VolumeUnit = (typeof VOLUME_UNITS)[number]
 
-/** Everything that differs between venues and is used outside a venue's folder. */
+/** All differences between venues that code outside a venue's folder uses. */
 export interface VenueFacts {
   readonly key: VenueKey
   /** Name of the wire protocol: the folder under engine/venues/ and the argument of `npm run record`. */
@@ -30,24 +30,24 @@ export interface VenueFacts {
   /** Public name in ids, paths and `platform`, unless the configuration overrides it. */
   readonly name: string
   readonly handles: HandleForm
-  /** The venue's field names for a market's id and for the id of its event. `event` is null if the slug is the id. */
+  /** The venue's field names for a market's id and for its event's id. `event` is null if the slug is the id. */
   readonly idFields: { readonly market: string; readonly event: string | null }
   /** The canonical form of a market's id. Ids of another kind are returned unchanged. */
   readonly idOf: (text: string) => NativeMarketId
   /** A market id for examples in the documentation. Null: the examples use another venue. */
   readonly exampleMarket: string | null
-  /** Derives matching subjects from the venue's rows. */
   readonly subjects: SubjectReader
-  /** The unit of the venue's volumes: see {@link VolumeUnit}. */
   readonly volumeUnit: VolumeUnit
-  /** Whether the venue's trades contain wallets. At most one venue has this, and the service's wallets are its wallets. */
+  /**
+   * Whether the venue's trades contain wallets. At most one venue has such trades, and all wallets of the service are
+   * wallets of that venue.
+   */
   readonly hasWallets: boolean
 }
 
 /** The venues in the order of their letters. Names match `[a-z][a-z0-9_-]{0,31}`. */
 export class VenueTable {
   readonly all: readonly VenueFacts[]
-  /** The venue used for examples in the documentation. */
   readonly first: VenueFacts
   readonly keys: readonly VenueKey[]
   readonly platforms: readonly string[]
@@ -55,7 +55,7 @@ export class VenueTable {
   readonly #byName: ReadonlyMap<string, VenueKey>
   readonly #prefixes: readonly (Pick<VenueFacts, 'idOf'> & { venue: VenueKey; prefix: string })[]
 
-  /** Throws an Error when there is no venue, when letters do not ascend, when names repeat, or when two venues have wallets. */
+  /** Throws an Error if there is no venue, if letters do not ascend, if names repeat, or if two venues have wallets. */
   constructor(venues: readonly VenueFacts[]) {
     const [first] = venues
     if (first === undefined) throw new Error('at least one venue is required')
@@ -75,26 +75,25 @@ export class VenueTable {
     }
   }
 
-  /** Throws an Error for a letter that is not in the table. */
+  /** Throws an Error if the letter is not in the table. */
   of(venue: VenueKey): VenueFacts {
     const facts = this.#byKey.get(venue)
     if (facts === undefined) throw new Error(`no venue has the letter ${venue}`)
     return facts
   }
 
-  /** The venue whose trades name wallets. Null: none. */
+  /** The venue whose trades contain wallets. Null: none. */
   get walletVenue(): VenueFacts | null {
     return this.all.find(({ hasWallets }) => hasWallets) ?? null
   }
 
-  /** Like `walletVenue`, for callers that have a wallet. Throws an Error where no venue's trades name wallets. */
+  /** Like `walletVenue`, for callers that have a wallet. Throws an Error if no venue's trades contain wallets. */
   get ofWallets(): VenueFacts {
     const venue = this.walletVenue
     if (venue === null) throw new Error("no venue's trades name wallets")
     return venue
   }
 
-  /** A market id for examples in the documentation. */
   get exampleId(): string {
     const venue = this.all.find(({ exampleMarket }) => exampleMarket !== null)
     return `${venue?.name ?? ''}_${venue?.exampleMarket ?? ''}`
@@ -109,7 +108,7 @@ export class VenueTable {
     return this.#byKey.get(venue)?.name ?? `venue_${venue}`
   }
 
-  /** The venue of a `platform` value. Null for an unknown one. */
+  /** Null if no venue has this `platform` value. */
   venue(platform: string): VenueKey | null {
     return this.#byName.get(platform) ?? null
   }
@@ -119,8 +118,8 @@ export class VenueTable {
   }
 
   /**
-   * Splits a public id after the configured venue name. Case-insensitive. Null if no name matches. If one name begins
-   * with another, the longer one wins. `native` is in the canonical form.
+   * Splits a public id after the configured venue name. Case-insensitive. Null if no name matches. The longest matching
+   * name is used. `native` is in the canonical form.
    */
   split(id: string): { venue: VenueKey; native: NativeMarketId } | null {
     const lower = id.toLowerCase()

@@ -1,15 +1,13 @@
-// Types of venue a's wallets. Integers throughout: micro-dollars, micro-contracts.
-
 import type { NativeMarketId, OutcomeId, WalletAddress } from './ids.ts'
 import type { FeeCurve } from './market/fees.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 
 /**
  * Kind of a wallet event. Stored as a number, so the order must not change.
- * - `income`: rewards, rebates, yield and other payments of the venue. Not part of trading PnL.
- * - `migration`: contracts of an old token were replaced by as many of a new one.
- * - `combo…`: bets on several markets at once (combos), which belong to no served market. `comboOther`: the combo
- *   ended in another way, so its result is unknown.
+ * - `income`: rewards, rebates, yield and other payments of the venue. Not part of trading P&L.
+ * - `migration`: contracts of an old token were replaced by as many contracts of a new token.
+ * - `combo…`: bets on several markets at once (combos), which belong to no market of the catalogue.
+ * - `comboOther`: the combo ended in an unknown way, so its result is unknown.
  */
 export const WALLET_EVENT_KINDS = [
   'buy',
@@ -35,19 +33,16 @@ export function isComboKind(kind: WalletEventKind): kind is ComboEventKind {
 /** The wallet's side of a fill. Null: unknown, or not a fill. */
 export type WalletRole = 'taker' | 'maker' | null
 
-/** One action of a wallet. Events are ordered by time, then by transaction, then in the venue's order. */
+/** Events are ordered by time, then by transaction, then in the venue's order. */
 export interface WalletEvent {
   readonly kind: WalletEventKind
   /** Always whole seconds, which is the venue's resolution. */
   readonly timeMs: TimeMs
-  /** In lower case; '' if the venue states none. */
+  /** In lower case. '' if the venue states none. */
   readonly txHash: string
   /** '' for income of the whole account. The first of `converted` for a conversion. */
   readonly market: NativeMarketId
-  /**
-   * The token bought, sold, redeemed (null: the row names none) or received by a migration. Null for other
-   * kinds.
-   */
+  /** The token bought, sold, redeemed (null: the row names none) or received by a migration. Null for other kinds. */
   readonly token: OutcomeId | null
   /** Contracts bought, sold, split, merged, redeemed, converted or migrated. For income, the dollars. */
   readonly size: SizeMicros
@@ -56,14 +51,11 @@ export interface WalletEvent {
   /**
    * Dollars that changed hands, without fees.
    * - A fill: price × size from the venue's unrounded price, to the nearest micro.
-   * - Other kinds: the venue's amount (0 for a redeemed loser).
    * - A fill of a combo: the venue's amount, fee included.
+   * - Other kinds: the venue's amount. 0 if losing contracts are redeemed.
    */
   readonly usd: UsdMicros
-  /**
-   * Fee paid in addition to `usd`, ≥ 0. Not part of PnL. 0 where the venue does not report it (the stream
-   * never does).
-   */
+  /** Fee paid in addition to `usd`, ≥ 0. Not part of P&L. 0 if the venue does not report it (the stream never does). */
   readonly fee: UsdMicros
   readonly role: WalletRole
   /** For a conversion: the markets whose No tokens were converted, in the venue's order. Empty for other kinds. */
@@ -77,10 +69,9 @@ export function compareEvents(one: WalletEvent, other: WalletEvent): number {
   return one.txHash < other.txHash ? -1 : 1
 }
 
-/** A market's data for the PnL rules, and its public names. */
 export interface WalletMarket {
   readonly nativeId: NativeMarketId
-  /** All three are null if unknown. */
+  /** Question, slug and event slug are null if unknown. */
   readonly question: string | null
   readonly slug: string | null
   readonly eventSlug: string | null
@@ -89,25 +80,24 @@ export interface WalletMarket {
   /** Tokens in outcome order. Empty: unknown. */
   readonly tokens: readonly OutcomeId[]
   /**
-   * Payout of the first outcome in micros. The second outcome pays the rest of one dollar. Null: not resolved, or
+   * Payout of the first outcome in micros. The second outcome pays the remainder of one dollar. Null: not resolved, or
    * unknown.
    */
   readonly payout: PriceMicros | null
   /** Time of the resolution. Null exactly if `payout` is null. */
   readonly resolvedAtMs: TimeMs | null
-  /** The taker fee. Null: unknown. */
+  /** Null: the taker fee is unknown. */
   readonly takerFee: FeeCurve | null
   /**
-   * The markets of its neg-risk event, including itself, in the event's order. Null: it has no such event, or this is
-   * unknown. A conversion turns No tokens of some markets into Yes tokens of the others.
+   * The markets of its neg-risk event, including itself, in the event's order. Null: the market has no neg-risk event,
+   * or this is unknown. A conversion turns No tokens of some markets into Yes tokens of the other markets.
    */
   readonly group: readonly NativeMarketId[] | null
 }
 
-/** Null: unknown. Events of an unknown market count as far as they can be interpreted. */
+/** Null: the market is unknown. Its events count as far as they can be interpreted. */
 export type FindWalletMarket = (id: NativeMarketId) => WalletMarket | null
 
-/** The profile of a wallet, as the venue returns it. */
 export interface WalletProfile {
   /** The address that trades. All other requests require it. */
   readonly proxy: WalletAddress
@@ -136,7 +126,7 @@ export interface VenuePosition {
 export interface HistoryCoverage {
   /**
    * All events before this time are known and final. The venue may still change its list of later events. A response
-   * that lacks known events does not advance it.
+   * that lacks known events does not advance this time.
    */
   readonly settledToMs: TimeMs
   /** False: the venue permanently withholds some events before `settledToMs`, or they cannot be parsed. */
@@ -147,14 +137,14 @@ export interface HistoryCoverage {
   readonly isLastListed: boolean
 }
 
-/** A venue's wallets. All calls reject with FetchError when the venue does not respond after retries. */
+/** All calls reject with FetchError if the venue does not respond after retries. */
 export interface VenueWallets {
-  /** The profile of a proxy's or an owner's address. Null: the venue does not know it. */
+  /** The profile of a proxy's or an owner's address. Null: the venue does not know the address. */
   profile(address: WalletAddress, signal: AbortSignal): Promise<WalletProfile | null>
   /**
    * Passes every event of a wallet since `fromMs` (a whole second) to `onEvents`, oldest first, without duplicates. All
-   * events of one second are in one batch. `onEvents` is awaited. `lastMs` is the second of the last known event; a
-   * response that lacks that event is discarded.
+   * events of one second are in one batch. `onEvents` is awaited. `lastMs` is the second of the last known event. A
+   * response that lacks this event is discarded.
    */
   history(
     query: {
@@ -165,14 +155,12 @@ export interface VenueWallets {
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<HistoryCoverage>
-  /** Open and closed positions in the venue's own figures. */
   positions(address: WalletAddress, signal: AbortSignal): Promise<readonly VenuePosition[]>
   /**
    * All markets of a market's neg-risk event in the event's order, including the market itself and closed markets.
-   * Null: the venue knows no such event.
+   * Null: the venue knows no neg-risk event of the market.
    */
   group(market: NativeMarketId, signal: AbortSignal): Promise<readonly NativeMarketId[] | null>
-  /** Starts emitting every fill of the wallet on the stream as `walletFill`. */
   follow(address: WalletAddress): void
   unfollow(address: WalletAddress): void
 }

@@ -1,6 +1,6 @@
 // Whales: the sum of the fills of one transaction by one taker in one token. A fill without a hash or a taker (all
-// fills of venue b) is a separate whale, except for parts of a transaction (trade-parts.ts). The first fill
-// determines the row's id. The id depends only on the fills, so it is the same after a restart.
+// fills of venue b) is a separate whale, except for parts of a transaction (trade-parts.ts). The id depends only on the
+// fills, so it is the same after a restart.
 
 import type { Trade, Whale } from './events.ts'
 import { isPart } from './trade-parts.ts'
@@ -15,8 +15,8 @@ import {
 } from './units.ts'
 
 /**
- * A trade with its arrival time and its stream offset. `offset` is null for a historical trade, which was
- * never published.
+ * A trade with its arrival time and its stream offset. `offset` is null for a historical trade, which was never
+ * published.
  */
 export interface WhaleFill {
   readonly trade: Trade
@@ -25,7 +25,6 @@ export interface WhaleFill {
   readonly offset: number | null
 }
 
-/** Market fields of a whale row. */
 interface WhaleFacts {
   readonly outcome: string | null
   readonly question: string
@@ -34,7 +33,7 @@ interface WhaleFacts {
   readonly category: string | null
 }
 
-/** Id and time of a row, which later fills do not change. */
+/** Later fills do not change the id and time of a whale. */
 type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
 
 /**
@@ -42,10 +41,9 @@ type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
  * transaction form one whale, also after their wallet becomes known.
  */
 export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade): string | null {
-  // The key contains the side, because a row has only one side.
+  // The key contains the side, because a whale has only one side.
   if (txHash !== null && isPart(nativeId)) return `${txHash} part ${outcomeIndex} ${side}`
-  // `join` instead of a template: V8 would retain a template's pieces (a rope string) for thousands of
-  // groups.
+  // `join` instead of a template: V8 would retain a template's pieces (a rope string) for thousands of groups.
   return txHash === null || taker === null ? null : [txHash, taker, outcomeIndex, side].join(' ')
 }
 
@@ -62,7 +60,7 @@ export class FillSum {
   newestMs: TimeMs
   #size: number
   #maker: string | null
-  /** Exact sums; null for a single fill, which most whales have. */
+  /** Exact sums. Null for a single fill, which most whales have. */
   #weights: Weights | null = null
 
   constructor(fill: WhaleFill) {
@@ -93,7 +91,7 @@ export class FillSum {
     if (isBefore(fill, this.first)) this.first = fill
   }
 
-  /** The row of these fills, without its ordinal. */
+  /** The whale of these fills, without its ordinal. */
   row(facts: WhaleFacts, { nativeId, timeMs }: WhaleAnchor): Omit<Whale, 'ordinal'> {
     const { side, outcomeIndex, taker, txHash, isBlock } = this.first.trade
     return {

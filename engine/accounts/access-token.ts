@@ -1,43 +1,37 @@
-// Log-in tokens: JWT with HS256, valid for one day. The signature is verified synchronously, because uWebSockets.js may
-// close a WebSocket that is upgraded after an await (uWebSockets pull request 1929).
+// Log-in tokens: JWT with HS256. The signature is verified synchronously, because uWebSockets.js may close a WebSocket
+// that is upgraded after an await (uWebSockets pull request 1929).
 
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import type { Clock } from '../clock.ts'
 import { type TimeMs, timeMs, toSeconds } from '../units.ts'
 
-/** Lifetime of a token in seconds. */
 export const TOKEN_SECONDS = 86_400
 export const TOKEN_ISSUER = 'twinbook'
 export const TOKEN_AUDIENCE = 'twinbook-api'
 const ALGORITHM = 'HS256'
 const TYPE = 'at+jwt'
-/** A longer text cannot be a valid token, so it is rejected without hashing. */
+/** A longer text cannot be a valid token and is rejected without hashing. */
 const TOKEN_CHARACTERS_MAX = 2_048
-/** Token ids are UUIDs. */
 const ID_CHARACTERS_MAX = 128
 
-/** The claims of a valid token. */
 interface TokenClaims {
-  /** The account that it was issued to. */
   readonly subject: string
   readonly tokenId: string
-  /** Generation of the account's tokens at the time of issue. 0 in tokens from before generations existed. */
+  /** Generation of the account's tokens at the time of issue. 0 if the token states none. */
   readonly generation: number
-  /** From this time on the token is rejected. */
   readonly expiresAtMs: TimeMs
 }
 
 /** Signs tokens with the current secret. Verifies them with the current and the previous secret. */
 export class AccessTokens {
   readonly #secret: Uint8Array
-  /** The secrets for verification, the current one first. */
   readonly #secrets: readonly Uint8Array[]
   readonly #clock: Clock
 
   /**
-   * `previous`: a replaced secret, whose tokens stay valid until they expire. Throws RangeError for a secret of less
-   * than 32 bytes.
+   * `previous`: a replaced secret. Its tokens stay valid until they expire. Throws RangeError for a secret of less than
+   * 32 bytes.
    */
   constructor(parts: { secret: string; previous?: string | null; clock: Clock }) {
     const { secret, previous = null } = parts
@@ -46,7 +40,6 @@ export class AccessTokens {
     this.#clock = parts.clock
   }
 
-  /** Issues a token of the account's current generation, valid for TOKEN_SECONDS. */
   issue(subject: string, generation = 0): Promise<string> {
     const issuedAt = toSeconds(this.#clock.nowMs())
     return new SignJWT({ gen: generation })
@@ -60,12 +53,12 @@ export class AccessTokens {
       .sign(this.#secret)
   }
 
-  /** Returns the claims of a token; null if it was not issued here or has expired. */
+  /** Null if the token is invalid or expired. */
   claimsOf(token: string): TokenClaims | null {
     if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
     try {
       const header = decodeProtectedHeader(token)
-      // The algorithm of the header is not used (RFC 8725, section 3.1), nor are its other fields.
+      // All other fields of the header are ignored (RFC 8725, section 3.1).
       if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
       if (Object.keys(header).length !== 2) return null
       return this.#claimsIn(decodeJwt(token))

@@ -1,12 +1,9 @@
-// Normalises e-mail addresses for comparison and storage.
-
-/** Characters that are invisible or change the text direction. */
 const INVISIBLE = /\p{Cf}|\p{Variation_Selector}|\u034f|\u115f|\u1160|\u3164|\uffa0/gu
 const ASCII_DOMAIN = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
 /** Reserved for accounts that this process creates. */
 const RESERVED_DOMAIN = 'localhost'
 
-/** Letters of other scripts, in lower case, that look like an ASCII letter. */
+/** Lower-case letters of other scripts that look like an ASCII letter. */
 const CONFUSABLES: Readonly<Record<string, string>> = {
   ...{ а: 'a', α: 'a', ɑ: 'a', ь: 'b', с: 'c', ϲ: 'c', ԁ: 'd', е: 'e', ҽ: 'e', ɡ: 'g', һ: 'h' },
   ...{ і: 'i', ι: 'i', ı: 'i', ј: 'j', κ: 'k', к: 'k', ӏ: 'l', м: 'm', ո: 'n', η: 'n', о: 'o' },
@@ -19,7 +16,7 @@ export function normalizedEmail(email: string): string {
   return email.normalize('NFKC').replace(INVISIBLE, '').toLowerCase()
 }
 
-/** Why an address of valid form cannot have an account; null: it can. */
+/** Why an address of valid form cannot have an account. Null: it can. */
 export function emailRefusal(email: string): string | null {
   const domain = normalizedEmail(email).split('@').at(-1) ?? ''
   if (!ASCII_DOMAIN.test(domain)) {
@@ -28,7 +25,7 @@ export function emailRefusal(email: string): string | null {
   return domain === RESERVED_DOMAIN ? 'The domain localhost is reserved.' : null
 }
 
-/** A form that is equal for addresses that look alike. For an ASCII address it is the address itself. */
+/** Equal for addresses that look alike. For an ASCII address the result is the address itself. */
 export function emailSkeleton(email: string): string {
   const plain = normalizedEmail(email).normalize('NFKD').replace(/\p{M}/gu, '')
   return Array.from(plain, (letter) => CONFUSABLES[letter] ?? letter).join('')

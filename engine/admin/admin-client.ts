@@ -1,24 +1,21 @@
-// Client of the admin socket: sends commands to a running engine.
-
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
 import { type AdminRequest, answerBytesMax, openSocketLocation } from './admin-socket.ts'
 import { readLines } from './read-lines.ts'
 
-/** Longer than the engine's time limit of a command. */
 const ANSWER_MS_MAX = 15_000
 
 interface AdminClient {
   /**
-   * Returns the result of a command. Rejects with the EngineError that the engine answers, or UNAVAILABLE if the
+   * Returns the result of a command. Rejects with the EngineError that the engine returns, or with UNAVAILABLE if the
    * connection ends.
    */
   send(command: string, request: AdminRequest): Promise<unknown>
   close(): void
 }
 
-/** Connects to the engine of a data folder; null if no engine listens there. */
+/** Null if no engine listens in the data folder. */
 export async function connectAdmin(dataDir: string, clock: Clock): Promise<AdminClient | null> {
   const location = openSocketLocation(dataDir)
   try {

@@ -1,6 +1,5 @@
-// Accepts commands over a Unix socket in the data folder. The socket's mode is 600, so only a user who may read the
-// databases may send commands. Requests and responses are lines of JSON. Components register their commands by name
-// (`account.list`, `wallet.show`, …).
+// Accepts commands over a Unix socket in the data folder. The socket has mode 600, so only users who may read the
+// databases may send commands. Requests and responses are lines of JSON.
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -11,34 +10,31 @@ import { isRecord } from '../json-record.ts'
 import type { Log } from '../process/log.ts'
 import { readLines } from './read-lines.ts'
 
-/** The unvalidated arguments of a command. Each handler checks its own. */
+/** Unvalidated arguments of a command. Each handler checks its own arguments. */
 export type AdminRequest = Readonly<Record<string, unknown>>
-/** Runs a command. Its result is returned as JSON. */
 type AdminHandler = (request: AdminRequest) => unknown
 export type AdminHandlers = Readonly<Record<string, AdminHandler>>
 
 /** Maximum length of a request or a response in bytes, including the newline. */
 export const requestBytesMax = 65_536
 export const answerBytesMax = 4_194_304
-/** A connection without a complete request for this long is closed. */
 const IDLE_MS_MAX = 10_000
-/** A command that takes longer is answered with TIMED_OUT. It may still complete. */
+/** A slower command returns TIMED_OUT. It may still complete. */
 const HANDLER_MS_MAX = 5_000
-/** Maximum number of connections. Further ones are closed at once. */
 const CONNECTIONS_MAX = 16
 const SOCKET_NAME = 'engine.sock'
-/** Maximum length of a socket path in bytes. Node silently truncates a longer one. */
+/** Maximum length of a socket path in bytes. Node silently truncates longer paths. */
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
 
-/** The path at which the socket of a data folder can be reached. `close` must be called when it is not used any more. */
+/** The caller must call `close` when it no longer uses the path. */
 interface SocketLocation {
   readonly path: string
   close(): void
 }
 
 /**
- * Finds the path of a folder's socket. On Linux, a path that is too long is replaced by one through the open folder.
- * Throws EngineError UNAVAILABLE if that is impossible.
+ * The path of a folder's socket. On Linux, a path that is too long is replaced by a path through an open file
+ * descriptor of the folder. Throws EngineError UNAVAILABLE if no usable path exists.
  */
 export function openSocketLocation(dataDir: string): SocketLocation {
   const folder = resolve(dataDir)
@@ -54,7 +50,7 @@ export function openSocketLocation(dataDir: string): SocketLocation {
   return { path: `/proc/self/fd/${handle}/${SOCKET_NAME}`, close: () => closeSync(handle) }
 }
 
-/** Server of the admin socket. The process must hold the lock of the data folder. */
+/** The process must hold the lock of the data folder. */
 export class AdminSocket {
   readonly #dataDir: string
   readonly #clock: Clock
@@ -70,7 +66,7 @@ export class AdminSocket {
     this.#log = parts.log
   }
 
-  /** Adds commands. Throws if a name exists already. */
+  /** Throws if a command name is already registered. */
   register(handlers: AdminHandlers): void {
     for (const [name, handler] of Object.entries(handlers)) {
       if (this.#handlers.has(name)) throw new Error(`the admin command ${name} is registered twice`)
@@ -78,7 +74,7 @@ export class AdminSocket {
     }
   }
 
-  /** Listens. If that fails, logs the reason, and the engine continues without the socket. */
+  /** Listens. On failure, logs the reason, and the engine continues without the socket. */
   async start(): Promise<void> {
     let location: SocketLocation | null = null
     try {
@@ -97,7 +93,7 @@ export class AdminSocket {
     const listening = this.#listening
     this.#listening = null
     if (listening === null) return
-    // Closing the server also removes its file, which needs the path.
+    // Closing the server also removes the socket file, which needs the path.
     const closed = new Promise<void>((done) => listening.server.close(() => done()))
     for (const connection of this.#connections) connection.finish()
     await closed
@@ -113,7 +109,7 @@ export class AdminSocket {
         server.on('error', (error) => this.#log.error({ err: error }, 'the admin socket failed'))
         done(server)
       })
-      // The umask is set during this call, so that no other user can connect at any moment.
+      // The umask is set before the socket file is created, so that no other user can connect at any moment.
       const umask = process.umask(0o177)
       try {
         server.listen(path)
@@ -144,7 +140,7 @@ export class AdminSocket {
         const commands = [...this.#handlers.keys()].sort().join(', ')
         throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${commands}`)
       }
-      // Logged without the arguments, which may contain a secret.
+      // The arguments may contain a secret and are not logged.
       this.#log.info({ command }, 'admin command')
       return this.#encode(await this.#withTimeout(async () => handler(request)))
     } catch (error) {
@@ -166,7 +162,7 @@ export class AdminSocket {
       const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; check whether it took effect`
       throw new EngineError('TIMED_OUT', detail)
     })
-    // If the command ends first, the timeout rejects later without a handler.
+    // If the command ends before the timeout, nothing else handles the timeout's rejection.
     timeout.catch(() => undefined)
     try {
       return await Promise.race([action(), timeout])
@@ -176,7 +172,6 @@ export class AdminSocket {
   }
 }
 
-/** A connection. Its requests are handled one after the other. */
 class Connection {
   readonly #socket: Socket
   readonly #clock: Clock
@@ -190,7 +185,6 @@ class Connection {
     this.#answer = parts.answer
   }
 
-  /** Resolves when the connection is closed. Never rejects. */
   async run(): Promise<void> {
     const disconnect = () => this.#socket.destroy()
     let stopIdleTimer = this.#clock.after(IDLE_MS_MAX, disconnect)
@@ -211,13 +205,12 @@ class Connection {
     this.#end()
   }
 
-  /** Closes the connection once the running request is answered. */
   finish(): void {
     this.#isEnding = true
     if (!this.#isBusy) this.#socket.destroy()
   }
 
-  /** Sends the last response. Destroys the connection if the peer does not read it. */
+  /** Destroys the connection if the peer does not read the last response. */
   #end(): void {
     if (this.#socket.destroyed) return
     const stopTimeout = this.#clock.after(IDLE_MS_MAX, () => this.#socket.destroy())
@@ -231,7 +224,7 @@ function parseRequest(line: string): { command: string; request: AdminRequest } 
   try {
     value = JSON.parse(line)
   } catch {
-    // Not JSON. Answered below like every other invalid request.
+    // Text that is not JSON gets the same response as any other invalid request.
   }
   if (isRecord(value)) {
     const { command, request = {} } = value

@@ -1,12 +1,10 @@
-// Reads lines of limited length from a socket.
-
 import { EngineError } from '../errors.ts'
 
 const NEWLINE = 10
 
 /**
  * Yields the lines of a byte stream without newlines. Ignores text after the last newline. Throws EngineError
- * BODY_TOO_LARGE if a line has more than `bytesMax` bytes, and errors of the stream. Does not close the stream.
+ * BODY_TOO_LARGE if a line has more than `bytesMax` bytes. Throws errors of the stream. Does not close the stream.
  */
 export async function* readLines(
   source: { iterator(options: { destroyOnReturn: boolean }): AsyncIterableIterator<unknown> },

@@ -1,5 +1,3 @@
-// The coverage policy of each venue at the start, and the commands that change it while the engine runs.
-
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenVenue } from '../../actors/venue/event-routes.ts'
@@ -10,7 +8,6 @@ import { ALL_MARKETS, type CoveragePolicy, readCoveragePolicy } from '../coverag
 import { EngineError } from '../errors.ts'
 import type { Venue } from '../venues/venue.ts'
 
-/** A policy and where it comes from. */
 export interface CoverageChoice {
   readonly policy: CoveragePolicy
   readonly because: string
@@ -20,7 +17,10 @@ export const COVER_ALL: CoverageChoice = { policy: ALL_MARKETS, because: 'defaul
 
 type CoverageConfig = Pick<Config, 'coverage' | 'dataDir' | 'venues'>
 
-/** Reads and stores the operator's policy. In order of preference: COVERAGE, the stored policy, the default. */
+/**
+ * Reads and stores the operator's policy. COVERAGE takes precedence over the stored policy, which takes precedence over
+ * the default.
+ */
 export class CoverageSettings {
   readonly #config: CoverageConfig
   readonly #path: string
@@ -33,12 +33,12 @@ export class CoverageSettings {
     this.#stored = readStored(this.#path)
   }
 
-  /** Whether COVERAGE is set, and is therefore the policy after the next start. */
+  /** Whether the environment variable COVERAGE is set. Its policy then applies after the next start. */
   get isSetByVariable(): boolean {
     return this.#config.coverage !== null
   }
 
-  /** The policy of a venue. Real venues have a default that fits their limits. */
+  /** Real venues have a default policy that fits their limits. */
   choiceOf({ booksWithinLimits: fitting }: Pick<Venue, 'booksWithinLimits'>): CoverageChoice {
     const { coverage, venues } = this.#config
     if (coverage !== null) return { policy: coverage, because: 'COVERAGE' }
@@ -49,7 +49,7 @@ export class CoverageSettings {
     return { policy, because: `default: ${because}` }
   }
 
-  /** Stores the policy for later starts. Null: removes it. */
+  /** Stores the policy for later starts. Null: removes the stored policy. */
   store(policy: CoveragePolicy | null): void {
     this.#stored = policy
     mkdirSync(this.#config.dataDir, { recursive: true, mode: 0o700 })
@@ -65,16 +65,15 @@ function readStored(path: string): CoveragePolicy | null {
   return policy
 }
 
-/** Commands of the admin socket. `npm run coverage` sends them. */
 export function coverageHandlers(
   settings: CoverageSettings,
   venues: ReadonlyMap<string, OpenVenue>,
 ): AdminHandlers {
   const rows = () => Array.from(venues.values(), rowOf)
   return {
-    /** → `{venues}`. */
+    /** → `{venues}` */
     'coverage.show': () => ({ venues: rows() }),
-    /** `{policy}` → `{venues, is_temporary}`. `default`: removes the stored policy. */
+    /** `{policy}` → `{venues, is_temporary}`. The policy `default` removes the stored policy. */
     'coverage.set': async ({ policy: text }) => {
       if (typeof text !== 'string') throw new EngineError('BAD_REQUEST', 'policy must be a text')
       const policy = text === 'default' ? null : readCoveragePolicy(text)

@@ -1,6 +1,3 @@
-// The composition root of the engine: creates and connects all components, in the order in which a message passes
-// through them.
-
 import { Accounts } from '../../actors/accounts/accounts.ts'
 import { Arbitrage } from '../../actors/arbitrage/arbitrage.ts'
 import { isSame } from '../../actors/arbitrage/baskets.ts'
@@ -63,7 +60,6 @@ import { SecretBox } from '../webhooks/secret-box.ts'
 import { webhookShareOf } from '../webhooks/webhook-share.ts'
 import { COVER_ALL, type CoverageChoice } from './coverage.ts'
 
-/** Settings of the API server that engine and gateway share. */
 export type ServerSettings = Pick<
   Config,
   | 'host'
@@ -77,11 +73,11 @@ export type ServerSettings = Pick<
 > &
   Partial<Pick<Config, 'metricsHosts'>> & {
     readonly jwtSecret: string
-    /** Builds the specification documents at the start. Default: at their first request. */
+    /** If true, builds the specification documents at the start instead of at their first request. */
     readonly buildsDocuments?: boolean
   }
 
-/** Defaults: webhooks need no test, there is no local account, and sign-up is open. */
+/** Defaults: webhook URLs need no test delivery, no local account exists, sign-up is open. */
 type EngineSettings = ServerSettings &
   Pick<Config, 'retentionDays' | 'dataBytesMax'> &
   Partial<
@@ -95,18 +91,16 @@ type EngineSettings = ServerSettings &
     readonly coverageOf?: (venue: Venue) => CoverageChoice
   }
 
-/** All dependencies with side effects. Tests replace them. */
 interface EngineParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
   readonly metrics: Metrics
   readonly storage: Storage
-  /** The table of venues. Default: engine/venues/venues.ts. */
+  /** Default: engine/venues/venues.ts. */
   readonly table?: readonly VenueFacts[]
-  /** Creates the venues. The engine starts them. */
   readonly venues: (parts: VenueParts) => readonly Venue[]
-  /** Matches markets. Default: a thread that compares texts only. */
+  /** Default: a matcher that compares texts only, in a thread. */
   readonly matching?: MatchPort | null
   /** Identifies this run. Must never be reused. */
   readonly epoch: string
@@ -115,16 +109,14 @@ interface EngineParts {
   readonly cluster?: ClusterParts
 }
 
-/** Additional dependencies of a leading engine. */
 export interface ClusterParts {
-  /** Tables that replace those of the storage. */
+  /** Tables that replace the storage's tables of the same names. */
   readonly accounts: AccountTable
   readonly webhooks: WebhookTable
-  /** The state of this engine in the cluster. */
   readonly view?: () => ClusterView
-  /** Passes events on. If another engine may have taken the lease, checks the lease first. */
+  /** Passes events on. If another engine may have taken the lease, the gate first checks the lease. */
   readonly gate?: (take: (event: VenueEvent) => void) => (event: VenueEvent) => void
-  /** Creates the feeder, which receives all updates and all changes of listings and pairs. Called once. */
+  /** Called once. The feeder receives all updates and all changes of listings and pairs. */
   readonly feeder: (components: {
     readonly publisher: Publisher
     readonly catalog: Catalog
@@ -148,7 +140,7 @@ export interface Engine
   > {
   /** Port of the server. Valid after `start`. */
   readonly port: number
-  /** Resolves once the server listens: when all catalogues are loaded, or after 10 s. */
+  /** Resolves when the server listens: when all catalogues are loaded, or after 10 s. */
   start(): Promise<void>
   /** Stops all components in reverse order, flushes data, and closes the storage. */
   stop(): Promise<void>
@@ -158,7 +150,6 @@ const LISTEN_AFTER_MS = 10_000
 const VENUES_POLL_MS = 25
 const BOOK_LIMITS: BookCheckLimits = { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs }
 
-/** Creates and connects all components. They run after `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
   const components = createComponents(settings, parts)
   const { catalog, publisher, view } = components
@@ -181,14 +172,14 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
         parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')
       components.whales.start()
       components.wallets.start()
-      // Starts before the first catalogue page arrives. Otherwise that page would add expired markets again.
+      // Must start before the first catalogue page arrives. Otherwise the page would add expired markets again.
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
       timers.push(...startHousekeeping({ ...parts, ...components, retentionDays, sizeBytesMax }))
       components.webhooks.start()
       components.matcher.start()
       components.arbitrage.start()
       catalog.isLoaded = catalog.hasEveryVenue
-      // Gateways wait for a leader, and need no venue connections to start.
+      // Gateways can serve without venue connections, so a cluster's server opens early.
       if (parts.cluster !== undefined && catalog.isLoaded) await openServer()
       const isCrawled = startVenues(components)
       await Promise.race([isCrawled, isReadyToListen(components, parts)])
@@ -204,7 +195,6 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   }
 }
 
-/** All components, and the functions that pass events to them. */
 interface Components {
   readonly system: System
   readonly delays: DelayWatch
@@ -233,7 +223,6 @@ interface Components {
 
 type OpenVenues = Map<VenueKey, OpenVenue>
 
-/** Creates the components, each after its dependencies, then registers the watchers. */
 function createComponents(settings: EngineSettings, parts: EngineParts): Components {
   const { clock, log, metrics, storage } = parts
   const names = venueTable(settings.venueNames, parts.table)
@@ -244,7 +233,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
   const system = new System({ clock, log, metrics, mustHold })
   const delays = new DelayWatch({ clock, log, metrics, system })
-  // Filled by `openVenues` below, because venues and the markets of the catalogue need each other.
+  // Filled by `openVenues`, because venues and the markets of the catalogue need each other.
   const venues: OpenVenues = new Map()
   const stats = () => statsOf(storage, names, venues)
   const search = new MarketSearch({ port: openSearch(), clock, log })
@@ -313,12 +302,12 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   return components
 }
 
-/** Registers all watchers in the order in which they are called, except those of the server (`registerServer`). */
+/** Watchers are called in the order of registration. Those of the server are registered last (`registerServer`). */
 function registerWatchers(components: Omit<Components, 'view'>): void {
   const { publisher, catalog, accounts, whales, overrides, delays } = components
   const { tradeLog, wallets, webhooks, sports, matcher, matches } = components
   const venues = [...components.venues.values()].map(({ actor }) => actor)
-  // Watchers of updates. They run in the same event-loop tick as the event.
+  // Watchers of updates run in the same event-loop tick as the event.
   publisher.watch(tradeLog)
   publisher.watch(whales)
   publisher.watch(wallets.watcher)
@@ -330,27 +319,25 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   // Watchers of whale rows that the stream does not contain.
   whales.watch(webhooks)
   whales.watch(wallets)
-  // Watchers of listings. The matcher comes first, because it ends the pairs of a removed market.
+  // The matcher comes first, because it ends the pairs of a removed market.
   catalog.watch(sports)
   catalog.watch(matcher)
   catalog.watch(matches)
   catalog.watch(wallets)
   if (feeder !== null) catalog.watch(feeder)
-  // Watchers of ended accounts, keys and sessions.
+  // Watchers of deleted accounts, revoked keys and ended sessions.
   accounts.watch(webhooks)
-  // Watchers of operators' overrides.
   overrides.setListener(matcher)
   // Watchers of the engine's delay, which is measured ten times a second.
   for (const venue of venues) delays.watch(venue)
 }
 
-/** Registers the server last, as a watcher of updates and of ended accounts, keys and sessions. */
+/** The server must be the last watcher. */
 function registerServer({ publisher, accounts }: Components, { hub }: Server): void {
   publisher.watch(hub)
   accounts.watch(hub.accountWatcher)
 }
 
-/** Dependencies of all market actors. */
 function marketParts(
   { retentionDays }: EngineSettings,
   { clock, metrics, storage }: EngineParts,
@@ -364,7 +351,6 @@ function marketParts(
   }
 }
 
-/** Creates each venue with its actor. Nothing connects before the start. */
 function openVenues(
   parts: EngineParts,
   components: Pick<
@@ -396,7 +382,6 @@ function openVenues(
   }
 }
 
-/** The markets of a venue that are in pairs or opportunities. */
 function* firstMarkets(
   venue: VenueKey,
   { catalog, matches, arbitrage }: Pick<Components, 'catalog' | 'matches' | 'arbitrage'>,
@@ -415,7 +400,6 @@ function* firstMarkets(
   }
 }
 
-/** Creates the matcher, the list of pairs and the operators' overrides. */
 function openMatching(
   { clock, log, storage, matching }: EngineParts,
   {
@@ -449,7 +433,6 @@ function openMatching(
   return { matches, matcher, overrides }
 }
 
-/** Creates the webhooks of all accounts and the caller of their receivers. */
 function openWebhooks(
   settings: EngineSettings,
   parts: EngineParts,
@@ -494,7 +477,6 @@ function openWallets(
   })
 }
 
-/** Starts all feeds and catalogues. Resolves when the catalogues are loaded. */
 async function startVenues({ catalog, delays, teams, venues, wallets }: Components): Promise<void> {
   const crawls = [...venues.values()].map(({ actor, venue }) => {
     teams.start(venue)
@@ -506,7 +488,7 @@ async function startVenues({ catalog, delays, teams, venues, wallets }: Componen
   catalog.isLoaded = true
 }
 
-/** Stops event sources, then their consumers, then writes the last state of each. */
+/** Stops event sources, then their consumers, then writes the last state of each component. */
 async function stopComponents(components: Components, parts: EngineParts): Promise<void> {
   components.pastPrices.stop()
   components.delays.stop()
@@ -530,7 +512,7 @@ async function stopComponents(components: Components, parts: EngineParts): Promi
 
 /** Resolves when the server may listen although a catalogue is not loaded. */
 async function isReadyToListen(components: Components, parts: EngineParts): Promise<void> {
-  // A catalogue that was loaded by an earlier run can be served before its crawl ends.
+  // A catalogue that an earlier run loaded can be served before its crawl ends.
   if (!components.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)
   else if (parts.cluster === undefined) await venuesUp(components, parts)
 }

@@ -1,6 +1,6 @@
-// The composition root of a gateway: the API server over a mirror of the engine. If the mirror fails or another run of
-// the engine leads, the gateway closes its streams and serves a new mirror. Clients resume with `since` and get lost
-// messages as a gap.
+// The composition root of a gateway: the API server over a mirror of the engine. If the mirror fails or another engine
+// run leads, the gateway closes its streams and serves a new mirror. Clients resume with `since` and receive a gap for
+// lost messages.
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -43,30 +43,28 @@ interface GatewayParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cluster: ClusterLog
-  /** The table of venues. Default: engine/venues/venues.ts. */
+  /** Default: engine/venues/venues.ts. */
   readonly table?: readonly VenueFacts[]
   /**
-   * Name of this process in answers, to the engine and to other gateways. Unique in the cluster. Letters, digits, `-`,
+   * Name of this process in answers to the engine and to other gateways. Unique in the cluster. Letters, digits, `-`,
    * `_`, `.`.
    */
   readonly name: string
   readonly version: string
 }
 
-/** Without a message of the engine for this long, all data counts as stale. */
+/** All data counts as stale if the engine sends no message for this time. */
 const LEADER_TIMEOUT_MS = 5_000
 const CHECK_MS = 100
-/** Wait before a failed start of a mirror is repeated. */
+/** Delay before a failed start of a mirror is repeated. */
 const RETRY_MS = 1_000
 
-/** A mirror with its follower. */
 interface Followed {
   readonly mirror: Mirror
   readonly follower: Follower
   readonly demand: MirrorBookDemand
-  /** Why the mirror cannot continue; null: it has no fault. */
+  /** Why the mirror cannot continue. Null: the mirror has no fault. */
   readonly fault: () => string | null
-  /** Stops following the log and searching. */
   readonly close: () => Promise<void>
 }
 
@@ -83,25 +81,23 @@ export class Gateway {
   readonly #members: Members
   readonly #connectionSlots: SharedConnectionSlots
   readonly #tickets: Tickets
-  /** Subscriptions to the messages of other gateways. */
   readonly #subscriptions: readonly LogSubscription[]
   readonly #timers: StopTimer[] = []
   #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
   #served: ServedMirror | null = null
   #faultCount = 0
   #lastFault: string | null = null
-  /** Answers other gateways' requests for further pages of lists that were created at this gateway. */
+  /** Answers other gateways' requests for further pages of lists that began at this gateway. */
   #answering: LogSubscription | null = null
   #loopback: Loopback | null = null
   #isStopped = false
   #isReplacing = false
   readonly #startedAtMs: number
   /**
-   * Set if the last checkpoint was rejected, so that another one is requested. `overEpoch`: any checkpoint of another
-   * run is sufficient.
+   * Set if the last checkpoint was rejected and another one must be requested. `overEpoch`: any checkpoint of another
+   * run than this epoch is sufficient.
    */
   #rejectedCheckpoint: { readonly overEpoch: string | null } | null = null
-  /** Creation time of the checkpoint that was tried last. */
   #triedMs: number | null = null
 
   constructor(settings: ServerSettings, parts: GatewayParts) {
@@ -152,22 +148,19 @@ export class Gateway {
     return this.#served?.server.port ?? this.#settings.port
   }
 
-  /** The view that is served; null: no mirror is complete. */
   get view(): EngineView | null {
     return this.#served?.view ?? null
   }
 
-  /** The mirror that is served; null: none. */
   get mirror(): Mirror | null {
     return this.#served?.mirror ?? null
   }
 
-  /** Number of discarded mirrors, and the fault of the last one. */
   get faults(): { readonly count: number; readonly last: string | null } {
     return { count: this.#faultCount, last: this.#lastFault }
   }
 
-  /** Resolves once the server listens. Retries until then. */
+  /** Retries until the server listens. */
   async start(): Promise<void> {
     const { clock, cluster, log, name } = this.#parts
     while (this.#accounts === null && !this.#isStopped) {
@@ -182,7 +175,7 @@ export class Gateway {
         await pause(clock, RETRY_MS)
       }
     }
-    // The server may have been replaced, so its streams are looked up at each call.
+    // Each call looks the streams up, because the server may have been replaced.
     const streams = () => this.#served?.server.hub.accountWatcher
     this.#accounts?.accounts.watch({
       onRevoked: (key) => streams()?.onRevoked?.(key),
@@ -199,7 +192,7 @@ export class Gateway {
     this.#timers.push(clock.every(CHECK_MS, () => this.#check()))
   }
 
-  /** Asks the clients to reconnect to another gateway, over some seconds, then ends. */
+  /** Closes client connections over some seconds, so that clients reconnect to another gateway. Then ends. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const stopTimer of this.#timers) stopTimer()
@@ -216,7 +209,7 @@ export class Gateway {
     await this.#accounts?.stop()
   }
 
-  /** Checks whether the engine sends messages, and whether the mirror waits for missing ones. */
+  /** Checks whether the engine sends messages, and whether the mirror waits for missing messages. */
   #check(): void {
     const served = this.#served
     if (served === null) return
@@ -235,7 +228,7 @@ export class Gateway {
     log.warn({ fault }, 'the mirror has a fault and is rebuilt')
   }
 
-  /** Creates mirrors until one is complete and served. Returns at once if one is already served. */
+  /** Creates mirrors until a complete mirror is served. Returns at once if a mirror is already served. */
   async #replace(): Promise<void> {
     if (this.#isReplacing) return
     this.#isReplacing = true
@@ -259,7 +252,7 @@ export class Gateway {
     this.#isReplacing = false
   }
 
-  /** Creates a mirror and reads the log up to its end at the start. Null: the mirror failed. */
+  /** Creates a mirror and reads the log up to its end at the time of the call. Null: the mirror failed. */
   async #follow(): Promise<Followed | null> {
     const { clock, log, metrics, cluster } = this.#parts
     const checkpoint = await this.#checkpoint()
@@ -268,7 +261,7 @@ export class Gateway {
       if (firstFault !== null) return
       firstFault = fault
       this.#noteFault(fault, checkpoint.epoch)
-      // If it is not served yet, its creator discards it.
+      // The creator discards a failed mirror that is not served yet.
       if (this.#served?.mirror !== mirror) return
       mirror.setDisconnected(true)
       void this.#replace()
@@ -278,7 +271,7 @@ export class Gateway {
     try {
       const request = (subject: 'trades' | 'bars', body: Uint8Array) =>
         cluster.request(subject, body)
-      // Not a spread object, because the compiler would not check names of optional properties.
+      // Not a spread object: the compiler would not check names of optional properties.
       const names = this.#names
       mirror = new Mirror(checkpoint, { clock, metrics, log, names, index, onFault, request })
       index.rebuildFrom(() => mirror.catalog.texts())
@@ -321,7 +314,7 @@ export class Gateway {
     return null
   }
 
-  /** Returns the newest checkpoint. Requests one from the engine if there is none or the last one was rejected. */
+  /** The newest checkpoint. Requests a new one from the engine if none exists or the last one was rejected. */
   async #checkpoint(): Promise<Checkpoint> {
     const { cluster } = this.#parts
     const read = async (): Promise<Checkpoint | null> => {
@@ -421,7 +414,6 @@ function coversAll({ books }: StatsView): boolean {
   return policies.length > 0 && policies.every(({ policy }) => policy === ALL_MARKETS.text)
 }
 
-/** Runs a gateway: connects to the log, follows it, serves, and stops in order. */
 export async function runGateway(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const { jwtSecret } = config
   if (jwtSecret === null) {
@@ -443,8 +435,7 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
   )
   shutdown.add(() => gateway.stop())
   if (shutdown.hasBegun) return
-  // The memory of a mirror is allocated at once and stays. Small steps of heap growth would cause many full
-  // collections.
+  // Allocates the memory of a mirror at once. Growth in small steps would cause many full collections.
   setFlagsFromString('--heap-growing-percent=0')
   await gateway.start()
   setFlagsFromString('--heap-growing-percent=30')

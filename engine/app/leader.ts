@@ -1,5 +1,5 @@
-// The engine's side of a cluster (`ROLE=engine`). It waits as standby until the lease is free. While it leads, it
-// writes the log and checkpoints, and answers gateways.
+// The engine's side of a cluster (`ROLE=engine`). A standby waits until the lease is free. The leader writes the log
+// and checkpoints, and answers gateways.
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -43,18 +43,16 @@ interface LeaderParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** Closed by the leader. */
   readonly cluster: ClusterLog
-  /** Ends the waiting of a standby. */
+  /** Aborting the signal ends a standby's wait. */
   readonly signal: AbortSignal
   readonly names: VenueTable
-  /** Limits of retention, which also apply to a standby. */
+  /** Limits of retention. They also apply to a standby. */
   readonly retention: { readonly retentionDays: number; readonly sizeBytesMax: number }
   /** Called once when another engine leads. The process must then end. */
   readonly onDeposed: () => void
 }
 
-/** Settings of the engine's own server, to which this process forwards the gateways' requests. */
 export function engineServerSettings(config: Config) {
   return {
     host: '127.0.0.1',
@@ -83,7 +81,7 @@ export async function connectCluster(
   })
 }
 
-/** Follows the log until the lease is free. Resolves to null if the process is stopped before. */
+/** Follows the log until the lease is free. Resolves to null if the process stops before. */
 export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const { storage, clock, log, metrics, cluster, signal, names, retention } = parts
   let leading: Leader | null = null
@@ -135,7 +133,7 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   }
   const onRecordLost = () => void shareAgain()
   const lease = await takeLease({ bucket, holder, clock, log, onRecordLost }, signal)
-  // Created at once, because it renews the lease.
+  // The leader is created at once, because it renews the lease.
   if (lease !== null) leading = new Leader(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())
   stopHousekeeping()
@@ -151,7 +149,6 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
 }
 
 export class Leader {
-  /** Parts for `createEngine`. */
   readonly parts: ClusterParts
   readonly #parts: LeaderParts
   readonly #lease: Lease
@@ -186,7 +183,7 @@ export class Leader {
     this.#outbox = new OutboxReplication({
       own: parts.storage.outbox,
       idOf: (number) => shared.webhooks.idOf(number),
-      // Items that wait are published when the log is opened.
+      // The writer publishes waiting items when the log is opened.
       publish: (item) => {
         if (this.#isOpen) this.#writer?.put('hooks', item)
       },
@@ -226,19 +223,18 @@ export class Leader {
     }
   }
 
-  /** Lets this engine write the records that it only followed as standby. */
+  /** Lets this engine write the records that it followed as standby. */
   async guard(followed: Following): Promise<void> {
     this.#guarded.push(followed)
     await followed.lead()
   }
 
-  /** State of this engine, as it announces it. */
   get member(): Member {
     const { holder: name, term } = this.#lease
     return { role: 'engine', name, term, lagBatches: this.#writer?.waiting ?? 0, lagMs: 0 }
   }
 
-  /** Reported by the leader, because standbys serve no metrics. */
+  /** Called by the leader, because standbys serve no metrics. */
   #measure(): void {
     const { metrics } = this.#parts
     const of = (role: MemberRole) => this.#members.all().filter((member) => member.role === role)
@@ -298,7 +294,7 @@ export class Leader {
     this.#checkpoints = checkpoints
     this.#answer('checkpoint', async (body) => {
       const askingEpoch = Buffer.from(body).toString()
-      // A gateway that requests a checkpoint because of the new run has missed none of the run's batches.
+      // A gateway that requests a checkpoint because of the new run has missed no batches of the run.
       await (askingEpoch === '' || askingEpoch === view.epoch
         ? checkpoints.make()
         : checkpoints.first())
@@ -316,7 +312,7 @@ export class Leader {
     )
   }
 
-  /** Registers an answer. Leaves requests open if this engine no longer leads, so that the current leader can answer. */
+  /** Leaves requests unanswered if this engine no longer leads, so that the current leader can answer. */
   #answer(subject: RequestSubject, answer: Answer): void {
     const answering = this.#parts.cluster.answer(subject, async (body) => {
       if ((await this.#lease.confirm()) === false) return new Promise(() => undefined)
@@ -338,14 +334,14 @@ export class Leader {
     }
   }
 
-  /** Called before the engine stops. */
+  /** Must be called before the engine stops. */
   async pause(): Promise<void> {
     this.#checkpoints?.stop()
     this.#stopTimer()
     for (const answering of this.#answers) await answering.stop()
   }
 
-  /** Called after the engine has stopped. Writes the waiting batches, and releases the lease. */
+  /** Must be called after the engine has stopped. Writes the waiting batches and releases the lease. */
   async stop(): Promise<void> {
     this.#loopback?.close()
     if (!this.#isDeposed) await this.#writer?.drain(DRAIN_MS_MAX)
@@ -353,11 +349,11 @@ export class Leader {
     await this.#members.stop()
     await this.#lease.release()
     await this.#parts.cluster.close()
-    // Ignored: the connection was closed while a watch restarted.
+    // A rejection means that the connection was closed while a watch restarted. It is ignored.
     for (const guarded of this.#guarded) await guarded.stop()
   }
 
-  /** Announces ended keys, tokens and accounts at once. The bucket's records arrive later. */
+  /** Announces ended keys, tokens and accounts at once, because the bucket's records arrive later. */
   #announceRevocations({ accounts }: Engine): void {
     const announce = (of: Revocation['of'], id: string) =>
       this.#parts.cluster.announce('revoked', revocationMessage.encode({ of, id }))

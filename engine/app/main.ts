@@ -1,5 +1,5 @@
-// The process: reads the configuration, starts the components, and stops them in order on a signal. Exit codes: 0 after
-// a signal, 1 after a failure, 2 for an invalid argument or setting.
+// The process entry: reads the configuration, starts the components, and stops them in order on a signal. Exit codes: 0
+// after a signal, 1 after a failure, 2 for an invalid argument or setting.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -30,7 +30,6 @@ import { CoverageSettings, coverageHandlers } from './coverage.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { Leader } from './leader.ts'
 
-/** How venues are opened, and what must be stopped after them. */
 interface Source {
   readonly open: (parts: VenueParts) => readonly Venue[]
   readonly stop: () => Promise<void>
@@ -38,7 +37,7 @@ interface Source {
 
 async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Promise<Source> {
   const onLost = (reason: string): void => {
-    // Ctrl-C in a terminal also reaches the simulator.
+    // Ctrl-C in a terminal also reaches the simulator, which then ends by itself.
     if (shutdown.hasBegun) return
     log.fatal({ reason }, 'the simulated venues ended')
     shutdown.begin(1)
@@ -50,7 +49,7 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
   const { addresses, stop } = await openSource(config, {
     clock: systemClock,
     onLost,
-    // In the data folder, which the lock of the databases protects from other processes.
+    // The lock of the data folder also protects this subfolder.
     worldFolder: resolve(config.dataDir, 'sim-world'),
   })
   const { polymarket, kalshi } = addresses
@@ -58,7 +57,7 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
   return { open: (parts) => openVenues(parts, addresses), stop }
 }
 
-/** The matcher with the configured sentence encoder; null if none is configured. Throws ConfigError if it is unusable. */
+/** Null if no sentence encoder is configured. Throws ConfigError if the encoder is unusable. */
 async function openMatching(
   { matchEncoderDir }: Config,
   metrics: Metrics,
@@ -69,7 +68,6 @@ async function openMatching(
   throw new ConfigError([`MATCH_ENCODER_DIR ${opened.reason}`])
 }
 
-/** The configured secrets. Missing ones are generated in the data folder at the first start. */
 function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
   const storedSecrets = loadSecrets(dataDir)
@@ -79,7 +77,7 @@ function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   }
 }
 
-/** The key of the local account, which is created at the first start and stored in the data folder. */
+/** The key of the local account. It is created at the first start and stored in the data folder. */
 async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
   if (!config.hasDemoKey) return null
   const storedKey = readLocalKey(config.dataDir)
@@ -88,7 +86,7 @@ async function openLocalKey(config: Config, engine: Engine): Promise<string | nu
   return key
 }
 
-/** The engine's side of a cluster once it leads. Null without a cluster, or if the process is stopped before. */
+/** Null without a cluster, or if the process stops before it leads. */
 async function openLeading(
   config: Config,
   parts: { storage: Storage; log: Log; metrics: Metrics; shutdown: Shutdown },
@@ -132,7 +130,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const closeStorage = () => storage.close()
   shutdown.add(closeStorage)
   if (shutdown.hasBegun) return
-  // Opened before this engine may lead, because simulated venues take seconds to start. They connect later.
+  // The simulator is started before this engine may lead, because its start takes seconds. Connections open later.
   const source = await openVenueSource(config, log, shutdown)
   if (shutdown.hasBegun) return
   shutdown.add(source.stop)
@@ -162,7 +160,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
       ...(leader === null ? {} : { cluster: leader.parts }),
     },
   )
-  // Also closes the storage. Closing it again has no effect.
+  // `stop` also closes the storage. Closing it twice has no effect.
   shutdown.add(() => engine.stop())
   if (leader !== null) shutdown.add(() => leader.pause())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
@@ -208,11 +206,11 @@ function isDefaultAddress(config: Config): boolean {
   )
 }
 
-/** Signals and uncaught errors end the process in order, at any time. */
+/** Signals and uncaught errors stop the components in order at any time. */
 function handleSignals(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
   process.on('SIGINT', () => shutdown.begin(0))
-  // The parent process has ended. Applies to processes that were started with a channel, as by `npm run cluster`.
+  // The parent process has ended. Only processes with an IPC channel get this event, as in `npm run cluster`.
   process.on('disconnect', () => shutdown.begin(0))
   if (process.send !== undefined && !process.connected) shutdown.begin(0)
   process.on('uncaughtException', (error) => {
@@ -225,7 +223,7 @@ function handleSignals(shutdown: Shutdown, log: Log): void {
   })
 }
 
-/** Throws ConfigError before anything is started if the recording does not exist. */
+/** Throws ConfigError if the recording does not exist, before anything is started. */
 function assertRecording({ venues }: Config): void {
   if (venues.kind !== 'replay' || existsSync(venues.file)) return
   throw new ConfigError([
@@ -237,7 +235,7 @@ function printError(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
 }
 
-/** Keeps the process alive until it listens. Without open sockets, clock timers alone would let it exit with code 0. */
+/** Keeps the process alive until it listens. Clock timers alone would let the process exit with code 0. */
 const keepAliveChannel = new MessageChannel()
 
 const COMMAND = {

@@ -7,9 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { builtFolder } from '../process/build.mjs'
 
-// A full collection runs once the heap has grown by 30 % since the last one. By default V8 lets it grow to
-// four times that size under load, and the process never returns the memory. Most promoted objects here are
-// short-lived: parts of messages and frames that wait in rings for some seconds.
+// Runs a full collection once the heap has grown by 30 % since the last one. V8's default lets the heap grow to four
+// times its size under load, and the process would not return the memory.
 setFlagsFromString('--heap-growing-percent=30')
 process.setSourceMapsEnabled(true)
 const built = await builtFolder(

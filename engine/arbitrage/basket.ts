@@ -20,9 +20,8 @@ import { CONTRACT_STEP, downToStep, type OrderRule, upToStep } from './order-rul
 /** Minimum profit of an opportunity: one cent. */
 export const PROFIT_MIN = usdMicros(10_000)
 
-/** One outcome of the basket. */
 export interface Leg {
-  /** Offers, cheapest first. The iterator is read only as far as needed. */
+  /** Cheapest first. The iterator is read only as far as needed. */
   readonly asks: Iterable<Level>
   readonly fees: FeeModel
   readonly order: OrderRule
@@ -34,11 +33,10 @@ export interface Basket {
   /** The smallest size that every venue accepts at these offers. */
   readonly minContracts: SizeMicros
   readonly legs: readonly BoughtLeg[]
-  /** The bought levels, best first. */
+  /** Best first. */
   readonly steps: readonly BasketStep[]
-  /** Total payout of the winning legs. */
   readonly payout: UsdMicros
-  /** Payout less cost and fees. Negative only if a size was requested. */
+  /** Payout minus cost and fees. Negative only if a size was requested. */
   readonly profit: UsdMicros
   /** For each leg, the price at which buying ended. A change of a more expensive offer does not affect the basket. */
   readonly worstPrices: readonly PriceMicros[]
@@ -48,7 +46,7 @@ export interface Basket {
  * Why nothing is bought.
  * - `no_depth`: a book has no offers, or fewer than requested.
  * - `fee_unknown`: a venue does not state its fee.
- * - `no_profit`: the first contract earns nothing, or all of them earn less than PROFIT_MIN after rounding.
+ * - `no_profit`: the first contract earns nothing, or all contracts earn less than PROFIT_MIN after rounding.
  * - `below_minimum`: a venue accepts no order of the requested size, or of a size that earns PROFIT_MIN.
  */
 export type NoBasket = 'no_depth' | 'fee_unknown' | 'no_profit' | 'below_minimum'
@@ -61,10 +59,7 @@ export interface BasketOrder {
   readonly contracts: SizeMicros | null
 }
 
-/**
- * The offers of a market's outcome, cheapest first: its asks, or for the second outcome the complements of
- * its bids.
- */
+/** Cheapest first. For the second outcome, these are the complements of the market's bids. */
 export function asksOf(
   { bids, asks }: { readonly bids: readonly Level[]; readonly asks: readonly Level[] },
   outcome: 'first' | 'second',
@@ -75,7 +70,7 @@ export function asksOf(
 
 /**
  * Buys from the best levels. Sizes are rounded down to hundredths of a contract. Exact fees decide whether the next
- * contract is profitable, so the size does not depend on rounding. The returned profit is after rounding.
+ * contract is profitable, so rounding does not affect the size. The returned profit is after rounding.
  */
 export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Basket | NoBasket {
   if (legs.some(({ fees }) => fees.taker === null || fees.rounding === null)) return 'fee_unknown'
@@ -91,7 +86,8 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   const earning = walk.bought
   if (earning < CONTRACT_STEP) return walk.isExhausted ? 'no_depth' : 'no_profit'
   const minContracts = walk.minimum()
-  // Contracts up to `earning` are profitable and further ones are not. The best accepted size is therefore next to it.
+  // Contracts up to `earning` are profitable and further contracts are not. The best accepted size is therefore next to
+  // `earning`.
   const amounts = [walk.downToStep(earning), Math.max(walk.upToStep(earning), minContracts)]
   let best: Basket | null = null
   for (const amount of new Set(amounts)) {
@@ -106,7 +102,7 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   return earning < minContracts ? 'below_minimum' : 'no_profit'
 }
 
-/** Smallest size that every venue accepts at these offers. It may exceed the offered size. */
+/** The smallest size that every venue accepts at these offers. It may exceed the offered size. */
 export function minimumOf(legs: readonly Leg[]): SizeMicros {
   return new Walk(legs).minimum()
 }
@@ -135,7 +131,6 @@ function settle(
   }
 }
 
-/** The steps of the first `contracts` contracts. */
 function firstOf(steps: readonly BasketStep[], contracts: SizeMicros): readonly BasketStep[] {
   const first: BasketStep[] = []
   let left: number = contracts
@@ -147,7 +142,7 @@ function firstOf(steps: readonly BasketStep[], contracts: SizeMicros): readonly 
   return first
 }
 
-/** One leg's fills. Adjacent steps at one price are merged. */
+/** Merges adjacent steps at the same price. */
 function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   const fills: { price: PriceMicros; size: SizeMicros }[] = []
   for (const { contracts, prices } of steps) {
@@ -159,7 +154,7 @@ function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   return fills
 }
 
-/** Rounds up to whole micro-dollars. A fine price times hundredths of a contract may give a fraction. */
+/** Rounds up to whole micro-dollars. */
 function costOf(fills: readonly Fill[]): UsdMicros {
   let cost = 0n
   for (const { price, size } of fills) cost += BigInt(price) * BigInt(size)
@@ -167,7 +162,7 @@ function costOf(fills: readonly Fill[]): UsdMicros {
   return usdMicros(Number((cost + scale - 1n) / scale))
 }
 
-/** Takes offers from the books of a basket, the same size from each. */
+/** Takes the same size from each book of a basket. */
 class Walk {
   readonly #legs: readonly Leg[]
   readonly #rules: readonly OrderRule[]
@@ -181,7 +176,6 @@ class Walk {
     this.#books = legs.map(({ asks }) => new BookCursor(asks))
   }
 
-  /** Whether a book has no offers left. */
   get isExhausted(): boolean {
     return this.#books.some(({ left }) => left <= 0)
   }
@@ -194,7 +188,6 @@ class Walk {
     return upToStep(size, this.#rules)
   }
 
-  /** Takes offers until `total` contracts are bought or a book is exhausted. */
   take(total: number): void {
     while (this.bought < total && this.#takeStep(total - this.bought));
   }
@@ -211,8 +204,8 @@ class Walk {
   }
 
   /**
-   * The smallest size that every leg's rule accepts. Takes further offers if those taken cost less than a
-   * rule's minimum.
+   * The smallest size that every leg's rule accepts. Takes further offers if the taken offers cost less than a rule's
+   * minimum.
    */
   minimum(): SizeMicros {
     const least = Math.max(...this.#rules.map(({ sizeMin }) => sizeMin))
@@ -221,7 +214,7 @@ class Walk {
   }
 
   /**
-   * Contracts of a leg that reach its venue's minimum cost. May exceed the offered size if all offers cost
+   * Contracts of a leg that reach its venue's minimum cost. May exceed the offered size if all offers together cost
    * less.
    */
   #leastCosting(leg: number): number {
@@ -239,12 +232,11 @@ class Walk {
     return contracts
   }
 
-  /** For each leg, the price at which taking ended. */
   worstPrices(): readonly PriceMicros[] {
     return this.#books.map(({ left, price }) => (left > 0 ? price : PRICE_ONE))
   }
 
-  /** Takes up to `contractsMax` contracts at the current prices. Returns false if a book has no offers left. */
+  /** Takes up to `contractsMax` contracts at the current prices. Returns false if a book is exhausted. */
   #takeStep(contractsMax: number): boolean {
     if (this.isExhausted) return false
     const contracts = Math.min(contractsMax, ...this.#books.map(({ left }) => left))
@@ -256,7 +248,6 @@ class Walk {
   }
 }
 
-/** Iterates over one leg's offers. */
 class BookCursor {
   readonly #asks: Iterator<Level>
   /** Contracts left at the current level. 0 only after the last level. */

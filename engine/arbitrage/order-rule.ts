@@ -1,10 +1,8 @@
-// The rules by which a venue accepts orders in a market.
-
 import type { VenueKey } from '../ids.ts'
 import type { MarketListing } from '../market/market.ts'
 import { MICROS, type SizeMicros, sizeMicros, type UsdMicros, usdMicros } from '../units.ts'
 
-/** A hundredth of a contract, the finest size that a venue trades. */
+/** The finest size that a venue trades: a hundredth of a contract. */
 export const CONTRACT_STEP = sizeMicros(10_000)
 const CONTRACT = sizeMicros(MICROS)
 
@@ -30,10 +28,10 @@ const POLYMARKET_ORDER: OrderRule = {
   costMin: usdMicros(MICROS),
 }
 
-/** Rules of venues for markets that state no minimum. */
+/** Rules for markets that state no minimum. */
 const USUAL: Readonly<Partial<Record<VenueKey, OrderRule>>> = { a: POLYMARKET_ORDER }
 
-/** The rule of a market. Kalshi's minimum is one step, which is a whole contract if the market does not trade fractions. */
+/** Kalshi's minimum is one step. The step is a whole contract if the market does not trade fractions. */
 export function orderRuleOf({
   venue,
   orderSizeMin: sizeMin,
@@ -55,6 +53,6 @@ export function downToStep(size: number, rules: readonly OrderRule[]): SizeMicro
   return sizeMicros(size - (size % stepOf(rules)))
 }
 
-/** The largest step. It is a multiple of every other step. */
+/** The largest step is a multiple of all smaller steps. */
 const stepOf = (rules: readonly OrderRule[]): number =>
   rules.reduce((largest, { step }) => Math.max(largest, step), 0)

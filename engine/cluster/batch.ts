@@ -1,5 +1,5 @@
-// Encoding of a batch: a header, then the items as MessagePack arrays. Decoders reject any deviation, because bytes of
-// the log are untrusted.
+// A batch is a header, followed by the items as MessagePack arrays. Decoders reject any deviation, because bytes of the
+// log are untrusted.
 
 import { Packr } from 'msgpackr'
 import {
@@ -18,12 +18,11 @@ import { MsgpackWriter, writeValue } from '../msgpack-writer.ts'
 import { clusterBatchBytesMax } from './cluster-log.ts'
 
 /**
- * Version of batches and checkpoints. Readers reject other versions. The version includes that of market records, which
- * was 5 when this format was introduced. For any other format change, raise the first number.
+ * Version of batches and checkpoints. Readers reject other versions. It includes the version of market records
+ * (MARKET_SCHEMA). For any other format change, increment the first number.
  */
 const FORMAT = 3 + (MARKET_SCHEMA - 5)
 
-/** First and last offset of the batch's items in one channel. */
 export interface OffsetRange {
   readonly channel: string
   readonly first: number
@@ -31,17 +30,17 @@ export interface OffsetRange {
 }
 
 export interface BatchHeader {
-  /** The epoch in the items' stamps: the engine run that published them. */
+  /** The epoch in the items' stamps: the engine run that published the items. */
   readonly epoch: string
   /** Lease term of the leader. Terms increase with each leader. */
   readonly term: number
-  /** Number of the batch within its shard and epoch, from 1. A gap in the numbers means that batches are missing. */
+  /** Number of the batch within its shard and epoch, from 1. A missing number means a missing batch. */
   readonly batch: number
   readonly offsets: readonly OffsetRange[]
   readonly count: number
 }
 
-/** An array whose first element is a number, the item's kind. */
+/** The first element is a number, the item's kind. */
 export type RawItem = readonly unknown[]
 
 export interface Batch extends BatchHeader {
@@ -75,19 +74,19 @@ const header = versioned<BatchHeader>({
   count,
 })
 
-/** Encodes a batch. `items`: encoded and concatenated items. */
+/** `items`: encoded and concatenated items. */
 export function encodeBatch(of: BatchHeader, items: Uint8Array): Uint8Array {
   writer.begin()
   writeValue(writer, fieldsOf(header, of))
   const head = writer.end()
-  // Allocated from Node's buffer pool, because a separate small array costs more memory than its content.
+  // Uses Node's buffer pool, because a separate small array costs more memory than its content.
   const bytes = Buffer.allocUnsafe(head.length + items.length)
   bytes.set(head)
   bytes.set(items, head.length)
   return bytes
 }
 
-/** Decodes a batch. Null unless the bytes are exactly one batch. */
+/** Null unless the bytes are exactly one batch. */
 export function decodeBatch(bytes: Uint8Array): Batch | null {
   return bytes.length > clusterBatchBytesMax ? null : decodeItems(bytes, header)
 }
@@ -106,7 +105,7 @@ export function decodeItems<Header extends { readonly count: number }>(
   }
 }
 
-/** Decodes concatenated values; null if the bytes are not MessagePack. */
+/** Decodes concatenated values. Null if the bytes are not MessagePack. */
 export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
   if (bytes.length === 0) return null
   try {
@@ -117,7 +116,6 @@ export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
   }
 }
 
-/** Whether a decoded value has the form of an item. */
 export function isItem(value: unknown): value is RawItem {
   return Array.isArray(value) && typeof value[0] === 'number'
 }

@@ -1,6 +1,5 @@
-// Encoding of a checkpoint: the engine's in-memory state for gateways, as log items, with a sequence for each shard. A
-// reader applies the items, then the log after those sequences. It recognises repeated items by `seq` and by row
-// version.
+// A checkpoint contains the engine's in-memory state as log items, and a log position for each shard. A reader applies
+// the items, then the log after those positions. `seq` and row version identify items that occur in both.
 
 import { crc32 } from 'node:zlib'
 import {
@@ -22,25 +21,23 @@ import type { TimeMs } from '../units.ts'
 import { decodeItems, type RawItem, versioned } from './batch.ts'
 import { SHARDS, type ShardName } from './cluster-log.ts'
 
-/** CRC-32 of all preceding bytes, at the end. */
+/** A CRC-32 of all preceding bytes is at the end. */
 const CHECKSUM_BYTES = 4
 
-/** Name of the object that holds the newest checkpoint. */
 export const checkpointObject = 'checkpoint'
 
-/** Position of a shard. The checkpoint contains all batches up to it. */
+/** The checkpoint contains all batches of a shard up to this position. */
 export interface ShardPosition {
   readonly shard: ShardName
   /**
-   * Sequence of the last batch of which all items are in the checkpoint; 0 if there is none. Items of later batches may
-   * be included.
+   * Sequence of the last batch of which all items are in the checkpoint. 0 if no batch is complete. Items of later
+   * batches may be included.
    */
   readonly sequence: number
-  /** Number of that batch within the epoch. */
+  /** Number of the same batch within the epoch. */
   readonly batch: number
 }
 
-/** A run of the engine. Streams resume from positions of a run. */
 export interface EngineRun {
   readonly number: number
   readonly epoch: string
@@ -49,7 +46,6 @@ export interface EngineRun {
   readonly endOffset: number | null
 }
 
-/** Trades that the engine announced as lost, for streams that resume from before the loss. */
 export interface AnnouncedLoss {
   readonly run: number
   /** Offset of the newest trade when the loss was announced. */
@@ -66,14 +62,14 @@ export interface CheckpointHeader {
   readonly epoch: string
   readonly term: number
   readonly takenAtMs: TimeMs
-  /** Runs whose trades are retained, oldest first. The last one is the current run. */
+  /** Runs whose trades are retained, oldest first. The last run is the current one. */
   readonly runs: readonly EngineRun[]
   readonly recordsSinceMs: TimeMs
   readonly names: readonly { readonly venue: VenueKey; readonly platform: string }[]
   readonly shards: readonly ShardPosition[]
   /** Newest offset of each channel when the checkpoint was begun. */
   readonly offsets: Readonly<Record<string, number>>
-  /** Newest version of a row when the checkpoint was begun. */
+  /** Newest row version when the checkpoint was begun. */
   readonly version: number
   readonly count: number
   /** Losses that occurred in `runs`. */
@@ -127,7 +123,7 @@ const header = versioned<CheckpointHeader>({
   ),
 })
 
-/** Encodes a checkpoint. `items`: encoded and concatenated items. */
+/** `items`: encoded and concatenated items. */
 export function encodeCheckpoint(of: CheckpointHeader, items: readonly Uint8Array[]): Buffer {
   const fields = fieldsOf(header, of)
   const parts = [encoded((writer) => writeValue(writer, fields)), ...items]
@@ -138,7 +134,7 @@ export function encodeCheckpoint(of: CheckpointHeader, items: readonly Uint8Arra
   return Buffer.concat([...parts, end])
 }
 
-/** Decodes a checkpoint. Null unless the bytes are exactly one undamaged checkpoint. */
+/** Null unless the bytes are exactly one undamaged checkpoint. */
 export function decodeCheckpoint(bytes: Uint8Array): Checkpoint | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = buffer.length - CHECKSUM_BYTES

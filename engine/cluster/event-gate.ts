@@ -1,12 +1,12 @@
-// Holds venue events back after a pause of the process, until the lease is checked. Another engine may have taken the
-// lease during the pause. Trades that a deposed engine stores never reach readers of the log.
+// Holds venue events back after a pause of the process until the lease is checked, because another engine may have
+// taken the lease during the pause.
 
-/** Maximum waiting events. Above it, all are passed on without waiting for the check. */
+/** Maximum waiting events. Above the limit, all events are passed on without waiting for the check. */
 export const waitingEventsMax = 262_144
 
 /**
  * Passes events to `take` in order, or discards them if the lease is lost. `confirm` returns null while the lease is
- * certainly held. Otherwise it returns a promise that resolves to whether it is held.
+ * certainly held. Otherwise it returns a promise that resolves to whether the lease is held.
  */
 export function gated<Event>(
   confirm: () => Promise<boolean> | null,

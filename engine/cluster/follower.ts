@@ -1,6 +1,5 @@
 // Reads all shards of the log after a checkpoint. Passes on each batch once and in order. Skips repeated batches and
-// batches of deposed engines, and requests missing batches from the engine. Ends with a fault if a batch is
-// unavailable, unreadable or of another epoch.
+// batches of deposed engines, and requests missing batches from the engine.
 
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -15,7 +14,6 @@ import {
   type ShardName,
 } from './cluster-log.ts'
 
-/** Why a follower cannot continue. */
 export type FollowFault =
   /** Batches are missing, and neither the log nor the engine has them. */
   | 'batch_missing'
@@ -23,57 +21,49 @@ export type FollowFault =
   | 'new_epoch'
   /** A batch cannot be decoded. Gateways must be upgraded before the engine. */
   | 'unreadable_batch'
-  /** Only batches with a lower term than the followed leader's arrive. */
+  /** All arriving batches have a lower term than the followed leader. */
   | 'leader_lost'
 
-/** Why a batch was skipped. */
 type Skipped = 'repeat' | 'deposed'
 
-/** Receiver of the batches of a follower. */
 export interface FollowSink {
-  /** Takes the items of a batch. The shard's next batch waits for the returned promise. */
+  /** The shard's next batch waits for the returned promise. */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void>
-  /** Takes the items of a batch that precedes the checkpoint. Streams that resume need them. */
+  /** Takes the items of a batch that precedes the checkpoint, for streams that resume. */
   recall(epoch: string, items: readonly RawItem[]): void
-  /** Called once. */
+  /** Called once. The follower has then ended. */
   onFault(fault: FollowFault): void
 }
 
-/** Time after which a batch counts as missing if a later one has arrived. */
+/** A batch counts as missing if a later batch arrived and this time has passed. */
 const REORDER_MS = 500
 const HELD_MAX = 64
-/** Maximum held batches of a shard while missing ones are requested. */
 const HELD_BEYOND_MAX = 8_192
-/** Interval of polling the log's newest sequences, which detects that the last batches did not arrive. */
+/** Polling the log's newest sequences detects that the last batches did not arrive. */
 const HEAD_POLL_MS = 1_000
-/** If the log has had newer batches for this long and none arrived, batches are missing. */
+/** Batches count as missing if the log has had newer batches for this time and none arrived. */
 const HEAD_LATE_MS = 4_000
-/** If only batches of a lower term arrive for this long, the followed leader has ended. */
+/** The followed leader counts as ended if only batches of a lower term arrive for this time. */
 const LEADER_LOST_MS = 2_000
 const READY_POLL_MS = 5
 /** Number of batches before the checkpoint that are read for streams that resume. */
 const RECALLED_BATCHES = 4_096
-/** Time limit for reading these batches. Streams that need an unread batch get a gap. */
+/** Streams that need a batch that was not read in this time get a gap. */
 const RECALL_MS_MAX = 1_500
 
 interface ShardState {
   readonly shard: ShardName
   /** Sequence up to which the checkpoint contains the shard. */
   readonly from: number
-  /** Sequence of the newest batch that arrived or that the checkpoint contains. */
   sequence: number
-  /** Sequence of the newest batch that arrived. */
   delivered: number
-  /** Number of the newest batch that was passed on. */
   batch: number
-  /** Batches that arrived before an earlier one. */
+  /** Batches that arrived before an earlier batch. */
   readonly held: Map<number, Batch>
   heldSinceMs: number | null
-  /** Whether missing batches are being requested from the engine. */
   isFilling: boolean
   /** Newest sequence of the log at the last poll. */
   head: number
-  /** The value of `sequence` when a poll found newer batches in the log, and the time of that poll. */
   ahead: { readonly sequence: number; readonly sinceMs: number } | null
   behind: number
 }
@@ -91,7 +81,6 @@ export class Follower {
   #isOver = false
   #receivedAtMs: number
   #polledAtMs = 0
-  /** Monotonic time of the last batch with a lower term. */
   #deposedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: {
@@ -132,12 +121,10 @@ export class Follower {
     })
   }
 
-  /** Monotonic time of the last batch. */
   get receivedAtMs(): number {
     return this.#receivedAtMs
   }
 
-  /** Number of batches that are in the log but have not arrived. */
   get behind(): number {
     let count = 0
     for (const { behind, head, sequence } of this.#shards) {
@@ -147,8 +134,8 @@ export class Follower {
   }
 
   /**
-   * Starts reading. Resolves to true once everything that the log had at the start was read, and to false if the
-   * follower ended before.
+   * Starts reading. Resolves to true when the log is read up to its end at the start. Resolves to false if the follower
+   * ended before.
    */
   async start(): Promise<boolean> {
     const heads = await Promise.all(this.#shards.map(({ shard }) => this.#log.head(shard)))
@@ -160,7 +147,7 @@ export class Follower {
         this.#fail('batch_missing')
         return false
       }
-      // Only trades need earlier batches; streams of books resume from updates in memory.
+      // Only trades need earlier batches. Streams of books resume from updates in memory.
       const recalled = state.shard === 'trades' ? RECALLED_BATCHES : 0
       const first = Math.max(1, state.from + 1 - recalled)
       state.delivered = first - 1
@@ -203,7 +190,7 @@ export class Follower {
     state.delivered = Math.max(state.delivered, sequence)
     const batch = decodeBatch(bytes)
     const isOld = sequence <= state.from
-    // After a loss of data the log's sequences begin at 1 again, so batches are recognised by epoch and number.
+    // After a loss of data the log's sequences begin at 1 again. Epoch and number therefore identify a batch.
     const isNew =
       batch !== null &&
       batch.term >= this.#term &&
@@ -253,7 +240,7 @@ export class Follower {
     return Promise.resolve(taken).then(() => this.#handHeld(state))
   }
 
-  /** Requests the batches before the held ones from the engine, one by one. */
+  /** Requests the batches before the held batches from the engine. */
   async #fill(state: ShardState): Promise<void> {
     if (state.isFilling) return
     state.isFilling = true
@@ -265,7 +252,7 @@ export class Follower {
       const batch = bytes === null ? null : decodeBatch(bytes)
       // The batch has arrived in the meantime.
       if (state.batch >= number) continue
-      // The next check requests it again.
+      // The next check requests the batch again.
       if (bytes === null && this.#log.link === 'down') break
       if (batch?.epoch !== this.#epoch || batch.batch !== number) return this.#fail('batch_missing')
       this.#metrics
@@ -279,7 +266,6 @@ export class Follower {
     state.isFilling = false
   }
 
-  /** Checks whether batches are overdue. */
   async #check(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     const isLeaderLost = nowMs - this.#receivedAtMs > LEADER_LOST_MS

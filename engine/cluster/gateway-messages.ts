@@ -1,5 +1,5 @@
-// Messages between gateways and the engine: HTTP requests that a gateway cannot answer itself, requests for missing
-// batches, and revocations. Decoders reject any deviation, because bytes from the log are untrusted.
+// Messages between gateways and the engine: forwarded HTTP requests, requests for missing batches, and revocations.
+// Decoders reject any deviation, because bytes from the log are untrusted.
 
 import {
   bytes,
@@ -16,7 +16,6 @@ import {
 
 type Headers = Readonly<Record<string, string>>
 
-/** A client's HTTP request. */
 export interface GatewayRequest {
   readonly method: string
   /** Path with query. */
@@ -32,7 +31,7 @@ export interface GatewayResponse {
   readonly body: Uint8Array
 }
 
-/** A revoked key, login token, set of all tokens of an account, or account. All processes must stop accepting it. */
+/** A revoked key, login token or account, or all tokens of an account. */
 export interface Revocation {
   readonly of: 'key' | 'token' | 'tokens' | 'account'
   readonly id: string

@@ -1,44 +1,42 @@
-// Leader election. The lease is a record of a bucket, taken and renewed by compare-and-set, with a term that increases
-// with each leader. While the log is unreachable no engine can take it, and its holder continues to lead.
+// Leader election. The lease is a record of a bucket. Engines take and renew it by compare-and-set. Its term increases
+// with each leader. While the log is unreachable no engine can take the lease, and its holder continues to lead.
 
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import { count, message, record, text } from '../codec.ts'
 import type { Log } from '../process/log.ts'
 import { type Bucket, type BucketEntry, LogError } from './cluster-log.ts'
 
-/** Interval of renewals. */
 export const leaseRenewMs = 1_000
-/** Another engine may take the lease after it has seen it unchanged for this long. */
+/** Another engine may take the lease after it was unchanged for this time. */
 export const leaseLostMs = 5_000
 const POLL_MS_MIN = 25
-/** If the holder's process paused for this long, another engine may have taken the lease. */
+/** If the holder's process paused for this time, another engine may have taken the lease. */
 const ASLEEP_MS = leaseLostMs - leaseRenewMs
-/** Delay before a failed read of the lease is repeated after a pause. */
+/** Delay before a failed read of the lease is repeated. */
 const READ_AGAIN_MS = 100
 /**
  * Maximum time counted between two polls. During a longer gap the holder may have been paused too. The count is not
- * restarted, because then a busy machine might never take over.
+ * restarted: otherwise a busy machine might never take over.
  */
 const POLL_GAP_MS_MAX = 1_500
 const KEY = 'leader'
 const OVER = Promise.resolve(false)
 
 export interface LeaseHolder {
-  /** Unique name of the engine's process; empty after a release. */
+  /** Unique name of the engine's process. Empty after a release. */
   readonly holder: string
   readonly term: number
 }
 
 const leaseMessage = message<LeaseHolder>(record<LeaseHolder>({ holder: text, term: count }))
 
-/** Returns null for an unreadable record, which counts as a free lease. */
+/** Null for an unreadable record, which counts as a free lease. */
 export function readLease(entry: BucketEntry | null): LeaseHolder | null {
   return entry === null || entry.value === null ? null : leaseMessage.decode(entry.value)
 }
 
 interface LeaseParts {
   readonly bucket: Bucket
-  /** Unique name. */
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
@@ -47,8 +45,8 @@ interface LeaseParts {
 }
 
 /**
- * Returns the term after `term`, at least the Unix time in seconds. After a loss of data the log has no earlier term. A
- * repeated term would make readers discard the new leader's batches.
+ * The term after `term`, at least the Unix time in seconds. After a loss of data the log has no earlier term. Readers
+ * would discard the batches of a leader with a repeated term.
  */
 function nextTerm(term: number, clock: Clock): number {
   return Math.max(term + 1, Math.floor(clock.nowMs() / 1_000))
@@ -65,14 +63,14 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       const revision = entry?.revision ?? 0
       const nowMs = clock.monotonicMs()
       const gapMs = nowMs - polledMs
-      // The holder could not renew the lease either while the log was unreachable.
+      // While the log was unreachable, the holder could not renew the lease either.
       const wasUnreachable = hasFailed && gapMs > POLL_GAP_MS_MAX
       watchedMs =
         seen !== revision || wasUnreachable ? 0 : watchedMs + Math.min(gapMs, POLL_GAP_MS_MAX)
       if (seen !== revision) term = held?.term ?? term
       wasHeld ||= held !== null && held.holder !== ''
       ;[seen, polledMs, hasFailed] = [revision, nowMs, false]
-      // A running leader rewrites a lost record. The record therefore stays absent only if no leader is running.
+      // A running leader rewrites a lost record. A record that stays absent therefore means that no leader runs.
       const isFree = (entry === null && !wasHeld) || held?.holder === ''
       if (isFree || watchedMs >= leaseLostMs) {
         const next = nextTerm(term, clock)
@@ -95,7 +93,7 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
   return null
 }
 
-/** A lease that is held. The caller must call `startRenewing` at once. */
+/** The caller must call `startRenewing` at once. */
 export class Lease {
   readonly term: number
   readonly #parts: LeaseParts
@@ -103,7 +101,6 @@ export class Lease {
   #stopTimer: StopTimer = () => undefined
   #isBusy = false
   #isOver = false
-  /** Monotonic time at which this process last ran. */
   #awakeAtMs: number
   #confirming: Promise<boolean> | null = null
 
@@ -118,7 +115,7 @@ export class Lease {
     return this.#parts.holder
   }
 
-  /** Renews the lease every second. Calls `onDeposed` once if another engine has taken it. */
+  /** Renews the lease every second. Calls `onDeposed` once if another engine has taken the lease. */
   startRenewing(onDeposed: () => void): void {
     this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => {
       this.confirm()
@@ -128,9 +125,9 @@ export class Lease {
   }
 
   /**
-   * Returns null while this process has run without a pause above `ASLEEP_MS`. After such a pause, returns a promise
-   * that resolves to whether the lease is still held; true if the log stays unreachable for `leaseLostMs`. After a loss
-   * or release it resolves to false.
+   * Null while this process has run without a pause above `ASLEEP_MS`. After a longer pause, a promise that resolves to
+   * whether the lease is still held. It resolves to true if the log stays unreachable for `leaseLostMs`, and to false
+   * after a loss or release.
    */
   confirm(): Promise<boolean> | null {
     if (this.#isOver) return OVER
@@ -144,7 +141,7 @@ export class Lease {
     return this.#confirming
   }
 
-  /** Repeats a failed read, because the connection to the log may also have been lost in the pause. */
+  /** Repeats a failed read, because the pause may also have cut the connection to the log. */
   async #isHeldAfterPause(): Promise<boolean> {
     const { clock } = this.#parts
     const untilMs = clock.monotonicMs() + leaseLostMs
@@ -159,7 +156,7 @@ export class Lease {
     }
   }
 
-  /** Whether the record states that this engine holds the lease. Rejects with LogError `down`. */
+  /** Rejects with LogError `down`. */
   async isHeld(): Promise<boolean> {
     let entry = await this.#parts.bucket.get(KEY)
     if ((entry === null || entry.value === null) && !this.#isOver) {
@@ -167,7 +164,7 @@ export class Lease {
       entry = await this.#parts.bucket.get(KEY)
     }
     if (this.#isOver) return false
-    // This engine's newer renewal completed before this read, so it holds the lease.
+    // This engine's newer renewal completed before this read, so this engine holds the lease.
     if (entry?.value === null && entry.revision < this.#revision) return true
     const held = readLease(entry)
     return held?.holder === this.#parts.holder && held.term === this.term
@@ -175,7 +172,7 @@ export class Lease {
 
   /**
    * Rewrites a record that the log has lost (revision 0) or that was not written by an engine. Does nothing if another
-   * engine has written it first.
+   * engine has written the record first.
    */
   async #restore(revision: number): Promise<void> {
     const { bucket, holder } = this.#parts
@@ -194,7 +191,7 @@ export class Lease {
     this.#stopTimer()
     try {
       if (!(await this.#isOurs())) return
-      // Removes the holder and retains the term, which must keep increasing.
+      // Removes the holder. Retains the term, which must keep increasing.
       const { bucket } = this.#parts
       await bucket.replace(
         KEY,
@@ -221,7 +218,7 @@ export class Lease {
     }
   }
 
-  /** Handles a changed record: another engine wrote it, or an earlier renewal of this engine whose response was lost. */
+  /** The record was written by another engine, or by an earlier renewal of this engine whose response was lost. */
   async #checkChanged(onDeposed: () => void): Promise<void> {
     try {
       if ((await this.#isOurs()) || this.#isOver) return

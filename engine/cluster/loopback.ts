@@ -1,5 +1,5 @@
-// Sends requests that a gateway cannot answer to the engine's own server on loopback, so that one process checks keys
-// and quotas.
+// Sends requests that a gateway cannot answer to the engine's own server on loopback. A single process therefore checks
+// keys and quotas.
 
 import { Agent, request } from 'node:http'
 import { answersMax, requestMsMax } from './cluster-log.ts'
@@ -10,9 +10,8 @@ import {
   gatewayResponseMessage,
 } from './gateway-messages.ts'
 
-/** Maximum bytes of a response. */
 const ANSWER_BYTES_MAX = 7 * 1_024 * 1_024
-/** Headers that apply to a single connection, so they are not forwarded. */
+/** Headers that apply to a single connection are not forwarded. */
 const HOP_HEADERS = new Set([
   ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer'],
   ...['proxy-authorization', 'proxy-authenticate', 'host', 'content-length', 'expect'],
@@ -27,7 +26,7 @@ export class Loopback {
     this.#port = port
   }
 
-  /** Returns the encoded response to an encoded request. Rejects with an Error on timeout. */
+  /** Takes an encoded request and returns the encoded response. Rejects with an Error on timeout. */
   async answer(bytes: Uint8Array): Promise<Uint8Array> {
     const forwarded = gatewayRequestMessage.decode(bytes)
     if (forwarded === null) throw new Error('this is no request')

@@ -1,4 +1,4 @@
-// Members of the cluster. Each process announces its state to all others every second.
+// Each process announces its state to all other processes every second.
 
 import type { Clock, StopTimer } from '../clock.ts'
 import { choice, count, message, orNull, record, text, where } from '../codec.ts'
@@ -7,26 +7,23 @@ import type { ClusterLog, LogSubscription } from './cluster-log.ts'
 const ROLES = ['engine', 'standby', 'gateway'] as const
 export type MemberRole = (typeof ROLES)[number]
 
-/** State of a process in the cluster, as it reports it. */
 export interface Member {
   readonly role: MemberRole
   readonly name: string
-  /** Term of the lease that it holds; null: it does not lead. */
+  /** Term of the lease that the process holds. Null: it does not lead. */
   readonly term: number | null
-  /** Batches of the log that it has not read. For the leader: batches that the log has not acknowledged. */
+  /** Batches of the log that the process has not read. For the leader: batches that the log has not acknowledged. */
   readonly lagBatches: number
-  /** Delay between the engine's receipt of the newest update and its processing there. */
+  /** Delay between the engine's receipt of the newest update and its processing in this process. */
   readonly lagMs: number
 }
 
-/** A member as others see it. */
 export interface MemberStatus extends Member {
-  /** Milliseconds since its last announcement. */
   readonly lastSeenAgoMs: number
 }
 
 const HEARTBEAT_MS = 1_000
-/** A member without an announcement for this long has ended or is unreachable. The last leader stays listed. */
+/** A member without an announcement for this time has ended or is unreachable. The last leader stays listed. */
 export const memberTimeoutMs = 5_000
 export const membersMax = 1_024
 const NAME_MAX = 200
@@ -71,7 +68,7 @@ export class Members {
     return found.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
   }
 
-  /** The member that announced the highest term, regardless of its last announcement's age. */
+  /** The member that announced the highest term, even if its last announcement is old. */
   get leader(): MemberStatus | null {
     const self = this.#self()
     if (self.term !== null && self.term >= (this.#leader?.member.term ?? 0)) {
@@ -91,7 +88,6 @@ export class Members {
     return Math.round(this.#clock.monotonicMs() - atMs)
   }
 
-  /** Removes members without recent announcements. */
   #removeSilent(): void {
     for (const [name, seen] of this.#seen) {
       if (this.#ageMs(seen) > memberTimeoutMs) this.#seen.delete(name)

@@ -1,5 +1,3 @@
-// A bucket of small records on JetStream's key-value store.
-
 import { JetStreamApiError, type JetStreamClient, StorageType } from '@nats-io/jetstream'
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import { TimeoutError } from '@nats-io/transport-node'
@@ -11,7 +9,7 @@ interface BucketParts {
   readonly replicas: number
   readonly bytesMax: number
   readonly timeoutMs: number
-  /** Whether to create a missing bucket. If false, a missing bucket is an error. */
+  /** If false, a missing bucket is an error. */
   readonly creates: boolean
   /** Calls `action` each time the connection is up again. */
   readonly onUp: (action: () => void) => void
@@ -92,10 +90,7 @@ function entryOf({ key, value, revision, operation }: KvEntry): BucketEntry {
 
 type Watcher = Parameters<Bucket['watch']>[0]
 
-/**
- * Watches a bucket, and restarts the watch after a lost connection. Only the first watch reports the end of the
- * snapshot.
- */
+/** Restarts the watch of a bucket after a lost connection. Only the first watch reports the end of the snapshot. */
 class BucketWatch implements LogSubscription {
   readonly #kv: KV
   readonly #watcher: Watcher

@@ -1,7 +1,6 @@
-// Appends to streams with many pending appends. Uses one inbox and one timer for all acknowledgements, because the
-// client's own `publish` allocates several objects for each message. Only one batch every few milliseconds requests an
-// acknowledgement. Each batch states the sequence or the batch that it must follow, so one acknowledgement confirms all
-// earlier ones.
+// Appends to streams with many pending appends. One inbox and one timer serve all acknowledgements, because the
+// client's `publish` allocates several objects per message. A batch requests an acknowledgement only every few
+// milliseconds. Each batch states its required predecessor, so an acknowledgement confirms all earlier batches.
 
 import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -11,7 +10,6 @@ import { type Append, LogError } from './cluster-log.ts'
 
 /** Minimum interval of acknowledgement requests of a subject. A request costs the engine about as much as a batch. */
 export const ackEveryMs = 5
-/** How often pending acknowledgements are checked for a timeout. */
 const TIMEOUT_CHECK_MS = 250
 const NO_RESPONDERS = 503
 /** JetStream error codes: another batch is the last one, or another sequence. */
@@ -20,7 +18,7 @@ const WRONG_LAST = [10_070, 10_071]
 const STORAGE_FULL = [10_023, 10_047, 10_077, 10_122]
 
 interface Sent extends Append {
-  /** Whether the batch requests an acknowledgement. Otherwise the acknowledgement of a later batch confirms it. */
+  /** If false, the acknowledgement of a later batch confirms this batch. */
   readonly isAckRequested: boolean
 }
 
@@ -31,20 +29,16 @@ interface Waiting extends Sent {
   readonly reject: (error: LogError) => void
 }
 
-/** A subject's batches that are not acknowledged. */
 interface SubjectState {
   readonly subject: string
-  /** By number, in order. */
   readonly waiting: Map<number, Waiting>
   newest: number
-  /** When a batch last requested an acknowledgement. */
   ackRequestedAtMs: number
   isCheckScheduled: boolean
 }
 
 type Acknowledgement = Pick<Msg, 'subject' | 'headers' | 'json'>
 
-/** The parts of the client's connection that are used. */
 export interface Connection {
   publish(
     subject: string,
@@ -72,7 +66,7 @@ export class NatsPublisher {
   readonly #headers = new AppendHeaders()
   #count = 0
 
-  /** `inbox`: a subject of this process alone, for acknowledgements. */
+  /** `inbox`: a subject for acknowledgements that only this process uses. */
   constructor(connection: Connection, clock: Clock, timeoutMs: number, inbox: string) {
     this.#inbox = inbox
     this.#connection = connection
@@ -86,12 +80,13 @@ export class NatsPublisher {
     this.#stopTimer = clock.every(TIMEOUT_CHECK_MS, () => this.#giveUp(this.#clock.monotonicMs()))
   }
 
-  /** Resolves with the sequence. Rejects with LogError, or the client's error. */
+  /** Resolves with the sequence. Rejects with LogError, or with the client's error. */
   publish(subject: string, append: Append): Promise<number> {
     return new Promise((resolve, reject) => {
       const { bytes, id, after, isAckedSeparately } = append
       const state = this.#stateOf(subject)
-      // The new batch does not directly follow the previous one, so its acknowledgement cannot confirm that one.
+      // The new batch does not directly follow the previous batch, so its acknowledgement cannot confirm the previous
+      // batch.
       if (state.waiting.get(state.newest)?.after !== after - 1) this.#requestAck(state)
       const nowMs = this.#clock.monotonicMs()
       const isAckRequested =
@@ -105,7 +100,7 @@ export class NatsPublisher {
     })
   }
 
-  /** Rejects everything pending: a lost connection delivers no more acknowledgements. */
+  /** Rejects all pending batches: a lost connection delivers no more acknowledgements. */
   giveUpAll(): void {
     this.#giveUp(Number.POSITIVE_INFINITY)
   }
@@ -128,7 +123,7 @@ export class NatsPublisher {
   /** `number` is the batch's number within the subject. */
   #send(state: SubjectState, number: number, { bytes, id, after, isAckRequested }: Sent): void {
     const before = state.waiting.get(number - 1)
-    // This batch's acknowledgement also confirms the previous batch if that requested none.
+    // The acknowledgement also confirms the previous batch if that batch requested none.
     const behind = before === undefined || before.isAckRequested ? null : before.id
     const headers = this.#headers.of(id, after, behind)
     if (!isAckRequested) return this.#connection.publish(state.subject, bytes, { headers })
@@ -151,7 +146,7 @@ export class NatsPublisher {
     })
   }
 
-  /** Sends the newest batch again with an acknowledgement request. The log stores it once, by its id. */
+  /** Sends the newest batch again with an acknowledgement request. The log detects the duplicate by its id. */
   #requestAck(state: SubjectState): void {
     const newest = state.waiting.get(state.newest)
     if (newest === undefined || newest.isAckRequested) return
@@ -203,8 +198,8 @@ export class NatsPublisher {
   }
 
   /**
-   * Rejects a batch and the preceding batches that requested no acknowledgement. It is unknown whether the log has
-   * these.
+   * Rejects a batch and the preceding batches that requested no acknowledgement. Whether the log has the preceding
+   * batches is unknown.
    */
   #refuse(state: SubjectState, number: number, why: LogError): void {
     for (let each = number; ; each -= 1) {
@@ -220,10 +215,7 @@ export class NatsPublisher {
 class AppendHeaders extends MsgHdrsImpl {
   #bytes = new Uint8Array()
 
-  /**
-   * Sets the headers of one message. `behind`: the id of the message that it must follow. No argument may
-   * contain a line break.
-   */
+  /** Sets the headers of one message. `behind`: the id of the preceding message. No argument may contain a line break. */
   of(id: string, after: number, behind: string | null): this {
     const last = `Nats-Expected-Last-Sequence: ${after}\r\n`
     const follows = behind === null ? '' : `Nats-Expected-Last-Msg-Id: ${behind}\r\n`
@@ -236,7 +228,6 @@ class AppendHeaders extends MsgHdrsImpl {
   }
 }
 
-/** The acknowledged sequence, or the error. */
 function sequenceIn(message: Acknowledgement): number | LogError {
   if (message.headers?.code === NO_RESPONDERS) {
     return new LogError('unanswered', 'no stream accepts batches of this shard')
@@ -249,12 +240,11 @@ function sequenceIn(message: Acknowledgement): number | LogError {
       if (isCount(seq)) return seq
     }
   } catch {
-    // Not an acknowledgement.
+    // A payload that is not JSON is no acknowledgement.
   }
   return new LogError('down', 'an acknowledgement cannot be read')
 }
 
-/** Maps a JetStream error code to a LogError. */
 export function refusalOf(code: unknown, message: string, cause?: unknown): LogError {
   if (WRONG_LAST.some((candidate) => candidate === code))
     return new LogError('fenced', message, cause)

@@ -1,7 +1,7 @@
-// Reads a shard's stream with the client's ordered consumer. Restarts it at the current position:
-// - after a lost connection, and after the consumer ended;
-// - when nothing arrives although the stream has more;
-// - when the stream lost its newest batches.
+// Reads a shard's stream with the client's ordered consumer. Restarts the consumer at the current position if:
+// - the connection was lost, or the consumer ended;
+// - nothing arrives although the stream has more batches;
+// - the stream lost its newest batches.
 
 import type { Consumer, ConsumerMessages } from '@nats-io/jetstream'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
@@ -20,7 +20,6 @@ interface ReaderParts {
   readonly reader: ShardReader
   /** The first and last sequence that the stream has now. */
   readonly ends: () => Promise<{ readonly first: number; readonly last: number }>
-  /** Opens a consumer from this sequence on. */
   readonly open: (next: number) => Promise<Consumer>
 }
 
@@ -34,7 +33,6 @@ export class NatsReader implements LogSubscription {
   readonly #done: Promise<void>
   #next: number
   #messages: ConsumerMessages | null = null
-  /** The position at the last check. */
   #checkedNext = 0
   #isChecking = false
 
@@ -89,16 +87,16 @@ export class NatsReader implements LogSubscription {
     } finally {
       this.#messages = null
       messages.stop()
-      // The server removes an unused ordered consumer by itself. Deleting it frees resources sooner.
+      // The server removes an unused ordered consumer by itself. Deleting the consumer frees resources sooner.
       void consumer.delete().catch(() => undefined)
     }
   }
 
-  /** Restarts the consumer if the position has not moved between two checks while the stream has more. */
+  /** Restarts the consumer if its position has not changed between two checks while the stream has more messages. */
   async #checkStall(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
-    // Read before the request: messages that arrive meanwhile may be newer than its response.
+    // Read before the request: messages that arrive meanwhile may be newer than the response.
     const next = this.#next
     try {
       const { first, last } = await this.#parts.ends()
@@ -109,7 +107,7 @@ export class NatsReader implements LogSubscription {
       } else if (last >= this.#next && this.#checkedNext === this.#next) this.restart()
       this.#checkedNext = this.#next
     } catch {
-      // Nothing to check without a connection.
+      // Without a connection there is nothing to check.
     } finally {
       this.#isChecking = false
     }

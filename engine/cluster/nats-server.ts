@@ -1,5 +1,5 @@
-// Starts a local nats-server with JetStream on loopback, for `npm run cluster` and tests with the real
-// server. In a deployment, the operator runs NATS (engine/app/OPERATING.md).
+// Starts a local nats-server with JetStream on loopback, for `npm run cluster` and for tests. In a deployment the
+// operator runs NATS (engine/app/OPERATING.md).
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -8,11 +8,10 @@ import { join } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 
-/** Large enough for one response of the engine. */
 const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024
 /**
- * Maximum bytes that the streams may reserve together. The server's default, three quarters of the free space, can be
- * less than the streams' limits; the server then rejects them.
+ * Maximum bytes that the streams may reserve together. The server rejects streams above its default limit, three
+ * quarters of the free space.
  */
 const STORE_BYTES_MAX = 64 * 1_024 ** 3
 const START_MS_MAX = 60_000
@@ -28,12 +27,10 @@ const WATCHED_COMMAND =
 export const GET_NATS =
   'nats-server is not on the PATH: `apt-get install nats-server` (Debian, Ubuntu), or https://nats.io/download/'
 
-/** The users of the server, each with the permissions of a role. */
 const USERS = readFileSync(new URL('../app/operating/nats-users.conf', import.meta.url), 'utf8')
 
-/** Secrets that are generated and stored when a folder is first used. */
 export interface NatsSecrets {
-  /** Passwords of the NATS users of these names. */
+  /** Passwords of the NATS users with these names. */
   readonly engine: string
   readonly gateway: string
   /** Value of CLUSTER_KEY. */
@@ -45,24 +42,23 @@ export interface RunningNats {
   readonly url: string
   readonly port: number
   readonly child: ChildProcess
-  /** Stops the server. Resolves when it has ended. */
+  /** Resolves when the server has ended. */
   stop(): Promise<void>
 }
 
-/** Whether nats-server is on the PATH. */
 export function hasNats(): boolean {
   return spawnSync('nats-server', ['--version']).status === 0
 }
 
-/** Environment variables for a process of a role that uses a server of {@link startNats}. */
+/** Environment variables for a process that uses a server of {@link startNats}. */
 export function natsEnv(role: 'engine' | 'gateway', { url, secrets }: RunningNats) {
   const login = { NATS_USER: role, NATS_PASSWORD: secrets[role] }
   return { ROLE: role, NATS_URL: url, ...login, CLUSTER_KEY: secrets.clusterKey }
 }
 
 /**
- * `port` 0: the system chooses one. `folder` contains the streams, passwords and the cluster key, readable
- * for its owner only. Rejects with an Error when the server does not start.
+ * `port` 0: the system chooses a port. `folder` contains the streams, passwords and the cluster key, readable for its
+ * owner only. Rejects with an Error if the server does not start.
  */
 export async function startNats(folder: string, port: number, clock: Clock): Promise<RunningNats> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -148,7 +144,6 @@ function readSecrets(text: string): NatsSecrets | null {
   }
 }
 
-/** The port in the file that the server writes once it listens. Null: not yet. */
 function portIn(file: string): number | null {
   if (!existsSync(file)) return null
   try {

@@ -1,6 +1,5 @@
-// The log on NATS with JetStream: one stream per shard, one key-value bucket per kind of records, an object
-// store, plain requests and announcements. Restarts readers that receive nothing while the shard has more,
-// and readers whose stream lost its newest batches. Loaded only in roles that use it.
+// The log on NATS with JetStream: a stream per shard, a key-value bucket per kind of records, an object store, requests
+// and announcements.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -52,14 +51,13 @@ import { NatsReader } from './nats-reader.ts'
 interface NatsParts {
   /** One or more servers, `nats://host:port` or `tls://host:port`, comma-separated. */
   readonly url: string
-  /** Paths of files. Null: none. */
   readonly creds: string | null
   readonly ca: string | null
-  /** Null: the server requires none, or `creds` contains it. */
+  /** Null: the server requires no login, or `creds` contains it. */
   readonly login: { readonly user: string; readonly password: string } | null
   /**
-   * An engine creates streams, buckets and the object store. A gateway waits for them, because its user may
-   * not create any.
+   * An engine creates streams, buckets and the object store. A gateway's user may not create them, so it waits for
+   * them.
    */
   readonly side: 'engine' | 'gateway'
   /** Connection name, visible to the server's operator. */
@@ -84,14 +82,11 @@ const FAILED = 'Tb-Failed'
 const RECONNECT_MS = 250
 const PING_MS = 2_000
 
-/**
- * Connects, and waits for the server without limit. Rejects with an Error for unreadable or rejected
- * credentials.
- */
+/** Connects, and waits for the server without limit. Rejects with an Error for unreadable or rejected credentials. */
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
   const { url, creds, ca, login, side, name, clock, log } = parts
   const { timeoutMs: timeout = requestMsMax } = parts
-  // The client's own JavaScript needs ten times as long to hash a checkpoint of about 20 MB.
+  // The client's own JavaScript hashes large checkpoints ten times slower.
   setSha256Backend('native')
   const options = {
     servers: url.split(',').map((one) => one.trim()),
@@ -123,13 +118,10 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
   }
 }
 
-/** Subject prefix of responses. Each role has its own prefix, and only its NATS user may subscribe to it. */
+/** Subject prefix of responses. Each role has its own prefix. Only the role's NATS user may subscribe to the prefix. */
 const inboxOf = (side: NatsParts['side']): string => `_INBOX.${side}`
 
-/**
- * Whether the server is missing or not ready: nothing listens, it closed the connection, or it did not
- * respond in time.
- */
+/** The server is missing or not ready: nothing listens, the server closed the connection, or it did not respond in time. */
 function isAbsence(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError
 }
@@ -142,7 +134,6 @@ class NatsLog implements ClusterLog {
   readonly #parts: NatsParts
   readonly #timeoutMs: number
   readonly #streams = new Map<ShardName, Promise<string>>()
-  /** Shards whose stream existed when a batch was last sent. */
   readonly #ready = new Set<ShardName>()
   readonly #listeners: ((link: LinkState) => void)[] = []
   #objects: Promise<ObjectStore> | null = null
@@ -184,7 +175,6 @@ class NatsLog implements ClusterLog {
     return this.#parts.side === 'engine'
   }
 
-  /** Creates the shard's stream, or opens the existing one. */
   #stream(shard: ShardName): Promise<string> {
     const existing = this.#streams.get(shard)
     if (existing !== undefined) return existing
@@ -313,7 +303,7 @@ class NatsLog implements ClusterLog {
     try {
       return await store.getBlob(name)
     } catch {
-      // Reads once more, because a newer object may have replaced this one during the read.
+      // The object is read again, because a newer object may have replaced it during the read.
       await pause(this.#parts.clock, RECONNECT_MS)
     }
     try {
@@ -395,7 +385,6 @@ function reasonOf(error: unknown): string {
   return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200) || 'failed'
 }
 
-/** Maps an error of the client to a LogError. */
 function failureOf(error: unknown): LogError {
   if (error instanceof LogError) return error
   const { name, message, cause } = error instanceof Error ? error : new Error(String(error))

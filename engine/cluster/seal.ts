@@ -1,6 +1,6 @@
 // Authenticated encryption with the cluster's key: AES-256-GCM for messages, authentication codes for larger data. Both
 // include the purpose (`context`), so bytes of one subject or record are invalid for another. Each process derives its
-// own key from the cluster's key and a random salt. It numbers its messages, so no nonce is used twice.
+// own key from the cluster's key and a random salt. It numbers its messages, so that no nonce is used twice.
 
 import {
   createCipheriv,
@@ -23,16 +23,14 @@ const STAMP_AT = NUMBER_AT + NUMBER_BYTES
 const HEADER_BYTES = STAMP_AT + NUMBER_BYTES
 const TAG_BYTES = 16
 const NONCE_BYTES = 12
-/** Bytes of an authentication code: half of an HMAC-SHA-256 (RFC 4868). */
+/** Half of an HMAC-SHA-256 (RFC 4868). */
 const CODE_BYTES = 16
-/** Cached keys of other processes. */
 const KEYS_MAX = 1_024
 
-/** A decrypted message. */
 export interface Opened {
-  /** Identifies the process that sealed it. */
+  /** Identifies the process that sealed the message. */
   readonly sender: string
-  /** Numbers the sender's messages from 1. */
+  /** The sender's messages are numbered from 1. */
   readonly number: number
   /** An integer of the sender's choice: a time or a version. */
   readonly stamp: number
@@ -54,7 +52,7 @@ export class ClusterSeal {
     this.#key = this.#derive(this.#salt, 'twinbook message')
   }
 
-  /** The sealed bytes, and their name as by {@link nameOf}. `stamp`: an integer from 0 to 2^48 - 1. */
+  /** Returns the sealed bytes and their {@link nameOf name}. `stamp`: an integer from 0 to 2^48 - 1. */
   seal(context: string, stamp: number, body: Uint8Array): { bytes: Buffer; name: string } {
     this.#count += 1
     const header = Buffer.allocUnsafe(HEADER_BYTES)
@@ -100,7 +98,7 @@ export class ClusterSeal {
     ])
   }
 
-  /** The bytes before the code. Null unless a holder of the key created it for them and this context. */
+  /** The bytes before the code. Null unless a holder of the key created the code for these bytes and this context. */
   checked(context: string, signed: Uint8Array): Uint8Array | null {
     const end = signed.length - CODE_BYTES
     if (end < 0) return null
@@ -140,7 +138,7 @@ export class ClusterSeal {
     return createSecretKey(Buffer.from(hkdfSync('sha256', this.#secret, salt, use, 32)))
   }
 
-  /** Caches keys only of senders that know the cluster's key. */
+  /** Only senders that know the cluster's key reach the cache. */
   #cacheKey(sender: string, key: KeyObject): void {
     if (this.#keys.has(sender)) return
     if (this.#keys.size >= KEYS_MAX) {

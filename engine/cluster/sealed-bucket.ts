@@ -1,5 +1,5 @@
-// A bucket of encrypted records. Each is bound to its key and has a version that increases with every change. Rejects
-// replayed older records, and removals that were made without CLUSTER_KEY.
+// A bucket of encrypted records. Each record is bound to its key and has a version that increases with every change.
+// Replayed older records, and removals that were made without CLUSTER_KEY, are rejected.
 
 import type { Clock } from '../clock.ts'
 import {
@@ -14,8 +14,8 @@ import type { ClusterSeal } from './seal.ts'
 /** Kinds of data from NATS that can be rejected. */
 export type RefusedKind = 'batch' | 'object' | 'record' | 'request' | 'answer' | 'announcement'
 /**
- * `forged`: not made with this CLUSTER_KEY. `old`: a time too far in the past or future, or an older
- * version. `repeat`: received before.
+ * `forged`: not made with this CLUSTER_KEY. `old`: a time too far in the past or future, or an older version. `repeat`:
+ * received before.
  */
 export type RefusedWhy = 'forged' | 'old' | 'repeat'
 export type Refuse = (kind: RefusedKind, why: RefusedWhy) => void
@@ -27,7 +27,6 @@ interface SealedBucketParts {
   readonly refuse: Refuse
 }
 
-/** The first byte of a record. */
 const REMOVED = 0
 const PRESENT = 1
 
@@ -36,7 +35,6 @@ export class SealedBucket implements Bucket {
   readonly #parts: SealedBucketParts
   /** The newest version of each record that was read or written. Bounded by the number of records. */
   readonly #newest = new Map<string, { readonly version: number; readonly isRemoved: boolean }>()
-  /** The newest version that was assigned. */
   #version = 0
 
   constructor(inner: Bucket, parts: SealedBucketParts) {
@@ -48,7 +46,7 @@ export class SealedBucket implements Bucket {
     const entry = await this.#inner.get(key)
     if (entry === null) return null
     const read = this.#read(entry)
-    // Returns an entry without a value instead of null, because a writer needs its revision to replace it.
+    // Returns an entry without a value instead of null, because a writer needs the revision to replace the record.
     if (read === null) return { ...entry, value: null }
     return read.value === null ? null : read
   }
@@ -93,7 +91,7 @@ export class SealedBucket implements Bucket {
   ): Promise<number> {
     const { seal, clock } = this.#parts
     const newestVersion = this.#newest.get(key)?.version ?? 0
-    // The clock of the previous writer may be ahead of this one's.
+    // The clock of the previous writer may be ahead of this process's clock.
     const version = Math.max(clock.nowMs(), this.#version + 1, newestVersion + 1)
     this.#version = version
     const isRemoved = value === null
@@ -103,7 +101,7 @@ export class SealedBucket implements Bucket {
     return revision
   }
 
-  /** Null: rejected. */
+  /** Null: the record was rejected. */
   #read({ key, value, revision }: BucketEntry): BucketEntry | null {
     const { seal, refuse } = this.#parts
     const newest = this.#newest.get(key)

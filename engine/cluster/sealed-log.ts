@@ -1,6 +1,6 @@
 // The log of a cluster, secured with CLUSTER_KEY. Batches and objects carry an authentication code. Records, requests,
-// responses and announcements are encrypted. Skips and counts forged data, repeated or late messages, and records older
-// than the known version.
+// responses and announcements are encrypted. Forged data, repeated or late messages, and records older than the known
+// version are skipped and counted.
 
 import { type Clock, nextTick } from '../clock.ts'
 import type { Log } from '../process/log.ts'
@@ -23,13 +23,13 @@ import {
 import { ClusterSeal, nameOf, type Opened } from './seal.ts'
 import { type Refuse, type RefusedKind, SealedBucket } from './sealed-bucket.ts'
 
-/** Maximum difference between a message's time and this machine's clock. */
+/** Maximum difference between a message's time and the local clock. */
 export const sealedMessageAgeMsMax = 60_000
 /** Maximum number of a sender's later messages that may arrive before a message. */
 const REORDERED_MAX = 1_024
 /** Maximum senders that one subscription tracks. */
 const SENDERS_MAX = 4_096
-/** A process gets a share of a subject's answers until this long after its last request. */
+/** A process has a share of a subject's answers until this time after its last request. */
 const SHARE_MS = 1_000
 const WARN_EVERY_MS = 60_000
 
@@ -44,7 +44,6 @@ export class SealedLog implements ClusterLog {
   readonly #inner: ClusterLog
   readonly #seal: ClusterSeal
   readonly #parts: SealedParts
-  /** Monotonic time. */
   readonly #startedMs: number
   readonly #buckets = new Map<BucketName, Promise<Bucket>>()
   readonly #warnedAtMs = new Map<RefusedKind, number>()
@@ -161,10 +160,7 @@ export class SealedLog implements ClusterLog {
     return new ReplayFilter(this.#parts.clock)
   }
 
-  /**
-   * Whether a message is authentic, at most a minute old, sent since this process began, and not accepted
-   * before.
-   */
+  /** Whether a message is authentic, at most a minute old, sent since this process began, and not accepted before. */
   #isAccepted(
     kind: RefusedKind,
     message: Opened | null,
@@ -176,7 +172,7 @@ export class SealedLog implements ClusterLog {
     }
     const { clock } = this.#parts
     const ageMs = clock.nowMs() - message.stamp
-    // Rejects messages from before this process started, because it cannot know which of them were accepted before.
+    // Messages from before the start of this process are rejected, because they may have been accepted before.
     const isEarlier = ageMs > Math.ceil(clock.monotonicMs() - this.#startedMs)
     if (isEarlier || Math.abs(ageMs) > sealedMessageAgeMsMax) {
       this.#refuse(kind, 'old')
@@ -206,7 +202,7 @@ const answerTo = (name: string): string => `answer.${name}`
 
 /**
  * Divides {@link answersMax} among the processes that sent a request within the last second. A process that starts to
- * send gets its share at once, so the answers of the others may exceed the new, smaller shares until they end.
+ * send gets its share at once. Running answers of other processes may then exceed their reduced shares until they end.
  */
 class AnswerSlots {
   readonly #clock: Clock
@@ -236,7 +232,6 @@ class AnswerSlots {
   }
 }
 
-/** Tracks which messages of each sender one subscription has accepted. */
 class ReplayFilter {
   readonly #clock: Clock
   readonly #senders = new Map<
@@ -248,7 +243,7 @@ class ReplayFilter {
     this.#clock = clock
   }
 
-  /** Records a message. False if it was recorded before, or cannot be tracked. */
+  /** Records a message. False if the message was recorded before, or cannot be tracked. */
   take({ sender, number }: Opened): boolean {
     const nowMs = this.#clock.monotonicMs()
     let senderState = this.#senders.get(sender)

@@ -1,7 +1,7 @@
 // Writes the leader's log. The items of one event-loop tick, or of ticks within a millisecond, become one batch per
-// shard. Unacknowledged batches are retained up to a limit and sent again after a failure. Beyond the limit, a shard's
-// batches are dropped, and its next batch announces the missing numbers. The newest batches stay available for readers
-// that miss one. Nothing is written after another engine has taken the lease.
+// shard. Unacknowledged batches are retained up to a limit and sent again after a failure. Above the limit, a shard's
+// batches are dropped, and its next batch announces the missing numbers. Nothing is written after another engine has
+// taken the lease.
 
 import { type Clock, pause } from '../clock.ts'
 import { MsgpackWriter } from '../msgpack-writer.ts'
@@ -13,17 +13,15 @@ import { type ClusterLog, clusterBatchBytesMax, idOfBatch, type ShardName } from
 
 /** Maximum bytes of unacknowledged batches over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024
-/** Maximum bytes of the newest batches that are retained for readers that miss one. */
+/** Maximum bytes of the newest batches that are retained for readers that miss a batch. */
 export const retainedBytesMax = 8 * 1_024 * 1_024
 /** Ticks within this time after the last batch share the next batch. */
 export const gatherMs = 1
-/** Space for the header of a batch. */
 const HEADER_BYTES_MAX = 1_024
 const RETRY_MS = 250
-/** After a failure, batches are sent in groups of this size; each group must be acknowledged before the next is sent. */
+/** After a failure, batches are sent in groups of this size. Each group must be acknowledged before the next is sent. */
 const RESEND_BATCHES = 64
 
-/** Position of an item in the stream of a channel. */
 export interface ItemPosition {
   readonly channel: string
   readonly offset: number
@@ -37,9 +35,8 @@ interface WriterParts<Item> {
   readonly logger: Log
   readonly metrics: Metrics
   readonly encode: (to: MsgpackWriter, item: Item) => void
-  /** Returns the item that announces missing batches. */
   readonly missing: (fromBatch: number) => Item
-  /** Resolves to whether this engine still leads. Rejects while that is unknown. */
+  /** Resolves to whether this engine still leads. Rejects while the answer is unknown. */
   readonly isLeading: () => Promise<boolean>
   /** Called once when this engine has lost the lease. */
   readonly onDeposed: () => void
@@ -54,7 +51,6 @@ export class LogWriter<Item> {
   readonly #batches: Count
   readonly #bytes: Count
   readonly #dropped: Count
-  /** The newest batches by id, acknowledged or not. */
   readonly #retained = new Map<string, Uint8Array>()
   #retainedBytes = 0
   readonly #refused: Count
@@ -105,7 +101,7 @@ export class LogWriter<Item> {
     this.#dirty.clear()
   }
 
-  /** Returns a batch by its id; null: it is not retained, or never existed. */
+  /** Null if the batch is not retained or never existed. */
   batch(id: string): Uint8Array | null {
     return this.#retained.get(id) ?? null
   }
@@ -120,7 +116,6 @@ export class LogWriter<Item> {
     }
   }
 
-  /** Number of batches that the log has not acknowledged. */
   get waiting(): number {
     let count = 0
     for (const shard of this.#shards.values()) count += shard.waiting
@@ -140,7 +135,6 @@ export class LogWriter<Item> {
     while (this.#held > 0 && !this.#isOver && clock.monotonicMs() < endsAtMs) await pause(clock, 10)
   }
 
-  /** Ends the writer. Nothing is written afterwards. */
   stop(): void {
     this.#isOver = true
   }
@@ -193,7 +187,7 @@ interface Waiting {
 interface ShardHooks {
   readonly isOver: () => boolean
   readonly onBatch: (batch: Waiting) => void
-  /** Called when the number of unacknowledged bytes changes, with the difference. */
+  /** Called with the difference when the number of unacknowledged bytes changes. */
   readonly onHeld: (bytes: number) => void
   readonly onRefused: () => void
   readonly onDeposed: () => void
@@ -207,10 +201,10 @@ class ShardWriter<Item> {
   readonly #ranges = new Map<string, { first: number; last: number }>()
   #count = 0
   #batch = 0
-  /** Batches that are not acknowledged, in order, whether sent or not. */
+  /** Unacknowledged batches in order, whether sent or not. */
   readonly #waiting = new Map<number, Waiting>()
   #missingFrom: number | null = null
-  /** Sequence that the next batch must follow; null: it must be read from the log. */
+  /** Sequence that the next batch must follow. Null: it must be read from the log. */
   #after: number | null = null
   #underWay = 0
   #isRecovering = false
@@ -247,7 +241,7 @@ class ShardWriter<Item> {
       const late = Uint8Array.from(this.#items.end().subarray(before))
       this.#close(before)
       if (added > clusterBatchBytesMax - HEADER_BYTES_MAX) {
-        // The item cannot be sent. Skipping a batch number makes readers notice the loss.
+        // The item cannot be sent. Readers notice the loss by the skipped batch number.
         this.#hooks.onRefused()
         this.#missingFrom ??= this.#batch + 1
         this.#batch += 1
@@ -275,7 +269,7 @@ class ShardWriter<Item> {
     if (this.#count > 0) this.#close(this.#items.length)
   }
 
-  /** Creates a batch from the first `length` encoded bytes and begins the next one. */
+  /** Creates a batch from the first `length` encoded bytes and begins the next batch. */
   #close(length: number): void {
     const items = this.#items.end().subarray(0, length)
     if (this.#count > 0) {
@@ -360,7 +354,7 @@ class ShardWriter<Item> {
         continue
       }
       try {
-        // Reads the position before the lease. If a new leader writes after this read, the log rejects this writer's
+        // The position is read before the lease. If a new leader writes after this read, the log rejects this writer's
         // batches.
         this.#after = await log.head(this.name)
         if (!(await this.#parts.isLeading())) {
@@ -377,8 +371,8 @@ class ShardWriter<Item> {
   }
 
   /**
-   * Sends the waiting batches. Stops at the first one that is stored at an unexpected sequence. Resolves to whether the
-   * log accepted any.
+   * Sends the waiting batches. Stops at the first batch that is stored at an unexpected sequence. Resolves to whether
+   * the log accepted any batch.
    */
   async #sendAgain(): Promise<boolean> {
     const all = [...this.#waiting.values()]

@@ -16,11 +16,10 @@ import {
   usdMicros,
 } from '../units.ts'
 
-/** Bars are stored in two sizes. Every interval is a whole number of bars of one of them. */
+/** Every interval is a whole number of bars of one of these sizes. */
 export type BarSize = 'minute' | 'hour'
 export const BAR_MS: Readonly<Record<BarSize, number>> = { minute: MINUTE_MS, hour: HOUR_MS }
 
-/** Candle intervals of the API. Each is a whole number of bars of one size. */
 export const CANDLE_MS = {
   '1m': MINUTE_MS,
   '5m': 5 * MINUTE_MS,
@@ -36,17 +35,15 @@ export function barSizeOf(lengthMs: number): BarSize {
   return lengthMs < BAR_MS.hour ? 'minute' : 'hour'
 }
 
-/** Sums over the trades of a bar, at least one. Prices are of the first outcome. */
+/** Sums over the trades of a bar, at least one trade. Prices are of the first outcome. */
 export interface Bar {
   /** A multiple of the bar's length, UTC. */
   readonly startMs: TimeMs
-  /** Price, time and ordinal of the earliest trade. */
   readonly open: PriceMicros
   readonly openMs: TimeMs
   readonly openOrdinal: number
   readonly high: PriceMicros
   readonly low: PriceMicros
-  /** Price, time and ordinal of the latest trade. */
   readonly close: PriceMicros
   readonly closeMs: TimeMs
   readonly closeOrdinal: number
@@ -79,7 +76,7 @@ export function barOf(size: BarSize, trade: Trading): Bar {
   }
 }
 
-/** Joins two bars, in any order. The result starts with the earlier one. */
+/** Joins two bars, in any order. The result has the start of the earlier bar. */
 export function joined(one: Bar, other: Bar): Bar {
   const first = isBefore(one.openMs, one.openOrdinal, other.openMs, other.openOrdinal) ? one : other
   const last = isBefore(one.closeMs, one.closeOrdinal, other.closeMs, other.closeOrdinal)
@@ -103,7 +100,7 @@ export function joined(one: Bar, other: Bar): Bar {
   }
 }
 
-/** The bar in prices of the second outcome. They are complements, so high and low are exchanged. */
+/** The bar in prices of the second outcome. Prices are complements, so high and low are exchanged. */
 export function invertedBar(bar: Bar): Bar {
   return {
     ...bar,
@@ -115,7 +112,6 @@ export function invertedBar(bar: Bar): Bar {
   }
 }
 
-/** The bar with the start of the bar of `lengthMs` that contains it. */
 export function lengthened(bar: Bar, lengthMs: number): Bar {
   return { ...bar, startMs: barStart(bar.startMs, lengthMs) }
 }
@@ -167,7 +163,6 @@ export function vwapOf({ weighted, size, low, high, close }: Bar): PriceMicros {
   return priceMicros(Math.min(Math.max(Math.round(weighted / size), low), high))
 }
 
-/** The start of the bar of `lengthMs` that contains a time. */
 export function barStart(atMs: number, lengthMs: number): TimeMs {
   return timeMs(Math.floor(atMs / lengthMs) * lengthMs)
 }

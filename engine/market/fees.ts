@@ -1,5 +1,5 @@
-// Trading fees: the fee models of takers and makers as the venue states them, and an upper bound of an order's fee in
-// whole micro-dollars. A fee that the venue does not state is unknown, never zero.
+// Trading fees: the fee models that the venue states, and an upper bound of an order's fee in whole micro-dollars. A
+// fee that the venue does not state is unknown, never zero.
 
 import {
   MICROS,
@@ -26,7 +26,7 @@ export const FEE_KINDS: readonly FeeKind[] = ['quadratic', 'flat', 'none', 'unkn
 
 /** Fee in dollars per contract at price p, before rounding: multiplier × rate × (p × (1 − p))^exponent. */
 export interface FeeCurve {
-  /** Millionths of a dollar: 70,000 is 0.07. With 0 there is no fee. */
+  /** Millionths of a dollar: 70,000 is 0.07. 0: no fee. */
   readonly rateMicros: number
   /** An integer from 0 to EXPONENT_MAX. */
   readonly exponent: number
@@ -35,29 +35,28 @@ export interface FeeCurve {
 }
 
 export interface FeeRounding {
-  /** Micro-dollars: each fill's fee is a multiple of this. */
+  /** Micro-dollars: each fill's fee is a multiple of this step. */
   readonly fillStepMicros: number
   /** The venue's rounding direction for a fill. The bound is rounded up in either case. */
   readonly direction: 'up' | 'unknown'
   /**
-   * Micro-dollars: the cash of an order is rounded to multiples of this, to the trader's disadvantage. Null: no such
-   * rule.
+   * Micro-dollars: the cash of an order is rounded to multiples of this step, to the trader's disadvantage. Null: no
+   * rounding.
    */
   readonly orderStepMicros: number | null
 }
 
-/** The fees that apply from one time on. */
+/** The fees that apply from `sinceMs` on. */
 export interface FeeModel {
   readonly kind: FeeKind
   /** Null: unknown. */
   readonly taker: FeeCurve | null
   /** Null: unknown. */
   readonly maker: FeeCurve | null
-  /** Null: unknown. */
   readonly rounding: FeeRounding | null
   /**
-   * Share of the taker fees that a separate programme of the venue returns to makers, in millionths. Not
-   * part of a bound.
+   * Share of the taker fees that a separate programme of the venue returns to makers, in millionths. Not part of a
+   * bound.
    */
   readonly rebateMicros: number | null
   /** Field of the venue that the model was parsed from. Null: none. */
@@ -66,7 +65,6 @@ export interface FeeModel {
   readonly sinceMs: TimeMs | null
 }
 
-/** The known fees of a market: the current model and the announced one. */
 export interface MarketFees {
   readonly now: FeeModel
   /** The next announced model. It applies from its `sinceMs`. */
@@ -75,13 +73,13 @@ export interface MarketFees {
   readonly waivedUntilMs: TimeMs | null
 }
 
-/** One fill of an order. `price` is that of the traded outcome. Either outcome's price gives the same fee. */
+/** One fill of an order. `price` is the price of the traded outcome. Either outcome's price gives the same fee. */
 export interface Fill {
   readonly price: PriceMicros
   readonly size: SizeMicros
 }
 
-/** No venue has an exponent above 2. Above 8 every fee of a contract is below a hundredth of a micro-dollar. */
+/** No venue has an exponent above 2. */
 export const EXPONENT_MAX = 8
 export const MODEL_UNKNOWN: FeeModel = {
   kind: 'unknown',
@@ -95,12 +93,11 @@ export const MODEL_UNKNOWN: FeeModel = {
 export const FEES_UNKNOWN: MarketFees = { now: MODEL_UNKNOWN, next: null, waivedUntilMs: null }
 /** The curve without a fee. */
 export const CURVE_ZERO: FeeCurve = { rateMicros: 0, exponent: 1, multiplierMicros: MICROS }
-/** Denominator of a squared price, and so of every power of p(1 − p). */
 const SQUARE = BigInt(MICROS) * BigInt(MICROS)
 
 /**
- * Creates a curve. Null if a number is not an integer, negative or above EXPONENT_MAX, or if the fee exceeds a dollar
- * per contract. Such a fee is in the wrong unit, such as basis points or cents.
+ * Null if a number is not an integer, negative or above EXPONENT_MAX. Null if the fee exceeds a dollar per contract,
+ * because the rate is then in the wrong unit.
  */
 export function feeCurve(
   rateMicros: number,
@@ -116,7 +113,6 @@ export function feeCurve(
   return dearest.numerator > dearest.denominator ? null : curve
 }
 
-/** The model that applies at a time, including announced changes. */
 export function feesAt({ now, next }: MarketFees, atMs: number): FeeModel {
   return next !== null && next.sinceMs !== null && next.sinceMs <= atMs ? next : now
 }
@@ -127,16 +123,15 @@ export function feeOf(model: FeeModel, role: FeeRole, fill: Fill): UsdMicros | n
 }
 
 /**
- * Upper bound in micro-dollars of the fee of an order with these fills, each one trade with one other
- * order. Null when the model does not state it.
+ * Upper bound in micro-dollars of the fee of an order with these fills. Null if the model does not state the fee.
  * - Each fill's fee is rounded up to the fill's step.
- * - Where an order's cash moves in steps, the sum is rounded up to a step if the cash of the fills is whole
- *   steps. Otherwise the bound is the sum and one step.
- * - Where the venue splits a fill among several orders, each further one may cost one fill's step more.
+ * - If the venue rounds an order's cash to steps, the sum is rounded up to a step, or one step is added to the sum
+ *   if the cash of the fills is not in whole steps.
+ * - A fill is assumed to be with one other order. Each further order may add one fill's step.
  * - Waivers, rebates and fees of intermediaries are not included.
  *
- * Throws RangeError for a negative size, or a fee beyond the safe integers. Sources: polymarket/README.md
- * and kalshi/README.md of engine/venues, Fees.
+ * Throws RangeError for a negative size, or a fee beyond the safe integers. Sources: README.md (Fees) of
+ * engine/venues/polymarket and engine/venues/kalshi.
  */
 export function feeOfOrder(
   model: FeeModel,
@@ -172,10 +167,7 @@ export function approximateFee(
   return (multiplierMicros / MICROS) * rateMicros * spread ** exponent
 }
 
-/**
- * Bound in micro-dollars on the difference between `approximateFee` over all legs of a basket and the exact
- * fees. 64-bit floats of a dollar are a million times as fine.
- */
+/** Bound in micro-dollars on the difference between `approximateFee` over all legs of a basket and the exact fees. */
 export const APPROXIMATION_ERROR_MAX = 0.001
 
 /**
@@ -238,11 +230,10 @@ export function isEqualFees(one: MarketFees, other: MarketFees): boolean {
   return one === other || feesKey(one) === feesKey(other)
 }
 
-/** Maximum number of distinct fees that are shared. */
 const SHARED_MAX = 10_000
 const shared = new Map<string, MarketFees>()
 
-/** Returns one shared object for equal fees. A hundred thousand copies would take 30 MB. */
+/** Returns one shared object for equal fees, to save memory. */
 export function sharedFees(fees: MarketFees): MarketFees {
   const key = feesKey(fees)
   const existing = shared.get(key)

@@ -1,10 +1,7 @@
-// Catalogue entries of markets and events, and the valid status transitions.
-
 import type { MarketId, NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../units.ts'
 import type { MarketFees } from './fees.ts'
 
-/** Number that storage assigns to each market, from 1, for compact keys. */
 export type MarketNumber = number
 
 export type MarketStatus = 'open' | 'closed' | 'resolved'
@@ -12,10 +9,10 @@ export const MARKET_STATUSES: readonly MarketStatus[] = ['open', 'closed', 'reso
 
 /**
  * The venue's statement about a market's result, independent of whether it trades.
- * - `none`: there is no result.
- * - `proposed`: there is one that may still be contested.
- * - `disputed`: it is contested.
- * - `resolved`: it is final.
+ * - `none`: the market has no result.
+ * - `proposed`: the result may still be contested.
+ * - `disputed`: the result is contested.
+ * - `resolved`: the result is final.
  */
 export type ResolutionStatus = 'none' | 'proposed' | 'disputed' | 'resolved'
 export const RESOLUTION_STATUSES: readonly ResolutionStatus[] = [
@@ -30,7 +27,6 @@ export interface MarketRef {
   readonly id: MarketId
   readonly number: MarketNumber
   readonly venue: VenueKey
-  /** The public name of the venue. */
   readonly platform: string
   readonly nativeId: NativeMarketId
 }
@@ -41,8 +37,8 @@ export interface OutcomeListing {
 }
 
 /**
- * The payout of an outcome if the question stays undecided, such as a cancelled game: `half` is 0.50, `venue` a price
- * that the venue sets. Null in a listing if neither its rules nor its category state such a payout.
+ * The payout of an outcome if the question stays undecided, such as a cancelled game. `half`: 0.50. `venue`: a price
+ * that the venue sets. Null in a listing if neither its rules nor its category state a payout.
  */
 export type OtherPayout = 'half' | 'venue'
 export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']
@@ -50,7 +46,7 @@ export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']
 /** JSON as received from a venue, for the native endpoints. */
 export type JsonRecord = { readonly [key: string]: unknown }
 
-/** Number of the schema of stored market records. Each new field increments it. */
+/** Schema of stored market records. Each new field increments it. */
 export const MARKET_SCHEMA = 5
 
 /**
@@ -66,7 +62,7 @@ export interface MarketListing {
   readonly status: MarketStatus
   /** Whether the market exists but does not trade yet (Kalshi's `initialized`). Listed only on request. */
   readonly isUnopened: boolean
-  /** At least two for a binary market, in the venue's order. The book is quoted for the first. */
+  /** At least two for a binary market, in the venue's order. The book is quoted for the first outcome. */
   readonly outcomes: readonly OutcomeListing[]
   readonly event: NativeEventId | null
   /** Public form of the event's id: venue a's slug, or venue b's ticker in lower case. */
@@ -92,13 +88,11 @@ export interface MarketListing {
   readonly figuresAtMs: TimeMs | null
   /** Like `figuresAtMs`, for `volume24h` and `previousPrice`, which a stream may not contain. */
   readonly dayFiguresAtMs: TimeMs | null
-  /** Null: the venue does not state it. */
   readonly resolutionStatus: ResolutionStatus | null
-  /** Payout of the first outcome. Final once the market is resolved, preliminary while `resolutionStatus` is `proposed`. */
+  /** Payout of the first outcome. Final if the market is resolved, preliminary while `resolutionStatus` is `proposed`. */
   readonly settlementPrice: PriceMicros | null
-  /** Time of the settlement. Null before it, or if the venue does not state it. */
+  /** Time of the settlement. Null before the settlement, or if the venue does not state it. */
   readonly settledAtMs: TimeMs | null
-  /** Trading fees, as far as the responses of the catalogue state them. */
   readonly fees: MarketFees
   /** Minimum size of an order, in contracts. Null: the venue does not state it. */
   readonly orderSizeMin: SizeMicros | null
@@ -110,7 +104,7 @@ export interface ReadListing extends MarketListing {
   /** Time of the venue's last change of the market. Absent or null if the venue does not state it. */
   readonly changedAtMs?: TimeMs | null
   /**
-   * Whether the response contained no event of the market. Question, category, tags, image and close then come from the
+   * Whether the response contained no event of the market. Question, category, tags, image and close are then from the
    * market alone.
    */
   readonly lacksEvent?: boolean
@@ -144,7 +138,7 @@ export interface EventListing {
   readonly startAtMs: TimeMs | null
   readonly endAtMs: TimeMs | null
   readonly isMutuallyExclusive: boolean
-  /** Number of markets of which exactly one wins by the venue's rules. Null: the venue does not state this. */
+  /** Number of markets of which exactly one wins by the venue's rules. Null: the venue does not state it. */
   readonly winnerAmong: number | null
   readonly native: JsonRecord
 }
@@ -157,8 +151,8 @@ export interface ReadEvent extends EventListing {
 }
 
 /**
- * Whether a status may follow another: open → closed → resolved, or closed → open if the venue reopens it. Resolved is
- * final.
+ * Whether a status may follow another: open → closed → resolved, or closed → open if the venue reopens the market.
+ * Resolved is final.
  */
 export function mayFollow(from: MarketStatus, to: MarketStatus): boolean {
   return from !== 'resolved' || to === 'resolved'
@@ -171,8 +165,8 @@ export type Resolution = Pick<
 
 /**
  * Merges the venue's new statement `now`. A known result remains if a later statement lacks it. Before the resolution,
- * a dispute or continued trading removes it. A statement without a result about a market that no longer trades may be
- * outdated and changes nothing.
+ * a dispute or continued trading removes the result. A statement without a result about a market that no longer trades
+ * may be outdated and changes nothing.
  */
 export function resolutionAfter(before: Resolution, now: Resolution): Resolution {
   const { status } = now

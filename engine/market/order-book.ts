@@ -1,7 +1,4 @@
-// The order book of one market, quoted for its first outcome. test/support/reference/naive/book.ts is the
-// reference implementation.
-//
-//   one side:   [ 5 40  3 10  2 7 ]
+// The order book of one market, quoted for its first outcome.
 //
 // A side is one plain array with a key and a size per level, keys ascending. The key is the price for bids
 // and 1 − price for asks. The best level is last, because changes near the end of an array are cheap.
@@ -16,19 +13,21 @@ const CHECKSUM_LEVELS = 10
 
 /**
  * Result of a change.
- * - 'applied'.
- * - 'unchanged': the level had that size already.
+ * - 'unchanged': the level already had the new size.
  * - 'negative': a difference exceeded the level's size, so a change was missed.
- * - 'full': more than bookLevelsMax levels. The change is dropped.
+ * - 'full': the side has bookLevelsMax levels. The change is dropped.
  */
 type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
-/** Shared by all empty sides and never modified, because most markets of a catalogue have no book. */
+/** Shared by all empty sides and never modified, because most markets have no book. */
 const NO_LEVELS: number[] = []
 const WIDTH = 2
-/** Number of levels that are searched linearly from the best before a binary search. Most changes are near the best. */
+/**
+ * Number of levels that are searched linearly from the best level before a binary search. Most changes are near the
+ * best level.
+ */
 const NEAR_LEVELS = 16
-/** Fewer levels than this are moved one by one, because `splice` allocates. */
+/** Fewer levels are moved one by one, because `splice` allocates. */
 const MOVED_LEVELS = 48
 
 export class OrderBook {
@@ -83,7 +82,7 @@ export class OrderBook {
     return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
   }
 
-  /** Sets a level to an absolute size. 0 removes it. */
+  /** Sets a level to an absolute size. 0 removes the level. */
   set({ side, price, size }: LevelChange): BookOutcome {
     const levels = side === 'bid' ? this.#bids : this.#asks
     const key = side === 'bid' ? price : complement(price)
@@ -102,7 +101,7 @@ export class OrderBook {
     return 'applied'
   }
 
-  /** Adds a signed difference to a level. A result at or below zero removes it. */
+  /** Adds a signed difference to a level. A result at or below zero removes the level. */
   add({ side, price, size }: LevelChange): BookOutcome {
     if (size === 0) return 'unchanged'
     const sum = this.sizeAt(side, price) + size
@@ -111,7 +110,7 @@ export class OrderBook {
     return sum < 0 ? 'negative' : 'applied'
   }
 
-  /** Replaces the whole book. Levels of size zero are omitted. The last of several levels with one price wins. */
+  /** Levels of size zero are omitted. The last of several levels with the same price wins. */
   replace(bids: readonly Level[], asks: readonly Level[]): void {
     this.clear()
     for (const { price, size } of bids) this.set({ side: 'bid', price, size })
@@ -151,7 +150,6 @@ export class OrderBook {
     this.#asks = NO_LEVELS
   }
 
-  /** Releases memory that the current levels do not need. */
   trim(): void {
     this.#bids = trimmed(this.#bids)
     this.#asks = trimmed(this.#asks)
@@ -167,7 +165,6 @@ function countOf(levels: readonly number[]): number {
   return levels.length / WIDTH
 }
 
-/** Key of the level at `rank` from the best (0). The level must exist. */
 function keyAt(levels: readonly number[], rank: number): number {
   return levels[levels.length - (rank + 1) * WIDTH] ?? 0
 }
@@ -187,7 +184,6 @@ function seek(levels: readonly number[], key: number): number {
   return low * WIDTH
 }
 
-/** Whether the level before index `behind` has this key. */
 function isAt(levels: readonly number[], behind: number, key: number): boolean {
   return behind > 0 && levels[behind - WIDTH] === key
 }

@@ -1,7 +1,7 @@
-// Ring buffer of the newest prices of one market, in typed arrays: an object for each price takes five times the memory.
-// The arrays start small and double up to the capacity, because most markets see few prices while they are active.
+// Ring buffer of the newest prices of one market, in typed arrays: an object for each price would take five times the
+// memory. The arrays start small and double up to the capacity, because most markets have few prices.
 //
-//   times   [ t5 | t6 | t2 | t3 | t4 ]     next = 2: the oldest entry, and where the next one goes
+//   times   [ t5 | t6 | t2 | t3 | t4 ]     next = 2: index of the oldest entry, which the next price overwrites
 //   prices  [ p5 | p6 | p2 | p3 | p4 ]
 
 import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../units.ts'
@@ -15,7 +15,7 @@ export class PriceRing {
   #next = 0
   #count = 0
 
-  /** `capacity` is the maximum number of prices. When the ring is full, a new price overwrites the oldest. */
+  /** Maximum number of prices. When the ring is full, a new price overwrites the oldest. */
   constructor(capacity: number) {
     this.#capacity = capacity
     const first = Math.min(capacity, CAPACITY_FIRST)
@@ -23,7 +23,7 @@ export class PriceRing {
     this.#prices = new Int32Array(first)
   }
 
-  /** Adds the newest price. A time before that of the last entry is replaced by it. */
+  /** Adds the newest price. A time before the last entry's time is replaced by the last entry's time. */
   push(price: PriceMicros, observedAtMs: TimeMs): void {
     if (this.#count === this.#times.length && this.#count < this.#capacity) this.#grow()
     const last = this.#count === 0 ? observedAtMs : this.#time(this.#count - 1)
@@ -33,7 +33,7 @@ export class PriceRing {
     this.#count = Math.min(this.#count + 1, this.#times.length)
   }
 
-  /** The newest price at or before a time; null if all prices are later or the ring is empty. */
+  /** The newest price at or before a time. Null if all prices are later or the ring is empty. */
   before(atMs: TimeMs): { readonly price: PriceMicros; readonly timeMs: TimeMs } | null {
     let low = 0
     let high = this.#count
@@ -59,7 +59,6 @@ export class PriceRing {
     this.#next = this.#count
   }
 
-  /** Array index of the entry with this position, 0 for the oldest. */
   #slot(position: number): number {
     return (this.#next - this.#count + position + this.#times.length) % this.#times.length
   }

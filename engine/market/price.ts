@@ -1,5 +1,4 @@
-// Computes the price of a market and its source. This rule applies to /price, outcomes, the `prices` channel, ticks and
-// conversions.
+// Computes the price of a market and its source, for REST, streams and stored ticks alike.
 
 import type { PriceSource } from '../events.ts'
 import { midPrice, PRICE_HALF, type PriceMicros, priceMicros } from '../units.ts'
@@ -8,13 +7,13 @@ import type { MarketStatus } from './market.ts'
 /** Maximum spread (0.10) at which the midpoint is used as the price. */
 export const SPREAD_MAX = priceMicros(100_000)
 
-/** Inputs of the price rule. Null: unknown, or that side is empty. */
+/** Null: unknown, or the side is empty. */
 export interface PriceFacts {
   readonly status: MarketStatus
   readonly settlement: PriceMicros | null
   readonly bid: PriceMicros | null
   readonly ask: PriceMicros | null
-  /** Whether bid and ask are the listing's, because the market has no subscribed book. */
+  /** Whether bid and ask are from the listing, because the market has no subscribed book. */
   readonly isListed?: boolean
   readonly lastTrade: PriceMicros | null
   /** Whether the last trade is newer than the listing. */
@@ -23,9 +22,9 @@ export interface PriceFacts {
 }
 
 /**
- * In order of preference: settlement, midpoint of a tight book, last trade, the venue's price, one side,
- * one half. Without a subscribed book: settlement, a trade that is newer than the listing, the listing's prices, an
- * older trade, one side, one half.
+ * In order of preference: settlement, midpoint of a tight book, last trade, the venue's price, one side, one half.
+ * Without a subscribed book: settlement, a trade that is newer than the listing, the listing's prices, an older trade,
+ * one side, one half.
  */
 export function priceOf(facts: PriceFacts): { price: PriceMicros; source: PriceSource } {
   const { bid, ask, lastTrade, venuePrice, isListed = false } = facts

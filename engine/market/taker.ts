@@ -8,7 +8,7 @@ export function takerSide({ side, outcomeIndex }: Pick<Trade, 'side' | 'outcomeI
   return (outcomeIndex === 0) === (side === 'buy') ? 'buy' : 'sell'
 }
 
-/** Price of the traded outcome. Multiplied by the size, it is the trade's `usd`. */
+/** Price of the traded outcome. Price times size is the trade's `usd`. */
 export function takerPrice({
   price,
   outcomeIndex,

@@ -1,9 +1,9 @@
-// Ring buffer of the newest trades of one market, sorted by time and ordinal. A newer trade evicts the oldest. A trade
-// older than all of a full ring is ignored. Rows are the stored objects, so reading a page copies nothing.
+// Ring buffer of the newest trades of one market, sorted by time and ordinal. A newer trade evicts the oldest. A full
+// ring ignores trades that are older than its oldest trade. Rows are the stored objects, so reading a page copies
+// nothing.
 
 import type { Trade } from '../events.ts'
 
-/** Contains at most `capacity` trades. */
 export class TradeRing<Row extends Trade> {
   readonly #capacity: number
   /** Oldest first. Trades arrive almost in order, so `push` searches from the end. */
@@ -17,7 +17,7 @@ export class TradeRing<Row extends Trade> {
     return this.#rows.length
   }
 
-  /** Whether trades older than the ring's may exist. */
+  /** Whether trades may exist that are older than the ring's trades. */
   get isFull(): boolean {
     return this.#rows.length >= this.#capacity
   }
@@ -31,7 +31,7 @@ export class TradeRing<Row extends Trade> {
     if (this.#rows.length > this.#capacity) this.#rows.shift()
   }
 
-  /** Replaces the row with the same native id, if it is still in the ring. */
+  /** Replaces the row with the same native id, if the ring still contains it. */
   replace(row: Row): void {
     const position = this.#rows.findLastIndex((existing) => existing.nativeId === row.nativeId)
     if (position >= 0) this.#rows[position] = row

@@ -12,7 +12,7 @@ import {
 import type { VolumeUnit } from '../venue-table.ts'
 import type { MarketListing } from './market.ts'
 
-/** A market's trading figures. Volumes are in the venue's unit. */
+/** Volumes are in the venue's unit. */
 export type Figures = Pick<
   MarketListing,
   | 'lastPrice'
@@ -24,11 +24,10 @@ export type Figures = Pick<
   | 'dayFiguresAtMs'
 >
 
-/** Figures with the additional data that a copy in another process needs. */
 export interface FiguresState extends Figures {
   /**
-   * Amount by which `volumeTotal` exceeds the venue's figure plus the trades recorded since. New trades reduce it
-   * before they increase the total.
+   * Amount by which `volumeTotal` exceeds the venue's figure plus the trades recorded since. New trades reduce the
+   * excess before they increase the total.
    */
   readonly excess: number
   /** Venue time of the trade with `lastPrice`. Null: unknown. */
@@ -55,7 +54,7 @@ interface CountedTrade {
   readonly isBlock: boolean
 }
 
-/** A total below the venue's earlier one is outdated, unless it arrives at least this much later. */
+/** A total below the venue's earlier total is outdated, unless it arrives at least this much later. */
 const LOWER_AFTER_MS = 600_000
 /** The last price in a REST response may be this much older than the response. */
 const ANSWER_MS_MAX = 15_000
@@ -88,7 +87,7 @@ export class MarketFigures implements FiguresState {
     this.#unit = unit
   }
 
-  /** Applies the venue's figures. Returns false if they are older than the current ones. */
+  /** Applies the venue's figures. Returns false if they are older than the current figures. */
   take(read: FiguresRead): boolean {
     if (this.#isOlder(read)) return false
     const { atMs, volumeTotal, volume24h, openInterest, previousPrice } = read
@@ -153,7 +152,6 @@ export class MarketFigures implements FiguresState {
     this.lastPriceAtMs = atMs
   }
 
-  /** Sets the figures to those of another process. */
   restore(state: FiguresState): void {
     this.lastPrice = state.lastPrice
     this.lastPriceAtMs = state.lastPriceAtMs

@@ -1,5 +1,3 @@
-// Messages to and from the password hashing thread.
-
 /** A password to hash, or a password to verify against an encoded hash. */
 export type PasswordTask =
   | { readonly kind: 'hash'; readonly password: string; readonly salt: Uint8Array }

@@ -1,4 +1,4 @@
-// Hashes and verifies passwords with argon2id in one worker thread, to which networks take turns. A request that has
+// Hashes and verifies passwords with argon2id in one worker thread. Networks are served in turn. A request that has
 // waited too long is rejected without hashing, because its client has timed out.
 
 import { randomBytes } from 'node:crypto'
@@ -10,22 +10,22 @@ import { openPool, type Pool } from '../pool.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './password-task.ts'
 
 export interface PasswordPool {
-  /** An encoded hash that no password matches. Verifying a password against it takes as long as against a real one. */
+  /** An encoded hash that no password matches. Verifying against it takes as long as against a real hash. */
   readonly decoyHash: string
   /** Returns the encoded argon2id hash with a new salt. Rejects with EngineError UNAVAILABLE if the queue is full. */
   hash(password: string, requester: HashRequester): Promise<string>
-  /** Whether the password matches the hash. False for a malformed hash. Rejects like `hash`. */
+  /** False if the password is wrong or the hash is malformed. Rejects like `hash`. */
   verify(password: string, encoded: string, requester: HashRequester): Promise<boolean>
   close(): Promise<void>
 }
 
 /**
- * The requester of a hash. Within a class, networks take turns.
- * - `known`: the requester logged in from this network before, or has a token. Half of the thread.
- * - `logIn`: any other log-in. A quarter of the thread.
- * - `signUp`: a quarter of the thread. Anyone can sign up without an account, so log-ins must not wait for it.
+ * Each class of requests has a share of the thread. Within a class, networks are served in turn.
+ * - `known`: half of the thread, for requesters with a token or with an earlier log-in from their network.
+ * - `logIn`: a quarter, for any other log-in.
+ * - `signUp`: a quarter. Anyone can sign up, so log-ins must not wait for sign-ups.
  *
- * A class without requests leaves its share to the others.
+ * A class without requests leaves its share to the other classes.
  */
 export interface HashRequester {
   /** An IPv4 address, the /48 of an IPv6 address, or an account. */
@@ -39,7 +39,7 @@ const SALT_BYTES = 16
 
 type HashThread = Pool<PasswordTask, PasswordResult>
 
-/** The first task starts the thread. It ends after half a minute without a task, which frees 19 MiB. */
+/** The first task starts the thread. The thread ends after half a minute without a task, which frees 19 MiB. */
 export function openPasswordPool(
   clock: Clock = systemClock,
   thread: HashThread = openThread(),
@@ -65,7 +65,6 @@ function openThread(): HashThread {
   return openPool<PasswordTask, PasswordResult>({
     worker: new URL('./worker.ts', import.meta.url),
     threads: 1,
-    // HashQueue runs one task at a time.
     queueMax: 1,
     timeoutMs: HANG_MS,
     isResult,
@@ -99,7 +98,6 @@ class AlternatingQueues {
   }
 }
 
-/** Runs one task at a time. */
 class HashQueue {
   readonly #clock: Clock
   readonly #thread: HashThread
@@ -145,7 +143,6 @@ class HashQueue {
   }
 }
 
-/** The queue is empty again within a few seconds, so a retry then succeeds. */
 function tooMany(): EngineError {
   const options = { retryAfterSeconds: Math.ceil(passwordWaitMsMax / 1_000) }
   return new EngineError('UNAVAILABLE', 'too many passwords are being checked, try again', options)

@@ -1,5 +1,5 @@
 // Entry point of the password thread. A hash blocks the thread for about 70 ms. The thread's priority is only slightly
-// lower than that of the main thread, because log-ins would time out on a busy machine.
+// lower than the main thread's, because log-ins would time out on a busy machine.
 
 import { argon2id, argon2Verify } from 'hash-wasm'
 import { lowerThreadPriority } from '../process/thread-priority.ts'

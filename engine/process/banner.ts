@@ -1,5 +1,4 @@
-// Text that a start prints to stdout: the address, the venues, and two commands to try. It is the only place that
-// prints a key. It is not logged.
+// The text that a start prints to stdout. Only the banner prints a key. The text is not logged.
 
 interface BannerFacts {
   readonly host: string
@@ -12,20 +11,18 @@ interface BannerFacts {
   }[]
   /** Null if DEMO_KEY is off. */
   readonly key: string | null
-  /** Whether host, port and data folder have their defaults. Commands then need no options. */
   readonly isDefault: boolean
   readonly version: string
   readonly startedInMs: number
 }
 
-/** The banner's text, with a trailing line break. */
+/** Includes a trailing line break. */
 export function banner(facts: BannerFacts): string {
   const base = `http://${reachable(facts.host)}:${facts.port}`
   const key = facts.key ?? 'YOUR_KEY'
   const venues = facts.venues.map(
     (venue) => `    ${venue.platform.padEnd(12)} ${venue.state.padEnd(6)} ${venue.markets} markets`,
   )
-  // Without a local key, the command contains a placeholder for one.
   const watch =
     facts.isDefault && facts.key !== null
       ? 'npm run watch -- trades'

@@ -1,14 +1,11 @@
 // @ts-check
-// Compiles the sources to JavaScript for `npm start`, into a folder that is named by their hash. An existing build is
-// reused. This file is JavaScript, because it runs before TypeScript can be run.
+// Compiles the sources to JavaScript for `npm start`, into a folder that is named by their hash:
 //
 //   node_modules/.cache/twinbook/HASH/engine/app/main.mjs, engine/search/worker.mjs, …
 //
 // Each program (main thread, worker threads, simulator) is one file, and programs share chunks. Packages are not
-// bundled.
-//
-// The folder is in node_modules, so that the programs find their packages. `import.meta.url` is still the URL of the
-// source file, so that relative files are found. program.ts maps a source to its built file.
+// bundled. In a built file, `import.meta.url` is the URL of the source file, so that relative files are found.
+// program.ts maps a source to its built file.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -26,22 +23,19 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const ROOMS = ['engine', 'storage', 'actors', 'http']
-/** Files that browsers load one by one. */
 const BROWSERS = /^http\/(?:client|dashboard|documents\/browser)\//
-/** Entry points: main thread, worker threads, the simulator's process. */
 const PROGRAM = /^engine\/(?:app\/main|.*\/worker|venues\/simulator\/child)\.ts$/
 /**
- * Number of builds that are retained, most recently used first. A running engine of an older version may still start a
- * thread from its build.
+ * Number of other builds that are retained, most recently used first. A running engine of an older version may still
+ * start a thread from its build.
  */
 const OTHERS_KEPT = 2
-/** Unfinished builds older than this were abandoned. */
 const UNFINISHED_MS_MAX = 3_600_000
 
 /**
- * The folder with the programs built from the current sources under `root`. Builds it if it does not exist.
- * Null when it does not exist and cannot be written. Throws for sources that cannot be built. Safe for
- * concurrent use by several processes.
+ * Returns the folder with the programs built from the current sources under `root`. Builds the programs if the folder
+ * does not exist. Null if the folder cannot be written. Throws if a source cannot be built. Several processes may call
+ * it at the same time.
  * @param {string} root
  * @returns {Promise<string | null>}
  */
@@ -53,7 +47,6 @@ export async function builtFolder(root) {
     if (!existsSync(folder)) await make(root, sources, folder)
     keepTidy(cache, folder)
   } catch (error) {
-    // An error of the file system means that the folder is not writable.
     if (!(error instanceof Error && 'syscall' in error)) throw error
   }
   return existsSync(folder) ? folder : null
@@ -87,8 +80,8 @@ function pathsUnder(root, folder) {
  * @param {ReadonlyMap<string, string>} sources
  */
 function keyOf(root, sources) {
-  // The hash includes the root, because built programs contain URLs of sources. It includes the lock file, which states
-  // the versions of all packages.
+  // The hash includes the root, because built programs contain URLs of sources. It also includes the lock file with the
+  // versions of all packages.
   const hash = createHash('sha256').update(root)
   for (const path of [fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
     hash.update('\n').update(readFileSync(path))
@@ -126,7 +119,7 @@ async function make(root, sources, folder) {
  * @param {string} folder where the files will be
  */
 async function build(root, sources, folder) {
-  // Imported only if it is needed, so that a start with an existing build is fast.
+  // Imported only if needed, so that a start with an existing build is fast.
   const esbuild = await import('esbuild')
   /** @type {import('esbuild').Plugin} */
   const addressed = {
@@ -164,7 +157,6 @@ async function build(root, sources, folder) {
       // Removes comments. V8 keeps the text of a program in memory, at twice the size if a character is outside
       // Latin-1.
       minifyWhitespace: true,
-      // Stack traces name lines of the sources.
       sourcemap: true,
       sourcesContent: false,
       define: { BUILT_FOLDER: JSON.stringify(folder), SOURCE_FOLDER: JSON.stringify(root) },

@@ -4,7 +4,6 @@
 import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'
 
-/** One option of a command. */
 interface OptionSpec {
   /** Name of the option's value in the help text, such as `FILE`. Null: the option is a switch. */
   readonly takes: string | null
@@ -13,20 +12,16 @@ interface OptionSpec {
   readonly isMany?: boolean
 }
 
-/** A command, for `--help` and for parsing. */
 export interface CommandSpec<Name extends string = string> {
-  /** What a user types, such as `npm run watch`. Arguments follow after `--`. */
+  /** The text that a user types, such as `npm run watch`. Arguments follow after `--`. */
   readonly name: string
-  /** Description in one or two sentences. */
   readonly about: string
   /** Arguments and options of each form of the command, without its name. Default: none. */
   readonly usage?: readonly string[]
-  /** Positional arguments with their meanings. */
   readonly positionals?: Readonly<Record<string, string>>
   /** Minimum and maximum number of positional arguments. Default: 0. */
   readonly positionalCounts?: readonly [least: number, most: number]
   readonly options?: Readonly<Record<Name, OptionSpec>>
-  /** Arguments of examples, as a user can type them. */
   readonly examples?: readonly string[]
   /** Text below the examples, such as exit codes and environment variables. */
   readonly notes: readonly string[]
@@ -35,7 +30,7 @@ export interface CommandSpec<Name extends string = string> {
 /** Invalid arguments. The message is one line that names the argument and what is accepted. */
 export class UsageError extends Error {}
 
-/** Bounds of a number. `above` is exclusive, `max` is inclusive. */
+/** `above` is exclusive, `max` is inclusive. */
 interface NumberRange {
   readonly above: number
   readonly max: number
@@ -55,7 +50,7 @@ export class Arguments<Name extends string = string> {
     return this.#values.has(option)
   }
 
-  /** Value of an option, the last one if it is repeated. Null: the option is absent. */
+  /** The last value if the option is repeated. Null: the option is absent. */
   text(option: Name): string | null {
     return this.texts(option).at(-1) ?? null
   }
@@ -64,7 +59,7 @@ export class Arguments<Name extends string = string> {
     return this.#values.get(option) ?? []
   }
 
-  /** Value of a numeric option. Null: it is absent. Throws UsageError for a number out of range. */
+  /** Null: the option is absent. Throws UsageError for a number out of range. */
   number(option: Name, { above, max, isInteger = false }: NumberRange): number | null {
     const text = this.text(option)
     if (text === null) return null
@@ -76,7 +71,7 @@ export class Arguments<Name extends string = string> {
   }
 }
 
-/** Parses the arguments. Returns `'help'` if help is requested. Throws UsageError for invalid arguments. */
+/** Returns `'help'` if help is requested. Throws UsageError for invalid arguments. */
 export function readArguments<Name extends string>(
   command: CommandSpec<Name>,
   args: readonly string[],
@@ -142,7 +137,6 @@ function optionValue({ rawName, value, inlineValue }: OptionToken, { takes }: Op
   return value
 }
 
-/** Returns the help text. */
 export function helpOf({
   name,
   about,
@@ -175,24 +169,22 @@ function table(rows: readonly (readonly [string, string])[]): readonly string[] 
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
 }
 
-/** Where progress is written: standard error, or a substitute in tests. */
+/** Standard error, or a substitute in tests. */
 interface ProgressStream {
   readonly isTTY?: boolean
   write(text: string): unknown
 }
 
-/** A line on the terminal that shows the progress of long work. */
 export interface Progress {
   /** Replaces the text, at most ten times a second within a phase. */
   show(text: string, isNewPhase?: boolean): void
-  /** Removes the line. */
   end(): void
 }
 
 const PROGRESS_EVERY_MS = 100
 const CLEAR_LINE = '\r\u001b[2K'
 
-/** Returns a progress line. It writes nothing if the stream is not a terminal. */
+/** The progress line writes nothing if the stream is not a terminal. */
 export function openProgress(
   stream: ProgressStream = process.stderr,
   nowMs: () => number = () => systemClock.monotonicMs(),

@@ -1,6 +1,6 @@
-// Reads values from an environment and collects errors, so that a start reports all invalid variables at once.
+// Collects errors, so that a start reports all invalid variables at once.
 
-/** Typed access to environment variables. `problems` has a line for each invalid value. */
+/** `problems` has a line for each invalid value. */
 export class EnvironmentReader {
   readonly problems: string[] = []
   readonly #env: Readonly<Record<string, string | undefined>>
@@ -14,13 +14,13 @@ export class EnvironmentReader {
     this.#defaults = defaults
   }
 
-  /** The value, or the default if the variable is unset or empty. */
+  /** The default if the variable is unset or empty. */
   text(name: string): string {
     const value = this.#env[name]
     return value === undefined || value === '' ? (this.#defaults[name]?.default ?? '') : value
   }
 
-  /** The value, or null if the variable is unset or empty. */
+  /** Null if the variable is unset or empty. */
   optional(name: string): string | null {
     const value = this.text(name)
     return value === '' ? null : value
@@ -29,7 +29,7 @@ export class EnvironmentReader {
   /** Reports that a variable's value is invalid, and what is accepted. */
   refuse(name: string, accepts: string): void {
     const value = this.text(name)
-    // A URL may contain a password before its host, so it is not shown.
+    // A URL may contain a password before its host and is then not shown.
     const isSecret = /SECRET|PASSWORD|CLUSTER_KEY/.test(name) || value.includes('@')
     const hidden = value === '' ? 'not set' : '(not shown)'
     const shown = isSecret ? hidden : JSON.stringify(value.slice(0, 80))
@@ -64,7 +64,7 @@ export class EnvironmentReader {
     return this.choice(name, ['on', 'off']) === 'on'
   }
 
-  /** A URL without trailing slashes; null if the variable is unset. */
+  /** A URL without trailing slashes. Null if the variable is unset. */
   url(name: string, ...protocols: readonly string[]): string | null {
     const value = this.optional(name)
     if (value === null) return null
@@ -77,7 +77,7 @@ export class EnvironmentReader {
     return value.replace(/\/+$/, '')
   }
 
-  /** A comma-separated list of known items. `off`: none. `on`: all except those of `further`. */
+  /** A comma-separated list of known items. `off`: none. `on`: all except the items of `further`. */
   subset(
     name: string,
     allowed: readonly string[],

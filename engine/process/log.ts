@@ -1,10 +1,9 @@
-// The root logger (pino). Each component logs through a child of it. Secrets are redacted by field name. Lines about an
-// unreachable host are limited to one a minute.
+// The root logger (pino). Secrets are redacted by field name. Lines about an unreachable host are limited to one a
+// minute.
 
 import { type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { type Clock, systemClock } from '../clock.ts'
 
-/** A logger. `child({ part })` names the component. */
 export type Log = Logger
 
 const REDACTED = [
@@ -19,7 +18,6 @@ const REDACTED = [
   'authorization',
 ]
 
-/** Names of fields that are never logged, at the top level and one level below. */
 export const REDACTION = {
   paths: REDACTED.flatMap((name) => [name, `*.${name}`]),
   censor: '[redacted]',
@@ -27,7 +25,6 @@ export const REDACTION = {
 
 const HOST_LOG_INTERVAL_MS = 60_000
 
-/** Options that all loggers share, independent of their destination. */
 export function logOptions(level: string, clock: Clock): LoggerOptions {
   const hosts = new UnreachableHosts(clock)
   return {
@@ -49,7 +46,7 @@ export function logOptions(level: string, clock: Clock): LoggerOptions {
   }
 }
 
-/** The unreachable host that the fields or the error of a line name; null: none. */
+/** The unreachable host that the fields or the error of a line name. Null: none. */
 function hostOf(value: unknown): string | null {
   const host: unknown = Reflect.get(Object(value), 'unreachableHost')
   return typeof host === 'string' ? host : null
@@ -58,7 +55,6 @@ function hostOf(value: unknown): string | null {
 /** Limits lines about an unreachable host to one a minute, because without a network all requests fail repeatedly. */
 class UnreachableHosts {
   readonly #clock: Clock
-  /** Monotonic time of the last line by host. */
   readonly #loggedAtMs = new Map<string, number>()
 
   constructor(clock: Clock) {
@@ -74,7 +70,7 @@ class UnreachableHosts {
   }
 }
 
-/** Opens the root logger on stderr: readable text on a terminal, else JSON lines. */
+/** Writes to stderr: readable text on a terminal, else JSON lines. */
 export function openLog(level: string): Log {
   const options = logOptions(level, systemClock)
   if (process.stderr.isTTY === true) {
@@ -87,10 +83,12 @@ export function openLog(level: string): Log {
   return pino(options, pino.destination({ dest: 2, sync: false }))
 }
 
-/** A logger that discards everything. */
 export const silentLog: Log = pino({ level: 'silent' })
 
-/** Admits the first `burst` log lines of each reason per period, and counts the others. It stores at most 256 reasons. */
+/**
+ * Admits the first `burst` log lines of each reason per period, and counts all further lines. It stores at most 256
+ * reasons.
+ */
 export class LogSampler {
   #seen = new Map<string, number>()
   readonly #burst: number

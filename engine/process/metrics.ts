@@ -1,5 +1,5 @@
-// Counters, gauges and histograms on prom-client. Names contain units. Label values come from small fixed sets, never
-// from users or venues. Counters are plain numbers that the registry reads on collection.
+// Counters, gauges and histograms on prom-client. Names contain units. Label values are from small fixed sets, never
+// from users or venues. The registry reads the plain numbers of counters on collection.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -23,7 +23,6 @@ export interface Durations {
 const BOUNDS_MS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
 
 class PlainDurations implements Durations {
-  /** Number of values up to each bound; the last number is for larger values. */
   readonly counts = new Float64Array(BOUNDS_MS.length + 1)
   sum = 0
 
@@ -37,7 +36,7 @@ class PlainDurations implements Durations {
 
 /**
  * A histogram that the registry reads on collection through `getForPromString` (prom-client 15), because the library's
- * own `observe` takes a microsecond.
+ * `observe` takes a microsecond.
  */
 class DurationsReader extends Histogram {
   readonly #name: string
@@ -102,9 +101,8 @@ export class Metrics {
     return count
   }
 
-  /** Registers a gauge whose value is read on collection. */
+  /** Registers a gauge whose value is read on collection. Replaces a gauge of the same name. */
   gauge(name: string, help: string, read: () => number): void {
-    // A gauge of the same name is replaced.
     this.registry.removeSingleMetric(name)
     const gauge = new Gauge({
       name,
@@ -117,7 +115,6 @@ export class Metrics {
     void gauge
   }
 
-  /** Returns a histogram of milliseconds. */
   histogramMs(name: string, help: string): Durations {
     const durations = new PlainDurations()
     this.registry.removeSingleMetric(name)

@@ -1,5 +1,5 @@
-// Determines how this process starts another program, such as a worker thread or the simulator. If this process runs
-// from a build, the program is started from the build too, else through tsx.
+// Determines how this process starts a program, such as a worker thread or the simulator. If this process runs from a
+// build, the program is started from the build, else through tsx.
 
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -13,14 +13,13 @@ interface Program {
   readonly flags: readonly string[]
 }
 
-/** The path of a source's built file; null if this process does not run from a build. */
+/** Null if this process does not run from a build. */
 export function builtOf(source: URL): string | null {
   if (typeof BUILT_FOLDER === 'undefined' || typeof SOURCE_FOLDER === 'undefined') return null
   const path = relative(SOURCE_FOLDER, fileURLToPath(source)).replace(/\.ts$/, '.mjs')
   return join(BUILT_FOLDER, path)
 }
 
-/** Returns the program of a source file. */
 export function programOf(source: URL): Program {
   const built = builtOf(source)
   // Resolved from this file, because the working directory may be another folder.

@@ -1,11 +1,8 @@
-// Metrics of the process: memory, heap spaces, garbage collections, event-loop delay and threads.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Durations, Metrics } from './metrics.ts'
 
-/** Sampling interval of the event-loop delay. */
 const SAMPLE_MS = 10
 const NANOS_PER_MS = 1e6
 

@@ -1,5 +1,5 @@
-// Shutdown of the process. Each started component is stopped once, in reverse order, however often shutdown is
-// requested. Signals are handled from the beginning of the start. An npm command receives Ctrl-C twice.
+// Each started component is stopped once, in reverse order, however often shutdown is requested. An npm command
+// receives Ctrl-C twice.
 
 import type { Clock } from '../clock.ts'
 import { shutdownMsMax } from '../limits.ts'
@@ -21,7 +21,7 @@ export class Shutdown {
     this.#parts = parts
   }
 
-  /** Whether shutdown has begun. Nothing may be started afterwards. */
+  /** Nothing may be started after shutdown has begun. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -31,7 +31,7 @@ export class Shutdown {
     this.#steps.push(step)
   }
 
-  /** Begins shutdown. Later calls have no effect and do not change the exit code. */
+  /** Later calls have no effect and do not change the exit code. */
   begin(exitCode: number): void {
     if (this.#hasBegun) return
     this.#hasBegun = true

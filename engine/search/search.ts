@@ -1,11 +1,11 @@
-// Word search. Runs in this thread for few texts and in a worker thread for more. Tasks run in the order of submission.
+// Word search. Runs in this thread for few texts, otherwise in a worker thread. Tasks run in the order of submission.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openPool } from '../pool.ts'
 import { isSearchResult, Searcher, type SearchResult, type SearchTask } from './searcher.ts'
 
 export interface SearchPort {
-  /** Rejects only with EngineError: the thread is down, or the task timed out and ended it. */
+  /** Rejects only with EngineError: the thread is down, or the task timed out and ended the thread. */
   run(task: SearchTask): Promise<SearchResult>
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ const QUEUE_MAX = 2
 const INLINE_TEXTS_MAX = 2_048
 
 /**
- * Opens an index in this thread. A change beyond `inlineTextsMax` texts starts a worker thread with an empty index and
+ * Opens an index in this thread. A change above `inlineTextsMax` texts starts a worker thread with an empty index and
  * returns `lost`.
  */
 export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {

@@ -1,11 +1,9 @@
-// Runs search tasks on one index, in the worker thread (worker.ts) or in the caller's thread (search.ts).
-
 import { queryWords, wordsOf } from './tokenizer.ts'
 import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
 
 /**
- * A change of the index, or a query. Changes are numbered from 1, and change 1 starts an empty index. A query contains
- * the number of the last change. A thread that missed a change, because it replaced another thread, returns `lost`.
+ * Changes are numbered from 1, and change 1 starts an empty index. A query contains the number of the last change. A
+ * thread that missed a change returns `lost`.
  */
 export type SearchTask = SearchChange | SearchQuery
 
@@ -18,15 +16,14 @@ export interface SearchChange {
 }
 
 /**
- * Texts as columns, which take a third of the time of rows to transfer to a thread. The text of market `numbers[index]`
- * is `questions[index]`, `events[index]` and `words[index]`. Numbers are above 0.
+ * Columns are three times as fast as rows to transfer to a thread. The text of market `numbers[index]` is
+ * `questions[index]`, `events[index]` and `words[index]`. Numbers are above 0.
  */
 export interface SearchTexts {
   readonly numbers: readonly number[]
   readonly questions: readonly string[]
-  /** Event titles; empty if the market has no event. */
+  /** Event titles. Empty if the market has no event. */
   readonly events: readonly string[]
-  /** Remaining words: outcome labels, tags, category. */
   readonly words: readonly string[]
 }
 

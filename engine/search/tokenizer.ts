@@ -1,7 +1,6 @@
 // Splits texts and queries into words: runs of letters and digits, without accents, in lower case. "Bogotá" is found as
 // "bogota" and "$100K" as "100k".
 
-/** Maximum characters of a query. Limits the input of every regular expression here. */
 const CHARACTERS_MAX = 200
 /** Must be below 256, because the index counts the matched words of a text in one byte. */
 const WORDS_MAX = 16
@@ -14,7 +13,7 @@ const BETWEEN_ASCII_WORDS = /[^a-z0-9]+/
 /** Matches numbers with comma separators: one to three digits, then groups of three. */
 const DIGIT_GROUPS = /(?<!\d|\d,)\d{1,3}(?:,\d{3})+(?![\d,]*\d)/g
 
-/** The words of a text in order, with repetitions; `104,000` becomes `104000`. */
+/** The words of a text in order, with repetitions. `104,000` becomes `104000`. */
 export function wordsOf(given: string): string[] {
   const text = given.includes(',')
     ? given.replace(DIGIT_GROUPS, (number) => number.replaceAll(',', ''))
@@ -30,8 +29,8 @@ export function wordsOf(given: string): string[] {
 }
 
 /**
- * The terms of a query: at most 16 distinct words of its first 200 characters. A word that is a prefix of another is
- * redundant and dropped. Therefore no indexed word matches two terms, and no query reads an index entry twice.
+ * The terms of a query: at most 16 distinct words of its first 200 characters. A word that is a prefix of another word
+ * is dropped. No indexed word therefore matches two terms.
  */
 export function queryWords(text: string): string[] {
   const distinct = [...new Set(wordsOf(text.slice(0, CHARACTERS_MAX)))]

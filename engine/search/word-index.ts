@@ -1,5 +1,5 @@
 // Inverted index of short texts: word → ids of the documents that contain it. A query reads each entry of its rarest
-// word once, and at most a constant multiple of that for the other words. Queries of only common words are the slowest.
+// word once, and at most a constant multiple of that number for the other words.
 
 import { PREFIX_CHARACTERS_MIN } from './tokenizer.ts'
 
@@ -22,7 +22,7 @@ const LENGTH_SHARE = 0.7
 /** Longer texts get the penalty of this length. */
 const WORDS_COUNTED_MAX = 255
 
-/** The index is compacted when it contains this many removed texts and they are a quarter of all. */
+/** The index is compacted when it contains this many removed texts and a quarter of all texts is removed. */
 const DEAD_MIN = 1_024
 const DEAD_SHARE = 0.25
 
@@ -45,7 +45,7 @@ interface Term {
 
 export class WordIndex {
   readonly #terms = new Map<string, Term>()
-  /** Terms in order, except those that were added since the last query. */
+  /** Terms in order, except terms that were added since the last query. */
   #sorted: Term[] = []
   #unsorted: Term[] = []
   readonly #docIds = new Map<number, number>()
@@ -57,7 +57,6 @@ export class WordIndex {
   /** Scratch arrays of a search, indexed by document id: the number of matched words of a candidate, and their weight. */
   #foundCounts = new Uint8Array(0)
   #scores = new Float64Array(0)
-  /** Document ids in the order in which they were found. */
   #candidates = new Uint32Array(0)
 
   get count(): number {
@@ -85,7 +84,6 @@ export class WordIndex {
     }
   }
 
-  /** Removes a number's text. Ignores an unknown number. */
   remove(number: number): void {
     const docId = this.#docIds.get(number)
     if (docId === undefined) return
@@ -97,11 +95,11 @@ export class WordIndex {
   }
 
   /**
-   * Returns the numbers whose texts have every word or a word with that prefix: best first, or in no particular order
-   * if not ranked. No words find nothing. The words must come from `queryWords`.
+   * Returns the numbers of the texts in which every word of `words` occurs, itself or as a prefix. If ranked, the best
+   * match is first. `words` must be a result of `queryWords`.
    *
-   * Texts with the rarest word are the candidates, and each further word is checked only for them. The cost depends on
-   * the matches of the rarest word, not on the number of texts.
+   * Only texts with the rarest word are checked for the other words. The cost depends on the matches of the rarest
+   * word, not on the number of texts.
    */
   find(words: readonly string[], isRanked: boolean): Uint32Array {
     const ranges = words.map((word) => this.#rangeOf(word))
@@ -123,12 +121,11 @@ export class WordIndex {
     const docIds = this.#candidates.subarray(0, count)
     for (const docId of docIds) this.#foundCounts[docId] = 0
     if (!isRanked) return this.#collect(docIds)
-    // The entries of one term are in ascending order. Those of several terms must be sorted.
+    // The entries of one term are in ascending order. The entries of several terms must be sorted.
     if (rarest.to - rarest.from > 1) docIds.sort()
     return this.#rank(docIds)
   }
 
-  /** Grows the scratch arrays to the index size, so that searches allocate nothing. */
   #reserve(): void {
     const length = this.#numbers.length
     if (this.#foundCounts.length === length) return
@@ -145,7 +142,6 @@ export class WordIndex {
     for (let position = 0; position < entries.length; position += 1) {
       const entry = entries[position] ?? 0
       const docId = entry >>> FIELD_BITS
-      // Removed texts have number 0.
       if (foundCounts[docId] !== 0 || numbers[docId] === 0) continue
       foundCounts[docId] = 1
       scores[docId] = worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
@@ -174,14 +170,12 @@ export class WordIndex {
     }
   }
 
-  /** Counts a further matched word of a candidate and adds its weight. */
   #score(entry: number, worth: number): void {
     const docId = entry >>> FIELD_BITS
     this.#foundCounts[docId] = (this.#foundCounts[docId] ?? 0) + 1
     this.#scores[docId] = (this.#scores[docId] ?? 0) + worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
   }
 
-  /** Keeps the candidates with this many matched words and returns their number. */
   #filterCandidates(wordCount: number, count: number): number {
     const [foundCounts, candidates] = [this.#foundCounts, this.#candidates]
     let remaining = 0
@@ -195,7 +189,7 @@ export class WordIndex {
     return remaining
   }
 
-  /** BM25 inverse document frequency of a word, over all terms that match it. */
+  /** BM25 inverse document frequency of a word, over all terms that match the word. */
   #rarity(entryCount: number): number {
     const lacking = Math.max(this.#docIds.size - entryCount, 0)
     return Math.log(1 + (lacking + 0.5) / (entryCount + 0.5))
@@ -254,7 +248,7 @@ export class WordIndex {
     return factors
   }
 
-  /** Range in `#sorted` of the terms that match a word. They are adjacent. */
+  /** Range in `#sorted` of the terms that match a word. */
   #rangeOf(word: string): { word: string; from: number; to: number; entryCount: number } {
     this.#sort()
     const from = lowerBound(this.#sorted, word)
@@ -269,7 +263,7 @@ export class WordIndex {
     return { word, from, to, entryCount }
   }
 
-  /** Sorts all terms. V8's sort merges the two already sorted parts fast. */
+  /** V8's sort merges the two already sorted parts fast. */
   #sort(): void {
     if (this.#unsorted.length === 0) return
     this.#sorted = [...this.#sorted, ...this.#unsorted.sort(byWord)].sort(byWord)
@@ -311,8 +305,8 @@ export class WordIndex {
 const byWord = (one: Term, other: Term): number => (one.word < other.word ? -1 : 1)
 
 /**
- * Weight factor of a match, 1 for an exact one. An exact match precedes longer words, and only the first matching term
- * of a text is scored.
+ * Weight factor of a match, 1 for an exact match. Exact matches precede longer words, because only the first matching
+ * term of a text is scored.
  */
 function closeness(term: string, queryWord: string): number {
   return term.length === queryWord.length ? 1 : PREFIX_WORTH * (queryWord.length / term.length)
@@ -327,7 +321,7 @@ function moved(entries: readonly number[], docIds: Int32Array): number[] {
   return movedEntries
 }
 
-/** Index of the first ascending entry that is at least `least`, or the insertion point. */
+/** Index of the first entry that is at least `least`, or the insertion point. `entries` must ascend. */
 export function firstAtLeast(entries: readonly number[], least: number): number {
   let from = 0
   let to = entries.length
@@ -339,7 +333,6 @@ export function firstAtLeast(entries: readonly number[], least: number): number 
   return from
 }
 
-/** Index of the first term that does not sort before `word`. */
 function lowerBound(terms: readonly Term[], word: string): number {
   let from = 0
   let to = terms.length

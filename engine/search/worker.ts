@@ -1,12 +1,11 @@
-// Entry module of the search thread, which holds the index of all market texts. On Linux the lower priority applies
-// only to this thread.
+// Entry module of the search thread, which holds the index of all market texts.
 
 import { transferred } from '../pool.ts'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
 import type { SearchTask } from './searcher.ts'
 import { Searcher } from './searcher.ts'
 
-/** The priority is only slightly lower, because a client waits for the result. */
+/** The priority is only slightly lower, because a client waits for the result. On Linux it applies only to this thread. */
 const NICE = 2
 lowerThreadPriority(NICE)
 

@@ -2,7 +2,6 @@
 
 import { foldName, namesByAlias, TEAMS } from './team-names.ts'
 
-/** Words for "club" and similar, which identify no club. */
 const COMMON = new Set(TEAMS.clubs.common.join(' ').split(' '))
 const clubByAlias = namesByAlias(TEAMS.clubs.aliases)
 
@@ -14,7 +13,7 @@ export function clubOf(name: string): string {
   return clubByAlias.get(words.join(' ')) ?? clubByAlias.get(plain) ?? plain
 }
 
-/** Whether one name contains the other and further words, such as "Parma" and "Parma Ducale". */
+/** Whether one name contains the other name and further words, such as "Parma" and "Parma Ducale". */
 export function isSameClub(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length > 3 && ` ${long} `.includes(` ${short} `)

@@ -4,7 +4,6 @@ import { foldName, namesByAlias, TEAMS } from './team-names.ts'
 
 const { aliases, codes, nicknames: rows, distinguishing } = TEAMS.colleges
 const schoolByAlias = namesByAlias(aliases)
-/** Nicknames, which venue a appends to the name of the school. */
 const nicknames = new Set(
   rows
     .join(' ')
@@ -13,7 +12,7 @@ const nicknames = new Set(
 )
 const DISTINGUISHING = new Set(distinguishing.join(' ').split(' '))
 
-/** The school's canonical name from a name or a code; '' for an empty name. */
+/** The school's canonical name from a name or a code. '' for an empty name. */
 export function schoolOf(name: string, code: string): string {
   const byCode = codes[code.toLowerCase()]
   if (byCode !== undefined) return byCode
@@ -24,7 +23,7 @@ export function schoolOf(name: string, code: string): string {
   return named(words) ?? named(withoutNickname(words)) ?? plain(withoutNickname(words))
 }
 
-/** Whether one name is the other plus an unlisted nickname. Never true for "Ohio" and "Ohio State". */
+/** Whether one name is the other name plus an unlisted nickname. Never true for "Ohio" and "Ohio State". */
 export function isSameSchool(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   if (short === '' || !`${long} `.startsWith(`${short} `)) return false

@@ -15,7 +15,7 @@ export function easternMs(date: string, minute: number): number {
   return wallClockMs(summerMs) === summerMs - 4 * HOUR_MS ? summerMs : summerMs + HOUR_MS
 }
 
-/** Adds days to a date; negative subtracts. The date must be valid. */
+/** Adds days to a date. `date` must be valid, `days` may be negative. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10)
 }
@@ -28,7 +28,7 @@ export function isCalendarDate(date: string): boolean {
   return new Date(atMs).toISOString().startsWith(date)
 }
 
-/** Day of the week; Sunday is 0. */
+/** Day of the week. Sunday is 0. */
 export function weekday(date: string): number {
   return new Date(Date.parse(date)).getUTCDay()
 }

@@ -4,15 +4,14 @@ import type { HandleForm, VenueKey } from '../ids.ts'
 import type { League } from './leagues.ts'
 
 export interface Side {
-  /** Code from the slug or ticker, lower case. '' if joined codes could not be split. */
+  /** Code from the slug or ticker, lower case. '' if the two joined codes could not be split. */
   readonly code: string
-  /** Name from the title; '' if there is none. */
+  /** Name from the title. '' if the title has none. */
   readonly name: string
 }
 
 export interface GameClue {
   readonly venue: VenueKey
-  /** Whether the codes come from a slug or a ticker. */
   readonly handles: HandleForm
   readonly league: League
   /** Equal for all events of this game at this venue: its winner, spreads, totals and props. */
@@ -30,7 +29,6 @@ export interface GameClue {
 }
 
 export interface EventFacts {
-  /** The event's slug or ticker, as in the catalogue. */
   readonly nativeId: string
   /** Series ticker. Null: unknown. */
   readonly series: string | null

@@ -18,7 +18,6 @@ const SECOND_GAME_MS = 3 * HOUR_MS
 
 export interface Game {
   readonly key: string
-  /** The date at the first venue of the game. */
   readonly date: string
   /** At least one, in the order of the venue table. */
   readonly sides: Sides
@@ -45,7 +44,6 @@ export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): Slic
 
 export type VenueGames = ReadonlyMap<VenueKey, readonly VenueGame[]>
 
-/** Pairs the games of several venues, in time slices. A week of college games has a thousand. */
 export function* pairVenueGames(
   byVenue: VenueGames,
   table: TeamTable,
@@ -71,7 +69,7 @@ export function* pairVenueGames(
   return yield* named(found, table)
 }
 
-/** Pairs the games found so far (`a`) with those of one further venue (`b`). */
+/** Pairs the games found so far (`a`) with the games of one further venue (`b`). */
 class Pairing {
   readonly #a: readonly VenueGame[]
   readonly #b: readonly VenueGame[]
@@ -123,7 +121,6 @@ class Pairing {
     return this.#b.filter((game) => !this.#ofB.has(game))
   }
 
-  /** Index of unpaired games of `#a` by date and mark. */
   *#index(marks: (game: VenueGame) => Iterable<string>): SlicedWork<Index> {
     const index = new Map<string, Map<string, VenueGame[]>>()
     for (const game of this.#a) {
@@ -137,7 +134,7 @@ class Pairing {
     return index
   }
 
-  /** Games of `#a` that may match one of these games, whose date is shifted by this many days. */
+  /** Games of `#a` that may match one of these games. The date of these games is shifted by this many days. */
   *#candidates(
     index: Index,
     games: readonly VenueGame[],
@@ -207,7 +204,7 @@ function marksOf({ clue, teams, pair }: VenueGame): ReadonlySet<string> {
   return marks
 }
 
-/** Certainty that both are one game; 0 if they differ. An equal start decides between two games of a day. */
+/** Certainty that both are the same game. 0 if they differ. An equal start decides between two games of a day. */
 function scoreOf(a: VenueGame, b: VenueGame): number {
   if (a.clue.league !== b.clue.league && !mayMeet(a.clue, b.clue)) return 0
   const swapped = a.teams.length === 2 ? pairScore(a, b, 1) : 0
@@ -229,7 +226,7 @@ function mayBeOneTime(a: GameClue, b: GameClue): boolean {
   return lateMs > -6 * HOUR_MS && lateMs < 20 * HOUR_MS
 }
 
-/** Tours share players, so their games may match. Men's and women's tours do not. */
+/** Tours share players, so their games may match. Men's and women's tours do not share players. */
 function mayMeet(a: GameClue, b: GameClue): boolean {
   if (a.league.kind !== 'player' || b.league.kind !== 'player') return false
   const tours = new Set([a.league.name, b.league.name])
@@ -242,7 +239,7 @@ function pairScore(a: VenueGame, b: VenueGame, shift: number): number {
   const most = Math.max(...scores)
   const total = scores.reduce((sum, score) => sum + score, 0)
   if (a.clue.league.kind === 'player') return least >= 1 && most === 3 ? total : 0
-  // A team plays once a day, so one certain side and a hint for the other are enough.
+  // A team plays once a day, so one certain side and a hint for the other side are enough.
   return least >= 1 || (least > 0 && most === 3) ? total : 0
 }
 
@@ -281,7 +278,6 @@ interface Draft {
   readonly number: number
 }
 
-/** Assigns keys. If two games have the same key, the later one gets a number. */
 function* named(found: Iterable<Sides>, table: TeamTable): SlicedWork<readonly Game[]> {
   const drafts: Draft[] = []
   for (const sides of found) {

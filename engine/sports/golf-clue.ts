@@ -15,7 +15,7 @@ const TOUR =
   /^(?:pga tour|pga|liv golf|liv|dp world tour|dpwt|korn ferry tour|asian tour|lpga)\s+(?=\w)/
 const TEAM_EVENTS = /\b(?:tgl|ryder|presidents cup|solheim)\b/
 
-/** Whether tags or series state golf. The title is not parsed, because this runs for every listing. */
+/** Whether tags or series state golf. The title is not parsed, because every listing calls this function. */
 export function mayBeGolf(series: string | null, tags: readonly string[]): boolean {
   if (series !== null && leagueOfSeries(series)?.league.kind === 'golf') return true
   return tags.some((tag) => /^(?:golf|pga|pga tour|liv golf)$/i.test(tag))
@@ -57,7 +57,7 @@ export function tournamentOf(title: string): string | null {
   return name === '' || name === 'tour' ? null : name
 }
 
-/** The Thursday of the tournament: the last one at or before the last day. */
+/** The Thursday of the tournament: the last Thursday at or before the last day. */
 function firstDay(lastDay: string): string {
   const sinceThursday = (weekday(lastDay) + 7 - 4) % 7
   return addDays(lastDay, -sinceThursday)

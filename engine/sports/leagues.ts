@@ -1,8 +1,6 @@
-// The API's sports and the leagues whose games are grouped.
-
 import { tableIn } from '../matching/understand/phrases.ts'
 
-/** The API's sports, as used in paths. */
+/** As used in paths of the API. */
 export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 export type Sport = (typeof SPORTS)[number]
 
@@ -50,7 +48,7 @@ export function leagueOfWord(word: string): League | null {
   return byWord.get(word) ?? null
 }
 
-/** The league of venue b's series ticker, with the rest of the ticker. Null: not supported. */
+/** The league of venue b's series ticker, with the remaining part of the ticker. Null: not supported. */
 export function leagueOfSeries(series: string): { league: League; scope: string } | null {
   const start = series.startsWith('KX') ? 2 : 0
   // Combined markets cover several games, so they belong to no league.
@@ -62,7 +60,7 @@ export function leagueOfSeries(series: string): { league: League; scope: string 
   return null
 }
 
-/** Leagues with this value are matched together. Tennis tours share players and days. */
+/** Leagues with equal results are matched together. Tennis tours share players and days. */
 export function competitionOf(league: League): string {
   return league.kind === 'player' ? 'tennis' : league.name
 }

@@ -3,14 +3,14 @@
 import type { Side } from './game-clue.ts'
 import { foldName, squeezeName } from './team-names.ts'
 
-/** Certainty that two sides are one player. 3: the names agree; 1: only the codes agree; 0: they differ. */
+/** Certainty that two sides are the same player. 3: the names agree. 1: only the codes agree. 0: they differ. */
 export function playerScore(one: Side, other: Side): number {
   const [first, second] = [foldName(one.name), foldName(other.name)]
   if (first !== '' && second !== '') {
     if (isTail(first, second) || isTail(second, first)) return 3
     const [short, long] = first.length <= second.length ? [first, second] : [second, first]
     if (` ${long} `.includes(` ${short} `)) return 3
-    // Two full names with one surname are different players, such as Xinyu and Xiyu Wang.
+    // Different full names with the same surname are different players, such as Xinyu and Xiyu Wang.
     const isSameSurname = surname(first) === surname(second)
     if (isSameSurname && first.includes(' ') && second.includes(' ')) return 0
   }
@@ -46,7 +46,7 @@ function surname(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1)
 }
 
-/** Whether one is a prefix of the other. A prefix of two letters counts only if it is the whole surname. */
+/** Whether one text is a prefix of the other. A prefix of two letters counts only if it is the whole surname. */
 function isPrefix(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length >= 2 && long.startsWith(short)

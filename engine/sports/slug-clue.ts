@@ -35,8 +35,8 @@ export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null 
 }
 
 /**
- * The start, or null if it is more than a day from the slug's date. If the start is unknown, the catalogue states the
- * day of listing instead.
+ * The start, or null if it is more than a day from the slug's date. Listings with an unknown start contain the day of
+ * listing instead.
  */
 function credible(startMs: number | null, date: string): number | null {
   if (startMs === null) return null

@@ -15,7 +15,7 @@ export const TEAMS = tableIn<{
     readonly distinguishing: readonly string[]
   }
   /**
-   * By league, entries in the form `code+code Location/Nickname/other name`. The first code is the current one in
+   * By league, entries in the form `code+code Location/Nickname/other name`. The first code is the current code in
    * slugs.
    */
   readonly pro: Readonly<Record<string, readonly string[]>>
@@ -52,7 +52,7 @@ export function squeezeName(name: string): string {
   return foldName(name).replaceAll(' ', '')
 }
 
-/** The two sides in a title, in order. Null: it states no pair. */
+/** The two sides in a title, in order. Null: the title states no pair. */
 export function sidesOfTitle(title: string): readonly [string, string] | null {
   // Titles with several parts, such as "Wimbledon: Swiatek vs Collins" or "Dallas at Detroit: Spread", have the pair in
   // one part.
@@ -68,7 +68,7 @@ export function sidesOfTitle(title: string): readonly [string, string] | null {
 function sides(first = '', second = ''): readonly [string, string] | null {
   const pair = [first, second].map((side) =>
     side
-      // "(Game 3)", "(Sep 14)" and "(W)" are not part of a name; "(OH)" is.
+      // "(Game 3)", "(Sep 14)" and "(W)" are not part of a name. "(OH)" is.
       .replace(
         /\s*\((?:game|gm|match|doubleheader)?\s*#?\d+\)|\s*\([A-Z][a-z]{2} \d+\)|\s*\((?:w|m)\)/gi,
         '',

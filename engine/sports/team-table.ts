@@ -8,12 +8,9 @@ import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'
 import { foldName, TEAMS } from './team-names.ts'
 
-/**
- * Maximum entries from the venues' lists. A list has about 10,000 with two names each. Beyond it only known entries are
- * updated.
- */
+/** Maximum entries from the venues' lists. Above the maximum only known entries are updated. */
 const LEARNED_MAX = 40_000
-/** Maximum cached identities, about the names of a season. A full cache is cleared. */
+/** Maximum cached identities. A full cache is cleared. */
 const IDENTITIES_MAX = 20_000
 
 interface ProTeam {
@@ -28,7 +25,7 @@ interface ProLeague {
   readonly byName: Map<string, ProTeam | null>
 }
 
-/** Finds teams by code and name. Entries may be added at any time. */
+/** Entries may be added at any time. */
 export class TeamTable {
   readonly #pro = new Map<string, ProLeague>()
   /** Slug codes of colleges and clubs by `league/team`. */
@@ -52,7 +49,6 @@ export class TeamTable {
     else if (league.kind !== 'player') this.#learnNamed(league, listing, handles)
   }
 
-  /** Returns false if the key is new and the table is full. */
   #put<Value>(map: Map<string, Value>, key: string, value: Value): boolean {
     if (!map.has(key)) {
       if (this.#learned >= LEARNED_MAX) return false
@@ -73,19 +69,18 @@ export class TeamTable {
     return this.#identity(league, name, code)
   }
 
-  /** Whether a venue uses this code, in lower case. */
   hasCode(league: League, venue: VenueKey, code: string): boolean {
     if (league.kind === 'pro') return this.#pro.get(league.name)?.byCode.has(code) === true
     return this.#named.of(venue).has(`${league.name}/${code}`)
   }
 
-  /** The slug code of a team. Null: unknown. */
+  /** Null: the team's slug code is unknown. */
   codeOf(league: League, team: string): string | null {
     if (league.kind !== 'pro') return this.#codes.get(`${league.name}/${team}`) ?? null
     return this.#pro.get(league.name)?.byCode.get(team)?.code ?? null
   }
 
-  /** The identity of a team; null if unknown. A unique name decides; between teams of one city the code decides. */
+  /** The identity of a team. Null if unknown. A unique name decides. Between teams of one city the code decides. */
   proTeam(league: League, side: { readonly code: string; readonly name: string }): string | null {
     const teams = this.#pro.get(league.name)
     if (teams === undefined) return null
@@ -103,7 +98,6 @@ export class TeamTable {
     for (const word of words) team ??= teams.byName.get(word)
     team ??= teams.byCode.get(code)
     if (team === undefined || team === null) {
-      // A new team, or an all-star side.
       team = { id: code, code }
     }
     if (!teams.byCode.has(code) && !this.#put(teams.byCode, code, team)) return
@@ -121,7 +115,7 @@ export class TeamTable {
     return this.#listed.has(`${league}/${code}`)
   }
 
-  /** Cached, because parsing a name takes microseconds and the games of a day have hundreds of names. */
+  /** Cached, because the games of a day have hundreds of names. */
   #identity(league: League, name: string, code: string): string {
     const key = `${league.kind}/${code}/${name}`
     const cached = this.#identities.get(key)
@@ -169,7 +163,7 @@ function readLeague(rows: readonly string[]): ProLeague {
     const isShared = teams.some((other) => other.team !== team && other.location === location)
     byName.set(foldName(location), isShared ? null : team)
   }
-  // Current codes take precedence over former ones, which another team may use now.
+  // Current codes take precedence over former codes, which another team may use now.
   for (const { team, codes } of teams) byCode.set(codes[0] ?? '', team)
   for (const { team, codes } of teams) {
     for (const code of codes) if (!byCode.has(code)) byCode.set(code, team)

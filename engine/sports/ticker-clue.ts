@@ -1,5 +1,4 @@
-// Clues in event tickers such as `KXMLBGAME-26JUL282210SEALAD`, also of spreads, totals and props. The two team codes
-// are not separated.
+// Clues in event tickers such as `KXMLBGAME-26JUL282210SEALAD`. The two team codes are not separated.
 
 import type { VenueKey } from '../ids.ts'
 import { easternMs, isCalendarDate } from './eastern-date.ts'
@@ -17,7 +16,7 @@ const TICKER =
   /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z][A-Z0-9&'.-]+?)(G?[123])?(?:-\d+)?$/
 const MONTHS = 'JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC'
 
-/** The clue in an event ticker. Null: it is not of a game, but of futures, combined markets or draws. */
+/** Null: the ticker is not of a game, but of futures, combined markets or draws. */
 export function clueOfTicker(
   venue: VenueKey,
   event: EventFacts,

@@ -6,18 +6,18 @@ import type { GameClue } from './game-clue.ts'
 import { surnameOf } from './players.ts'
 import type { TeamTable } from './team-table.ts'
 
-/** The starts of a doubleheader's games differ by more than this. The listed starts of one game differ by less. */
+/** The starts of a doubleheader's games differ by more than this time. The listed starts of one game differ by less. */
 const SAME_START_MS = 90 * 60_000
 
 export interface VenueGame {
   /** The most detailed of the game's clues. */
   readonly clue: GameClue
   readonly anchors: readonly string[]
-  /** Identity of each side in its league. If it is unknown, the code with the prefix `?`. */
+  /** Identity of each side in its league. For an unknown side, the code with the prefix `?`. */
   readonly teams: readonly string[]
-  /** Both teams in alphabetical order, so that it does not depend on home and away. */
+  /** Both teams in alphabetical order, independent of home and away. */
   readonly pair: string
-  /** 1, or more if the pair plays again on that day. */
+  /** 1, or more if the pair plays again on the same day. */
   readonly number: number
   readonly startMs: number | null
 }
@@ -48,7 +48,6 @@ export function isSameStart(one: number | null, other: number | null): boolean {
   return one === null || other === null || Math.abs(one - other) <= SAME_START_MS
 }
 
-/** The events of one pair on one day, grouped by game and sorted by time. */
 function meetings(
   events: readonly { clue: GameClue; teams: readonly string[] }[],
 ): readonly VenueGame[] {
@@ -93,7 +92,7 @@ function pairOf(teams: readonly string[]): string {
 }
 
 /**
- * Prefers a clue with names, then one with a start, then the shorter title, because titles of further markets have more
+ * Prefers a clue with names, then a clue with a start, then the shorter title. Titles of further markets have more
  * words.
  */
 function isMoreDetailed(clue: GameClue, existing: GameClue): boolean {

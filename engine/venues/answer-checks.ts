@@ -1,5 +1,5 @@
-// Detects 2xx responses that cannot be trusted: empty, incomplete, outdated, of another shape, or endless lists. They
-// never replace cached data. They are counted, and the caller repeats the request.
+// Detects 2xx responses that cannot be trusted. Suspect responses never replace cached data. They are counted, and the
+// caller repeats the request.
 
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'
@@ -18,9 +18,8 @@ export type AnswerKind =
   | 'wallet'
 
 /**
- * Why a response is suspect. 'empty', 'shorter': required rows are missing. 'older': a copy that is older than the
- * cached data. 'shape': not a list. 'cursor': a page leads back to an earlier one. 'endless': the pages have no
- * end.
+ * 'empty', 'shorter': required rows are missing. 'older': a copy that is older than the cached data. 'shape': not a
+ * list. 'cursor': a page leads back to an earlier page. 'endless': the pages have no end.
  */
 export type SuspectReason = 'empty' | 'shorter' | 'older' | 'shape' | 'cursor' | 'endless'
 
@@ -45,7 +44,7 @@ interface SuspectAnswersParts {
   readonly drift?: DriftNotes
 }
 
-/** Counts a venue's suspect responses by kind and reason, and logs the first few of each. */
+/** Counts a venue's suspect responses by kind and reason, and logs the first few of each kind and reason. */
 export class SuspectAnswers {
   readonly #parts: SuspectAnswersParts
   readonly #sampler = new LogSampler()
@@ -67,8 +66,8 @@ export class SuspectAnswers {
 }
 
 /**
- * Returns the list in the field `name` of a response, or an empty list if the field is `null`. Throws
- * SuspectAnswerError if the field is missing or has another type.
+ * The list in the field `name` of a response. Empty if the field is `null`. Throws SuspectAnswerError if the field is
+ * missing or has another type.
  */
 export function listIn(answer: unknown, name: string, kind: AnswerKind): readonly unknown[] {
   const rows = isRecord(answer) ? answer[name] : undefined
@@ -82,7 +81,6 @@ export function asList(answer: unknown, kind: AnswerKind): readonly unknown[] {
   throw new SuspectAnswerError(kind, 'shape', 'no list')
 }
 
-/** A page of a list. `next` is the cursor of the next page, or null on the last page. */
 export interface CursorPage {
   readonly rows: readonly unknown[]
   readonly next: string | null
@@ -120,7 +118,7 @@ export async function* pagesOf(
 const LACKING_SHARE_MAX = 0.05
 const LACKING_COUNT_MAX = 10
 
-/** Why a complete list is suspect; null if it is not. An empty list is always suspect, because every venue has entries. */
+/** Why a complete list is suspect. Null if it is not. An empty list is always suspect, because every venue has entries. */
 export function suspectListReason(list: {
   readonly received: number
   readonly missing: number

@@ -1,20 +1,17 @@
-// Limits how many sockets connect at once, so that the venue can answer each of them in time: at the start, and when many
-// sockets are lost together.
+// Limits how many sockets connect at once, so that the venue can answer each of them in time.
 
 import type { Clock, StopTimer } from '../clock.ts'
 
 interface ConnectLimits {
-  /** Minimum interval between two connection attempts. */
   readonly apartMs: number
   /** Maximum connections that the venue has not answered yet. */
   readonly unansweredMax: number
-  /** A connection without an answer counts for this long. */
+  /** A connection without an answer counts as unanswered for this time. */
   readonly answerWaitMs: number
-  /** No connection is attempted for this long after the venue refused one because of its rate. */
+  /** No connection is attempted for this time after the venue refused a connection because of its rate. */
   readonly refusedWaitMs: number
 }
 
-/** Contains each connection at most once. */
 export class ConnectQueue {
   readonly #clock: Clock
   readonly #limits: ConnectLimits
@@ -29,7 +26,10 @@ export class ConnectQueue {
     this.#limits = limits
   }
 
-  /** Calls `connect` when it is this connection's turn. Lower numbers go first. Returns a function that cancels. */
+  /**
+   * Calls `connect` when the queue allows the connection. Lower numbers go first. Returns a function that cancels the
+   * request.
+   */
   request(connection: number, connect: () => void): StopTimer {
     this.#unanswered.delete(connection)
     this.#waiting.set(connection, connect)
@@ -39,7 +39,7 @@ export class ConnectQueue {
     }
   }
 
-  /** Must be called when the venue has answered, or the connection failed, is lost or closed. */
+  /** Must be called when the venue has answered, or when the connection failed, is lost or closed. */
   settle(connection: number): void {
     if (this.#unanswered.delete(connection) && this.#waiting.size > 0) this.#next()
   }
@@ -74,7 +74,7 @@ export class ConnectQueue {
     }
   }
 
-  /** Monotonic time at which fewer than the maximum of connections are unanswered. */
+  /** Monotonic time at which less than the maximum of connections is unanswered. */
   #hasSlotAtMs(nowMs: number): number {
     for (const [connection, untilMs] of this.#unanswered) {
       if (untilMs <= nowMs) this.#unanswered.delete(connection)

@@ -5,7 +5,6 @@ export interface PastPoint {
   readonly price: PriceMicros
 }
 
-/** Returns the points from `fromMs` on, sorted. Includes the newest point before it, whose price is valid at `fromMs`. */
 export function pointsFrom(fromMs: TimeMs, points: readonly PastPoint[]): readonly PastPoint[] {
   const sorted = points.toSorted((one, other) => one.timeMs - other.timeMs)
   const first = sorted.findIndex((point) => point.timeMs >= fromMs)

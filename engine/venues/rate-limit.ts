@@ -1,5 +1,3 @@
-// Delays requests so that they stay below a venue's limit.
-
 import type { Clock, StopTimer } from '../clock.ts'
 import { onAbort } from '../on-abort.ts'
 
@@ -11,7 +9,7 @@ export interface TokenRate {
 
 interface TokenBucketOptions extends TokenRate {
   readonly clock: Clock
-  /** Maximum waiting calls. Beyond it `take` rejects. Default 10,000. */
+  /** Maximum waiting calls. Above the maximum `take` rejects. Default 10,000. */
   readonly waitingCountMax?: number
 }
 
@@ -81,7 +79,7 @@ export class TokenBucket {
     })
   }
 
-  /** Takes `cost` tokens and returns true if they are available and no call waits. */
+  /** Returns false and takes nothing if fewer than `cost` tokens are available or calls wait. */
   tryTake(cost = 1): boolean {
     if (this.availableCount < cost) return false
     const nowMs = this.#clock.monotonicMs()

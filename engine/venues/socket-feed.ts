@@ -1,6 +1,6 @@
 // A WebSocket client that reconnects automatically. While reading is paused, TCP flow control stops the venue,
-// including its pings. If the venue therefore closes the connection, the connection counts as lost since the start of
-// the pause.
+// including its pings. If the venue closes the connection because of a pause, the connection counts as lost since the
+// start of the pause.
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -24,12 +24,12 @@ export interface RawFrame {
 /** Receives every frame before it is parsed, for recordings. Must return quickly. */
 export type FrameTap = (frame: RawFrame, venue: VenueKey, stream: string) => void
 
-/** Emits an event about a connection. Its time is local, because the venue states none. */
+/** Emits an event about a connection with local time, because the venue states none. */
 type FeedReporter = (
   kind: FeedEvent['kind'],
   reason: string,
   sinceMs: TimeMs | null,
-  /** The outcomes that the connection serves. Default: all of the venue. */
+  /** The outcomes of the connection. Default: all outcomes of the venue. */
   outcomes?: readonly OutcomeId[],
 ) => void
 
@@ -44,7 +44,7 @@ export function feedReporter(
   }
 }
 
-/** The latest time; null if all are null. */
+/** The latest time. Null if all are null. */
 export function latest(times: readonly (TimeMs | null)[]): TimeMs | null {
   let last: TimeMs | null = null
   for (const time of times) if (time !== null && (last === null || time > last)) last = time
@@ -53,7 +53,7 @@ export function latest(times: readonly (TimeMs | null)[]): TimeMs | null {
 
 export interface SocketOptions {
   readonly venue: VenueKey
-  /** Name of the socket in metrics, logs and recordings. The set is fixed. */
+  /** Name of the socket in metrics, logs and recordings, from a fixed set. */
   readonly stream: string
   readonly connection: number
   /** Called before each connection attempt, because a URL may be signed or change. */
@@ -62,7 +62,7 @@ export interface SocketOptions {
   readonly onOpen: (socket: SocketFeed) => void
   /** Returns 'sign' for a heartbeat, otherwise 'data'. A heartbeat keeps the socket alive but does not end a silence. */
   readonly onFrame: (frame: RawFrame) => 'data' | 'sign'
-  /** Called once when an open socket is lost. Not called for failed connection attempts. */
+  /** Called when an open socket is lost. Not called for failed connection attempts. */
   readonly onDown: (reason: string) => void
   /** Called each time an open socket received no data for `silentAfterMs`. */
   readonly onSilence?: () => void
@@ -72,7 +72,10 @@ export interface SocketOptions {
   readonly noDataAfterMs: number
   /** The socket reconnects after this time without any frame, ping or pong. */
   readonly deadAfterMs: number
-  /** Decides when each connection attempt begins. The owner settles it when the venue has answered. If absent, attempts begin at once. */
+  /**
+   * Decides when each connection attempt begins. The caller settles it when the venue has answered. If absent, attempts
+   * begin at once.
+   */
   readonly connectQueue?: ConnectQueue
   readonly tap?: FrameTap | undefined
   readonly drift?: DriftNotes
@@ -84,11 +87,11 @@ export interface SocketOptions {
 
 const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 30_000
-/** Minimum lifetime of a connection after which the back-off starts from its minimum again. */
+/** A connection with this lifetime resets the back-off. */
 const LIFE_GOOD_MS = 30_000
 const HANDSHAKE_MS = 10_000
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
-/** Maximum size of the outgoing buffer. Beyond it `send` returns false, and the caller must reconnect or wait. */
+/** Maximum size of the outgoing buffer. Above the maximum `send` returns false, and the caller must reconnect or wait. */
 const OUTGOING_BYTES_MAX = 8 * 1024 * 1024
 /** If a liveness check is delayed by more than this, the process was blocked and read nothing. */
 const STALL_MS = 1_000
@@ -151,12 +154,12 @@ export class SocketFeed {
     return this.#isPaused
   }
 
-  /** Wall-clock time of the last data frame; null before the first. */
+  /** Wall-clock time of the last data frame. Null before the first. */
   get lastDataAtMs(): TimeMs | null {
     return this.#lastDataAtMs
   }
 
-  /** Wall-clock time of the last frame, ping or pong; null before the first. */
+  /** Wall-clock time of the last frame, ping or pong. Null before the first. */
   get lastSignAtMs(): TimeMs | null {
     return this.#lastSignAtMs
   }
@@ -395,7 +398,7 @@ export class SocketFeed {
     }
   }
 
-  /** Logs an exception that a callback threw. Such a bug may cost a message but must not end the process. */
+  /** A bug in a callback may cost a message but must not end the process. */
   #noteBug(error: unknown): void {
     this.#bugs.inc()
     this.#options.log.error({ err: error, stream: this.#options.stream }, 'socket callback threw')
@@ -407,7 +410,7 @@ function textOf(data: RawData): string {
   return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString('utf8')
 }
 
-/** The host of the socket's URL. Path and query are omitted, because they may contain a signature. */
+/** Path and query are omitted, because they may contain a signature. */
 function hostOf(socket: WebSocket | null): string {
   return socket === null ? 'unknown' : new URL(socket.url).host
 }

@@ -1,6 +1,6 @@
 /**
  * Removes the nickname from a name: "Los Angeles Rams" and "Rams" give "Los Angeles". '' if the name does not end in
- * it.
+ * the nickname.
  */
 export function locationOf(name: string, nickname: string): string {
   const end = ` ${nickname.toLowerCase()}`
@@ -8,7 +8,7 @@ export function locationOf(name: string, nickname: string): string {
   return isAtEnd ? name.slice(0, -end.length).trim() : ''
 }
 
-/** Returns the trimmed text, or '' if the value is not text. */
+/** '' if the value is not text. */
 export function trimmedText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }

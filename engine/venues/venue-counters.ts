@@ -1,4 +1,4 @@
-// Counts messages and failures. Reasons come from fixed sets in the code and never from the venue.
+// Counts messages and failures. Reasons are from fixed sets in the code and never from the venue.
 
 import type { VenueKey } from '../ids.ts'
 import { type Log, LogSampler } from '../process/log.ts'
@@ -9,7 +9,6 @@ import { ROW } from './drift/row-checks.ts'
 
 const SAMPLE_CHARACTERS_MAX = 300
 
-/** A venue's counters. Metric series are cached, so a count costs one Map lookup. */
 export class VenueCounters {
   readonly suspectAnswers: SuspectAnswers
   readonly drift: DriftRecorder

@@ -1,5 +1,3 @@
-// Addresses of the venues: the real hosts or a simulator. Environment variables override single addresses.
-
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import { type Config, LIVE_URLS } from '../config.ts'
@@ -11,13 +9,16 @@ interface VenueSource {
   readonly stop: () => Promise<void>
 }
 
-/** Starts the simulator if it is configured. Rejects if it does not start. `onLost` is called if it ends by itself. */
+/**
+ * Starts the simulator if it is configured. Rejects if it does not start. `onLost` is called if the simulator ends by
+ * itself.
+ */
 export async function openSource(
   config: Config,
   parts: {
     clock: Clock
     onLost: (reason: string) => void
-    /** Folder for the simulator's state. If null, the state is not stored. */
+    /** Folder for the simulator's state. Null: the state is not stored. */
     worldFolder: string | null
   },
 ): Promise<VenueSource> {

@@ -1,5 +1,3 @@
-// Limits the length and characters of text from venues.
-
 import { isRecord } from '../json-record.ts'
 import type { JsonRecord } from '../market/market.ts'
 import type { VenueWallets, WalletProfile } from '../wallet.ts'
@@ -149,7 +147,7 @@ function cleanValue(name: string, value: unknown, drift: DriftNotes, depth: numb
   return isRecord(value) ? cleanFields(value, drift, depth + 1) : null
 }
 
-/** Fields of a venue's original record that have one line. Other fields may be as long as a description. */
+/** Unlisted fields of a venue's original record may be as long as a description. */
 function kindOf(name: string): TextKind {
   if (/(?:title|question)$/i.test(name)) return 'title'
   if (/slug$/i.test(name)) return 'slug'

@@ -1,4 +1,4 @@
-// The interface of a venue (README.md). It is independent of actors and calls `emit` synchronously and in order.
+// The interface of a venue (README.md). A venue is independent of actors and calls `emit` synchronously and in order.
 
 import type { Clock } from '../clock.ts'
 import type { TradesSource, VenueEvent } from '../events.ts'
@@ -14,7 +14,7 @@ import type { SuspectReason } from './answer-checks.ts'
 import type { Drift } from './drift/drift.ts'
 import type { PastPoint } from './past-points.ts'
 
-/** A page of the catalogue, without unreadable rows, which were counted and logged. */
+/** A page of the catalogue. Unreadable rows are omitted, counted and logged. */
 export interface CatalogPage {
   readonly markets: readonly ReadListing[]
   readonly events: readonly ReadEvent[]
@@ -22,17 +22,17 @@ export interface CatalogPage {
   readonly refused?: readonly NativeMarketId[]
 }
 
-/** A venue's market list. If the venue does not respond after retries, calls reject with an Error. */
+/** If the venue does not respond after retries, calls reject with an Error. */
 export interface VenueCatalog {
   /** Reads all markets that did not settle long ago. `onPage` is awaited, which limits the memory. */
   crawl(onPage: (page: CatalogPage) => void | Promise<void>, signal: AbortSignal): Promise<void>
-  /** Reads markets that may have changed since `sinceMs`: new, closed and resolved ones, and changed volumes. */
+  /** Reads markets that may have changed since `sinceMs`, including new, closed and resolved markets. */
   refresh(
     sinceMs: TimeMs,
     onPage: (page: CatalogPage) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<void>
-  /** Reads single markets and their events. Unknown ids are omitted. */
+  /** Unknown ids are omitted. */
   fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage>
 }
 
@@ -44,15 +44,14 @@ export interface WatchedMarket {
   readonly closeAtMs: TimeMs | null
 }
 
-/** A feed's state for /health, status messages and metrics. */
 export interface FeedHealth {
   /**
-   * Number of open connections. A connection for books counts once it has delivered data since it opened, and only while
-   * covered markets need it.
+   * Number of open connections. A connection for books counts if it has delivered data since it opened and covered
+   * markets need it.
    */
   readonly connectionsOpen: number
   readonly connectionsWanted: number
-  /** Time of the last message with data, not heartbeats; null before the first. */
+  /** Time of the last message with data, not heartbeats. Null before the first. */
   readonly lastDataAtMs: TimeMs | null
   /** Time of the last frame, heartbeats included. */
   readonly lastSignAtMs: TimeMs | null
@@ -61,7 +60,7 @@ export interface FeedHealth {
    * polled.
    */
   readonly bookDelayMs: number
-  /** The current source of trades; null if the venue has only one. */
+  /** The current source of trades. Null if the venue has only one. */
   readonly tradesSource: TradesSource | null
 }
 
@@ -70,15 +69,15 @@ export type Readable = 'all' | 'books' | 'nothing'
 /** A venue's live stream. It reconnects, sends heartbeats and subscribes again automatically. */
 export interface VenueFeed {
   start(): void
-  /** Closes all sockets and timers. Emits no event afterwards. */
+  /** Emits no event afterwards. */
   stop(): Promise<void>
-  /** Follows trades and status of these markets. Their books are not subscribed; see `cover`. Repeated calls have no effect. */
+  /** Follows trades and status of these markets, but not their books (see `cover`). Repeated calls have no effect. */
   watch(markets: readonly WatchedMarket[]): void
   /** Also uncovers the markets. */
   unwatch(ids: readonly NativeMarketId[]): void
   /**
-   * Subscribes to the books of watched markets, in this order of priority. Each starts with a snapshot. Repeated calls
-   * have no effect. Ids that are not watched are skipped.
+   * Subscribes to the books of watched markets, in this order of priority. Each book starts with a snapshot. Repeated
+   * calls have no effect. Ids that are not watched are skipped.
    */
   cover(ids: readonly NativeMarketId[]): void
   /** Ends the subscriptions of these books. Trades and status continue. Unknown ids have no effect. */
@@ -86,9 +85,9 @@ export interface VenueFeed {
   /** Requests new snapshots of these covered outcomes' books. They arrive in order on the stream where possible. */
   resync(outcomes: readonly OutcomeId[]): void
   /**
-   * Sets which streams are read. Data of other streams waits in the kernel and at the venue. Silence and missing
-   * heartbeats of a stream that is not read are not failures. If the venue closes its connection, the connection counts
-   * as lost since the stream was last read. Repeated calls have no effect.
+   * Sets which streams are read. Data of other streams waits in the kernel and at the venue. A stream that is not read
+   * never fails for silence or missing heartbeats. If the venue closes its connection, the connection counts as lost
+   * since the stream was last read. Repeated calls have no effect.
    */
   read(what: Readable): void
   /** Reconnects to discard unread book data. The new connections start with snapshots. Trades are not affected. */
@@ -96,11 +95,10 @@ export interface VenueFeed {
   /** Emits the trades of [fromMs, toMs], oldest first per market. Rejects if the venue does not respond. */
   fetchTrades(range: TradesRange): Promise<TradesRead>
   health(): FeedHealth
-  /** Reads books over REST and emits each as a `bookSnapshot`; see BookSnapshotEvent.isInOrder. */
+  /** Reads books over REST and emits each as a `bookSnapshot`. See BookSnapshotEvent.isInOrder. */
   readBooks(outcomes: readonly OutcomeId[]): void
 }
 
-/** A range of trades to read over REST, of one market or of the whole venue (`market` null). */
 export interface TradesRange {
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs
@@ -109,11 +107,11 @@ export interface TradesRange {
 }
 
 export interface TradesRead {
-  /** Start of the complete part of the range. Trades before it are lost. */
+  /** Start of the complete part of the range. Earlier trades are lost. */
   readonly completeFromMs: TimeMs
   /** If not null, the response did not reach back to the range's start, so any trade of the range may be missing. */
   readonly suspectReason: SuspectReason | null
-  /** Venue time of the newest row, used or not; null if there was no row. */
+  /** Venue time of the newest row, used or not. Null if there was no row. */
   readonly newestMs: TimeMs | null
 }
 
@@ -122,15 +120,15 @@ export interface PastMarket {
   readonly event: NativeEventId | null
   /** Kalshi's series ticker, if the market's event is known. */
   readonly series: string | null
-  /** In listing order. Prices are those of the first outcome. */
+  /** In listing order. Prices are of the first outcome. */
   readonly outcomes: readonly OutcomeId[]
 }
 
 export interface VenuePastPrices {
   /**
    * Prices of the first outcome in [fromMs, toMs], ascending. A range has at most 15 days. Up to a day has a price per
-   * minute. A longer range has steps of `stepMs` if the venue provides them. Starts with the last price before `fromMs`
-   * if the venue returns it. Empty if the venue has no prices. Rejects if the venue does not respond after retries.
+   * minute, a longer range one per `stepMs` if the venue provides them. Starts with the last price before `fromMs` if
+   * the venue returns it. Empty if the venue has no prices. Rejects if the venue does not respond after retries.
    */
   read(
     market: PastMarket,
@@ -141,7 +139,7 @@ export interface VenuePastPrices {
 
 export type { TeamListing }
 
-/** Dependencies of a venue. `emit` must not throw. */
+/** `emit` must not throw. */
 export interface VenueParts {
   readonly clock: Clock
   readonly random: Random
@@ -155,11 +153,11 @@ export interface Venue {
   readonly catalog: VenueCatalog
   readonly feed: VenueFeed
   readonly pastPrices: VenuePastPrices
-  /** Reads all teams of the venue. Rejects if the venue does not respond after retries. */
+  /** Rejects if the venue does not respond after retries. */
   readonly teams: (signal: AbortSignal) => Promise<readonly TeamListing[]>
-  /** null: the venue does not publish who trades. */
+  /** Null: the venue does not publish who trades. */
   readonly wallets: VenueWallets | null
   readonly drift: Drift
-  /** Number of books that fit the real venue's documented limits, and how. Absent: all books. */
+  /** Number of books that fit the real venue's documented limits, and the reason. Absent: all books. */
   readonly booksWithinLimits?: { readonly count: number; readonly because: string }
 }

@@ -1,5 +1,3 @@
-// The table of venues: their facts, connectors and addresses.
-
 import type { PolymarketUrls } from '../config.ts'
 import type { VenueKey } from '../ids.ts'
 import { type VenueFacts, VenueTable } from '../venue-table.ts'
@@ -17,7 +15,6 @@ export const VENUES: readonly VenueFacts[] = [POLYMARKET, KALSHI]
 /** The venues whose rows occur in labelled pairs and recorded dumps. */
 export const PAIRED_VENUES = [POLYMARKET, KALSHI] as const
 
-/** Replaces default names by configured ones. */
 export function venueTable(
   names: Readonly<Partial<Record<VenueKey, string>>> = {},
   venues: readonly VenueFacts[] = VENUES,
@@ -36,7 +33,7 @@ export interface VenueAddresses {
   }
 }
 
-/** Creates both connectors. They send no request before they are started. */
+/** The venues send no request before they are started. */
 export function openVenues(
   parts: VenueParts,
   addresses: VenueAddresses,

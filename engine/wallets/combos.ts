@@ -6,14 +6,14 @@ import type { WalletEvent } from '../wallet.ts'
 export type ComboHoldings = Map<string, number | null>
 
 /**
- * Whether nothing is held, so that receipts less payments are the final result. A lost combo that was not redeemed
- * counts as held, because no row states the winner.
+ * If nothing is held, receipts minus payments are the final result. A lost combo that was not redeemed counts as held,
+ * because no row states the winner.
  */
 export function isClosed(combos: ComboHoldings): boolean {
   return [...combos.values()].every((amount) => amount === 0)
 }
 
-/** Applies the next event of a combo. Returns the received dollars (below 0: paid). */
+/** Returns the received dollars. Negative: paid dollars. */
 export function applyCombo(
   combos: ComboHoldings,
   { kind, market, token, size, usd }: WalletEvent,

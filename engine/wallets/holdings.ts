@@ -1,5 +1,4 @@
-// A wallet's holdings by market and token, as contracts arrive and leave. Losing contracts are written off, which can
-// be reversed.
+// A wallet's holdings by market and token. Losing contracts are written off, which can be reversed.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { MICROS } from '../units.ts'
@@ -34,8 +33,8 @@ export interface HeldMarket {
   /** In order of creation. */
   readonly positions: Position[]
   /**
-   * Time of the last event other than a redemption. A loser is written off at this time or at the resolution, whichever
-   * is later. `touchedSecond`: time of the last event of any kind.
+   * Time of the last event other than a redemption. A losing position is written off at this time or at the resolution,
+   * whichever is later. `touchedSecond`: time of the last event of any kind.
    */
   lastSecond: number
   touchedSecond: number
@@ -55,7 +54,6 @@ export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP | LACKED_FEE
 /** Contracts of the market were redeemed. */
 export const REDEEMED = 8
 
-/** Contracts and dollars that arrive or leave at a time. */
 interface Move {
   readonly size: number
   readonly usd: number
@@ -66,7 +64,7 @@ export class Holdings {
   readonly markets = new Map<NativeMarketId, HeldMarket>()
   readonly pnlHistory: PnlHistory
   #positionCount = 0
-  /** Whether a resolved market may have losers that are not written off yet. */
+  /** Whether a resolved market may have losing positions that are not written off. */
   #mustWriteOff: boolean
 
   constructor(
@@ -94,7 +92,6 @@ export class Holdings {
     return this.#positionCount
   }
 
-  /** Returns the market of an id. Adds it if necessary. */
   market(id: NativeMarketId): HeldMarket {
     const existing = this.markets.get(id)
     if (existing !== undefined) return existing
@@ -148,7 +145,7 @@ export class Holdings {
     position.updatedSecond = second
   }
 
-  /** Sells contracts. The part above the known amount realises nothing, and its share of the dollars is ignored. */
+  /** Sells contracts. Contracts above the known amount realise nothing, and their share of the dollars is ignored. */
   sell(position: Position, { size, usd, second }: Move): void {
     const { knownSize, cost } = take(position, size)
     const counted = knownSize === size ? usd : shareOf(usd, { part: knownSize, total: size })
@@ -156,14 +153,14 @@ export class Holdings {
     this.#realize(position, second, counted - cost)
   }
 
-  /** Removes contracts at cost without realising anything. Returns the cost of the removed contracts that were known. */
+  /** Removes contracts at cost without realising anything. Returns the cost of the removed contracts, as far as known. */
   withdrawAtCost(position: Position, size: number, second: number): number {
     const { cost } = take(position, size)
     give(position, { size, usd: cost, second })
     return cost
   }
 
-  /** Realises dollars that were received for contracts which `withdrawAtCost` removed, in excess of their cost. */
+  /** Realises dollars that exceed the cost of contracts that `withdrawAtCost` removed. */
   payFor(position: Position, usd: number, second: number): void {
     position.soldUsd += usd
     this.#realize(position, second, usd)
@@ -186,7 +183,7 @@ export class Holdings {
     if (!isLost) this.#realize(position, second, usd - cost)
   }
 
-  /** Defers the write-off of losers to the next read, so that later events of the market are applied first. */
+  /** Defers the write-off of losing positions to the next read, so that later events of the market are applied first. */
   writeOffLater(): void {
     this.#mustWriteOff = true
   }
@@ -198,7 +195,10 @@ export class Holdings {
     this.#mustWriteOff = false
   }
 
-  /** Realises losers at 0, as of the resolution or of the last event other than a redemption, whichever is later. */
+  /**
+   * Realises losing positions at 0, as of the resolution or of the last event other than a redemption, whichever is
+   * later.
+   */
   writeOff(market: HeldMarket): void {
     if (market.payout === null) return
     const second = Math.max(market.resolvedSecond, market.lastSecond)
@@ -210,7 +210,7 @@ export class Holdings {
     }
   }
 
-  /** Reverses the write-off, because an event from before it became known. */
+  /** Reverses the write-off, because an earlier event became known. */
   undoWriteOff({ positions }: HeldMarket): void {
     for (const position of positions) {
       const { balance, lostCost, lostSecond } = position

@@ -1,5 +1,5 @@
-// The events of a wallet as blocks of packed bytes, which are stored permanently: columns of fixed width, and
-// each market, token and transaction once per block.
+// Packs the events of a wallet into blocks, which are stored permanently. A block has columns of fixed width, and each
+// market, token and transaction once.
 //
 //   mark u32 | number of sections u32 | length of each u32 | sections, each padded to 8 bytes
 //   sections: count and flags u32 | seconds u32 | kind and role u8 | text numbers u16: markets, tokens + 1,
@@ -7,14 +7,14 @@
 //             | conversions u32: event, count, markets … | markets | – | tokens | – | transactions | –
 //   text:     form u8: kind, + 4 for an odd half byte | length u8, or 255 and u32 | bytes
 //
-// All numbers are little-endian. Hex with 0x and plain digits, which nearly all texts are, take half a byte a
-// character. A section marked – is empty; blocks of before have hashes there.
+// All numbers are little-endian. Texts of hex digits with 0x or of decimal digits take half a byte a character.
+// A section marked – is empty in new blocks and contains hashes in old blocks.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../ids.ts'
 import { priceMicros, sizeMicros, timeMs, USD_ZERO, usdMicros } from '../units.ts'
 import { WALLET_EVENT_KINDS, type WalletEvent, type WalletRole } from '../wallet.ts'
 
-/** Maximum number of events in a block. More indicate a bug. */
+/** Maximum number of events in a block. More events indicate a bug. */
 export const LEDGER_BLOCK_EVENTS_MAX = 4_096
 
 /** "led" and the version of the format. */
@@ -29,7 +29,7 @@ const [TEXT, DIGITS, HEX, ODD, LONG] = [0, 1, 2, 4, 255] as const
 const NONE: readonly NativeMarketId[] = []
 const NOTHING = new Uint8Array(0)
 
-/** Packs events in order. Throws RangeError for too many events, and for an event before 1970. */
+/** Throws RangeError for too many events, and for an event before 1970. */
 export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffer> {
   const count = events.length
   if (count > LEDGER_BLOCK_EVENTS_MAX) throw new RangeError(`${count} events are no block`)
@@ -67,7 +67,7 @@ export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffe
   ])
 }
 
-/** Returns the events of a block. Null: the bytes are damaged or of another version. */
+/** Null: the bytes are damaged or of another version. */
 export function unpackBlock(bytes: Uint8Array): WalletEvent[] | null {
   try {
     return eventsIn(openSections(bytes))

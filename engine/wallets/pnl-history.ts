@@ -1,5 +1,5 @@
 // Figures of a wallet over time: a row of numbers for each second with activity. Rows that a late resolution inserts
-// between others are buffered, so that the next read merges all of them at once.
+// between other rows are buffered, so that the next read merges all of them at once.
 
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { HourFigures, PnlGranularity, PnlPoint, RangeFigures } from './wallet-figures.ts'
@@ -9,14 +9,14 @@ const SECOND_MS = 1_000
 const WEEK_MS = 7 * DAY_MS
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** Number of values in a row: the second, amounts in micro-dollars, and the number of fills. */
+/** Positions in a row after the second. Amounts are in micro-dollars. */
 const CELL = { realized: 1, volume: 2, fees: 3, income: 4, trades: 5 } as const
 const WIDTH = 6
 const ROWS_MIN = 16
 type SecondFigures = Partial<Readonly<Record<keyof typeof CELL, number>>>
 
 export class PnlHistory {
-  /** Rows in ascending order of seconds. A row may be all zeros after realised PnL was reversed. */
+  /** Rows in ascending order of seconds. A row may be all zeros after realised P&L was reversed. */
   #cells: Float64Array<ArrayBuffer>
   #count: number
   /** Rows by second that must be inserted before the last row. */
@@ -48,7 +48,7 @@ export class PnlHistory {
     return new PnlHistory(this.#cells.slice(0, this.#count * WIDTH), this.#count)
   }
 
-  /** Adds to the figures of a second. A negative `realized` reverses an earlier one. */
+  /** Adds to the figures of a second. A negative `realized` reverses an earlier amount. */
   add(second: number, figures: SecondFigures): void {
     const last = this.#count - 1
     if (last < 0 || second > this.#second(last)) this.#push(second)
@@ -104,7 +104,7 @@ export class PnlHistory {
   }
 
   /**
-   * The steps of [fromMs, toMs] with realised PnL in any of their seconds, ascending. The first step may begin before
+   * The steps of [fromMs, toMs] with realised P&L in any of their seconds, ascending. The first step may begin before
    * `fromMs`, but its figure begins at `fromMs`.
    */
   series(range: {
@@ -180,7 +180,7 @@ export class PnlHistory {
     return this.#firstFrom(Math.floor(toMs / SECOND_MS) + 1)
   }
 
-  /** Index of the first row at or after a second; the number of rows if there is none. */
+  /** Index of the first row at or after a second. The number of rows if there is none. */
   #firstFrom(second: number): number {
     let low = 0
     let high = this.#count

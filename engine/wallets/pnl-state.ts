@@ -1,14 +1,14 @@
-// The PnL state of one wallet, updated event by event. Each token has a weighted average cost, stored as
+// The P&L state of one wallet, updated event by event. Each token has a weighted average cost, stored as
 // (amount, cost) in integer micros.
-// - A sale of q removes floor(cost × q / amount). The last sale removes all of it.
-// - A split buys every outcome at an equal part of a dollar, a merge sells them likewise.
+// - A sale of q contracts removes floor(cost × q / amount) from the cost. The last sale removes the remaining cost.
+// - A split buys every outcome at an equal part of a dollar. A merge sells every outcome at an equal part.
 // - A redemption sells the redeemed contracts at the payout.
-// - A loser of a resolved market is realised at 0, at its resolution or at the market's last other event,
+// - A losing position of a resolved market is realised at 0, at the resolution or at the market's last other event,
 //   whichever is later. It stays in `balance` until it is redeemed.
-// - Fees and income never affect PnL.
+// - Fees and income never affect P&L.
 //
-// The figures depend on the order of the events and on the facts of markets, but not on when a fact became known. If it
-// became known too late to be applied, the result is `rebuild`.
+// The figures depend on the order of the events and on the facts of markets, but not on the time when a fact became
+// known. If a fact became known too late to be applied, the result is `rebuild`.
 
 import { Packr } from 'msgpackr'
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
@@ -45,14 +45,13 @@ import { withheldOf } from './withheld-fees.ts'
 
 /**
  * `rebuild`: the change was applied, but a state rebuilt from all events with the current facts may differ. Cases: an
- * event is older than the last one of its market, a market that was needed but unknown is known now, or the payout of a
+ * event is older than the last event of its market, a needed but unknown market is known now, or the payout of a
  * redeemed market has changed.
  */
 type Applied = 'applied' | 'rebuild'
 
 const SECOND_MS = 1_000
 
-/** Times of the first and the last fill; undefined before the first one. */
 const NO_SUMS = {
   ...{ volume: 0, trades: 0, fees: 0, income: 0 },
   ...{ splits: 0, merges: 0, redemptions: 0, conversions: 0 },
@@ -70,7 +69,6 @@ interface PackedPnlState {
 }
 const packr = new Packr({ useRecords: true })
 
-/** A market that an event affects. */
 interface Entered {
   readonly market: HeldMarket
   readonly facts: WalletMarket | null
@@ -93,8 +91,8 @@ export class PnlState {
   }
 
   /**
-   * Reads the bytes that `pack` returned, about 0.5 µs per position. Null: truncated or of another version. Other
-   * damage is detected by the checksums of the storage.
+   * Reads the bytes that `pack` returned. Null: truncated or of another version. Other damage is detected by the
+   * checksums of the storage.
    */
   static unpack(bytes: Uint8Array): PnlState | null {
     try {
@@ -153,7 +151,7 @@ export class PnlState {
     }
   }
 
-  /** Applies new facts of a market. `ignored`: nothing changed, or the wallet has no position in it. */
+  /** Applies new facts of a market. `ignored`: nothing changed, or the wallet has no position in the market. */
   resolve(facts: WalletMarket): Applied | 'ignored' {
     const market = this.#held.markets.get(facts.nativeId)
     if (market === undefined) return 'ignored'
@@ -212,7 +210,6 @@ export class PnlState {
     return this.#held.pnlHistory.between(fromMs, toMs)
   }
 
-  /** Steps of [fromMs, toMs] with realised PnL. See PnlHistory. */
   series(range: {
     readonly fromMs: TimeMs
     readonly toMs: TimeMs
@@ -222,7 +219,7 @@ export class PnlState {
     return this.#held.pnlHistory.series(range)
   }
 
-  /** Hours with activity from that of `sinceMs` on, ascending. */
+  /** Hours with activity from the hour of `sinceMs` on, ascending. */
   hours(sinceMs: TimeMs): HourFigures[] {
     this.#held.writeOffAll()
     return this.#held.pnlHistory.hours(sinceMs)
@@ -269,7 +266,7 @@ export class PnlState {
   }
 
   /**
-   * Counts a dollar for a contract of each outcome, whatever the event's dollars are. If the outcomes are unknown, uses
+   * Counts a dollar for a contract of each outcome and ignores the event's dollars. If the outcomes are unknown, uses
    * the wallet's tokens of the market and assumes two outcomes.
    */
   #splitOrMerge(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
@@ -318,8 +315,8 @@ export class PnlState {
   }
 
   /**
-   * Replaces contracts of an old token by as many of the new token, which take over their part of the cost. Realises
-   * nothing. If the old token is not found or not held, the cost of the new one is unknown.
+   * Replaces contracts of an old token by as many contracts of the new token, which take over their part of the cost.
+   * Realises nothing. If the old token is not found or not held, the cost of the new contracts is unknown.
    */
   #migrate(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     const { market: id, size, token } = event
@@ -336,7 +333,7 @@ export class PnlState {
     return entered.isStale || old?.isStale === true ? 'rebuild' : 'applied'
   }
 
-  /** The market whose tokens migrated to those of `id`. Scans all markets, because migrations are rare. */
+  /** The market whose tokens migrated to the tokens of `id`. Scans all markets, because migrations are rare. */
   #migratedFrom(id: NativeMarketId): NativeMarketId | null {
     const ending = legacyEnding(id)
     if (ending === null) return null
@@ -347,9 +344,10 @@ export class PnlState {
   }
 
   /**
-   * Exchanges q No of each of k markets for (k − 1) × q dollars and q Yes of each other market of the group. The cost
-   * of the No less the dollars is divided equally among the Yes. If there is no other market, the dollars are divided
-   * over the No and realised. If the group is unknown, the No leave at cost and nothing is realised.
+   * Exchanges q No contracts of each of k markets for (k − 1) × q dollars and q Yes contracts of each other market of
+   * the group. The cost of the No contracts minus the dollars is divided equally among the Yes contracts. Without
+   * another market, the dollars are divided among the No contracts and realised. If the group is unknown, the No
+   * contracts are removed at cost and nothing is realised.
    */
   #convert(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     this.#sums.conversions += 1
@@ -456,7 +454,7 @@ export class PnlState {
     return entered.market.positions
   }
 
-  /** The position of an outcome; undefined if the outcome is unknown. */
+  /** Undefined if the outcome is unknown. */
   #outcome(entered: Entered, index: number, second: number): Position | undefined {
     const token = entered.facts?.tokens[index]
     if (token !== undefined) return this.#position(token, entered, second)

@@ -1,4 +1,4 @@
-// Figures of a wallet's holdings. Losers must be written off before.
+// Losing positions must be written off before.
 
 import type { NativeMarketId } from '../ids.ts'
 import { sizeMicros, timeMs, usdMicros } from '../units.ts'
@@ -29,8 +29,8 @@ export function positionFigures(market: NativeMarketId, position: Position): Pnl
 }
 
 /**
- * Total realised PnL, and the number of won and lost markets. A market counts, with its fees, once the wallet holds
- * nothing in it.
+ * Total realised P&L, and the number of won and lost markets. A market and its fees count when the wallet holds nothing
+ * in it.
  */
 export function decidedFigures({
   markets,

@@ -1,4 +1,4 @@
-// Exact proportional shares of integers: with floats below 2^53, with BigInt above.
+// Exact proportional shares of integers. Below 2^53 the shares are computed with floats, above with BigInt.
 
 /** floor(value × part / total), also for negative values. 0 ≤ part, 0 < total. All are safe integers. */
 export function shareOf(value: number, { part, total }: { part: number; total: number }): number {
@@ -12,7 +12,7 @@ export function shareOf(value: number, { part, total }: { part: number; total: n
   return Number(exact < 0n && quotient * divisor !== exact ? quotient - 1n : quotient)
 }
 
-/** Divides `value` into `count` parts: the floor for each, and the last one also gets the remainder. */
+/** Divides `value` into `count` parts: the floor for each, and the last part also gets the remainder. */
 export function partsOf(value: number, count: number): number[] {
   const part = shareOf(value, { part: 1, total: count })
   const parts = new Array<number>(count).fill(part)

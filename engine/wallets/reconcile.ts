@@ -1,5 +1,5 @@
-// Compares the local positions of a wallet with the venue's. The venue does not realise a loss before the redemption.
-// It truncates averages to four decimals, so derived values differ by up to 0.0001 dollars a contract.
+// Compares the local positions of a wallet with the venue's positions. The venue does not realise a loss before the
+// redemption. It truncates averages to four decimals, so derived values differ by up to 0.0001 dollars a contract.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { forEachSliced, type SlicedWork } from '../time-slices.ts'
@@ -7,12 +7,12 @@ import type { VenuePosition } from '../wallet.ts'
 import type { PnlPosition } from './wallet-figures.ts'
 
 /**
- * `missing`: a position that only the venue has. `unknown`: a position that only the local wallet has. Figures are
- * sizes, or realised PnL if the position is closed.
+ * `missing`: only the venue has the position. `unknown`: only the local wallet has it. Figures are sizes, or realised
+ * P&L if the position is closed.
  */
 type DifferenceKind = 'size' | 'bought' | 'realized' | 'missing' | 'unknown'
 
-/** Micro-contracts; micro-dollars for `realized` and closed positions. */
+/** In micro-contracts. In micro-dollars for `realized` and closed positions. */
 export interface Difference {
   readonly token: OutcomeId
   readonly market: NativeMarketId
@@ -22,27 +22,24 @@ export interface Difference {
 }
 
 /**
- * Differences up to this are ignored: a hundredth of a contract, or a cent. Causes: remainders from merges, fees in
- * contracts, and the venue's rounding.
+ * Ignored differences: up to a hundredth of a contract, or a cent. Causes: remainders from merges, fees in contracts,
+ * and the venue's rounding.
  */
 const DUST_MICROS = 10_000
-/**
- * Maximum truncation error of an average price, in micros per contract. Recorded rows of `/positions` contain errors up
- * to it.
- */
+/** Maximum truncation error of an average price, in micros per contract. */
 const ROUNDING_MICROS = 100
 const CONTRACT_MICROS = 1_000_000
 
 /**
- * Differences beyond the tolerances, in the venue's order, then the local order. `isComplete` false: the venue's list
- * is cut, so a missing position is no difference. Ten thousand positions take some milliseconds.
+ * Differences above the tolerances, in the venue's order, then in local order. `isComplete` false: the venue's list is
+ * truncated, so a missing position is no difference.
  */
 export function* reconcile(
   ours: Iterable<PnlPosition>,
   theirs: readonly VenuePosition[],
   { isComplete } = { isComplete: true },
 ): SlicedWork<Difference[]> {
-  // Positions that the venue lists are removed below, so that the local ones are left.
+  // Positions that the venue lists are removed below, so that only local positions remain.
   const mine = new Map<OutcomeId, PnlPosition>()
   const venues = new Map<OutcomeId, VenuePosition>()
   const differences: Difference[] = []
@@ -62,7 +59,7 @@ export function* reconcile(
   return differences
 }
 
-/** A position that was closed and opened again is listed twice by the venue. The open one is used. */
+/** The venue lists a position that was closed and opened again twice. The open one is used. */
 function putPosition(venues: Map<OutcomeId, VenuePosition>, position: VenuePosition): void {
   if (position.isClosed && venues.has(position.token)) return
   venues.set(position.token, position)
@@ -79,7 +76,7 @@ function addMissing(
 
 function addCompared(own: PnlPosition, venue: VenuePosition, to: Difference[]): void {
   const { token, market } = own
-  // A loss is realised here at the resolution, but at the venue at the redemption.
+  // A loss is realised locally at the resolution, but at the venue at the redemption.
   const realized = venue.isClosed ? own.realized : own.realized + own.lost
   const roundingUsd = Math.ceil(
     (Math.max(own.bought, venue.bought) / CONTRACT_MICROS) * ROUNDING_MICROS,

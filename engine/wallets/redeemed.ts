@@ -1,4 +1,4 @@
-// Determines which contracts a redemption redeems: those of the named token, else as many as its dollars imply.
+// Determines which contracts a redemption redeems: the contracts of the named token, else as many as its dollars imply.
 
 import { MICROS } from '../units.ts'
 import type { WalletEvent } from '../wallet.ts'
@@ -7,7 +7,7 @@ import { shareOf } from './ratio.ts'
 
 interface Redeemed {
   readonly position: Position
-  /** Number of contracts, including written-off ones. */
+  /** Number of contracts, including written-off contracts. */
   readonly size: number
   /** Whether another outcome may have been redeemed instead. */
   readonly isGuess?: true
@@ -37,8 +37,8 @@ export function redeemedPositions(
 }
 
 /**
- * For outcomes that pay more than `usd`: the contracts that `usd` pays for, of the first outcome with
- * enough of them, else of one outcome after the other.
+ * For outcomes that pay more than `usd`: the contracts that `usd` pays for. They are of the first outcome with enough
+ * contracts, else of several outcomes in order.
  */
 function partly(
   market: HeldMarket,
@@ -60,12 +60,12 @@ function partly(
 }
 
 /**
- * Which contracts a redemption redeems for how many dollars where the payout is unknown.
- * - With a token, the dollars are those of that token.
- * - Without a token, if the dollars equal the holdings of one outcome, that outcome won.
- * - If only one outcome's holdings exceed the dollars, as many of its contracts were redeemed.
- * - Otherwise the dollars are divided in proportion to the holdings, at most a dollar each.
- * - Without dollars and with several outcomes, the redeemed outcome is unknown, so all stay.
+ * Estimates which contracts a redemption redeems, and for how many dollars, if the payout is unknown.
+ * - If the event names a token, only contracts of this token are redeemed, for at most a dollar each.
+ * - If the dollars equal the holdings of one outcome, this outcome won.
+ * - If only one outcome's holdings exceed the dollars, a contract of this outcome is redeemed per dollar.
+ * - Otherwise the dollars are divided in proportion to the holdings, at most a dollar per contract.
+ * - Without dollars and with several outcomes, the redeemed outcome is unknown, so nothing is removed.
  *
  * In the last three cases costs become unknown.
  */

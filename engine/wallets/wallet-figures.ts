@@ -1,42 +1,40 @@
-// Results of a PnL state, by position, in total and by time range. In micro-dollars and micro-contracts.
+// Results of a P&L state, by position, in total and by time range. In micro-dollars and micro-contracts.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import type { SizeMicros, TimeMs, UsdMicros } from '../units.ts'
 
-/** A current or former position in one token. */
 export interface PositionFigures {
   readonly token: OutcomeId
   readonly market: NativeMarketId
   /** −1 while the market's outcomes are unknown. */
   readonly outcomeIndex: number
-  /** Contracts that the wallet holds, including worthless ones of a resolved market. */
+  /** Contracts that the wallet holds, including worthless contracts of a resolved market. */
   readonly balance: SizeMicros
-  /** The part of `balance` whose cost is not realised. 0 for a loser of a resolved market. */
+  /** The part of `balance` whose cost is not realised. 0 for a losing position of a resolved market. */
   readonly amount: SizeMicros
   /** Cost of `amount`. Negative if a conversion returned more than it cost. */
   readonly cost: UsdMicros
   readonly realized: UsdMicros
   /**
-   * Lifetime contracts and dollars of buys, splits and incoming conversions. `sold` and `soldUsd` are those of sells,
-   * merges, redemptions and outgoing conversions, which count at cost. If all costs are known, cost = boughtUsd −
-   * soldUsd + realized.
+   * Lifetime contracts and dollars of buys, splits and incoming conversions. `sold` and `soldUsd` are of sells, merges,
+   * redemptions and outgoing conversions, which count at cost. If all costs are known, cost = boughtUsd − soldUsd +
+   * realized.
    */
   readonly bought: SizeMicros
   readonly boughtUsd: UsdMicros
   readonly sold: SizeMicros
   readonly soldUsd: UsdMicros
   readonly fees: UsdMicros
-  /** Time of the first event. `updatedAtMs`: time of the last event, or of the write-off if that is later. */
+  /** Time of the first event. `updatedAtMs`: time of the last event, or of the write-off if the write-off is later. */
   readonly openedAtMs: TimeMs
   readonly updatedAtMs: TimeMs
   /** False if a part of the cost is unknown, for instance after a sale of more contracts than were known to be held. */
   readonly isCostKnown: boolean
 }
 
-/** A position with the additional data for a comparison with the venue. */
 export interface PnlPosition extends PositionFigures {
   /**
-   * Cost of the worthless contracts in `balance`. Since the market's resolution `realized` includes this loss, although
+   * Cost of the worthless contracts in `balance`. `realized` includes this loss since the market's resolution, although
    * the contracts are not redeemed.
    */
   readonly lost: UsdMicros
@@ -47,9 +45,8 @@ export interface RangeFigures {
   readonly realized: UsdMicros
   /** Dollars of buys and sells, without fees. */
   readonly volume: UsdMicros
-  /** The number of fills. */
   readonly trades: number
-  /** Fees, which were paid in addition to the dollars of fills. */
+  /** Fees that were paid in addition to the dollars of fills. */
   readonly fees: UsdMicros
   /** Rewards, rebates and yield. */
   readonly income: UsdMicros
@@ -72,7 +69,7 @@ export interface HourFigures extends RangeFigures {
 
 export interface WalletTotals extends RangeFigures {
   readonly markets: number
-  /** Markets without an open position and with realised PnL after fees above 0. `losses`: below 0. */
+  /** Markets without an open position and with realised P&L after fees above 0. `losses`: below 0. */
   readonly wins: number
   readonly losses: number
   readonly splits: number
@@ -80,23 +77,25 @@ export interface WalletTotals extends RangeFigures {
   readonly redemptions: number
   /** Number of conversions. Each may name several markets. */
   readonly conversions: number
-  /** Number of combo events. No figure except `comboRealized` includes them. */
+  /** Number of combo events. Only `comboRealized` includes them. */
   readonly comboEvents: number
   /**
-   * Receipts from combos less payments for them, fees included. Null while combo contracts are held, or if their number
-   * is unknown.
+   * Receipts from combos minus payments for combos, fees included. Null while combo contracts are held, or if their
+   * number is unknown.
    */
   readonly comboRealized: UsdMicros | null
-  /** Times of the first and the last fill. Null: there was none. */
+  /** Times of the first and the last fill. Null: the wallet has no fill. */
   readonly firstTradeMs: TimeMs | null
   readonly lastTradeMs: TimeMs | null
 }
 
 export type PnlGranularity = 'day' | 'week' | 'month' | 'all'
 
-/** Realised PnL of one step of a series (UTC days, ISO weeks, months), and the cumulative sum at its end. */
 export interface PnlPoint {
-  /** The start of the step. With granularity `all`, each moment at which something was realised. */
+  /**
+   * The start of the step (UTC day, ISO week, month). With granularity `all`, each moment at which something was
+   * realised.
+   */
   readonly timeMs: TimeMs
   readonly realized: UsdMicros
   readonly toDate: UsdMicros

@@ -1,4 +1,4 @@
-// Messages to and from the wallet thread, and the code that runs a task there.
+// Messages to and from the wallet thread, and the code that runs a task in the thread.
 
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'
@@ -6,19 +6,19 @@ import { unpackBlock } from './ledger-block.ts'
 import { PnlState } from './pnl-state.ts'
 
 /**
- * Advances a PnL state by blocks of events in order. All bytes are transferred, so the sender's arrays are empty
+ * Advances a P&L state by blocks of events in order. All bytes are transferred, so the sender's arrays are empty
  * afterwards.
  */
 export interface WalletTask {
-  /** The packed PnL state to advance. Null: the blocks begin with the wallet's first event. */
+  /** The packed P&L state to advance. Null: the blocks begin with the wallet's first event. */
   readonly base: Uint8Array | null
   readonly blocks: readonly Uint8Array[]
-  /** Known facts of markets, also of those that the base holds and that have been resolved. */
+  /** Known facts of markets, including markets of the base that have been resolved since. */
   readonly markets: readonly WalletMarket[]
 }
 
 /**
- * The packed PnL state. `rebuild`: the base is damaged or lacks facts, so the task must be run again without it and
+ * The packed P&L state. `rebuild`: the base is damaged or lacks facts, so the task must be run again without it and
  * with all blocks. `damaged`: a block is damaged.
  */
 export type WalletResult = Uint8Array<ArrayBuffer> | 'rebuild' | 'damaged'
@@ -42,6 +42,6 @@ export function runWalletTask(task: WalletTask): WalletResult {
     }
   }
   for (const market of task.markets) if (pnlState.resolve(market) === 'rebuild') isStale = true
-  // The task had no base and all blocks, so a rebuild would have the same result.
+  // Without a base, the task had all blocks, so a rebuild would have the same result.
   return isStale && task.base !== null ? 'rebuild' : pnlState.pack()
 }

@@ -1,5 +1,3 @@
-// Computes PnL states of wallets in a worker thread, one task after the other.
-
 import { openPool } from '../pool.ts'
 import { isWalletResult, type WalletResult, type WalletTask } from './wallet-task.ts'
 
@@ -14,10 +12,10 @@ export interface WalletPort {
 
 /** Time limit of a task. A hundred thousand fills take about 200 ms on an idle core. */
 const TIMEOUT_MS = 60_000
-/** Maximum waiting tasks. Further ones are rejected. */
+/** Maximum waiting tasks. Further tasks are rejected. */
 const QUEUE_MAX = 16
 
-/** The first task starts the thread. It ends after half a minute without a task. */
+/** The first task starts the thread. The thread ends after half a minute without a task. */
 export function openWalletThread(): WalletPort {
   const pool = openPool<WalletTask, WalletResult>({
     worker: new URL('./worker.ts', import.meta.url),
@@ -41,7 +39,7 @@ export function openWalletThread(): WalletPort {
   }
 }
 
-/** Returns bytes that can be transferred: the given ones if they own their buffer, else a copy. */
+/** Returns bytes that can be transferred: the given bytes if they own their buffer, else a copy. */
 function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

@@ -8,27 +8,26 @@ import { shareOf } from './ratio.ts'
 
 /** From this time on, fees are dollars in addition to the price. */
 const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
-/** From this time on, all markets with fees withhold contracts. Before, only markets with another exponent did. */
+/** From this time on, all markets with fees withhold contracts. Earlier, only markets with another exponent did. */
 const RULE_SINCE_MS = Date.UTC(2026, 2, 30)
 /** Before this time no market had fees. */
 const FEES_SINCE_MS = Date.UTC(2026, 0, 5)
 
-/** The part of a fill that the wallet did not receive. */
 interface Withheld {
-  /** In micro-contracts. */
+  /** The part of a fill that the wallet did not receive, in micro-contracts. */
   readonly size: number
-  /** Value at the fill's price, in micro-dollars. */
+  /** Value of the withheld contracts at the fill's price, in micro-dollars. */
   readonly fee: number
   /**
-   * Why the part is uncertain. `fee`: the market's fee is unknown. `rule`: the wallet's side or the rule of that time
-   * is unknown.
+   * Why the withheld part is uncertain. `fee`: the market's fee is unknown. `rule`: the wallet's side or the rule of
+   * that time is unknown.
    */
   readonly unknownPart: 'fee' | 'rule' | null
 }
 
 const NOTHING: Withheld = { size: 0, fee: 0, unknownPart: null }
 
-/** Computes the withheld part of a fill. `facts`: those of its market; null if unknown. */
+/** `facts`: the facts of the event's market. Null if unknown. */
 export function withheldOf(event: WalletEvent, facts: WalletMarket | null): Withheld {
   const { kind, timeMs, role, fee } = event
   if (timeMs >= DOLLARS_SINCE_MS || timeMs < FEES_SINCE_MS) return NOTHING

@@ -1,5 +1,5 @@
-// Describes the outcome of a call to the webhook's owner: a failure reason, or the head of the response. Error messages
-// of Node are never shown, because they contain addresses.
+// Describes the outcome of a call to the webhook's owner. Error messages of Node are never shown, because they contain
+// addresses.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TimeMs } from '../units.ts'
@@ -43,7 +43,6 @@ export class AnswerHead {
     this.#byteCount += chunk.length
   }
 
-  /** The head as far as it has been read. */
   get(): ReceiverAnswer {
     const isCut = this.#byteCount > RECORDED_BYTES_MAX
     return { headers: this.#headers, body: Buffer.concat(this.#chunks), isCut }
@@ -54,7 +53,6 @@ export function failure(reason: Failure['reason'], detail: string): Failure {
   return { kind: 'failed', reason, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) }
 }
 
-/** The failure outcome of an error in this phase. */
 export function failureOf(error: Error, phase: CallPhase): Failure {
   if (error instanceof RefusedError) return failure('refused', error.message)
   const code = codeOf(error)
@@ -67,19 +65,17 @@ export function failureOf(error: Error, phase: CallPhase): Failure {
   return failure('network', `${description}${suffix}`)
 }
 
-/** Whether the error means that the connection was closed. */
 export function isCutOff(error: Error): boolean {
   const code = codeOf(error)
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** Node's error code, such as ECONNREFUSED; null if the error has none. */
 function codeOf(error: Error): string | null {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return CODE.test(code) ? code : null
 }
 
-/** The metric label `outcome`: the class of the status, or the failure reason. */
+/** The class of the status, or the failure reason. */
 export function outcomeLabel(outcome: PostOutcome): OutcomeLabel {
   if (outcome.kind === 'failed') return outcome.reason
   const { status } = outcome

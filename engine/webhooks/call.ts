@@ -1,5 +1,4 @@
-// One POST: connects, checks the peer's address, sends the request, reads the status and discards the body. It ends
-// once, within its time limits.
+// One POST: connects, checks the peer's address, sends the request, reads the status and discards the body.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -22,7 +21,7 @@ import type { ReceiverAgents } from './receiver-agents.ts'
 const CONNECT_MS = 5_000
 /** Time limit from the start to the status. */
 const TOTAL_MS = 15_000
-/** Time limit of the rest of the response, after the status. */
+/** Time limit of the remaining response after the status. */
 const BODY_MS = 1_000
 const ANSWER_BYTES_MAX = 65_536
 const HEADER_BYTES_MAX = 16_384
@@ -50,14 +49,13 @@ export class Call {
   #head: AnswerHead | null = null
   #isEnded = false
 
-  /** `url` must come from `readTargetUrl`. */
+  /** `url` must be a result of `readTargetUrl`. */
   constructor(url: string, post: PostRequest, parts: CallParts) {
     this.#url = new URL(url)
     this.#post = post
     this.#parts = parts
   }
 
-  /** Starts the call. The outcome is reported in a later event-loop tick. */
   start(): void {
     const { clock } = this.#parts
     this.#stopConnectTimer = clock.after(CONNECT_MS, () =>
@@ -72,7 +70,7 @@ export class Call {
     this.#try(false)
   }
 
-  /** Aborts the call. Does nothing if it has ended. */
+  /** Does nothing if the call has ended. */
   abort(): void {
     this.#end(this.#answer ?? failure('aborted', 'ended before an answer'))
   }
@@ -106,8 +104,8 @@ export class Call {
     if (this.#isEnded) return void request.destroy()
     if (!socket.connecting) return this.#send(request, socket)
     const isTls = this.#url.protocol === 'https:'
-    // This listener runs before the one that begins the TLS handshake, so a forbidden address does not even receive a
-    // handshake.
+    // This listener runs before the listener that begins the TLS handshake, so a forbidden address does not even
+    // receive a handshake.
     socket.prependOnceListener('connect', () => {
       if (!this.#isAllowedAddress(socket)) return this.#refuse()
       this.#phase = 'securing'

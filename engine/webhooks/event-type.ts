@@ -1,5 +1,5 @@
-// The interface of an event type: which updates cause an event, the facts that filters test, and the parts of its id.
-// The types themselves are in http/webhooks/types, because they write API records.
+// The interface of an event type. The event types themselves are in http/webhooks/types, because they write API
+// records.
 
 import type { GapUpdate, StatusUpdate, TradeSide, Update } from '../events.ts'
 import type { WebhookId } from '../ids.ts'
@@ -13,7 +13,6 @@ type Unstamped<U> = U extends unknown ? Omit<U, 'offset' | 'seq'> : never
 /** An update that may cause an event, including stored rows that were never published. */
 export type EventUpdate = Unstamped<Exclude<Update, StatusUpdate | GapUpdate>>
 
-/** A test event that the owner of a webhook requested. */
 interface TestRequest {
   readonly kind: 'test'
   readonly webhook: WebhookId
@@ -26,23 +25,21 @@ export type EventCause = EventUpdate | TestRequest
 export interface Happening {
   /** The market whose id, venue, event slug and category filters test. */
   readonly market: MarketRef
-  /** Event slug and category at the time of the event, if they may differ from the catalogue's. */
+  /** Event slug and category at the time of the event. Null: equal to the catalogue's. */
   readonly labels: { readonly eventSlug: string | null; readonly category: string | null } | null
   /** Known makers and takers in lower case. */
   readonly wallets: readonly string[]
-  /** In lower case. */
   readonly taker: string | null
   readonly usd: UsdMicros | null
   /** The taker's side, in terms of the market's first outcome. */
   readonly side: TradeSide | null
   /** The taker's side, of the traded outcome. */
   readonly takerSide: TradeSide | null
-  /** The price, for types that compare prices; null for other types. */
+  /** The price, for types that compare prices. Null for other types. */
   readonly price: PriceMicros | null
-  /** The highest figures of an opportunity so far; null for other types. */
   readonly peak: OpportunityPeak | null
   /**
-   * The peak before this update. A webhook whose filters it already passed has the event already. Null: the event does
+   * The peak before this update. A webhook whose filters accepted this peak already has the event. Null: the event does
    * not depend on a peak.
    */
   readonly previousPeak: OpportunityPeak | null
@@ -50,22 +47,21 @@ export interface Happening {
   readonly originMs: TimeMs
   /**
    * Parts that identify the event together with the type's name. The same event always has the same parts. For types
-   * that compare prices, the webhook, the market and both prices are added before them. Only the last part may contain
-   * a `|`.
+   * that compare prices, the webhook, the market and both prices precede them. Only the last part may contain a `|`.
    */
   idParts(): readonly string[]
 }
 
 export interface EventType {
-  /** `noun.verb`: the name in a webhook's registration, and `type` of what is posted. */
+  /** `noun.verb`: the name in a webhook's registration, and `type` of the body. */
   readonly name: WebhookEventType
   /** The kinds of updates for which {@link EventType.happenings} is called. */
   readonly updateKinds: readonly Update['kind'][]
   /** Default of `minUsd`. Null: no minimum. */
   readonly minUsdDefault: UsdMicros | null
   /**
-   * Whether the type compares prices with the one last sent to a webhook. At most one type may, because the outbox
-   * stores one price per webhook and market.
+   * Whether the type compares prices with the last price that was sent to a webhook. At most one type may, because the
+   * outbox stores one price per webhook and market.
    */
   readonly comparesPrice: boolean
   /** Whether a filter is required, because events are frequent. Higher tiers are exempt. */
@@ -78,7 +74,6 @@ export interface EventType {
   happenings(update: EventUpdate): readonly Happening[]
 }
 
-/** The event types, and the function that writes bodies, as the API server provides them. */
 export interface WebhookBodies {
   readonly types: readonly EventType[]
   /**

@@ -1,4 +1,4 @@
-// Whether an event passes a webhook's filters. If the event lacks a fact, it fails the filter on that fact.
+// An event that lacks a fact fails every filter on the fact.
 
 import type { VenueKey } from '../ids.ts'
 import type { OpportunityPeak } from '../opportunity.ts'
@@ -9,7 +9,7 @@ import type { WebhookFilters } from './webhook.ts'
 /** Default of `minChange`: 5 cents. */
 export const minChangeDefault: PriceMicros = priceMicros(50_000)
 
-/** The facts that filters test. Null: the event has no such fact. */
+/** Null: the event has no such fact. */
 export interface EventFacts
   extends Pick<
     Happening,
@@ -23,13 +23,9 @@ export interface EventFacts
   readonly category: string | null
 }
 
-/** The properties of an event type that filters use. */
 type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isManual'>
 
-/**
- * Whether an event with these facts passes all filters. Bounds are inclusive. Manual events always pass. Does not check
- * whether the webhook has the event's type.
- */
+/** Bounds are inclusive. Manual events always pass. Does not check whether the webhook has the event's type. */
 export function matchesFilters(
   filters: WebhookFilters,
   type: FilterRules,
@@ -67,7 +63,6 @@ function meetsMinimums(
   return profit >= (minProfit ?? 0) && edge >= (minEdge ?? 0) / MICROS && ageMs >= (minAgeMs ?? 0)
 }
 
-/** Compares texts case-insensitively. */
 function isAmong(fact: string | null, wanted: readonly string[] | null): boolean {
   if (wanted === null) return true
   if (fact === null) return false

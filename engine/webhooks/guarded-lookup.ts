@@ -25,7 +25,7 @@ const ADDRESSES_TRIED_MAX = 4
 
 /**
  * Queries the machine's DNS servers directly, because getaddrinfo would block threads that commit to the disk. The
- * hosts file is not read. localhost and names below it are loopback (RFC 6761), if the policy allows that.
+ * hosts file is not read. localhost and its subdomains are loopback (RFC 6761), if the policy allows loopback.
  */
 export class NameServers {
   readonly #resolver = new Resolver({ timeout: DNS_MS, tries: DNS_TRIES })
@@ -43,13 +43,12 @@ export class NameServers {
     ]
   }
 
-  /** Cancels all pending queries. */
   stop(): void {
     this.#resolver.cancel()
   }
 }
 
-/** Returns a `lookup` function for sockets. It fails with RefusedError if an address of the name is not public. */
+/** The lookup fails with RefusedError if an address of the name is not public. */
 export function guardedLookup(addressesOf: AddressesOf, allowsPrivate: boolean): LookupFunction {
   const find = async (host: string) => {
     const addresses = await addressesOf(host)
@@ -65,7 +64,7 @@ export function guardedLookup(addressesOf: AddressesOf, allowsPrivate: boolean):
   }
   return (host, options, callback) => {
     find(host).then(
-      // With autoSelectFamily the socket asks for all addresses and tries one after the other.
+      // With autoSelectFamily the socket requests all addresses and tries them in sequence.
       ({ first, found }) => {
         if (options.all === true) callback(null, found)
         else callback(null, first.address, first.family)

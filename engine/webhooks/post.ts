@@ -1,5 +1,4 @@
-// The interface through which deliveries call receivers. engine/webhooks/caller.ts implements it; tests have their own
-// implementation.
+// The interface through which deliveries call receivers. engine/webhooks/caller.ts implements it.
 
 import type { ReceiverAnswer } from './webhook.ts'
 
@@ -9,12 +8,11 @@ export const POST_HEADERS = {
   'user-agent': 'Twinbook-Webhooks/1',
 } as const
 
-/** The outcome of one POST. */
 export type PostOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** The wait that `Retry-After` requests, in ms from now, 0..86,400,000. Null: none. */
+      /** The delay that `Retry-After` requests, in ms from now, 0..86,400,000. Null: none. */
       readonly retryAfterMs: number | null
       /** The part of the response that is stored for the webhook's owner. */
       readonly answer?: ReceiverAnswer

@@ -1,5 +1,5 @@
-// Whether an IP address is on the public internet. Excludes all ranges of the IANA special-purpose registries (RFC 6890
-// and its updates) and the internal services of clouds.
+// Excludes all ranges of the IANA special-purpose registries (RFC 6890 and its updates) and the internal services of
+// clouds.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
@@ -26,7 +26,7 @@ const NOT_PUBLIC_V4: readonly (readonly [network: string, bits: number])[] = [
 /** The only publicly allocated IPv6 range. Mapped, compatible and translated IPv4 addresses are outside it. */
 const GLOBAL_V6: readonly [network: string, bits: number] = ['2000::', 3]
 const NOT_PUBLIC_V6: readonly (readonly [network: string, bits: number])[] = [
-  // Protocol assignments, including Teredo. These and 6to4 (below) can embed an IPv4 address.
+  // Protocol assignments, including Teredo. Teredo and 6to4 addresses can embed an IPv4 address.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],

@@ -5,14 +5,14 @@ import { Agent as HttpAgent } from 'node:http'
 import { type AgentOptions, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 
-/** Maximum idle connections to all receivers. If it is reached, connections that become idle are closed. */
+/** Maximum idle connections to all receivers. Further idle connections are closed. */
 const IDLE_SOCKETS_MAX = 256
-/** Idle connections are closed after this time. Most receivers close them later, after 5 s or more. */
+/** Idle connections are closed after this time. Most receivers close them later. */
 const IDLE_MS = 4_000
 /** Timeout per address if a name has several. Node's default of 250 ms is too short for distant receivers. */
 const ADDRESS_MS = 1_000
 
-/** Node separates connections by host, port and TLS, so no origin uses those of another. */
+/** Node separates connections by host, port and TLS, so origins never share a connection. */
 export class ReceiverAgents {
   readonly #pooled: { readonly http: HttpAgent; readonly https: HttpsAgent }
   readonly #fresh: { readonly http: HttpAgent; readonly https: HttpsAgent }
@@ -58,7 +58,7 @@ export class ReceiverAgents {
   }
 }
 
-/** Lets an agent keep an idle connection only if `hasCapacity`. */
+/** Lets an agent retain an idle connection only if `hasCapacity`. */
 function pooled<Pooled extends HttpAgent>(agent: Pooled, hasCapacity: () => boolean): Pooled {
   const keepSocketAlive = agent.keepSocketAlive.bind(agent)
   agent.keepSocketAlive = (socket) => hasCapacity() && keepSocketAlive(socket)

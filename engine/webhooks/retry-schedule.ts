@@ -1,14 +1,14 @@
-// Waits before retries of a failed delivery: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 %. Longer if the
+// Delays before retries of a failed delivery: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 %. Longer if the
 // receiver requests it.
 
 import type { Random } from '../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../units.ts'
 
-/** Attempts of a delivery, including the first one. */
+/** Attempts of a delivery, including the first attempt. */
 export const ATTEMPTS_MAX = 8
-/** Longest wait that `Retry-After` can cause. */
+/** Longest delay that `Retry-After` can cause. */
 export const RETRY_AFTER_MAX_MS = DAY_MS
-/** Wait after the first, second, … failure. */
+/** Delay after the first, second, … failure. */
 const WAITS_MS: readonly number[] = [
   5_000,
   30_000,
@@ -18,12 +18,12 @@ const WAITS_MS: readonly number[] = [
   6 * HOUR_MS,
   24 * HOUR_MS,
 ]
-/** Maximum random change of a wait. It spreads the retries after an outage. */
+/** Maximum random change of a delay. It spreads the retries after an outage. */
 const JITTER = 0.2
 
 /**
- * When the next attempt is due after `attempts` failures. Null: no attempt is left. `retryAfterMs`: the wait that the
- * receiver requested, which can only lengthen the wait, up to 24 h.
+ * When the next attempt is due after `attempts` failures. Null: no attempt is left. `retryAfterMs`: the delay that the
+ * receiver requested. It can only lengthen the delay, up to 24 h.
  */
 export function nextAttemptMs({
   attempts,

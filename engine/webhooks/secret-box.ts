@@ -8,7 +8,6 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts and decrypts with one key. */
 export class SecretBox {
   readonly #key: Buffer
 
@@ -44,7 +43,6 @@ export class SecretBox {
     }
   }
 
-  /** Whether `open` would succeed. */
   opens(sealed: SealedSecret, webhookId: string): boolean {
     try {
       this.open(sealed, webhookId)

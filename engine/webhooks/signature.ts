@@ -1,5 +1,4 @@
 // Signatures by Standard Webhooks 1.0.0 (symmetric, v1): secrets, and the three headers of an attempt.
-// Tests use the npm package `standardwebhooks` as the reference implementation.
 
 import { createHmac, randomBytes } from 'node:crypto'
 
@@ -21,8 +20,8 @@ export function makeSecret(): string {
 }
 
 /**
- * Whether a text is a secret: `whsec_` and the base64 of 24..64 bytes. Only canonical base64 (padded,
- * standard alphabet), because receivers' libraries disagree about other forms.
+ * Whether a text is a secret: `whsec_` and the base64 of 24..64 bytes. Only canonical base64 (padded, standard
+ * alphabet), because receivers' libraries disagree about other forms.
  */
 export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false

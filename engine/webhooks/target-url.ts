@@ -1,5 +1,5 @@
-// Validates a webhook's URL: scheme, host, port and form, after `new URL` has normalised it (2130706433,
-// 0x7f.1 and full-width digits are all 127.0.0.1). Checked at registration and at every attempt.
+// Validates a webhook's URL: scheme, host, port and form, after `new URL` has normalised it (2130706433, 0x7f.1 and
+// full-width digits are all 127.0.0.1). Checked at registration and at every attempt.
 
 import { isIPv4 } from 'node:net'
 import type { CallPolicy } from './post.ts'
@@ -10,9 +10,8 @@ const HOST_CHARACTERS_MAX = 253
 const PORT_FREE_MIN = 1_024
 
 /**
- * Ports from 1,024 on that are used by other protocols than HTTP, so that no POST reaches such a service.
- * These are the Fetch standard's bad ports, and ports of databases, queues, brokers, desktops and container
- * engines.
+ * Ports from 1,024 on that are used by protocols other than HTTP, so that no POST reaches such a service. These are the
+ * Fetch standard's bad ports, and ports of databases, queues, brokers, desktops and container engines.
  */
 const PORTS_DENIED: ReadonlySet<number> = new Set([
   1080, 1099, 1194, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379,
@@ -35,7 +34,7 @@ export function readTargetUrl(
   policy: CallPolicy,
 ): { readonly url: string } | { readonly problem: string } {
   if (text.length > URL_CHARACTERS_MAX) return { problem: TOO_LONG }
-  // The URL parser removes or replaces these characters, so the called URL would differ from the one that a person
+  // The URL parser removes or replaces these characters, so the called URL would differ from the URL that a person
   // reads.
   if (hasHiddenCharacter(text)) {
     return { problem: 'the URL must hold no spaces, control characters or backslashes' }

@@ -1,15 +1,12 @@
-// The part of the delivery capacity that the webhooks of one account share.
-
 import type { Tier } from '../accounts/account.ts'
 
 export interface WebhookShare {
   /** Average number of accepted events and of started attempts per second. */
   readonly deliveriesPerSecond: number
-  /** Maximum pending deliveries. Above it, a webhook that exceeds its part of them gets no new ones. */
+  /** Maximum pending deliveries. Above it, a webhook that exceeds its part of them gets no new deliveries. */
   readonly pendingMax: number
-  /** Maximum total body size of pending deliveries, in bytes. */
   readonly pendingBytesMax: number
-  /** Whether event types that require a filter are allowed without one. */
+  /** Whether event types that require a filter are allowed without a filter. */
   readonly mayTakeAll: boolean
 }
 
@@ -32,7 +29,7 @@ const SHARES: Readonly<Record<Tier, WebhookShare>> = {
   },
 }
 
-/** The share of an account: that of its tier, with the operator's rate if one is set. */
+/** The share of the account's tier. If the operator set a rate, the share has that rate. */
 export function webhookShareOf(account: {
   readonly tier: Tier
   readonly deliveriesPerSecond?: number | null
@@ -63,7 +60,7 @@ export class TokenLevel {
     this.#used += 1
   }
 
-  /** Time in ms after the last `at` until a whole token is available; 0 if one is. */
+  /** Time in ms after the last `at` until a whole token is available. 0 if a token is available. */
   waitMs(perSecond: number, capacity: number): number {
     return Math.max(0, Math.ceil(((this.#used + 1 - capacity - ROUNDING) * 1_000) / perSecond))
   }

@@ -1,5 +1,4 @@
-// Types of webhooks: filters, a registered webhook, one delivery of one event to one webhook. Shared by
-// storage, actors and http.
+// Types of webhooks, shared by storage, actors and http.
 
 import type { TradeSide } from '../events.ts'
 import type { AccountId, VenueKey, WebhookId } from '../ids.ts'
@@ -34,13 +33,12 @@ export interface WebhookFilters {
   readonly categories: readonly string[] | null
 }
 
-/** Why the service disabled a webhook. */
+/** Why the service disabled a webhook. 'gone': the receiver returned 410. */
 export type DisabledReason = 'gone' | 'failing'
 
 /** A stored secret: encrypted (secret-box.ts), base64. */
 export type SealedSecret = string
 
-/** A registered webhook, as stored. */
 export interface Webhook {
   readonly id: WebhookId
   /** Number of the webhook in the outbox's keys, from 1. Never reused. */
@@ -60,7 +58,7 @@ export interface Webhook {
   readonly isVerified: boolean
   readonly createdAtMs: TimeMs
   readonly secret: SealedSecret
-  /** Earlier secrets, newest first. Each also signs until it expires. */
+  /** Earlier secrets, newest first. Each secret also signs until it expires. */
   readonly previousSecrets: readonly PreviousSecret[]
 }
 
@@ -79,7 +77,7 @@ export const webhookNumber = (value: number): WebhookNumber => value as WebhookN
  * - 'pending': an attempt is due or under way.
  * - 'delivered': a 2xx arrived.
  * - 'exhausted': every attempt failed.
- * - 'dropped': abandoned before that (too old, too many, disabled for long).
+ * - 'dropped': abandoned with attempts left (too old, too many, or disabled for long).
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'dropped'
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
@@ -89,11 +87,10 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
   'dropped',
 ]
 
-/** The outcome of the last attempt. */
 export interface AttemptOutcome {
   readonly atMs: TimeMs
   readonly durationMs: number
-  /** The receiver's status code; null if there was no response. */
+  /** The receiver's status code. Null if there was no response. */
   readonly status: number | null
   /** At most 200 characters. Null after a 2xx. */
   readonly error: string | null
@@ -119,13 +116,12 @@ export interface Delivery {
   readonly eventType: WebhookEventType
   readonly createdAtMs: TimeMs
   readonly status: DeliveryStatus
-  /** Time of the next attempt; null if there is none. */
+  /** Time of the next attempt. Null if there is none. */
   readonly dueAtMs: TimeMs | null
   readonly attempts: number
   readonly last: AttemptOutcome | null
 }
 
-/** A delivery with its body: the same bytes at every attempt. */
 export interface StoredDelivery extends Delivery {
   readonly body: Uint8Array
 }

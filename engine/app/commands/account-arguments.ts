@@ -1,5 +1,3 @@
-// Parses the arguments of `npm run account` into a command of the admin socket.
-
 import { TIER_NAMES, TIERS } from '../../accounts/account.ts'
 import type { AdminRequest } from '../../admin/admin-socket.ts'
 import { type Arguments, UsageError } from '../../process/command-line.ts'

@@ -1,7 +1,5 @@
-// `npm run account -- ACTION`: lists accounts, sets their tiers, disables, enables, logs out and deletes
-// them. Sends the command over the socket of the engine that holds the data folder. Without an engine it
-// opens the folder itself. Exit codes: 0 done, 1 rejected or not possible now, 2 for an invalid request or
-// setting.
+// `npm run account -- ACTION`. Sends the command to the running engine over the admin socket. Without an engine it
+// opens the data folder itself.
 
 import { existsSync } from 'node:fs'
 import { accountHandlers, type WebhooksOf } from '../../../actors/accounts/account-commands.ts'
@@ -23,13 +21,12 @@ import type { WebhookNumber } from '../../webhooks/webhook.ts'
 import { ACCOUNT_COMMAND, readAccountRequest } from './account-arguments.ts'
 import { runCommand } from './run-command.ts'
 
-/** Time to wait for an engine that starts or stops, which holds the folder without a socket. */
+/** Time to wait for an engine that starts or stops: it holds the folder but has no socket. */
 const WAIT_MS_MAX = 5_000
 const POLL_MS = 100
 
 type SendCommand = (command: string, request: AdminRequest) => Promise<unknown>
 
-/** Runs `action` on the running engine, or on the data folder if no engine runs. */
 async function withAccounts(
   dataDir: string,
   action: (send: SendCommand) => Promise<void>,
@@ -77,11 +74,11 @@ async function withFolder(
   }
 }
 
-/** Removes the webhooks of a deleted account. No engine runs that would remove them. */
+/** Without a running engine, nothing else removes the webhooks of a deleted account. */
 function removeWebhooks(storage: Storage, account: AccountId, reason: DeactivationReason): void {
   if (reason !== 'deleted') return
   for (const webhook of [...storage.webhooks.all()]) {
-    // Awaited together with the removal of the account, which follows in the same transaction.
+    // The following removal of the account waits for the same commit and reports its failure.
     if (webhook.accountId === account) storage.webhooks.remove(webhook).catch(() => undefined)
   }
 }
@@ -99,14 +96,13 @@ const HEADINGS = [
   ...['webhooks', 'pending', 'throttled', 'requests now', 'streams now'],
 ]
 
-/** The table cells of an account, as actors/accounts/account-commands.ts returns it. */
 function cells(row: unknown): readonly string[] {
   if (!isRecord(row) || typeof row.created_at !== 'number') {
     throw new Error('the answer is no account')
   }
   const since = new Date(row.created_at * 1_000).toISOString().slice(0, 10)
   return [
-    // An e-mail may contain terminal control characters.
+    // An e-mail address may contain terminal control characters.
     String(row.email).replace(/[\p{C}]/gu, '?'),
     ...[row.tier, row.requests_per_minute, row.sockets, row.keys].map(String),
     ...[row.is_disabled === true ? 'disabled' : 'active', since],

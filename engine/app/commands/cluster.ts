@@ -1,5 +1,5 @@
-// `npm run cluster`: runs a trial cluster on this machine until a signal: a nats-server from the PATH, one
-// engine over the simulated venues, two gateways. Their log lines are printed with their names.
+// `npm run cluster` runs a trial cluster on this machine until a signal: nats-server from the PATH, an engine with
+// simulated venues, and two gateways.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -38,13 +38,13 @@ interface Started {
   readonly child: ChildProcess
   /** Resolves to the URL of the process. Rejects with an Error if the process ends before it listens. */
   readonly url: Promise<string>
-  /** Resolves to the key of the local account, which the process prints. */
+  /** Null until the process has printed the key of the local account. */
   readonly key: () => string | null
   readonly ended: Promise<void>
 }
 
 function start(name: string, env: NodeJS.ProcessEnv): Started {
-  // Through this channel the child notices that this process has ended, and ends too.
+  // The closed channel informs the child process that this process has ended.
   const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=4', START], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -66,7 +66,7 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
   return { child, url, key: () => key, ended }
 }
 
-/** All processes share the secret that signs tokens. Each role has its own user of NATS. */
+/** All processes share the secret that signs tokens. Each role has its own NATS user. */
 function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): NodeJS.ProcessEnv {
   const storedSecrets = loadSecrets(config.dataDir)
   return {
@@ -78,7 +78,7 @@ function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): 
   }
 }
 
-/** Detects that npm was killed. No signal arrives then, but the parent process id changes. */
+/** npm sends no signal if it is killed, but the parent process id changes. */
 function onNpmKilled(action: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
@@ -90,7 +90,7 @@ function onNpmKilled(action: () => void): void {
 async function main(): Promise<void> {
   if (!hasNats()) throw new Error(GET_NATS)
   const config = loadConfig({ ...process.env, ROLE: 'all' })
-  // Only the user may read the files of nats-server, as those of the engine.
+  // Only the user may read the files of nats-server.
   process.umask(0o077)
   const stopping = new Promise<void>((stop) => {
     process.on('SIGINT', () => stop())
@@ -131,7 +131,7 @@ async function main(): Promise<void> {
     )
     await Promise.race([stopping, ...failed])
   } finally {
-    // Stops the gateways first, then the engine, then the server.
+    // The gateways stop before the engine, and the engine before the server.
     for (const { child, ended } of [...running].reverse()) {
       child.kill('SIGTERM')
       await ended

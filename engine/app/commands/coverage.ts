@@ -1,5 +1,4 @@
-// `npm run coverage [-- POLICY]`: shows which markets have live books, or sets the policy of a running engine. Exit
-// codes: 0 done, 1 rejected or not possible now, 2 an invalid request.
+// `npm run coverage [-- POLICY]` shows which markets have live books, or sets the policy of a running engine.
 
 import { COVERAGE_ACCEPTS } from '../../coverage-policy.ts'
 import { isRecord } from '../../json-record.ts'

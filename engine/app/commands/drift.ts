@@ -1,6 +1,5 @@
-// `npm run drift`: checks the configured venues once for fields and values that the code does not know.
-// Reads their catalogues and prints a table, with each market that cannot be parsed and why. Does not use a
-// running engine, whose own table also covers its sockets: `drift` in /health.
+// `npm run drift` reads the catalogues of the configured venues once and reports unknown fields and values. It does not
+// use a running engine. The engine reports drift in /health, which also covers its sockets.
 
 import { systemClock } from '../../clock.ts'
 import { loadConfig } from '../../config.ts'
@@ -48,7 +47,6 @@ async function main(): Promise<number> {
   }
 }
 
-/** Reads both venues concurrently, because each has its own rate limit. */
 async function readReports(
   addresses: VenueAddresses,
   nameOf: (key: VenueKey) => string,

@@ -1,5 +1,4 @@
-// Reads the rows of a dump: JSON lines, a JSON array, or an object that contains an array, plain or gzipped. Files of
-// JSON lines are read as a stream.
+// Reads the rows of a dump: JSON lines, a JSON array, or an object that contains an array, plain or gzipped.
 
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -13,10 +12,9 @@ import { type LabelledPair, labelledPairOf } from '../../matching/offline/labell
 import { type Arguments, type Progress, UsageError } from '../../process/command-line.ts'
 import { PAIRED_VENUES } from '../../venues/venues.ts'
 
-/** Names of the fields in which a venue's response has its rows. */
 const LISTS = ['events', 'markets', 'data', 'rows']
 
-/** Yields the rows in order; null for a line that is not JSON. Throws errors of the file system. */
+/** Yields the rows in order, and null for a line that is not JSON. Throws file system errors. */
 export async function* dumpRows(file: string): AsyncIterable<unknown> {
   const isZipped = hasGzipMark(file)
   const source = createReadStream(file)
@@ -37,28 +35,24 @@ export async function* dumpRows(file: string): AsyncIterable<unknown> {
   }
 }
 
-/** Returns all rows of a file. Throws errors of the file system. */
 async function rowsOf(file: string): Promise<readonly unknown[]> {
   const rows: unknown[] = []
   for await (const row of dumpRows(file)) rows.push(row)
   return rows
 }
 
-/** Default files of labelled pairs for evaluation and training, under SHARED_DATA. */
 const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
-/** Name of the option for other files. */
 export const PAIRS_OPTION = {
   takes: 'FILE',
   means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
   isMany: true,
 } as const
 
-/** The path of a recorded file under SHARED_DATA, or beside the repository. */
 export function sharedFile(name: string): string {
   return join(process.env.SHARED_DATA ?? '../shared/data', name)
 }
 
-/** The encoder of MATCH_ENCODER_DIR; null if the variable is unset. Throws UsageError for an unusable one. */
+/** The encoder of MATCH_ENCODER_DIR. Null if the variable is unset. Throws UsageError for an unusable encoder. */
 export async function namedEncoder(): Promise<OpenEncoder | null> {
   const folder = process.env.MATCH_ENCODER_DIR ?? ''
   if (folder === '') return null
@@ -67,7 +61,6 @@ export async function namedEncoder(): Promise<OpenEncoder | null> {
   throw new UsageError(`MATCH_ENCODER_DIR ${opened.reason}`)
 }
 
-/** Compares the labelled pairs of `--pairs`, or of SHARED_DATA. If an encoder is configured, also compares by meaning. */
 export async function comparedPairs(
   given: Arguments<'pairs'>,
   encoded: OpenEncoder | null,
@@ -83,7 +76,7 @@ export async function comparedPairs(
   return comparePairs(pairs, encoded?.encoder)
 }
 
-/** Rows that are not labelled pairs are skipped and counted on standard error. */
+/** Skips rows that are not labelled pairs and prints their number on standard error. */
 async function labelledPairsOf(named: readonly string[]): Promise<readonly LabelledPair[]> {
   const files = named.length > 0 ? named : LABELLED.map(sharedFile)
   const pairs: LabelledPair[] = []
@@ -108,7 +101,7 @@ async function rowsOfDocument(file: string, isZipped: boolean): Promise<readonly
   return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [parsed(line) ?? null]))
 }
 
-/** The rows of `{"events": […]}`. An event has `markets` as well, but also a title. */
+/** An object with `markets` and a title is an event, not a list of rows. */
 function listOf(value: unknown): readonly unknown[] | null {
   if (typeof value !== 'object' || value === null || 'title' in value) return null
   for (const [name, list] of Object.entries(value)) {

@@ -1,6 +1,5 @@
-// `npm run eval:matching [-- --pairs FILE…]`: scores labelled pairs (JSON lines, gzip too) with the
-// service's code and prints the accuracy: of the served model, and of models trained without the pair's
-// event, kind of question or source.
+// `npm run eval:matching [-- --pairs FILE…]` scores labelled pairs with the service's code. It prints the accuracy of
+// the served model, and of models trained without the pair's event, kind of question or source.
 
 import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../../matching/compare/model.ts'
@@ -16,7 +15,7 @@ import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-reader.ts'
 import { runCommand } from './run-command.ts'
 
 const WORST_SHOWN = 20
-/** The split whose details are printed, and whose accuracy should be quoted. */
+/** The split whose details are printed. */
 const QUOTED = 'one kind left out'
 const COMMAND = {
   name: 'npm run eval:matching',

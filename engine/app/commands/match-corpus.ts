@@ -1,7 +1,6 @@
-// `npm run match:corpus -- --venue-a FILE… --venue-b FILE… --out FILE [--take N] [--known FILE]`: matches
-// two dumps with the service's code and writes the pairs as JSON lines, best first. Prints the result
-// counts, time and peak memory. With --known also prints how many labelled pairs that are in both dumps
-// were found.
+// `npm run match:corpus -- --venue-a FILE… --venue-b FILE… --out FILE [--take N] [--known FILE]` matches two dumps with
+// the service's code and writes the pairs as JSON lines, best first. With --known it also prints how many labelled
+// pairs were found.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -49,7 +48,6 @@ const COMMAND = {
 type Given = Arguments<keyof typeof COMMAND.options>
 
 const [FIRST, SECOND] = PAIRED_VENUES
-/** The corpus of the first or the second venue. */
 type Side = 'a' | 'b'
 
 const progress = openProgress()
@@ -113,7 +111,6 @@ function isOf(row: unknown, { handles, idFields }: VenueFacts): boolean {
   )
 }
 
-/** Uses the service's matcher, or that of MATCH_ENCODER_DIR. */
 async function matchSides(a: VenueSubjects, b: VenueSubjects): Promise<CorpusMatches> {
   const encoded = await namedEncoder()
   if (encoded === null) return finishShowing(matchCorpus(a, b, DEFAULT_SCORER))
@@ -124,7 +121,6 @@ async function matchSides(a: VenueSubjects, b: VenueSubjects): Promise<CorpusMat
   return finishShowing(matchCorpus(a, b, encodedScorer(encoded)))
 }
 
-/** Runs all steps and displays how many were done. */
 function finishShowing<Result>(work: SlicedWork<Result>): Result {
   for (let count = 1; ; count += 1) {
     const { done, value } = work.next()
@@ -156,7 +152,10 @@ function shown(subject: MatchMarket | MatchEvent): Record<string, string> {
   return { key, handle, title, subtitle }
 }
 
-/** For labelled pairs with both sides in the dumps: how many same and how many different ones were found. */
+/**
+ * Counts how many labelled pairs of both kinds, same and different, were found. Ignores labelled pairs that the dumps
+ * do not contain.
+ */
 async function printLabelledCounts(
   file: string,
   read: Record<Side, VenueSubjects>,

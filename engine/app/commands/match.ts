@@ -1,9 +1,6 @@
-// `npm run match -- confirm|reject|forget ONE OTHER` and `npm run match -- list`: an operator's override
-// for a pair of markets, or for all pairs of two families. It takes precedence over every score. Sends the
-// command over the socket of the engine that holds the data folder, which must run. Markets are named by
-// their public ids, families by patterns. The response contains the override as it is stored. A confirmed
-// pair with opposite sides stays inverted. A market has at most one confirmed partner, so forget its pair before
-// confirming another. Exit codes: 0 done, 1 rejected or not possible now, 2 an invalid request.
+// `npm run match -- confirm|reject|forget ONE OTHER` and `npm run match -- list` manage operators' overrides for a pair
+// of markets or for two families. Markets are named by their public ids, families by patterns. The engine must run. A
+// confirmed pair with opposite sides stays inverted. A market has at most one confirmed partner.
 
 import { type Arguments, UsageError } from '../../process/command-line.ts'
 import { runCommand, sendToEngine } from './run-command.ts'

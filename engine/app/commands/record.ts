@@ -1,7 +1,5 @@
-// `npm run record -- polymarket|kalshi SECONDS [FILE]`: records the messages of a venue's sockets, with the
-// listings that a replay needs (`VENUES=replay:FILE`). VENUES=live records the real venue, VENUES=sim (the
-// default) the simulated one. Hosts and keys come from the variables of engine/config.ts. The most traded
-// open markets of the first pages are recorded.
+// `npm run record -- polymarket|kalshi SECONDS [FILE]` records the messages of a venue's sockets, and the listings that
+// a replay needs (`VENUES=replay:FILE`). It records the most traded open markets of the venue that VENUES selects.
 
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -20,7 +18,6 @@ import { runCommand } from './run-command.ts'
 
 const PROTOCOLS = VENUES.map(({ protocol }) => protocol)
 const MARKETS_RECORDED = 200
-/** Number of markets that are read to find the most traded ones. */
 const MARKETS_CRAWLED = 5_000
 const SECONDS_MAX = 86_400
 
@@ -125,7 +122,7 @@ async function record(request: Request, addresses: VenueAddresses, level: string
   process.stdout.write(`${request.file}: ${frameCount} frames, ${droppedCount} dropped\n`)
 }
 
-/** Writes the most traded open markets among the first few thousand, with their events. */
+/** Writes the most traded open markets among the first MARKETS_CRAWLED markets, with their events. */
 async function recordCatalog(
   venue: Venue,
   recorder: Recorder,
@@ -144,7 +141,7 @@ async function recordCatalog(
       AbortSignal.any([signal, enough.signal]),
     )
   } catch (error) {
-    // The crawl was aborted because enough markets were read. Other errors are rethrown.
+    // The crawl is aborted when enough markets were read.
     if (!enough.signal.aborted) throw error
   }
   open.sort((one, other) => other.volume24h - one.volume24h)

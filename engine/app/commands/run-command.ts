@@ -1,5 +1,4 @@
-// Shared by the commands: runs a command, sends a request to the running engine, and sets the exit code (0 done, 1
-// rejected or not possible now, 2 an invalid request or setting).
+// Shared code of the commands. Exit codes: 0 done, 1 rejected or not possible now, 2 an invalid request or setting.
 
 import { existsSync } from 'node:fs'
 import { connectAdmin } from '../../admin/admin-client.ts'
@@ -16,7 +15,7 @@ import {
   UsageError,
 } from '../../process/command-line.ts'
 
-/** Rejects with EngineError: UNAVAILABLE if no engine runs, else the error that the engine answers. */
+/** Rejects with the EngineError that the engine returns, or with UNAVAILABLE if no engine runs. */
 export async function sendToEngine(command: string, request: AdminRequest): Promise<unknown> {
   const client = await connectAdmin(loadConfig(process.env).dataDir, systemClock)
   if (client === null) {
@@ -33,14 +32,14 @@ export async function sendToEngine(command: string, request: AdminRequest): Prom
 }
 
 /**
- * Parses the arguments and runs a command with the settings of `.env`. Ends the process with the code that the command
- * resolves to (default 0). Prints errors as one line on standard error.
+ * Parses the arguments and runs a command with the settings of `.env`. Ends the process with the exit code that the
+ * command resolves to (default 0). Prints errors as one line on standard error.
  */
 export async function runCommand<Name extends string>(
   command: CommandSpec<Name>,
   main: (given: Arguments<Name>) => Promise<number | undefined> | Promise<void>,
 ): Promise<never> {
-  // Keeps the process alive while it waits, which clock timers do not.
+  // Clock timers do not keep the process alive.
   new MessageChannel().port1.ref()
   try {
     const given = readArguments(command, process.argv.slice(2))

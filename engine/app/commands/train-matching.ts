@@ -1,5 +1,5 @@
-// `npm run train:matching [-- --pairs FILE…]`: trains the matcher's model on labelled pairs and writes
-// engine/matching/compare/weights.json. Deterministic: reads nothing else and uses no random numbers.
+// `npm run train:matching [-- --pairs FILE…]` trains the matcher's model on labelled pairs and writes
+// engine/matching/compare/weights.json. The result is deterministic.
 
 import { writeFileSync } from 'node:fs'
 import { type Row, textOf } from '../../json-fields.ts'
@@ -20,9 +20,8 @@ import { runCommand } from './run-command.ts'
 
 const TARGET = new URL('../../matching/compare/weights.json', import.meta.url)
 const WORDS_TARGET = new URL('../../matching/understand/learned-words.json', import.meta.url)
-/** Maximum texts per family. */
 const TITLES_MAX = 40
-/** Dumps of both venues under SHARED_DATA, with a function that returns the family of a row's text. */
+/** Dumps of both venues under SHARED_DATA. Each has a function that returns the family of a row's text. */
 const DUMPS: readonly (readonly [string, (row: Row) => string])[] = [
   ['kalshi-events-to-2026-02.jsonl.gz', (row) => textOf(row, 'series_ticker')],
   ['polymarket-markets-2025-08_11.jsonl.gz', (row) => familyOf(textOf(row, 'question'))],
@@ -77,7 +76,6 @@ async function main(given: Arguments<Option>): Promise<void> {
   )
 }
 
-/** The texts of both venues' dumps under SHARED_DATA, by family. */
 async function families(): Promise<Iterable<TextFamily>> {
   const found = new Map<string, { titles: string[]; prose: string[] }>()
   for (const [name, keyOf] of DUMPS) {

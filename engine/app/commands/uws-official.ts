@@ -1,7 +1,5 @@
-// `npm run uws:official`: replaces the repack of uWebSockets.js by its authors' own build. That build
-// parses requests more strictly and is not published on npm, so the dependency becomes their git
-// repository. npm changes its files only once the installation has succeeded. Exit codes: 0 done, 1 not
-// possible now.
+// `npm run uws:official` replaces the repackaged uWebSockets.js by its authors' own build, which parses requests more
+// strictly. The authors' build is not published on npm, so the dependency becomes their git repository.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -40,7 +38,6 @@ async function main(): Promise<void> {
   throw new EngineError('UNAVAILABLE', detail)
 }
 
-/** Null on success, else the reason. */
 function install(): string | null {
   const quiet = ['--no-audit', '--no-fund', '--fetch-retries=0', '--save-exact']
   const progress = openProgress()

@@ -1,8 +1,6 @@
-// `npm run venues`: both simulated venues alone, on fixed ports, until a signal. Settings are those of
-// engine/config.ts (SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_GAPS, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S,
-// SIM_PORT, DATA_DIR, LOG_LEVEL). The private key of Kalshi key id `sim` is written to sim-kalshi.pem in
-// DATA_DIR and reused. An Ed25519 key in its place (`openssl genpkey -algorithm ed25519 -out
-// data/sim-kalshi.pem`) works as well.
+// `npm run venues` runs both simulated venues on fixed ports until a signal. The private key of Kalshi key id `sim` is
+// written to sim-kalshi.pem in DATA_DIR and reused. An Ed25519 key (`openssl genpkey -algorithm ed25519 -out
+// data/sim-kalshi.pem`) also works.
 
 import { join } from 'node:path'
 import { systemClock } from '../../clock.ts'
@@ -39,7 +37,7 @@ async function main(): Promise<void> {
     kalshiPublicKeyPem: key.publicKeyPem,
     host: '127.0.0.1',
     hasPast: true,
-    // The name contains the port, so that two such commands do not share a folder.
+    // The name contains the port, so that two of these processes do not share a folder.
     worldFolder: join(config.dataDir, `venues-world-${config.sim.port}`),
   })
   progress.end()

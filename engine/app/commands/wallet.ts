@@ -1,7 +1,5 @@
-// `npm run wallet -- ADDRESS`: prints a wallet's record and sums, a table of stored events that the venue's
-// history lacks, and a table of positions for which the venue's figures differ. Sends the command over the
-// socket of the engine that holds the data folder, which must run. A wallet that is not stored yet is
-// fetched from the venue first. Exit codes: 0 shown, 1 rejected or not possible now, 2 an invalid request.
+// `npm run wallet -- ADDRESS` prints a wallet's record, the stored events that the venue's history lacks, and the
+// positions with differing figures. The engine must run. It fetches a wallet that is not stored.
 
 import { isRecord } from '../../json-record.ts'
 import type { Arguments } from '../../process/command-line.ts'
@@ -46,7 +44,7 @@ function show(answer: unknown): void {
   process.stdout.write(`${'what'.padEnd(9)}${head}  market  token\n${lines.join('')}`)
 }
 
-/** Prints the events that the venue's history lacks, and the number of those that it added. */
+/** Prints the events that the venue's history lacks, and the number of events that the sync added. */
 function showLacking(difference: Readonly<Record<string, unknown>>): void {
   const { at, lacks, had_more, told_otherwise: different, table } = difference
   process.stdout.write(
@@ -55,7 +53,7 @@ function showLacking(difference: Readonly<Record<string, unknown>>): void {
   showEvents('lacks', table)
 }
 
-/** Prints stored events that the venue lacks: settled ones, and events after the ledger. */
+/** Prints stored events that the venue lacks: settled events, and events after the ledger. */
 function showEvents(label: 'lacks' | 'untold', table: unknown): void {
   const rows: readonly unknown[] = Array.isArray(table) ? table : []
   for (const row of rows.filter(isRecord)) {

@@ -1,12 +1,9 @@
-// Formats messages of the stream as rows of a table.
-
 import { isRecord } from '../../json-record.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 interface Column {
   readonly heading: string
-  /** Characters per cell. A longer text is cut. */
   readonly width: number
   readonly isNumber?: boolean
   readonly textOf: (data: Fields, message: Fields) => unknown
@@ -81,7 +78,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
 }
 
-/** Columns of other channels: all fields as names and values. */
+/** Other channels have one column of all fields with their names. */
 const ANY: readonly Column[] = [
   TYPE,
   {
@@ -101,12 +98,10 @@ const columnsOf = (channel: string): readonly Column[] => [
   ...(COLUMNS[channel] ?? ANY),
 ]
 
-/** The header line of a channel's table. */
 export function headingOf(channel: string): string {
   return lineOf(columnsOf(channel), ({ heading }) => heading)
 }
 
-/** Formats a message: data as a row, an interruption as a note. Null for messages that are not displayed. */
 export function rowOf(channel: string, message: unknown): string | null {
   if (!isRecord(message)) return null
   const { type, market_id: market = 'all markets', platform, state, reason } = message
@@ -137,12 +132,11 @@ function printable(value: unknown): string {
   return String(value).replace(/\p{C}/gu, '?')
 }
 
-/** A time such as `14:03:59.120`; a dash if there is none. */
+/** A time such as `14:03:59.120`. A dash if `timeMs` is not a time. */
 function clockTime(timeMs: unknown): string {
   return typeof timeMs === 'number' ? new Date(timeMs).toISOString().slice(11, 23) : '-'
 }
 
-/** The best level of a side, and the number of further levels. */
 function levels(value: unknown): string {
   const [first, ...more]: readonly unknown[] = Array.isArray(value) ? value : []
   if (!isRecord(first)) return '-'

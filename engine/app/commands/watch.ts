@@ -1,7 +1,5 @@
-// `npm run watch -- CHANNEL [MARKET_ID …]`: prints a channel of a running engine as a table, or with
-// `--json` each message as a line, as received. The client that maintains books and resumes is
-// http/client/. Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for an invalid
-// request.
+// `npm run watch -- CHANNEL [MARKET_ID …]` prints a channel of a running engine as a table, or with `--json` as
+// received messages. Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for an invalid request.
 
 import { WebSocket } from 'ws'
 import { CHANNEL_NAMES } from '../../../http/ws/channels/channels.ts'
@@ -65,14 +63,13 @@ function readRequest(given: Given): Request {
   return { url, channel, marketIds, count, isJson: given.has('json') }
 }
 
-/** Why the server rejected the command or found nothing to watch; null for other messages. */
+/** Why the server rejected the command. Null for other messages. */
 function refusalOf(text: string): string | null {
   if (text.startsWith('{"type":"error"')) return text
   const isNothing = text.startsWith('{"type":"subscribed"') && text.includes('"accepted":[]')
   return isNothing ? `no such market: ${text}` : null
 }
 
-/** Resolves to the exit code. Rejects with UsageError if there is nothing to watch. */
 function watch({ url, channel, marketIds, count, isJson }: Request): Promise<number> {
   const address = `${url.protocol.replace('ws', 'http')}//${url.host}`
   const socket = new WebSocket(url)
@@ -81,7 +78,7 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
   return new Promise((resolve, reject) => {
     const refuse = (why: string) => reject(new UsageError(why))
     const print = (line: string) => {
-      // Pauses the socket if stdout is slow, so that the engine limits this reader.
+      // The socket is paused while stdout is slow, so that the engine limits this reader.
       if (!process.stdout.write(`${line}\n`)) socket.pause()
     }
     socket.on('open', () => {
@@ -100,7 +97,7 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
       if (seen >= count) socket.close(1000)
     })
     process.stdout.on('drain', () => socket.resume())
-    // Ends without an error if the reader closes the pipe, as `| head` does.
+    // The reader of the pipe may close it at any time, as `head` does. This is no error.
     process.stdout.on('error', () => resolve(0))
     socket.on('unexpected-response', (_, response) =>
       refuse(`the engine at ${address} refused the stream with status ${response.statusCode}`),

@@ -12,7 +12,7 @@ export interface DriftReport {
   readonly isComplete: boolean
 }
 
-/** Runs the probes and reads the catalogue. Never rejects. `onMarkets` gets the number of markets so far. */
+/** Runs the probes and reads the catalogue. Never rejects. `onMarkets` receives the number of markets so far. */
 export async function readDrift(
   { catalog, drift }: Pick<Venue, 'catalog' | 'drift'>,
   name: string,
@@ -54,7 +54,6 @@ export async function readDrift(
   }
 }
 
-/** Maximum length of a printed row, which includes the venue's id and name of the market. */
 const ROW_CHARACTERS_MAX = 100
 
 function unreadLines({ shares }: Venue['drift'], name: string): readonly string[] {

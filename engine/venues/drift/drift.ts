@@ -1,5 +1,5 @@
-// Drift of a venue: unknown data, or expected data that is missing. Each venue has one bounded table. It is logged
-// every hour and used by /health, the metric `venue_drift_total` and `npm run drift`.
+// Drift of a venue: unknown data, or missing expected data. Each venue has one bounded table, which is logged every
+// hour.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import type { AnswerWatch } from '../../fetch.ts'
@@ -15,13 +15,12 @@ export type { DriftNotes, DriftWeight }
 export interface DriftEntry {
   /** The check that found the drift, such as `gamma.version`. A constant of the code. */
   readonly kind: string
-  /** The unexpected value, truncated; 'other' once the table is full. */
+  /** The unexpected value, truncated. 'other' if the table was full. */
   readonly name: string
   readonly weight: DriftWeight
   readonly firstMs: TimeMs
   readonly lastMs: TimeMs
   readonly count: number
-  /** Text of the first occurrence, truncated. */
   readonly sample: string
 }
 
@@ -41,7 +40,7 @@ const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 export type DriftRecorder = Pick<Drift, 'note' | 'shares'>
 
 type TableEntry = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
-  /** null before the first occurrence, because the weight is one of its labels. */
+  /** Null before the first occurrence, because the weight of the drift is a label. */
   counter: Count | null
 }
 
@@ -49,9 +48,7 @@ export class Drift implements AnswerWatch, DriftNotes {
   readonly #parts: DriftParts
   readonly #entries = new Map<string, TableEntry>()
   readonly probes: DriftProbes
-  /** Counts of accepted and rejected rows. They are evaluated every half minute. */
   readonly shares = new Shares()
-  /** Number of consecutive refusals (AnswerWatch.expected) by path form. */
   readonly #consecutiveRefusals = new Map<string, number>()
   #stopTimers: StopTimer[] = []
 

@@ -1,10 +1,10 @@
-// Runs requests whose only purpose is to check a venue for changes. They run one after the other, at the start and
-// every hour. A failed probe is not drift.
+// Runs requests whose only purpose is to check a venue for changes. They run in sequence at the start and every hour. A
+// failed probe is not drift.
 
 import { type Clock, pause, type StopTimer } from '../../clock.ts'
 import type { Log } from '../../process/log.ts'
 
-/** Records the drift that it finds. Rejects if the venue does not respond. */
+/** Records the drift that the probe finds. Rejects if the venue does not respond. */
 export type Probe = (signal: AbortSignal) => Promise<void>
 
 /** Delay of the first round after the start, because other requests of the start are more urgent. */

@@ -12,13 +12,12 @@ export interface DriftNotes {
 
 export type FieldType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'any'
 
-/** The expected fields of a list's rows. */
 export interface RowShape {
   /** The list's name in the drift table, such as `data.trades`. */
   readonly kind: string
   /** Fields that the code reads and that every row has. */
   readonly needed: Readonly<Record<string, FieldType>>
-  /** All other known fields. null: there are too many to list, and new fields are not drift. */
+  /** All other known fields. Null: a list would be too long, and new fields are not drift. */
   readonly further: ReadonlySet<string> | null
 }
 
@@ -83,7 +82,6 @@ function typeOf(value: unknown): FieldType {
   return names[typeof value] ?? 'object'
 }
 
-/** The kind of catalogue rows. */
 export const ROW = 'row'
 const SHARE_MAX = 0.01
 const COUNT_MIN = 3

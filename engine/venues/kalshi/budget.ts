@@ -6,24 +6,26 @@ import { isRecord } from '../../json-record.ts'
 import type { DriftNotes } from '../drift/drift.ts'
 import { TokenBucket, type TokenRate } from '../rate-limit.ts'
 
-/** Tokens per request, and per item of a batch. */
 const COST_DEFAULT = 10
-/** The share of an account's tokens that is used. The rest remains for the key's owner. */
+/** The share of an account's tokens that the service uses. The key's owner may use the remaining tokens. */
 const ACCOUNT_SHARE = 2 / 3
 const BURST_SHARE = 1 / 2
 /** The Basic tier, which is assumed until the account's limits are known. */
 const BASIC: TokenRate = { tokensPerSecond: 240, burst: 480 }
 /** The venue documents no limit without a key. It refused no request at this rate. */
 const KEYLESS: TokenRate = { tokensPerSecond: 80, burst: 240 }
-/** The share of the tokens for books. Catalogue, trades and figures need the rest. */
+/** The share of the tokens for books. Catalogue, trades and figures use the remaining tokens. */
 const BOOK_SHARE = { keyed: 1 / 2, keyless: 5 / 8 }
-/** The share of the book reads for recently traded markets without a key. The rest reads all covered books in turn. */
+/**
+ * Without a key, this share of the book reads is for recently traded markets. The remaining reads go through all
+ * covered books in rotation.
+ */
 export const HOT_SHARE = 0.4
 
 export const BOOKS_PATH = '/markets/orderbooks'
 const PREFIX = '/trade-api/v2'
 
-/** Duration of a round over the books that are covered by default without a key. A price is valid for a minute. */
+/** Without a key, every book that is covered by default is read once in this time. A price is valid for a minute. */
 const KEYLESS_ROUND_S = 50
 
 /** Streamed books cost no tokens. The venue allows 500,000 markets per session. */
@@ -40,7 +42,6 @@ export function booksWithinLimits(isKeyed: boolean): { count: number; because: s
 
 export class KalshiBudget implements RequestLimiter {
   readonly #bucket: TokenBucket
-  /** Book reads take tokens of both buckets. */
   readonly #books: TokenBucket
   readonly #isKeyed: boolean
   #rate: TokenRate
@@ -64,7 +65,7 @@ export class KalshiBudget implements RequestLimiter {
     return Math.floor(this.#books.availableCount / this.costOf(BOOKS_PATH))
   }
 
-  /** Takes the tokens for at most `count` books. Returns for how many there are tokens. */
+  /** Takes the tokens for at most `count` books. Returns the number of books for which tokens were available. */
   takeBooks(count: number): number {
     const granted = Math.min(count, this.bookCount)
     return this.#books.tryTake(granted * this.costOf(BOOKS_PATH)) ? granted : 0

@@ -1,12 +1,10 @@
-// Recognizes combo markets. Their tickers start with KXMVE, or their rows have `mve_collection_ticker` (since September
-// 2026).
+// Combo markets have tickers that start with KXMVE, or rows with `mve_collection_ticker`.
 
 import { LRUCache } from 'lru-cache'
 import { isRecord } from '../../json-record.ts'
 import { idOf } from './parse.ts'
 
 const PREFIX = 'KXMVE'
-/** Maximum cached combo tickers without the prefix. */
 const TICKERS_MAX = 50_000
 
 export function isNamedCombo(ticker: string): boolean {
@@ -26,7 +24,6 @@ export class Combos {
     return isNamedCombo(ticker) || this.#tickers.get(ticker) === true
   }
 
-  /** Stores and returns the ticker of a combo row. Returns null if the row is not a combo or has no ticker. */
   note(row: unknown): string | null {
     const ticker = isRecord(row) && isComboRow(row) ? idOf(row.ticker) : null
     if (ticker !== null && !this.has(ticker)) this.#tickers.set(ticker, true)

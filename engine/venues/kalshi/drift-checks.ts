@@ -62,7 +62,6 @@ export function noteTicker(
   drift.shares.noteField(INTEREST_MISSING, openInterest !== null, ticker)
 }
 
-/** The used fields that every row of an ordinary market has. */
 const MARKET: Pick<RowShape, 'kind' | 'needed'> = {
   kind: 'market',
   needed: {
@@ -75,7 +74,6 @@ const MARKET: Pick<RowShape, 'kind' | 'needed'> = {
 }
 /** Minimum rows for a check. All rows of a smaller response may be unusual, such as markets requested by name. */
 const ROWS_MIN = 3
-/** Matches known price structures, for example center_deci_edge_centi_cent. */
 const STRUCTURES =
   /^(linear_cent|deci_cent|tapered_deci_cent|center_(whole|half|quint|deci|centi)_edge_(whole|half|quint|deci|centi)_cent)$/
 

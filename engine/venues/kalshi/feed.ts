@@ -34,11 +34,11 @@ import { TradeSocket } from './trades/trade-socket.ts'
 
 /** Maximum markets per connection. The venue allows 500,000. The lower value limits the effect of one disconnect. */
 const SOCKET_MARKETS_MAX = 5_000
-/** A call of `cover` with at most this many markets is urgent: a client waits for them. */
+/** Maximum markets of an urgent call of `cover`. A client waits for them. */
 const URGENT_MARKETS_MAX = 100
 const ACCOUNT_EVERY_MS = 3_600_000
 const ACCOUNT_AFTER_FAILURE_MS = 600_000
-/** A connection that is added while others deliver does not count as missing for this time. */
+/** A connection that is added while other connections deliver does not count as missing for this time. */
 const ADDED_GRACE_MS = 10_000
 /** At most four connection attempts a second, and four connections that wait for their first book. */
 const CONNECT_LIMITS = {
@@ -61,7 +61,6 @@ interface FeedParts extends VenueParts {
 export class KalshiFeed implements VenueFeed {
   readonly #parts: FeedParts
   readonly #tradeSocket: TradeSocket
-  /** The connections for books by number. */
   readonly #bookSockets = new Map<number, BookSocket>()
   readonly #connectQueue: ConnectQueue
   readonly #pace: SnapshotPace
@@ -70,12 +69,11 @@ export class KalshiFeed implements VenueFeed {
   readonly #figures: FiguresReader
   #areTickersStarted = false
   readonly #watched = new Set<string>()
-  /** The connection of each covered market. */
   readonly #socketOf = new Map<string, BookSocket>()
   readonly #full = new Set<BookSocket>()
   readonly #stopping = new AbortController()
   #isStarted = false
-  /** Applies to all book sockets, including those that are created later. */
+  /** Applies to all book sockets, including sockets that are created later. */
   #arePaused = false
 
   constructor(parts: FeedParts) {
@@ -170,7 +168,7 @@ export class KalshiFeed implements VenueFeed {
     for (const id of ids) this.#socketOf.delete(id)
     for (const [socket, tickers] of bySocket) {
       socket.remove(tickers)
-      // One connection stays open, so that the next market needs no handshake.
+      // An open connection remains, so that the next market needs no handshake.
       if (socket.marketCount > 0 || this.#bookSockets.size === 1) continue
       this.#bookSockets.delete(socket.connection)
       this.#full.delete(socket)
@@ -215,7 +213,7 @@ export class KalshiFeed implements VenueFeed {
     }
   }
 
-  /** Reads as many books over REST as the budget allows. Requests snapshots of the others on the stream. */
+  /** Reads as many books over REST as the budget allows. Requests snapshots of the remaining books on the stream. */
   readBooks(outcomes: readonly OutcomeId[]): void {
     const tickers = outcomes.map(tickerOf)
     const restCount = this.#parts.budget.takeBooks(tickers.length)
@@ -254,7 +252,7 @@ export class KalshiFeed implements VenueFeed {
     return bySocket
   }
 
-  /** Assigns a market to an open connection with free capacity, else to any such connection or a new one. */
+  /** Assigns a market to an open connection with free capacity, else to a closed one with capacity or to a new one. */
   #assignSocket(ticker: string, isUrgent: boolean): void {
     let socket: BookSocket | null = null
     for (const each of this.#bookSockets.values()) {
@@ -284,7 +282,8 @@ export class KalshiFeed implements VenueFeed {
         this.#full.add(socket)
         for (const ticker of tickers) this.#assignSocket(ticker, false)
       },
-      // An order outside the known price ranges means that the ranges may have changed, so the listing is read again.
+      // The listing is read again, because an order outside the known price ranges means that the ranges may have
+      // changed.
       onOffGrid: (ticker) => this.#parts.timers.confirmSoon(ticker),
       onGivenUp: (tickers) => {
         for (const ticker of tickers) this.#socketOf.delete(ticker)

@@ -16,7 +16,7 @@ export interface SocketAccess {
   readonly counters: VenueCounters
   readonly combos: Combos
   readonly terms: MarketTerms
-  /** Fetches a book over REST; null if there is no response. */
+  /** Null if the venue does not respond. */
   readonly fetchBook: (ticker: string) => Promise<OrderbookSnapshot | null>
 }
 

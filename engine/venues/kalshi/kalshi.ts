@@ -40,7 +40,7 @@ const TIMEOUT_MS = 15_000
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const RETRIES = 4
 
-/** Throws an Error if the key cannot be read. This configuration error stops the start. */
+/** Throws an Error if the key cannot be read. */
 export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   const { clock, random, metrics } = parts
   const log = parts.log.child({ part: 'kalshi' })

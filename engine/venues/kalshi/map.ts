@@ -29,7 +29,7 @@ import type {
 } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
 
-/** Why a message causes no event. 'ignored' is normal. 'rejected' means that the message is invalid. */
+/** 'ignored': the message is valid but causes no event. 'rejected': the message is invalid. */
 export interface Refusal {
   readonly kind: 'ignored' | 'rejected'
   readonly reason: string
@@ -66,8 +66,8 @@ export function tickerOf(outcome: string): string {
 type MayRest = (ticker: string, price: PriceMicros) => boolean
 
 /**
- * Returns null if an event was emitted. An added order at a price that `mayRest` refuses is rejected. Removals are
- * accepted at any price, because the order may be older than the price ranges.
+ * Returns null if an event was emitted. Rejects an added order at a price that `mayRest` refuses. Accepts removals at
+ * any price, because the order may be older than the price ranges.
  */
 export function mapMessage(
   message: DataMessage,
@@ -146,7 +146,7 @@ function mapSnapshot(
   emit({
     kind: 'bookSnapshot',
     venue: VENUE,
-    // A snapshot has no timestamp. The venue creates it when it sends it.
+    // A snapshot has no timestamp. The venue creates the snapshot when it sends it.
     venueTimeMs: receivedAtMs,
     receivedAtMs,
     outcome: outcomeId(message.ticker),

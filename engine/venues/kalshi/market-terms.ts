@@ -1,28 +1,23 @@
-// Data of unresolved markets that their listings lack: the end of trading and the price ranges.
-
 import type { PriceMicros, TimeMs } from '../../units.ts'
 import type { WatchedMarket } from '../venue.ts'
 import type { PriceGrid } from './price-grid.ts'
 
 export interface RowTerms {
-  /**
-   * End of trading. For a game, the listing's `closeAtMs` may be the expected end of the game. A timer at that time would
-   * close the market before overtime ends.
-   */
+  /** For a game, the listing's `closeAtMs` may be the expected end of the game, but trading continues through overtime. */
   readonly tradingEndsAtMs: TimeMs | null
   readonly grid: PriceGrid | null
   readonly shard: number | null
 }
 
 interface StoredTerms extends RowTerms {
-  /** The grid before the last change. Messages about orders on it may still arrive. */
+  /** The price grid before the last change. Messages about orders on the previous grid may still arrive. */
   readonly before: PriceGrid | null
 }
 
 export class MarketTerms {
   readonly #terms = new Map<string, StoredTerms>()
 
-  /** Stores a market's terms. `terms` is null if the market is resolved. */
+  /** `terms` is null if the market is resolved. */
   note(ticker: string, terms: RowTerms | null): void {
     if (terms === null) {
       this.#terms.delete(ticker)
@@ -36,8 +31,8 @@ export class MarketTerms {
   }
 
   /**
-   * Stores the grid that a message announced. Has no effect on an unlisted market, which gets its grid with its
-   * listing.
+   * Stores the grid that a message announced. Has no effect on an unlisted market, because its listing contains the
+   * grid.
    */
   changeGrid(ticker: string, grid: PriceGrid): void {
     const existing = this.#terms.get(ticker)
@@ -45,8 +40,8 @@ export class MarketTerms {
   }
 
   /**
-   * End of trading; null until the catalogue has been read. A market without it has no timer, because a wrong time
-   * would close it early.
+   * Null until the catalogue has been read. A market without an end of trading has no timer, because a wrong time would
+   * close it early.
    */
   tradingEndOf({ nativeId }: Pick<WatchedMarket, 'nativeId'>): TimeMs | null {
     return this.#terms.get(nativeId)?.tradingEndsAtMs ?? null

@@ -1,12 +1,9 @@
-// Kalshi's stream messages after validation (README.md, Messages). Prices and counts are decimal text.
-
 /** Price in dollars and number of contracts. */
 export type LevelText = readonly [price: string, count: string]
 
 interface Sequenced {
   /** Subscription id. A new connection has new ids. */
   readonly sid: number
-  /** Sequence number of all messages of the sid, including replies. Starts at 1. */
   readonly seq: number
 }
 
@@ -15,10 +12,7 @@ interface MaybeSequenced {
   readonly seq: number | null
 }
 
-/**
- * The complete book of a market: bids for Yes and bids for No. A side without bids is empty here and absent on the
- * wire.
- */
+/** The complete book of a market: bids for Yes and bids for No. An absent side of a message becomes an empty list. */
 export interface OrderbookSnapshot extends Sequenced {
   readonly kind: 'orderbookSnapshot'
   readonly ticker: string
@@ -26,14 +20,13 @@ export interface OrderbookSnapshot extends Sequenced {
   readonly no: readonly LevelText[]
 }
 
-/** Adds `delta` contracts to one price of one side, or removes them if negative. */
+/** Adds `delta` contracts to one price of one side. A negative `delta` removes contracts. */
 export interface OrderbookDelta extends Sequenced {
   readonly kind: 'orderbookDelta'
   readonly ticker: string
   readonly price: string
   readonly delta: string
   readonly side: 'yes' | 'no'
-  /** Unix time in milliseconds; null if absent or unreadable. */
   readonly timeMs: number | null
 }
 
@@ -43,7 +36,7 @@ export interface TradeMessage extends Sequenced {
   readonly tradeId: string
   readonly ticker: string
   readonly yesPrice: string
-  /** null in some old rows. It is then 1 − yesPrice. */
+  /** Null in some old rows. The price is then 1 − yesPrice. */
   readonly noPrice: string | null
   readonly count: string
   readonly taker: 'yes' | 'no'
@@ -61,11 +54,10 @@ export interface TickerMessage {
   readonly sid: number
   readonly ticker: string
   readonly price: string | null
-  /** Total number of traded contracts. */
   readonly volume: string | null
   readonly openInterest: string | null
   readonly timeMs: number | null
-  /** The figures include all trades up to this time. If only the second is known, this is its last millisecond. */
+  /** The figures include all trades up to this time. If only the second is known, the last millisecond of the second. */
   readonly tradesToMs: number | null
 }
 
@@ -87,21 +79,19 @@ export interface LifecycleMessage extends Sequenced {
   readonly ticker: string
   readonly openAtMs: number | null
   readonly closeAtMs: number | null
-  /** Time at which the market was determined or settled. */
   readonly timeMs: number | null
   readonly result: string | null
-  /** Payout of Yes in dollars. */
   readonly settlementValue: string | null
   readonly priceRanges: unknown
 }
 
-/** Fee type and multiplier as the venue wrote them. null: absent. */
+/** Fee type and multiplier as the venue wrote them. Null: absent. */
 export interface FeeTerms {
   readonly type: unknown
   readonly multiplier: unknown
 }
 
-/** A fee override of an event, sent on the lifecycle subscription. null: the series' terms apply. */
+/** A fee override of an event, sent on the lifecycle subscription. Null: the series' terms apply. */
 export interface FeeMessage extends MaybeSequenced {
   readonly kind: 'fee'
   readonly event: string
@@ -112,7 +102,7 @@ export interface FeeMessage extends MaybeSequenced {
 export interface UnreadMessage extends MaybeSequenced {
   readonly kind: 'unread'
   readonly name: string
-  /** Name of an unknown state change of a market; null if the message is none. */
+  /** Name of an unknown state change of a market. Null if the message is no state change. */
   readonly change: string | null
   /** The market whose state changed, or whose book the message may concern. */
   readonly ticker: string | null
@@ -134,7 +124,6 @@ interface PlainReply extends MaybeSequenced {
 
 export interface ErrorReply extends MaybeSequenced {
   readonly kind: 'error'
-  /** 0 if the error is not a reply. */
   readonly commandId: number
   readonly code: number
   readonly text: string

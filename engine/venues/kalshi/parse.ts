@@ -1,4 +1,5 @@
-// Parses frames of Kalshi's stream. Never throws. Validation is hand-written for speed, because it handles every delta.
+// Parses frames of Kalshi's stream. Never throws. Validation is hand-written for speed, because every delta is
+// validated.
 
 import { isRecord, labelOf } from '../../json-record.ts'
 import {
@@ -15,7 +16,6 @@ import {
   type UnreadMessage,
 } from './messages.ts'
 
-/** An invalid message. `reason` is from a fixed set. */
 export interface Rejected {
   readonly kind: 'rejected'
   readonly reason: string
@@ -24,7 +24,7 @@ export interface Rejected {
 }
 
 /**
- * Sid, sequence number and market of an unusable message. A null ticker may be any market of the sid. A null sid may be
+ * Sid, sequence number and market of an unusable message. Ticker null: any market of the sid may be affected. Sid null:
  * any sid.
  */
 export interface StreamPosition {
@@ -40,11 +40,11 @@ const LEVELS_MAX = 10_000
 const NAME_CHARACTERS_MAX = 60
 const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
-/** Fee type of a message without one. It has no formula, so the fees are unknown. */
+/** The fee type of a message without a fee type. The fees are then unknown. */
 const FEES_UNSTATED = 'unsaid'
 const NO_FIELDS: Fields = {}
 
-/** Parses a frame. The `position` of a rejection names the market that may have lost a message. */
+/** The `position` of a rejection names the market that may have lost a message. */
 export function parseFrame(text: string): KalshiMessage | Rejected {
   let value: unknown
   try {
@@ -67,7 +67,7 @@ const BOOK_TYPES: ReadonlySet<string> = new Set(['orderbook_delta', 'orderbook_s
 const SID_TEXT = /"sid"\s*:\s*(\d{1,15})[,}\s]/
 const TICKER_TEXT = /"market_ticker"\s*:\s*"([^"\\]{1,200})"/
 
-/** Reads sid and ticker from malformed text. Its sequence number is not used, so the next message causes a gap. */
+/** Reads sid and ticker from malformed text. Omits the sequence number, so that the next message reveals a gap. */
 function positionIn(text: string): StreamPosition {
   const sid = SID_TEXT.exec(text)?.[1]
   const ticker = TICKER_TEXT.exec(text)?.[1] ?? null
@@ -114,12 +114,12 @@ export function rejected(reason: string): Rejected {
   return { kind: 'rejected', reason }
 }
 
-/** Reads ids and tickers. Returns null if the value is not text of 1 to 200 characters. */
+/** Reads ids and tickers. Null unless the value is text of 1 to 200 characters. */
 export function idOf(value: unknown): string | null {
   return typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null
 }
 
-/** Reads a decimal as text. Accepts numbers, which the venue sent until March 2026 and still sends in some rows. */
+/** A decimal as text. Also accepts numbers, which some rows contain. */
 export function decimalOf(value: unknown): string | null {
   if (typeof value === 'string') return value.length > 0 && value.length <= 40 ? value : null
   return typeof value === 'number' ? String(value) : null
@@ -131,7 +131,7 @@ export function dollarsOfCents(cents: unknown): string | null {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }
 
-/** Payout of one Yes in dollars. Text is in dollars. An integer is in cents; not used if the result is yes or no. */
+/** Payout of one Yes in dollars. Text is in dollars, an integer in cents. Null if the message's result is yes or no. */
 export function settlementValueIn(body: Fields): string | null {
   const { settlement_value_dollars: dollars, settlement_value: value, result } = body
   const stated = decimalOf(dollars)

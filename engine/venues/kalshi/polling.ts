@@ -1,6 +1,5 @@
-// The feed without an API key, because Kalshi's socket requires one. Trades of all markets are polled every two
-// seconds. Books are polled within the budget of tokens, recently traded markets more often. The polls are the only
-// source of books, so no reordering is needed.
+// The feed without an API key, because Kalshi's socket requires a key. Trades of all markets are polled every two
+// seconds. Books are polled within the budget of tokens, recently traded markets more often.
 
 import { LRUCache } from 'lru-cache'
 import type { HttpClient } from '../../fetch.ts'
@@ -31,19 +30,19 @@ const TRADES_EVERY_MS = 2_000
 const BOOKS_EVERY_MS = 1_000
 const URGENT_EVERY_MS = 200
 const BATCH_TICKERS_MAX = 100
-/** Tokens for this many books are reserved for urgent ones. */
+/** Tokens for this many books are reserved for urgent books. */
 const RESERVED_BOOKS = 5
-/** A call of `cover` with at most this many markets is urgent: a client waits for them. */
+/** Maximum markets of an urgent call of `cover`. A client waits for them. */
 const URGENT_MARKETS_MAX = 100
-/** Maximum books to request again outside of the round. The round polls further ones. */
+/** Maximum books to request again outside of the round. The round polls further books. */
 const RESYNCS_MAX = 100
 const HOT_FOR_MS = 60_000
 const HOT_EVERY_MS = 2_000
-/** Each poll overlaps the previous one by this much, because trades may be listed late. */
+/** Each poll overlaps the previous poll by this time, because trades may be listed late. */
 const OVERLAP_MS = 3_000
 /** Trades that were read after a longer pause count as a back-fill. */
 const STREAM_AGE_MAX_MS = 10_000
-/** Maximum cached trade ids. They identify trades that were already emitted. */
+/** Maximum cached ids of trades that were already emitted. */
 const IDS_MAX = 40_000
 const FAILURES_UNTIL_DOWN = 3
 
@@ -70,19 +69,16 @@ export class PollingFeed implements VenueFeed {
   readonly #stopping = new AbortController()
   readonly #pollers: readonly Poller[]
   readonly #figures: FiguresReader
-  /** The open covered markets in the order of their book polls. `#ringPosition` is the current round's position. */
+  /** The open covered markets in the order of their book polls. `#ringPosition` is the position of the current round. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
-  /** The watched markets that have opened. */
   readonly #open = new Set<string>()
   readonly #covered = new Set<string>()
   #ringPosition = -1
-  /** `stepCount` and `beganAtMs` are those of the current round. `lastMs` is the duration of the previous one. */
+  /** `stepCount` and `beganAtMs` are of the current round. `lastMs` is the duration of the previous round. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
-  /** Markets that are polled before all others. */
   readonly #urgent = new Set<string>()
-  /** Markets that are polled before the recently traded ones. */
   readonly #resyncs = new Set<string>()
   /** Recently traded markets, with the times of their last trade and last book poll. */
   readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
@@ -178,7 +174,6 @@ export class PollingFeed implements VenueFeed {
     if (this.#covered.has(ticker) && this.#resyncs.size < RESYNCS_MAX) this.#resyncs.add(ticker)
   }
 
-  /** Pauses or resumes the polls. Trades continue from the last position. */
   read(what: Readable): void {
     this.#read = what
     this.#figures.read(what)
@@ -194,7 +189,7 @@ export class PollingFeed implements VenueFeed {
 
   health(): FeedHealth {
     const { books, trades } = this.#states
-    // Without open covered markets no book is polled, and the trades alone show whether the venue responds.
+    // Without open covered markets no book is polled. The trades alone then show whether the venue responds.
     const hasBooks = this.#ring.length > 0
     return {
       connectionsOpen: Number(hasBooks && books.isUp) + Number(trades.isUp),
@@ -268,7 +263,7 @@ export class PollingFeed implements VenueFeed {
       tap({ connection: 1, receivedAtMs, text: JSON.stringify(answer) }, 'b', 'rest_books')
     }
     const rows = listIn(answer, 'orderbooks', 'books')
-    // Every open market has a book, although it may be empty. A response without any book is suspect.
+    // Every open market has a book, possibly empty. A response without any book is suspect.
     if (rows.length === 0 && tickers.some((ticker) => this.#polled.has(ticker))) {
       throw new SuspectAnswerError('books', 'empty', `of ${tickers.length} markets`)
     }
@@ -287,7 +282,7 @@ export class PollingFeed implements VenueFeed {
     else counters.refused(refusal, JSON.stringify(row) ?? '')
   }
 
-  /** Returns at most `countMax` markets, the urgent ones first. */
+  /** Returns at most `countMax` markets, the urgent markets first. */
   #nextBatch(countMax: number): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
     const batch = new Set(takeFirst(this.#urgent, countMax))
@@ -325,7 +320,7 @@ export class PollingFeed implements VenueFeed {
     else this.#round = { stepCount: 0, beganAtMs: nowMs, lastMs: nowMs - this.#round.beganAtMs }
   }
 
-  /** Maximum age of a book: the duration of the last round, or of the current round if that is longer. */
+  /** Maximum age of a book: the duration of the last or of the current round, whichever is longer. */
   #roundMs(): number {
     const underWayMs = this.#parts.clock.monotonicMs() - this.#round.beganAtMs
     return this.#ring.length === 0 ? 0 : Math.max(this.#round.lastMs, underWayMs)

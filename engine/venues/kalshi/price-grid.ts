@@ -1,5 +1,4 @@
-// The prices at which a market accepts orders. They follow from `price_ranges` alone; `price_level_structure` is a
-// label.
+// The prices at which a market accepts orders, from `price_ranges` alone. `price_level_structure` is only a label.
 
 import { isRecord } from '../../json-record.ts'
 import { PRICE_ONE, type PriceMicros, parsePrice } from '../../units.ts'
@@ -11,9 +10,8 @@ interface Range {
   readonly step: PriceMicros
 }
 
-/** Maximum ranges of a valid market. Known markets have at most a handful. */
 const RANGES_MAX = 50
-/** Maximum grids that markets share. Beyond it each further market has its own copy. */
+/** Maximum grids that markets share. Further grids are not shared. */
 const SHARED_MAX = 256
 
 /** One set of price ranges. Markets with equal ranges share it. */

@@ -1,4 +1,4 @@
-// Signs timestamp + METHOD + path (/trade-api/…, without query). Uses Ed25519, or RSA-PSS with SHA-256 and a salt of 32
+// Signs timestamp + METHOD + path (/trade-api/…, without query) with Ed25519, or RSA-PSS with SHA-256 and a salt of 32
 // bytes.
 
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto'
@@ -6,7 +6,6 @@ import type { Clock } from '../../clock.ts'
 
 const SALT_BYTES = 32
 
-/** Creates the three authentication headers. */
 export class KalshiSigner {
   readonly #keyId: string
   readonly #key: KeyObject
@@ -42,7 +41,7 @@ export class KalshiSigner {
   }
 
   #sign(text: Buffer): Buffer {
-    // Ed25519 includes its hash. Node rejects an explicit one.
+    // Ed25519 includes its hash. Node rejects an explicit hash.
     if (this.#key.asymmetricKeyType === 'ed25519') return sign(null, text, this.#key)
     const padding = constants.RSA_PKCS1_PSS_PADDING
     return sign('sha256', text, { key: this.#key, padding, saltLength: SALT_BYTES })

@@ -1,5 +1,3 @@
-// Processes the frames of one connection, live or replayed. Each frame increments exactly one counter.
-
 import type { VenueEvent } from '../../events.ts'
 import { nativeMarketId } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
@@ -23,12 +21,9 @@ import { parseFrame, type StreamPosition } from './parse.ts'
 export interface StreamHooks {
   readonly emit: (event: VenueEvent) => void
   readonly onReply: (reply: Reply) => void
-  /** Called when messages of this sid are missing. Called before the message that revealed the gap is emitted. */
+  /** Called when messages of this sid are missing, before the message that revealed the gap is emitted. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
-  /**
-   * Called when a message is unusable. If the ticker is null, any market of the sid may be affected. If the sid is
-   * null, any market.
-   */
+  /** Called when a message is unusable. Ticker null: any market of the sid may be affected. Sid null: any market. */
   readonly onLost: (
     sid: number | null,
     ticker: string | null,
@@ -38,7 +33,7 @@ export interface StreamHooks {
   readonly accepts?: (message: DataMessage) => boolean
   /** Tickers of combos that do not have the combo prefix. */
   readonly combos?: Combos
-  /** Price ranges of the markets. Without them every price is accepted. */
+  /** Price ranges of the markets. Default: every price is accepted. */
   readonly terms?: Pick<MarketTerms, 'mayRest'>
   readonly transform?: (message: DataMessage) => DataMessage
   /** Called when an order is at a price outside its market's ranges. */
@@ -65,7 +60,7 @@ export class KalshiStream {
   readonly #sequence = new SequenceCheck()
   readonly #lastInOrderAtMs = new Map<number, TimeMs>()
 
-  /** Bound once, because every delta uses it. */
+  /** Bound once, because every delta calls it. */
   readonly #mayRest: MarketTerms['mayRest']
 
   constructor(hooks: StreamHooks, counters: VenueCounters) {

@@ -13,7 +13,6 @@ import {
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, Strike, SubjectReader } from '../../subject.ts'
 
-/** Converts a market row. The event's row adds the title, subtitle and series. */
 function marketOf(row: Row, event: Row | null): MatchMarket {
   const ticker = textOf(row, 'ticker', 'platform_id')
   const eventTicker =
@@ -45,7 +44,6 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
   }
 }
 
-/** Converts an event row with its markets or sample titles. */
 function eventOf(row: Row): MatchEvent {
   const ticker =
     textOf(row, 'event_ticker') || textOf(row, 'platform_event_id').replace(/^kalshi:event:/, '')

@@ -21,7 +21,6 @@ export interface DataRequest {
   readonly kind: AnswerKind
 }
 
-/** Reads trades, activity, positions and market figures. Rejects with FetchError or SuspectAnswerError. */
 export class DataApi {
   readonly #parts: DataApiParts
 
@@ -33,7 +32,6 @@ export class DataApi {
     return this.#dataOf(await this.#fetch(request, undefined, options), request)
   }
 
-  /** Reads one page of a list. `next` is null on the last page. */
   async page(
     request: DataRequest,
     cursor?: string,

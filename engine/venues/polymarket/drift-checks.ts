@@ -13,7 +13,6 @@ import type { Json } from './messages.ts'
 
 const setOfNames = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-/** Rows of the Data API always contain all fields (README.md, Data API). */
 const TRADE: RowShape = {
   kind: 'data.trades',
   needed: {
@@ -104,7 +103,7 @@ const CONDITIONAL_FIELDS: readonly {
   readonly fields: readonly string[]
   readonly rowsMin: number
 }[] = [
-  // Most open markets have volume on any day. The markets of a single event may all have none.
+  // Most open markets have volume on any day, but possibly none of a single event's markets.
   {
     name: 'volume24hr',
     isExpected: ({ volumeNum }) => Number(volumeNum) > 0,
@@ -136,7 +135,7 @@ interface ProbeParts {
   readonly log: Log
 }
 
-/** Maximum age that the API may report for its data. Recorded values were at most 24 s (README.md, Data API). */
+/** Maximum age that the API may report for its data. */
 const AGE_MAX_S = 120
 /** Maximum time for which caches may keep the first page of trades. */
 const CACHE_MAX_S = 300
@@ -205,7 +204,6 @@ async function v1StatusOf(data: JsonReader, signal: AbortSignal): Promise<string
   }
 }
 
-/** Logs how many rows have each protocol version and id width. A mix is expected and is not drift. */
 function logCounts(rows: readonly unknown[], log: Log): void {
   const counts: Record<string, number> = {}
   const count = (what: string) => {

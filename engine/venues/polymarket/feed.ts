@@ -1,5 +1,5 @@
-// Polymarket's live feed. Books come from market-channel sockets, trades from the activity stream and the Data API.
-// Books and trades are recovered when stream and REST disagree.
+// Polymarket's live feed. Books are from market-channel sockets, trades from the activity stream and the Data API.
+// Disagreements between stream and REST cause a recovery.
 
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
@@ -203,7 +203,6 @@ export class PolymarketFeed implements VenueFeed {
     return this.#trades.backFill.fetch(range)
   }
 
-  /** The wallets whose fills are emitted as `walletFill`. */
   get followed(): FollowedWallets {
     return this.#trades.followed
   }
@@ -241,7 +240,7 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   #gotBook(track: MarketTrack, isInOrder: boolean): void {
-    // A message that is lost after this snapshot makes the book suspect again at once.
+    // If a message after this snapshot is lost, the book becomes suspect at once.
     track.gapAllowedAtMs = 0
     if (!isInOrder) return
     this.#connections.noteBook(track)
@@ -268,7 +267,7 @@ export class PolymarketFeed implements VenueFeed {
     feedReporter(parts, of)('feedGap', reason, null, outcomes)
   }
 
-  /** Subscribes again, because the venue then sends snapshots. If none arrive, the books are read over REST. */
+  /** Subscribes again, because the venue then sends snapshots. If no snapshots arrive, the books are read over REST. */
   #requestSnapshots(tracks: readonly MarketTrack[]): void {
     this.#connections.resubscribe(tracks)
     const unanswered = tracks.filter((track) => track.unansweredCount >= UNANSWERED_BEFORE_REST)

@@ -35,7 +35,7 @@ type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'
 interface MapParts {
   readonly tracks: Tracks
   readonly emit: (event: VenueEvent) => void
-  /** Called when a message was rejected. If `track` is not null, this market's book has lost a message. */
+  /** Called when a message was rejected. If `track` is not null, the book of this market has lost a message. */
   readonly onRejected: (reason: MapReason, track: MarketTrack | null, atMs: TimeMs) => void
   /** Called before a usable snapshot is emitted. `isInOrder` is true if the snapshot came from the stream. */
   readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
@@ -51,8 +51,8 @@ interface MapParts {
 }
 
 /**
- * The result for the counters. 'unwatched': no token of the message is watched. 'uncovered': its book is no longer
- * subscribed. 'mirrored': the other token's copy.
+ * 'unwatched': no token of the message is watched. 'uncovered': the book is no longer subscribed. 'mirrored': a copy of
+ * the other token's book.
  */
 type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'uncovered' | 'ignored' | 'rejected'
 
@@ -86,10 +86,9 @@ export class PolymarketMap {
   }
 
   /**
-   * Converts a snapshot from the stream (`isInOrder`) or from REST. Both tokens send a copy of the same book. Of the
-   * n-th books with equal timestamps, the copy that arrives first is used, so the loss of the other copy has no effect.
-   * The second token's book may lack levels, so the first token's book is also used if it follows directly. Other
-   * copies are dropped, because they could undo later changes.
+   * Converts a snapshot from the stream (`isInOrder`) or from REST. Both tokens send a copy of the same book, and the
+   * copy that arrives first is used. The second token's book may lack levels, so the first token's book is also used if
+   * it follows directly. Other copies are dropped, because they could undo later changes.
    */
   mapBook(body: BookMessage, receivedAtMs: TimeMs, isInOrder: boolean): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
@@ -150,8 +149,7 @@ export class PolymarketMap {
     let isTopOfFirst = false
     let hash: string | null = null
     let last: LevelChange | null = null
-    // Reads the first token's entries, then the levels that only the second token's entries contain. Such levels are
-    // rare.
+    // Reads the first token's entries, then the levels that only the second token's entries contain.
     for (const isFirst of [true, false]) {
       for (const entry of entries) {
         if ((entry.asset_id === track.first) !== isFirst) continue
@@ -172,10 +170,7 @@ export class PolymarketMap {
     return this.#emitChange(track, { changes, top, hash, last }, times)
   }
 
-  /**
-   * Converts a message of the format before September 2025. The second token's message repeats the first's and is
-   * dropped.
-   */
+  /** Converts a message of the format before September 2025. The second token's message is a duplicate and is dropped. */
   #mapOldPriceChange(body: OldPriceChangeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
@@ -235,7 +230,7 @@ export class PolymarketMap {
     return 'mapped'
   }
 
-  /** Drops the second token's copy of a tick size change. Otherwise it would invalidate the new book. */
+  /** Drops the second token's copy of a tick size change. Otherwise the copy would invalidate the new book. */
   #mapTickSize(body: TickSizeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
@@ -336,7 +331,7 @@ function isOf(track: MarketTrack, entry: PriceChangeEntry | undefined): boolean 
   return entry?.asset_id === track.first || entry?.asset_id === track.second
 }
 
-/** Returns the entries of one market. If these are all entries, returns them without a copy. */
+/** Returns the entries of one market. If all entries belong to the market, returns them without a copy. */
 function runOf(
   entries: readonly PriceChangeEntry[],
   from: number,
@@ -346,8 +341,8 @@ function runOf(
 }
 
 /**
- * Counts the book of a token. A book of the first token is a duplicate only if another message arrived after the second
- * token's book.
+ * Counts the book of a token. A first token's book with a repeated time is a duplicate only if another message arrived
+ * after the second token's book.
  */
 function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
   if (venueTimeMs < track.bookTimeMs && !isFirst) return true

@@ -22,7 +22,6 @@ const Book = Type.Object({
   bids: Type.Array(Level),
   asks: Type.Array(Level),
   hash: Any,
-  /** Absent in books of protocol v1. */
   version: Any,
 })
 export type BookMessage = Static<typeof Book>

@@ -16,7 +16,7 @@ import {
   type MarketMessage,
 } from './messages.ts'
 
-/** The reason is a metric label, so the set is fixed. */
+/** The reasons are a fixed set, because they are metric labels. */
 type ParseReason =
   | 'not_json'
   | 'html'
@@ -37,11 +37,10 @@ export interface ParseRejection {
   readonly reason: ParseReason
   readonly of?: string
   readonly unknownType?: string
-  /** Tokens that the message names, as far as they can be parsed. */
   readonly tokens: readonly string[]
   /** Whether the message may concern a book. */
   readonly isOfBook: boolean
-  /** Condition id that the message names; null if it cannot be parsed. */
+  /** Condition id that the message names. Null if it cannot be parsed. */
   readonly market: string | null
 }
 
@@ -79,7 +78,7 @@ export function parseFrame(text: string, onHexTokens: () => void = () => {}): Pa
 const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
 
 /**
- * Converts hexadecimal token ids of a message to decimal ones. Every book change passes through this function, so only
+ * Converts hexadecimal token ids of a message to decimal ids. Every book change passes through this function, so only
  * the first id is checked.
  */
 export function inDecimals(value: unknown, onHexTokens: () => void = () => {}): unknown {
@@ -148,7 +147,7 @@ type ParsedActivity =
   /** A heartbeat, an empty frame or an acknowledgement. */
   | { readonly kind: 'sign' }
   | { readonly kind: 'activity'; readonly message: ActivityMessage }
-  /** A message of a topic or type that is not used. `name` is the topic or type. */
+  /** A message of an unused topic or type. `name` is the topic or type. */
   | { readonly kind: 'other'; readonly name: string }
   | { readonly kind: 'refused' }
   | ParseRejection

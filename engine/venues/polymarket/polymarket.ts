@@ -26,7 +26,7 @@ const LIMITS = {
   clob: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 32 * MIB, timeoutMs: 10_000 },
   data: { tokensPerSecond: 20, burst: 20, bodyBytesMax: 32 * MIB, timeoutMs: 15_000 },
 } as const
-/** Limit of wallet requests for /v2/trades. The rest of the venue's limit is reserved for the trade feed. */
+/** Limit of wallet requests for /v2/trades. The remaining part of the venue's limit is reserved for the trade feed. */
 const WALLET_TRADES = { tokensPerSecond: 10, burst: 16 } as const
 /**
  * Limit of other wallet requests: two thirds of the venue's 20 for /v2/activity. No other part of the feed uses this
@@ -94,7 +94,6 @@ export function openPolymarket(
   }
 }
 
-/** Creates one client per host. Wallet requests have their own clients and limits. */
 function openClients(parts: VenueParts, hosts: PolymarketUrls, watch: AnswerWatch) {
   const { clock, random, log, metrics } = parts
   const client = (host: keyof typeof LIMITS, limiter: RequestLimiter, name: string = host) => {

@@ -14,7 +14,6 @@ import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../../subject.ts'
 import { conditionId } from './condition-id.ts'
 
-/** Converts a market row. If `event` is null, uses the event that is nested in the row. */
 function marketOf(row: Row, event: Row | null): MatchMarket {
   const parent = event ?? parentOf(row)
   const slug = textOf(row, 'slug')
@@ -45,7 +44,6 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
   }
 }
 
-/** Converts an event row with its markets or sample titles (`sample_markets`, `child_markets`). */
 function eventOf(row: Row): MatchEvent {
   const slug = textOf(row, 'slug', 'ticker')
   return {

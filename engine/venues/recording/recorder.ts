@@ -7,7 +7,7 @@ import type { FrameTap } from '../socket-feed.ts'
 import type { CatalogPage } from '../venue.ts'
 import { catalogLine, frameLine, headerLine } from './recording.ts'
 
-/** Maximum text that waits for the disk, in bytes. Beyond it new frames are dropped and counted. */
+/** Maximum bytes of text that waits for the disk. Above the maximum new frames are dropped and counted. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024
 
 export class Recorder {
@@ -17,7 +17,7 @@ export class Recorder {
   #droppedCount = 0
   #isStopped = false
 
-  /** Creates or truncates `file`. `stop` rejects if the file could not be written. */
+  /** Creates or truncates `file`. */
   constructor(options: { file: string; clock: Clock }) {
     this.#stream = createWriteStream(options.file, { encoding: 'utf8' })
     this.#stream.on('error', (error) => {

@@ -1,9 +1,8 @@
-// File format of recordings: JSON lines. The first line is a header. The listings that the frames need follow,
-// then the frames in order of arrival:
+// File format of recordings: JSON lines with a header, the converted listings that the frames need, and the frames in
+// wire format in order of arrival. `t` is the local receive time.
 //  {"kind":"recording","version":1,"startedAtMs":…}
-//  {"kind":"catalog","venue":"b","page":{"markets":[…],"events":[…]}} converted listings
-//  {"t":…,"venue":"b","stream":"books","connection":1,"text":"…"} a frame in wire format
-// `t` is the local receive time.
+//  {"kind":"catalog","venue":"b","page":{"markets":[…],"events":[…]}}
+//  {"t":…,"venue":"b","stream":"books","connection":1,"text":"…"}
 
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
@@ -39,7 +38,7 @@ export function frameLine(frame: RawFrame, venue: VenueKey, stream: string): str
   return JSON.stringify({ t: receivedAtMs, venue, stream, connection, text })
 }
 
-/** Parses one line. Never throws: an unreadable line is returned with a reason. */
+/** Never throws: an unreadable line is returned with a reason. */
 export function parseLine(line: string): RecordedLine {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-// Replays a recording instead of connecting to the venues, through their own parsers: `VENUES=replay:FILE`.
+// `VENUES=replay:FILE`: replays a recording through the venues' parsers instead of connecting to the venues.
 
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -31,12 +31,12 @@ export interface ReplayOptions {
 
 /** Interval at which a paused replay checks whether it may continue. */
 const PAUSED_MS = 5
-/** Frames between two yields to the event loop at full speed. */
+/** At full speed, the number of frames between two yields to the event loop. */
 const FRAMES_PER_TICK = 128
-/** If markets are watched before a crawl has started, the replay waits this long for one. */
+/** If markets are watched before a crawl has started, the replay waits this long for a crawl. */
 const CRAWL_WAIT_MS = 100
 
-/** Opens all venues. A venue that was not recorded is empty. Throws if the file does not exist. */
+/** A venue that was not recorded is empty. Throws if the file does not exist. */
 export function openReplay(
   file: string,
   parts: VenueParts,
@@ -150,10 +150,10 @@ class ReplayFeed implements VenueFeed {
 
   reconnect(): void {}
 
-  /** Has no effect. The recording contains the snapshots that were requested when it was made. */
+  /** A recording contains the snapshots that were requested when it was made. */
   resync(): void {}
 
-  /** Reports the whole range as lost, because a recording cannot provide other trades than its own. */
+  /** Reports the whole range as lost, because a recording can provide only its own trades. */
   async fetchTrades(range: { toMs: TimeMs }): Promise<TradesRead> {
     return { completeFromMs: range.toMs, suspectReason: null, newestMs: null }
   }
@@ -190,7 +190,7 @@ class ReplayFeed implements VenueFeed {
     const { key, file, player, speed } = this.#tape
     const { clock, log } = this.#parts
     const { signal } = this.#stopping
-    // The markets of the crawl are watched in this tick, so the replay starts in the next.
+    // The markets of the crawl are watched in this tick, so the replay starts in the next tick.
     await nextTick()
     let beganAtMs = 0
     let firstMs: TimeMs | null = null
@@ -203,7 +203,7 @@ class ReplayFeed implements VenueFeed {
         log.warn({ reason: line.reason }, 'a recorded line was skipped')
       if (line.kind !== 'frame') continue
       const { frame, venue, stream } = line
-      // Times are relative to the first frame of any venue, so that the venues stay in step.
+      // Times are relative to the first frame of any venue, so that the venues stay synchronised.
       if (firstMs === null) {
         firstMs = frame.receivedAtMs
         beganAtMs = clock.monotonicMs()

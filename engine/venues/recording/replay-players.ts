@@ -1,5 +1,3 @@
-// Passes recorded frames through the venues' parsers and mappers, without their sockets.
-
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { DriftRecorder } from '../drift/drift.ts'

@@ -1,5 +1,3 @@
-// One connection for order books: its socket, its subscriptions and its health events.
-
 import { outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { ConnectQueue } from '../../connect-queue.ts'
@@ -15,8 +13,8 @@ import { REPLY_TIMEOUT_MS, Subscriptions } from './subscriptions.ts'
 const NO_DATA_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
 /**
- * Flushes without a probe snapshot before a reconnect: 4 s. Flushes are counted instead of time, because a process that
- * was blocked reads the queued data before its next flush.
+ * Flushes without a probe snapshot before a reconnect: 4 s. Flushes are counted instead of time: a process that was
+ * blocked reads the queued data before its next flush.
  */
 const PROBE_FLUSHES = 40
 /** Maximum delay between a trade and the change of its book. */
@@ -26,7 +24,7 @@ interface BookSocketOptions {
   readonly connection: number
   readonly connectQueue: ConnectQueue
   readonly pace: SnapshotPace
-  /** Before this monotonic time the connection counts as wanted only while it delivers. */
+  /** Before this monotonic time the connection counts as wanted only if it delivers data. */
   readonly wantedAtMs: number
   readonly onOverflow: (tickers: readonly string[]) => void
   readonly onGivenUp: (tickers: readonly string[]) => void
@@ -42,9 +40,8 @@ export class BookSocket extends KalshiSocket {
   #isUp = false
   #lastTradeAtMs: TimeMs | null = null
   #flushCount = 0
-  /** The market of the newest message. The probe requests its snapshot, because the venue certainly has this book. */
   #lastTicker: string | null = null
-  /** Flushes since the pending probe snapshot was requested; null if there is none. */
+  /** Flushes since the pending probe snapshot was requested. Null if none is pending. */
   #probeFlushes: number | null = null
   #probedDataAtMs: TimeMs | null = null
   /** Receive time of the last in-order message before the current gap. */
@@ -125,7 +122,6 @@ export class BookSocket extends KalshiSocket {
     return this.#subscriptions.marketCount
   }
 
-  /** Whether the connection has markets and should deliver by now. */
   get isWanted(): boolean {
     if (this.marketCount === 0) return false
     return this.socket.isDelivering || this.parts.clock.monotonicMs() >= this.#options.wantedAtMs
@@ -145,17 +141,20 @@ export class BookSocket extends KalshiSocket {
     this.#subscriptions.remove(tickers)
   }
 
-  /** Requests new snapshots. Has no effect on a closed connection, which starts with snapshots when it reopens. */
+  /** Requests new snapshots. Has no effect on a closed connection, because a reopened connection starts with snapshots. */
   resync(tickers: readonly string[]): void {
     this.#subscriptions.want(tickers)
   }
 
-  /** Requests snapshots that verify books. They are emitted as not in order, which compares them with the books. */
+  /**
+   * Requests snapshots that verify books. They are emitted as not in order, so that they are only compared with the
+   * books.
+   */
   check(tickers: readonly string[]): void {
     this.#subscriptions.check(tickers)
   }
 
-  /** Records a trade of a market on this connection. A change of its book must follow. */
+  /** Records a trade of a market on this connection. A change of the market's book must follow. */
   noteTrade(ticker: string, receivedAtMs: TimeMs): void {
     if (this.#subscriptions.isSubscribed(ticker)) this.#lastTradeAtMs = receivedAtMs
   }
@@ -211,8 +210,8 @@ export class BookSocket extends KalshiSocket {
   }
 
   /**
-   * Reconnects if markets trade without changes of their books. Otherwise requests a snapshot per subscription. The
-   * sequence number of that snapshot shows whether the last message before it was lost.
+   * Reconnects if markets trade without changes of their books. Otherwise requests one snapshot per subscription. The
+   * snapshot's sequence number reveals a lost message.
    */
   protected checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs

@@ -1,17 +1,16 @@
-// Detects whether the venue quotes No in prices of Yes. If the best bids add up to more than a dollar, the book is
-// either crossed or quoted so. A comparison with the REST book, which always quotes No in its own prices, decides.
+// Detects whether the venue quotes No in prices of Yes. The sign is that the best bids add up to more than a dollar,
+// unless the book is crossed. A comparison with the REST book, which always quotes No in its own prices, decides.
 
 import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
-/** Minimum interval between checks. It limits the requests for a book that is really crossed. */
 const CHECK_EVERY_MS = 30_000
 
 interface LegParts {
   readonly nowMs: () => number
   readonly drift: DriftNotes
-  /** Fetches the book over REST; null if there is no response. */
+  /** Null if the venue does not respond. */
   readonly fetchBook: (ticker: string) => Promise<OrderbookSnapshot | null>
   /** Called when the quotation changed. All books of the connection must be requested again. */
   readonly onFlip: () => void
@@ -26,7 +25,6 @@ export class Legs {
     this.#parts = parts
   }
 
-  /** Converts the prices of No if the venue quotes them in prices of Yes. */
   read(message: DataMessage): DataMessage {
     if (!this.#isYesLeg) return message
     if (message.kind === 'orderbookSnapshot') return { ...message, no: complemented(message.no) }
@@ -51,7 +49,8 @@ export class Legs {
       drift.note('book.crossed', 'over REST too', sample, 'notice')
       return
     }
-    // The market may have changed between the two books. The conversion is proven if more converted levels match REST.
+    // The market may have changed between the two reads. The conversion is proven if more converted than unconverted
+    // levels match REST.
     const restPrices = new Set(truth.no.map(([price]) => parsePrice(price)))
     const fitting = (levels: readonly LevelText[]) =>
       levels.filter(([price]) => restPrices.has(parsePrice(price))).length

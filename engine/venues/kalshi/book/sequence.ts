@@ -1,6 +1,6 @@
-// Kalshi numbers all messages of a subscription, replies included, from 1 without gaps. After a gap, a new snapshot
-// arrives in order on the same sid and replaces the book, so nothing is buffered or reordered. A late message is
-// dropped, because a delta that is applied twice corrupts the book. The requested snapshot includes its change.
+// Kalshi numbers all messages of a subscription, replies included, from 1 without gaps. After a gap, a requested
+// snapshot arrives in order on the same sid and replaces the book, so nothing is buffered or reordered. A late message
+// is dropped: the snapshot includes its change, and a delta that is applied twice corrupts the book.
 
 export type SequenceResult = 'inOrder' | 'gap' | 'late'
 

@@ -3,7 +3,6 @@ import type { Clock } from '../../../clock.ts'
 const SNAPSHOTS_PER_SECOND = 2_000
 const BURST = 2_000
 
-/** Limits the snapshots that all connections request together, so that the changes of other books are read in time. */
 export class SnapshotPace {
   readonly #clock: Clock
   #balance = BURST
@@ -15,8 +14,8 @@ export class SnapshotPace {
   }
 
   /**
-   * Returns whether `count` snapshots may be requested now, and counts them. The balance may become negative, so that
-   * one command can request all books of a subscription. Urgent requests may exceed it by the burst.
+   * Whether `count` snapshots may be requested now. If true, the snapshots are counted. The balance may become
+   * negative, so that one command can request all books of a subscription. Urgent requests may exceed it by the burst.
    */
   take(count: number, isUrgent = false): boolean {
     const nowMs = this.#clock.monotonicMs()

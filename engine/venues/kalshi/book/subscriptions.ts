@@ -1,5 +1,5 @@
 // Assigns a connection's markets to subscriptions (sids) and sends the commands. A gap makes all markets of a sid
-// suspect. The server may merge several subscriptions into one sid and reply `ok` instead of `subscribed`.
+// suspect. The server may merge several subscriptions into one sid and then replies `ok` instead of `subscribed`.
 
 import { addTo } from '../../../grouping.ts'
 import { takeFirst } from '../../../take-first.ts'
@@ -10,17 +10,17 @@ import type { SnapshotPace } from './snapshot-pace.ts'
 
 const SID_MARKETS_MAX = 250
 const COMMAND_TICKERS_MAX = 500
-/** Maximum subscriptions without a reply. Their snapshots precede the reply to the next command. */
+/** Maximum subscriptions without a reply. */
 const SUBSCRIBES_PENDING_MAX = 4
 /** A connection without data is replaced if a command has no reply after this time. */
 export const REPLY_TIMEOUT_MS = 10_000
 /** On a connection that delivers data, a command is repeated if it has no reply after this time. */
 const REPEAT_COMMAND_MS = 30_000
-/** Minimum interval between two snapshot requests of a market. Requests within it are queued. */
+/** Minimum interval between two snapshot requests of a market. Earlier requests are queued. */
 const SNAPSHOT_EVERY_MS = 1_000
-/** A request is repeated up to SNAPSHOT_TRIES_MAX times if no snapshot of any market arrives for this long. */
+/** A request is repeated, at most SNAPSHOT_TRIES_MAX times, if no snapshot of any market arrives for this time. */
 const SNAPSHOT_TIMEOUT_MS = 5_000
-/** A request is also repeated at this age, whatever arrives. */
+/** A request is also repeated at this age, even if other snapshots arrive. */
 const SNAPSHOT_AGE_MAX_MS = 30_000
 const SNAPSHOT_TRIES_MAX = 5
 
@@ -49,22 +49,19 @@ interface SubscriptionHooks {
   readonly isDelivering: () => boolean
   readonly drift: DriftNotes
   readonly trouble: (reason: string, details: Record<string, unknown>) => void
-  /** Called when books of these markets may have missed changes. New snapshots are requested automatically. */
+  /** Called when books of these markets may have missed changes. The subscriptions request new snapshots themselves. */
   readonly onSuspect: (tickers: readonly string[], reason: string) => void
   /** Called when the connection accepts no more markets. These markets must move to another connection. */
   readonly onOverflow: (tickers: readonly string[]) => void
-  /** Called when the server refuses these markets. They are no longer served. */
+  /** Called when the server refuses these markets. Their books are no longer updated. */
   readonly onGivenUp: (tickers: readonly string[]) => void
   readonly resetSid: (sid: number) => void
 }
 
 export class Subscriptions {
   readonly #hooks: SubscriptionHooks
-  /** All markets of this connection. They stay across reconnects. */
   readonly #tickers = new Set<string>()
-  /** Markets whose subscription must be requested, in order of priority. */
   readonly #waiting = new Set<string>()
-  /** Markets that are subscribed before all others. */
   readonly #urgent = new Set<string>()
   /** Halves of a list that the server refused. Each half is subscribed separately. */
   #suspectLists: (readonly string[])[] = []
@@ -76,7 +73,7 @@ export class Subscriptions {
   readonly #checked = new Set<string>()
   readonly #snapshotRequests = new Map<string, SnapshotRequest>()
   #lastSnapshotAtMs = 0
-  /** Lower once the server has refused a longer list. */
+  /** Set after the server has refused a longer list. */
   #snapshotTickersMax = Number.POSITIVE_INFINITY
   #isOpen = false
   #lastCommandId = 0
@@ -98,7 +95,7 @@ export class Subscriptions {
     return this.#tickers.has(ticker)
   }
 
-  /** Whether the market's subscription is confirmed, or the market was added to a confirmed one. */
+  /** True after the market's own subscription, or the subscription to which it was added, is confirmed. */
   isSubscribed(ticker: string): boolean {
     return this.#sidOf.has(ticker)
   }
@@ -165,7 +162,7 @@ export class Subscriptions {
     }
   }
 
-  /** Requests snapshots that verify live books (`takeCheck`), unless their snapshots are requested anyway. */
+  /** Requests snapshots that verify live books (`takeCheck`). Skips markets whose snapshots are already requested. */
   check(tickers: readonly string[]): void {
     for (const ticker of tickers) {
       if (!this.#sidOf.has(ticker) || this.#wanted.has(ticker) || this.#isUnderWay(ticker)) continue
@@ -179,7 +176,10 @@ export class Subscriptions {
     return this.#checked.delete(ticker)
   }
 
-  /** Requests one snapshot per subscription, whose number reveals lost messages. Returns false without subscriptions. */
+  /**
+   * Requests one snapshot per subscription, whose sequence number reveals lost messages. Returns false without
+   * subscriptions.
+   */
   probe(preferred: string | null): boolean {
     let isRequested = false
     for (const group of this.#groups.values()) {
@@ -196,13 +196,13 @@ export class Subscriptions {
     this.#lastSnapshotAtMs = this.#hooks.nowMs()
     const request = this.#snapshotRequests.get(ticker)
     if (request === undefined) return
-    // `tries` 0: the snapshot arrived. The entry stays to limit the rate of further requests.
+    // `tries` 0: the snapshot arrived. The entry remains to limit the rate of further requests.
     if (request.isInitial) this.#snapshotRequests.delete(ticker)
     else this.#snapshotRequests.set(ticker, { ...request, tries: 0 })
   }
 
   /**
-   * Marks markets as suspect after an unusable message: the market `ticker`, all markets of its sid if the ticker is
+   * Marks markets as suspect after an unusable message: the market `ticker`, all markets of the sid if `ticker` is
    * null, or all markets if both are null.
    */
   noteLost(sid: number | null, ticker: string | null, reason: string): void {
@@ -221,8 +221,8 @@ export class Subscriptions {
   }
 
   /**
-   * Requests no second snapshot of a market while one is pending, because that one has all changes. If it was the missing
-   * message, its request times out.
+   * Requests no second snapshot of a market while one is pending, because the pending snapshot has all changes. If the
+   * lost message was this snapshot, its request times out.
    */
   #suspect(tickers: readonly string[], reason: string): void {
     if (tickers.length === 0) return
@@ -238,15 +238,15 @@ export class Subscriptions {
   }
 
   /**
-   * Repeats snapshot requests without a response, and other commands while the connection delivers. Returns false if a
-   * command has no reply and nothing is delivered.
+   * Repeats snapshot requests without a response. Repeats other commands while the connection delivers data. Returns
+   * false if a command has no reply and the connection delivers nothing.
    */
   checkReplies(): boolean {
     const nowMs = this.#hooks.nowMs()
     for (const [id, { atMs, command }] of this.#pending) {
       const ageMs = nowMs - atMs
       if (ageMs <= REPLY_TIMEOUT_MS) continue
-      // `get_snapshot` has no reply but the snapshots, which have their own timeout below.
+      // `get_snapshot` has no reply but the snapshots, which have a separate timeout.
       if (command.kind !== 'snapshot') {
         const isDelivering = this.#hooks.isDelivering()
         if (isDelivering && ageMs <= REPEAT_COMMAND_MS) continue
@@ -312,7 +312,8 @@ export class Subscriptions {
       if (suspects === undefined && tickers.size === 0) return
       if (!isUrgent && pendingCount >= SUBSCRIBES_PENDING_MAX) return
       const group = suspects === undefined ? this.#groupWithCapacity() : null
-      // A pending subscription has capacity for the waiting markets if they are few, so no second one is opened.
+      // A pending subscription has capacity for the waiting markets if they are few, so no second subscription is
+      // opened.
       const isFew = !isUrgent && suspects === undefined && tickers.size < SID_MARKETS_MAX
       if (group === null && hasPendingSubscribe && isFew) return
       const count = suspects?.length ?? Math.min(tickers.size, group?.capacity ?? SID_MARKETS_MAX)
@@ -493,7 +494,7 @@ function render(id: number, command: Command): string {
       params: {
         channels: ['orderbook_delta'],
         market_tickers: command.tickers,
-        // map.ts expects No's prices on No's own leg. The venue announced `true` as the future default.
+        // map.ts expects No in its own prices. The venue announced `true` as the future default.
         use_yes_price: false,
       },
     })

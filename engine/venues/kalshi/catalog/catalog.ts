@@ -1,5 +1,3 @@
-// Reads Kalshi's market list over REST. Events contain their markets. Series have tags and categories.
-
 import type { Clock } from '../../../clock.ts'
 import { FetchError, getIfFound, type JsonReader, type Query } from '../../../fetch.ts'
 import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
@@ -79,10 +77,7 @@ export class KalshiCatalog implements VenueCatalog {
     await this.#marketPages(settled, onPage, signal)
   }
 
-  /**
-   * Reads the markets that the venue updated since `sinceMs`. The venue does not count a trade as an update, so volumes
-   * come from the trade feed.
-   */
+  /** Reads the markets that the venue updated since `sinceMs`. A trade does not count as an update. */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     await this.#parts.shards.read(signal)
     await this.#readSeries(signal)
@@ -286,10 +281,7 @@ export class KalshiCatalog implements VenueCatalog {
     }
   }
 
-  /**
-   * Null if the list is unavailable or malformed. The catalogue is read without it, because it only provides tags and
-   * fees.
-   */
+  /** Null if the list is unavailable or malformed. The catalogue can be read without it. */
   async #seriesRows(signal: AbortSignal): Promise<readonly unknown[] | null> {
     try {
       return listIn(await this.#parts.http.getJson('/series', {}, { signal }), 'series', 'series')
@@ -315,7 +307,6 @@ export class KalshiCatalog implements VenueCatalog {
   }
 }
 
-/** Whether a retry cannot succeed: the status is neither 429 nor 5xx, or the body is not JSON. */
 function isPermanent({ kind, status = 0 }: FetchError): boolean {
   return kind === 'body' || (kind === 'status' && status < 500 && status !== 429)
 }

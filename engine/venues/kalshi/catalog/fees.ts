@@ -1,5 +1,5 @@
 // Kalshi's trading fees: the terms of the series, the overrides of its events, and changes of both (README.md, Fees).
-// If an event row lacks the override fields, the fees are unknown until the overrides have been read once.
+// If an event row lacks the override fields, the fees are unknown until the overrides have been read.
 
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../clock.ts'
@@ -55,7 +55,7 @@ const READ_EVERY_MS = 3_600_000
 const RETRY_AFTER_MS = 300_000
 const CHANGE_ROWS = 1_000
 const PAGES_MAX = 50
-/** Maximum event overrides from the socket. The hourly read restores evicted ones. */
+/** Maximum event overrides from the socket. The hourly read restores evicted overrides. */
 const SOCKET_OVERRIDES_MAX = 10_000
 
 interface FeesParts {
@@ -67,7 +67,6 @@ interface FeesParts {
 export class KalshiFees {
   readonly #parts: FeesParts
   #ofSeries: Changes = new Map()
-  /** null until the first read. */
   #ofEvents: Changes | null = null
   readonly #socketOverrides = new LRUCache<string, FeeChange>({ max: SOCKET_OVERRIDES_MAX })
   #readAgainAtMs = Number.NEGATIVE_INFINITY
@@ -97,7 +96,7 @@ export class KalshiFees {
     this.#socketOverrides.set(event, { ...terms, sinceMs, source: 'socket.event_fee_update' })
   }
 
-  /** Fees of a market, from its row, its event's row and the terms of its series, which were read at `readAtMs`. */
+  /** Fees of a market, from its row, its event's row and the terms of its series. `readAtMs`: when the rows were read. */
   of(
     row: Fields,
     event: { readonly ticker: string; readonly row: Fields },
@@ -174,7 +173,7 @@ export class KalshiFees {
     return changes
   }
 
-  /** Keeps the previous entries that a list lacks. A list that lacks many of them is counted as suspect. */
+  /** Retains the previous entries that a list lacks. A list that lacks many entries is counted as suspect. */
   #merged(previous: Changes, received: Changes): Changes {
     const missing = [...previous].filter(([ticker]) => !received.has(ticker))
     if (previous.size === 0 || missing.length === 0) return received
@@ -199,7 +198,7 @@ const NO_OVERRIDE = {
   isShown: false,
 } as const
 
-/** Reads the terms of a series or event row. The fields of an event row have the suffix `_override`. */
+/** The fields of an event row have the suffix `_override`. */
 export function termsOf(row: Fields, suffix = ''): FeeTerms {
   return {
     type: row[`fee_type${suffix}`] ?? null,
@@ -212,7 +211,7 @@ export function multiplierOf(multiplier: unknown): number | null {
   return micros !== null && micros >= 0 && micros <= MULTIPLIER_MAX_MICROS ? micros : null
 }
 
-/** The terms at a given time. A change applies instead of the row if it took effect after the row was written. */
+/** The terms at a given time. A change takes precedence over the row if it took effect after the row was written. */
 function statedAt(
   atMs: number,
   changes: readonly FeeChange[],
@@ -225,7 +224,6 @@ function statedAt(
   return isSame ? { ...row, sinceMs: change.sinceMs } : row
 }
 
-/** Each term of an event replaces the term of its series. */
 function modelOf(series: Stated, event: Stated): FeeModel {
   const isOverridden = event.type !== null || event.multiplier !== null
   const { source } = isOverridden ? event : series
@@ -257,7 +255,6 @@ function byTime(one: FeeChange, other: FeeChange): number {
   return one.sinceMs - other.sinceMs
 }
 
-/** RFC 3339 text, or whole seconds. */
 function timeIn(value: unknown): TimeMs | null {
   if (typeof value === 'string') return parseTime(value)
   const isSeconds = typeof value === 'number' && Number.isSafeInteger(value) && value > 0

@@ -1,5 +1,4 @@
-// Converts Kalshi's catalogue rows to listings. Accepts integer cents and counts, which the venue sent until March
-// 2026.
+// Converts Kalshi's catalogue rows to listings. Also accepts integer cents and counts, as in old recordings.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -40,7 +39,6 @@ import { type PriceGrid, parsePriceGrid } from '../price-grid.ts'
 import { termsOf } from './fees.ts'
 import { shardOf } from './shards.ts'
 
-/** The data of a series that its event rows lack. */
 export interface Series {
   readonly ticker: string
   readonly category: string | null
@@ -64,7 +62,7 @@ interface EventRow {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** Our status by the venue's status. Query parameters use other words, which occur as statuses in old recordings. */
+/** Our status by the venue's status. Old recordings contain the words of query parameters as statuses. */
 const STATUSES: Readonly<Record<string, MarketStatus>> = {
   initialized: 'closed',
   unopened: 'closed',
@@ -79,7 +77,7 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: 'resolved',
   settled: 'resolved',
 }
-/** Resolution by the venue's status. Statuses that are not listed have none. `determined` and `amended` may be disputed. */
+/** Resolution by the venue's status. Missing statuses have no resolution. `determined` and `amended` may be disputed. */
 const RESOLUTIONS: Readonly<Record<string, ResolutionStatus>> = {
   determined: 'proposed',
   amended: 'proposed',
@@ -136,7 +134,7 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
   return { kind: 'event', listing, subtitle: textOf(row.sub_title) }
 }
 
-/** `event` is null if the venue did not return it. The listing then has fewer fields. */
+/** If `event` is null, the listing has fewer fields. */
 export function parseMarket(
   row: unknown,
   event: EventListing | null,
@@ -246,7 +244,6 @@ function outcomesOf(ticker: string): readonly OutcomeListing[] {
   ]
 }
 
-/** Games close weeks after they are played, so their listing contains the end of the game instead. */
 function isGame(category: string | null): boolean {
   return category === 'Sports'
 }
@@ -266,7 +263,7 @@ function priceOf(row: Fields, name: string): PriceMicros | null {
   return text === null ? null : parsePrice(text)
 }
 
-/** The venue writes 0 or 1 for an absent price, because no trade has these prices. */
+/** The venue writes 0 or 1 for an absent price. No trade has these prices. */
 function tradedPrice(price: PriceMicros | null): PriceMicros | null {
   return price === null || price === 0 || price === PRICE_ONE ? null : price
 }

@@ -1,6 +1,3 @@
-// Reads past prices from Kalshi's candlesticks of live and archived markets. Ranges up to a day have minutes, longer
-// ones hours.
-
 import type { Clock } from '../../../clock.ts'
 import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -28,7 +25,7 @@ interface PastPricesParts {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** One candle. `price` is its closing price, `previous` the last trade price before it; null if absent. */
+/** `price` is the closing price, `previous` the last trade price before the candle. Null if absent. */
 interface Candle {
   readonly kind: 'candle'
   readonly endMs: TimeMs
@@ -94,7 +91,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     return pointsFrom(range.fromMs, points)
   }
 
-  /** The candles at a path. Empty if the venue responds with 404. */
+  /** Empty if the venue responds with 404. */
   async #rows(
     path: string,
     query: Readonly<Record<string, number | boolean>>,
@@ -104,7 +101,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     return answer === undefined ? [] : listIn(answer, 'candlesticks', 'prices')
   }
 
-  /** Whether the archive may have data of a range. It contains the markets that settled before the cutoff. */
+  /** Whether the archive may have data of a range. The archive contains the markets that settled before the cutoff. */
   async #mayBeArchived(fromMs: TimeMs, signal: AbortSignal): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
@@ -118,7 +115,6 @@ export class KalshiPastPrices implements VenuePastPrices {
   }
 }
 
-/** The series of a market. Falls back to the first part of its event's ticker or its own. */
 function seriesOf(market: PastMarket): string {
   return market.series ?? (market.event ?? market.nativeId).split('-', 1)[0] ?? market.nativeId
 }

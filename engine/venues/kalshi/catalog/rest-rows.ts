@@ -1,5 +1,4 @@
-// Converts Kalshi's REST rows of trades and books to messages. Accepts integer fields, which the venue sent until March
-// 2026.
+// Converts Kalshi's REST rows of trades and books to messages. Also accepts integer fields, as in old recordings.
 
 import type { JsonReader, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -40,7 +39,7 @@ export function parseTradeRow(row: unknown): TradeMessage | Rejected {
 
 /**
  * Parses a row of `/markets/orderbooks`. With `ticker`, parses the response of `/markets/{ticker}/orderbook`. The
- * format of January 2026 is accepted too.
+ * format of January 2026 is also accepted.
  */
 export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnapshot | Rejected {
   if (!isRecord(row)) return rejected('book_not_an_object')
@@ -61,7 +60,6 @@ export function rowsOf(answer: unknown, name: string): readonly unknown[] {
 
 interface PageList {
   readonly path: string
-  /** Name of the field that contains the rows. */
   readonly name: string
   readonly kind: AnswerKind
   readonly pagesMax: number

@@ -1,5 +1,3 @@
-// Trading states of the exchange shards. Market rows of a halted shard still have the status `active`.
-
 import type { Clock } from '../../../clock.ts'
 import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

@@ -1,5 +1,4 @@
-// Timers for openings and closings, which Kalshi does not announce. Each change is confirmed by another read of the
-// listing.
+// Timers for openings and closings, which Kalshi does not announce. Another read of the listing confirms each change.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import { DueList } from '../../../due-list.ts'
@@ -29,7 +28,7 @@ interface Times {
   closeAtMs: TimeMs | null
 }
 
-/** Memory is bounded by the number of watched markets, because outdated entries are removed. */
+/** Outdated entries are removed, so the number of watched markets bounds the memory. */
 export class StatusTimers {
   readonly #clock: Clock
   readonly #emit: (event: VenueEvent) => void

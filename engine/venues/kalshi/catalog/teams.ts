@@ -1,6 +1,3 @@
-// Reads teams and individual players from Kalshi's structured targets. Members of teams are omitted, because no game is
-// named after them.
-
 import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { SuspectAnswerError } from '../../answer-checks.ts'
@@ -14,7 +11,6 @@ const PAGE_ROWS = 2_000
 const PAGES_MAX = 200
 const SIDES = /(^|_)team$|^tennis_|^golf/
 
-/** Unreadable rows are counted and omitted. */
 export async function readTeams(
   parts: { readonly http: JsonReader; readonly counters: VenueCounters },
   signal: AbortSignal,

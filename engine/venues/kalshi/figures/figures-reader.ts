@@ -1,5 +1,3 @@
-// Reads trading figures over REST, the most traded markets first. The stream lacks only the figures of the last 24 h.
-
 import type { JsonReader } from '../../../fetch.ts'
 import { outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -13,7 +11,7 @@ import { idOf } from '../parse.ts'
 /** One request every two seconds is a sixteenth of the rate that is available without a key. */
 const EVERY_MS = 2_000
 const BATCH_TICKERS_MAX = 100
-/** Maximum queued markets. Beyond it, the market that was queued first is dropped until it trades again. */
+/** Maximum queued markets. Above the maximum, the market that was queued first is dropped until it trades again. */
 const WAITING_MAX = 20_000
 /** Minimum interval between two reads of a market, with and without a stream that has most of the figures. */
 const AGAIN_MS = { streamed: 300_000, polled: 15_000 }
@@ -33,7 +31,6 @@ interface Waiting {
 export class FiguresReader {
   readonly #parts: ReaderParts
   readonly #poller: Poller
-  /** Markets that traded, in order of the first trade since their last read. */
   readonly #waiting = new Map<string, Waiting>()
   #isPaused = false
 

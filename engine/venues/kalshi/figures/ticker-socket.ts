@@ -1,5 +1,5 @@
 // The connection for ticker messages: volume, open interest and last price of all markets. The feed's health ignores
-// it, because figures-reader.ts reads the same figures over REST.
+// this connection, because figures-reader.ts reads the same figures over REST.
 
 import type { FiguresEvent } from '../../../events.ts'
 import type { OutcomeId } from '../../../ids.ts'
@@ -12,7 +12,7 @@ import type { StreamHooks } from '../stream.ts'
 const NO_DATA_AFTER_MS = 30_000
 /** Maximum delay between a trade and the ticker message that follows it. */
 const TRADE_WITHOUT_TICKER_MS = 5_000
-/** Interval at which the newest ticker message of each market is emitted. Earlier ones are dropped. */
+/** Interval at which the newest ticker message of each market is emitted. Earlier messages are dropped. */
 const FLUSH_EVERY_MS = 100
 const CHECK_EVERY_MS = 1_000
 const CHANNEL = 'ticker'
@@ -20,7 +20,6 @@ const CHANNEL = 'ticker'
 /** Unchanged figures are emitted at this interval, to update their time. */
 const CONFIRM_EVERY_MS = 60_000
 
-/** The newest emitted ticker message of a market: its figures as text, and its receive time. */
 interface Seen {
   readonly message: TickerMessage
   readonly atMs: number
@@ -28,7 +27,7 @@ interface Seen {
 
 export class TickerSocket extends KalshiSocket {
   readonly #isWatched: (ticker: string) => boolean
-  /** Newest emitted messages by ticker, bounded by the watched markets. */
+  /** The newest emitted ticker message by ticker, bounded by the watched markets. */
   readonly #seen = new Map<string, Seen>()
   readonly #pending = new Map<OutcomeId, FiguresEvent>()
   #isConfirmed = false
@@ -99,7 +98,7 @@ export class TickerSocket extends KalshiSocket {
     this.#subscribe()
   }
 
-  /** Most ticker messages report only a changed quote, which the book already contains. These are dropped. */
+  /** False for messages that report only a changed quote, which the book already contains. */
   #isChanged(message: DataMessage): boolean {
     if (message.kind !== 'ticker' || !this.#isWatched(message.ticker)) return false
     this.#isConfirmed = true

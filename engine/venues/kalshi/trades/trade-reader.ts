@@ -19,11 +19,11 @@ import { mapTrade } from '../map.ts'
 
 const PATH = '/markets/trades'
 const PAGE_ROWS = 1_000
-/** Extra time before a range. A trade within it proves that the response for the range is complete. */
+/** Extra time before a range. A trade within this time proves that the response for the range is complete. */
 const LEAD_MS = 5_000
 /** Page size of a read without a start time. It is small because the range has few rows. */
 const WALK_ROWS = 200
-/** Maximum pages per range. If a range has more, its oldest part is reported as lost. */
+/** Maximum pages per range. The oldest part of a longer range is reported as lost. */
 const PAGES_MAX = 200
 /**
  * The venue keeps about three months in the live tables, so ranges that start within 30 days need no check of the
@@ -88,7 +88,6 @@ export class TradeReader {
     return read
   }
 
-  /** Rejects with FetchError or SuspectAnswerError if the range cannot be read. */
   async fetchRange(range: TradeRange, signal?: AbortSignal): Promise<TradeAnswer> {
     const walk = new Walk(range)
     const isOfVenue = range.ticker === null
@@ -161,7 +160,7 @@ export class TradeReader {
     }
   }
 
-  /** Venue time of the newest trade of any market; null if there is none. */
+  /** Venue time of the newest trade of any market. Null if there is none. */
   async fetchNewestMs(): Promise<TimeMs | null> {
     const answer = await this.#parts.http.getJson(PATH, { limit: 20 })
     let newestMs: TimeMs | null = null
@@ -195,7 +194,7 @@ export class TradeReader {
     }
   }
 
-  /** Start of the live tables. It is requested only for ranges that may start before it. */
+  /** Start of the live tables. Requested only for ranges that may start earlier. */
   async #liveFromMs(range: TradeRange, signal?: AbortSignal): Promise<TimeMs> {
     if (range.fromMs > this.#parts.clock.nowMs() - ALWAYS_LIVE_MS) return range.fromMs
     try {

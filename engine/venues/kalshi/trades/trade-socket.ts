@@ -1,5 +1,5 @@
-// The connection for trades and state changes of all markets. Books use other connections, so that their deltas do not
-// delay trades.
+// The connection for trades and state changes of all markets. Books use separate connections, so that their deltas do
+// not delay trades.
 
 import { type TimeMs, timeMs } from '../../../units.ts'
 import { feedReporter } from '../../socket-feed.ts'
@@ -9,7 +9,7 @@ import { KalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
 import type { DataMessage, FeeMessage, LifecycleMessage, Reply, TradeMessage } from '../messages.ts'
 import type { StreamHooks } from '../stream.ts'
 
-/** After this time without trades, REST is checked for newer ones. */
+/** After this time without trades, REST is checked for newer trades. */
 const NO_DATA_AFTER_MS = 20_000
 /** Back-fills start this much earlier, because clocks differ and trades may arrive late. */
 const OVERLAP_MS = 2_000
@@ -26,14 +26,13 @@ interface TradeSocketHooks {
   readonly onTrade: (trade: TradeMessage, receivedAtMs: TimeMs) => void
   readonly onLifecycle: (message: LifecycleMessage) => void
   readonly onFee: (message: FeeMessage) => void
-  /** Venue time of the newest trade in REST; null if there is none. Rejects on failure. */
+  /** Venue time of the newest trade in REST. Null if there is none. Rejects on failure. */
   readonly fetchNewestTradeMs: () => Promise<TimeMs | null>
 }
 
 export class TradeSocket extends KalshiSocket {
   readonly #hooks: TradeSocketHooks
   readonly #report: ReturnType<typeof feedReporter>
-  /** Sids of the current connection; null until confirmed. */
   #tradesSid: number | null = null
   #lifecycleSid: number | null = null
   /** Whether trades arrived before the venue confirmed their subscription. */
@@ -48,7 +47,7 @@ export class TradeSocket extends KalshiSocket {
     const purpose = { stream: 'trades', connection: 0 } as const
     super(parts, access, { ...purpose, noDataAfterMs: NO_DATA_AFTER_MS })
     this.#hooks = hooks
-    // An event without outcomes concerns the whole venue, which has about 100,000 markets.
+    // An event without outcomes concerns the whole venue.
     this.#report = feedReporter(parts, { venue: 'b', ...purpose })
   }
 
@@ -105,7 +104,7 @@ export class TradeSocket extends KalshiSocket {
   #tradesFlow(sid: number): void {
     if (this.#tradesSid !== null) return
     this.#tradesSid = sid
-    // The gap is reported only after the confirmation. Until then trades may arrive neither over the stream nor in
+    // The gap is reported only after the confirmation. Before it, trades may arrive neither over the stream nor in
     // REST, which lists them late.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
@@ -148,8 +147,8 @@ export class TradeSocket extends KalshiSocket {
   }
 
   /**
-   * Reports a gap after an unreadable trade, because its REST row may be readable. The rate is limited in case the
-   * venue sends the trade in a changed format.
+   * Reports a gap after an unreadable trade, because its REST row may be readable. The rate is limited, because the
+   * venue may have changed the format of all trades.
    */
   #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
     const nowMs = this.parts.clock.monotonicMs()

@@ -1,6 +1,3 @@
-// Compares the stream with REST, because the market channel has no sequence numbers. Each comparison needs two REST
-// responses. In the pause between them a message that is in transit can arrive.
-
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
 import { asList } from '../../answer-checks.ts'
@@ -32,7 +29,7 @@ export class BookAudit {
     this.#parts = parts
   }
 
-  /** Books of the markets' first tokens, by token. Tokens for which the venue returns no book are absent. */
+  /** Books of the markets' first tokens, by token. Tokens without a book at the venue are absent. */
   async books(
     tracks: readonly MarketTrack[],
     signal: AbortSignal,
@@ -69,7 +66,7 @@ export class BookAudit {
     return chosen
   }
 
-  /** The busiest markets of a connection. A missing message shows on them first. */
+  /** The busiest markets of a connection, which reveal a missing message first. */
   busiest(tracks: Iterable<MarketTrack>, count: number): MarketTrack[] {
     const chosen: MarketTrack[] = []
     for (const track of tracks) if (track.lastTimeMs > 0) insertBusiest(chosen, track, count)
@@ -138,12 +135,12 @@ function isSuspect(track: MarketTrack, book: BookMessage | undefined): boolean {
 }
 
 /**
- * Compares two REST reads between which the stream received nothing. The market is behind if one of these holds:
+ * Compares two REST reads between which the stream received nothing. The stream's book is behind if:
  * - the best prices of both reads differ from the stream's;
- * - the levels differ between the reads;
- * - both reads have the same timestamp, which is later than the stream's.
- * A venue that stamps books with the request time returns different timestamps, so only the best prices count
- * there. One read with different best prices proves nothing: REST sometimes returns a book of 0.01 and 0.99.
+ * - or the levels differ between the reads;
+ * - or both reads have the same timestamp, which is later than the stream's.
+ * If the timestamps of the reads differ, they may be request times, so only the best prices count. Different best
+ * prices in a single read prove nothing: REST sometimes returns a book of 0.01 and 0.99.
  */
 function isBehind(
   track: MarketTrack,

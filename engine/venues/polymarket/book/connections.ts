@@ -17,7 +17,7 @@ import { type ParseRejection, parseFrame, tokensOf } from '../parse.ts'
 import { noteRequested } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
-/** A connection is silent if nothing arrives within this time after a snapshot was requested. */
+/** A connection counts as silent if nothing arrives within this time after a snapshot was requested. */
 const UNRESPONSIVE_AFTER_MS = 12_000
 const REPLACE_APART_MS = 60_000
 /** A snapshot is requested again if it does not arrive within this time after the venue began to answer. */
@@ -55,7 +55,6 @@ export interface BookConnection {
   readonly number: number
   readonly socket: SocketFeed
   readonly tracks: Set<MarketTrack>
-  /** Whether `feedUp` has been emitted since the socket opened. */
   isUp: boolean
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
@@ -63,24 +62,25 @@ export interface BookConnection {
   readonly queue: Set<MarketTrack>
   /** Markets whose snapshot is missing. */
   readonly awaited: Set<MarketTrack>
-  /** Monotonic time of the first command since the last data; null if data arrived since. */
+  /** Monotonic time of the first command since the last data. Null if data arrived since. */
   requestedAtMs: number | null
-  /** Whether a command was sent since the socket opened. */
   isBegun: boolean
   /**
-   * Before this monotonic time the connection does not count as wanted, because it was added while all others delivered.
-   * Its first data ends this period.
+   * Before this monotonic time the connection does not count as wanted, because it was added while all other
+   * connections delivered. Its first data ends this period.
    */
   wantedAtMs: number
   /** Monotonic time before which the connection is not replaced again for being unresponsive. */
   replaceAllowedAtMs: number
-  /** Number of consecutive messages about unknown tokens. */
   unknownCount: number
 }
 
 const PING_EVERY_MS = 10_000
 const DEAD_AFTER_MS = 30_000
-/** Maximum markets per command, and snapshots requested at once per connection. The venue omits snapshots of more tokens. */
+/**
+ * Maximum markets per command, and snapshots requested at once per connection. The venue omits snapshots of further
+ * tokens.
+ */
 const MARKETS_PER_COMMAND = 50
 /**
  * At most 20 connection attempts a second, and 16 sockets that wait for first books. The venue refuses many attempts at
@@ -92,7 +92,7 @@ const CONNECT_LIMITS = {
   answerWaitMs: 10_000,
   refusedWaitMs: 5_000,
 }
-/** A connection that is added while all others deliver does not count as missing for this time. */
+/** A connection that is added while all other connections deliver does not count as missing for this time. */
 const ADDED_GRACE_MS = 10_000
 
 export class BookConnections {
@@ -130,7 +130,6 @@ export class BookConnections {
     return this.#connections.values()
   }
 
-  /** Whether the market's book is subscribed on an open socket. */
   isUp(track: MarketTrack): boolean {
     return track.isSubscribed && this.#connections.get(track.connection)?.socket.isOpen === true
   }
@@ -251,8 +250,8 @@ export class BookConnections {
   }
 
   /**
-   * A socket that has delivered is replaced only if a market that had a book before awaits one. Each socket is replaced at
-   * most once a minute, because all its markets may lack a book.
+   * A socket that has delivered is replaced only if it awaits a book that it had before. Each socket is replaced at
+   * most once a minute, because the venue may have no book for any of its markets.
    */
   #mayReplace({ replaceAllowedAtMs, socket, awaited }: BookConnection, nowMs: number): boolean {
     if (replaceAllowedAtMs > nowMs) return false
@@ -268,7 +267,6 @@ export class BookConnections {
     return lists
   }
 
-  /** Prefers an open connection. */
   #withCapacity(): BookConnection | null {
     for (const connection of this.#spare) if (connection.socket.isOpen) return connection
     const [first] = this.#spare
@@ -357,7 +355,7 @@ export class BookConnections {
     feedReporter(parts, about)(kind, reason, sinceMs, outcomes)
   }
 
-  /** Sends the next subscriptions once the venue has answered most of the previous ones. */
+  /** Sends the next subscriptions when the venue has answered most of the previous ones. */
   #sendNext(connection: BookConnection): void {
     const { queue, awaited, socket } = connection
     if (!socket.isOpen) return
@@ -396,7 +394,7 @@ export class BookConnections {
     }
   }
 
-  /** Sends a command for both tokens of each market. Reconnects the socket if it cannot be sent. */
+  /** Sends a command for both tokens of each market. Reconnects the socket if the command cannot be sent. */
   #send(
     { socket }: BookConnection,
     tracks: readonly MarketTrack[],
@@ -468,7 +466,7 @@ export class BookConnections {
   }
 
   /**
-   * Reports which books a malformed message may concern. If it names no known token or market, all books of the
+   * Reports which books a malformed message may concern: those of its known tokens and market, or else all books of the
    * connection.
    */
   #lost(connection: BookConnection, { tokens, isOfBook, market, reason }: ParseRejection): void {

@@ -21,7 +21,6 @@ interface ReadLevels {
 const TIME_LOW_MS = 1_577_836_800_000
 const TIME_HIGH_MS = 4_102_444_800_000
 
-/** Time and best prices of a book, in prices of its own token; null if they cannot be parsed. */
 export function readBookSummary(body: BookMessage): { venueTimeMs: TimeMs; top: TopOfBook } | null {
   const venueTimeMs = readTime(body.timestamp)
   const bids = readLevels(body.bids, true, true)
@@ -36,7 +35,7 @@ export function readTime(text: string): TimeMs | null {
   return value >= TIME_LOW_MS && value <= TIME_HIGH_MS ? timeMs(value) : null
 }
 
-/** Levels in prices of the first token, without empty levels; null if a level cannot be parsed. */
+/** Levels in prices of the first token, without empty levels. Null if a level cannot be parsed. */
 export function readLevels(
   wire: readonly WireLevel[],
   isFirst: boolean,
@@ -76,7 +75,7 @@ export function hasLevel(changes: readonly LevelChange[], wanted: LevelChange): 
   return false
 }
 
-/** Best prices of an entry, in prices of the first token. null: absent. undefined: unreadable. */
+/** Best prices of an entry, in prices of the first token. Null: absent. Undefined: unreadable. */
 export function readTop(entry: PriceChangeEntry, isFirst: boolean): TopOfBook | null | undefined {
   if (entry.best_bid === undefined || entry.best_ask === undefined) return null
   const bid = readBest(entry.best_bid, 0)

@@ -8,14 +8,13 @@ const GATHER_MS = 20
 /** Minimum interval between two snapshot requests of a market. It doubles until a snapshot is usable. */
 const APART_FIRST_MS = 1_000
 const APART_MAX_MS = 30_000
-/** Maximum markets per call of `send`, the next of which follows after GATHER_MS. */
+/** Maximum markets per call of `send`. The next call follows after GATHER_MS. */
 const SEND_MAX = 200
 
 export function apartMs(unansweredCount: number): number {
   return Math.min(APART_MAX_MS, APART_FIRST_MS * 2 ** Math.min(unansweredCount, 10))
 }
 
-/** Contains each market at most once, so the covered markets bound its size. */
 export class ResyncQueue {
   readonly #clock: Clock
   readonly #send: (tracks: readonly MarketTrack[]) => void
@@ -32,7 +31,6 @@ export class ResyncQueue {
     if (this.#stopTimer === null) this.#wait(GATHER_MS)
   }
 
-  /** Removes a market whose snapshot arrived or that is no longer covered. */
   settle(track: MarketTrack): void {
     this.#wanted.delete(track)
   }
@@ -69,7 +67,7 @@ export class ResyncQueue {
   }
 }
 
-/** Records that a snapshot was requested. Its deadline starts when the venue answers on that connection. */
+/** Records that a snapshot was requested. Its deadline starts when the venue answers on the same connection. */
 export function noteRequested(track: MarketTrack, nowMs: number): void {
   track.isSubscribed = true
   track.resyncAllowedAtMs = nowMs + apartMs(track.unansweredCount)

@@ -11,20 +11,20 @@ export class MarketTrack {
   readonly first: OutcomeId
   readonly second: OutcomeId
   readonly closeAtMs: TimeMs | null
-  /** Number of the connection that carries both tokens; 0 if the market is not covered. */
+  /** Number of the connection that carries both tokens. 0 if the market is not covered. */
   connection = 0
   /** Whether the subscription was sent on the connection's present socket. */
   isSubscribed = false
-  /** Number of messages about the book, in total and at the last audit. Their difference shows how busy the market is. */
+  /** Number of messages about the book, in total and at the last audit. The difference shows how busy the market is. */
   messageCount = 0
   auditedCount = 0
 
-  /** Venue time and hash of the last book message. The hash is that of the first token's book. */
+  /** Venue time and hash of the last book message. The hash is of the first token's book. */
   lastTimeMs = 0
   lastHash: string | null = null
-  /** The first token's last change in that message; null if the message was a complete book. */
+  /** The first token's last change in the last message. Null if the message was a complete book. */
   lastChange: LevelChange | null = null
-  /** Best prices stated by the last message; null if it stated none. */
+  /** Best prices in the last message. Null if it contained none. */
   top: TopOfBook | null = null
 
   /**
@@ -34,7 +34,7 @@ export class MarketTrack {
   bookTimeMs = 0
   firstBookCount = 0
   secondBookCount = 0
-  /** `messageCount` after the second token's last book. Null if there was none since the subscription or a tick change. */
+  /** `messageCount` after the second token's last book. Null if no book arrived since the subscription or a tick change. */
   secondBookAt: number | null = null
   tickText = ''
   tickTimeMs = 0
@@ -44,7 +44,7 @@ export class MarketTrack {
    * request. Null: no snapshot is missing.
    */
   snapshotDueAtMs: number | null = null
-  /** Snapshots requested since the last usable one. */
+  /** Snapshots requested since the last usable snapshot. */
   unansweredCount = 0
   /** Monotonic times before which no snapshot is requested and no gap is emitted. */
   resyncAllowedAtMs = 0
@@ -70,7 +70,6 @@ export class MarketTrack {
     this.messageCount += 1
   }
 
-  /** Clears the state of the book when its subscription ends. */
   clear(): void {
     this.reset()
     this.connection = 0
@@ -84,7 +83,7 @@ export class MarketTrack {
     this.gapAllowedAtMs = 0
   }
 
-  /** Clears the counts of the previous subscription, because they do not apply to the books of the next one. */
+  /** Clears the counts of the previous subscription. */
   reset(): void {
     this.bookTimeMs = 0
     this.firstBookCount = 0
@@ -108,7 +107,6 @@ export class Tracks {
     return this.#covered
   }
 
-  /** Adds a market. Returns null if it is already watched or does not have two outcomes. */
   add(market: WatchedMarket): MarketTrack | null {
     const [first, second] = market.outcomes
     if (first === undefined || second === undefined || market.outcomes.length !== 2) return null
@@ -135,7 +133,6 @@ export class Tracks {
     return track
   }
 
-  /** Returns null if the market is not watched or is already covered. */
   cover(id: NativeMarketId): MarketTrack | null {
     const track = this.#byMarket.get(id)
     if (track === undefined || this.#covered.has(track)) return null
@@ -143,13 +140,11 @@ export class Tracks {
     return track
   }
 
-  /** Returns null if the market is not covered. */
   uncover(id: NativeMarketId): MarketTrack | null {
     const track = this.#byMarket.get(id)
     return track !== undefined && this.#covered.delete(track) ? track : null
   }
 
-  /** Whether the token is neither watched nor recently unwatched. */
   isUnknown(token: string): boolean {
     return !this.#byToken.has(token) && !this.#unwatched.has(token)
   }

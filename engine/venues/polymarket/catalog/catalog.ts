@@ -1,4 +1,4 @@
-// Reads Gamma's market list. The parameter of the next page is `after_cursor`; Gamma ignores other names.
+// Reads Gamma's market list. The parameter of the next page is `after_cursor`. Gamma ignores other names.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, getIfFound, type JsonReader, type Query } from '../../../fetch.ts'
@@ -36,21 +36,24 @@ interface CatalogParts {
 type OnPage = (page: CatalogPage) => void | Promise<void>
 
 const PATH = '/events/keyset'
-/** Events per page. A page of 100 events with their markets has a few megabytes. */
+/** A page of 100 events with their markets has a few megabytes. */
 const EVENTS_PER_PAGE = 100
 /** Condition ids per request. A longer URL exceeds the limit of some servers. */
 const IDS_PER_CALL = 40
 /** Maximum age of a resolution. Markets that were resolved earlier are not read. */
 const SETTLED_MS = 2 * 86_400_000
-/** A refresh starts this much before the previous one, because rows change while they are read. */
+/** A refresh starts this much before the previous refresh, because rows change while they are read. */
 const REFRESH_OVERLAP_MS = 60_000
 /** Maximum pages of a list. A longer list means that the cursor loops. */
 const PAGES_MAX = 20_000
 /** Maximum pages of closed events, newest first. The limit exceeds two days of events. */
 const CLOSED_PAGES_MAX = 500
-/** Maximum pages of recently changed closed events. It applies if the venue updates its whole history at once. */
+/** Maximum pages of recently changed closed events. The limit matters if the venue updates its whole history at once. */
 const CHANGED_PAGES_MAX = 50
-/** Maximum pages of events without a time at the start of an ordered list. After more the list counts as unordered. */
+/**
+ * Maximum pages of events without a time at the start of an ordered list. After more pages the list counts as
+ * unordered.
+ */
 const UNTIMED_PAGES_MAX = 20
 
 export class PolymarketCatalog implements VenueCatalog {
@@ -140,7 +143,7 @@ export class PolymarketCatalog implements VenueCatalog {
     } catch (error) {
       const status = error instanceof FetchError ? (error.status ?? null) : null
       if (status === null || status === 429) throw error
-      // A 5xx may be temporary. Open events are too many to be read without an order instead.
+      // A 5xx may be temporary. For open events no unordered read follows, because they are too many.
       if (status < 500) this.#refused.add(name)
       else if (filter.closed === false) throw error
       this.#parts.counters.trouble('order_refused', { detail: `${name}: ${error}` })
@@ -231,7 +234,7 @@ export class PolymarketCatalog implements VenueCatalog {
     return rows.filter(isRecord)
   }
 
-  /** Follows the cursors of /events/keyset until the last page or until the awaited callback returns `enough`. */
+  /** Follows the cursors of /events/keyset until the last page or until the callback returns `enough`. */
   async #eventPages(
     filter: Query,
     onEvents: (events: readonly Json[]) => unknown,
@@ -306,9 +309,9 @@ function formsOf(id: NativeMarketId): readonly string[] {
 
 interface EventOrder {
   readonly name: string
-  /** The event's sort key; null if unknown. */
+  /** The event's sort key. Null if unknown. */
   readonly atMs: (event: Json) => TimeMs | null
-  /** The event's latest relevant time; null if unknown. */
+  /** The event's latest relevant time. Null if unknown. */
   readonly latestMs: (event: Json) => TimeMs | null
   /** Maximum pages of closed events. The venue never deletes them. */
   readonly pagesMax: number
@@ -327,7 +330,7 @@ const CHANGED_LATELY: EventOrder = {
   pagesMax: CHANGED_PAGES_MAX,
 }
 
-/** Checks that pages come newest first, and detects when all further pages are too old. */
+/** Checks that pages are newest first, and detects when all further pages are too old. */
 class NewestFirst {
   readonly #order: EventOrder & { readonly fromMs: TimeMs }
   #lastMs = Number.POSITIVE_INFINITY
@@ -350,7 +353,8 @@ class NewestFirst {
       const orderMs = atMs(event)
       newestMs = Math.max(newestMs, latestMs(event) ?? Number.POSITIVE_INFINITY)
       if (orderMs === null) {
-        // Events without a time may only precede all others. After an event with a time, they show an unordered list.
+        // Events without a time may only precede all others. An event without a time after an event with a time shows
+        // an unordered list.
         this.isOrdered &&= this.#lastMs === Number.POSITIVE_INFINITY
         continue
       }

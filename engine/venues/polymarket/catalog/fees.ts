@@ -52,7 +52,6 @@ const NEW_MARKET: Names = { ...GAMMA, takerOnly: 'taker_only', rebate: 'rebate_r
 /** The CLOB does not return the maker rebate. */
 const CLOB: Names = { rate: 'r', exponent: 'e', takerOnly: 'to', rebate: '' }
 
-/** Whether the row's fee schedule cannot be parsed. Other fee fields are ignored. */
 export function isScheduleUnreadable({ feeSchedule }: Json): boolean {
   return isStated(feeSchedule) && ofSchedule(feeSchedule, GAMMA, undefined).kind === 'unknown'
 }
@@ -126,7 +125,6 @@ interface Terms {
   readonly orderSizeMin: SizeMicros | null
 }
 
-/** Terms from the CLOB or a `new_market` message, with the monotonic time of their receipt. */
 interface StatedTerms extends Terms {
   readonly atMs: number
 }
@@ -177,7 +175,7 @@ export class PolymarketFees {
   }
 
   /**
-   * Adds fees from other sources, and queues a request for an open market without any. If Gamma has an unreadable
+   * Adds fees from other sources. Queues a request for an open market without fees. If Gamma has an unreadable
    * schedule, the fees stay unknown, because another source could contradict it.
    */
   completed(market: ReadListing): ReadListing {

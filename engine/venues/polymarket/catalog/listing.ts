@@ -40,7 +40,7 @@ type ListingReason =
   | 'no_event_slug'
   | 'no_state'
 
-/** Converts a market row. Its event is `parent`, or the nested event if `parent` is null. */
+/** The event of the row is `parent`, or the nested event if `parent` is null. */
 export function readMarket(row: unknown, parent: Json | null = null): ReadListing | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const event = parent ?? nestedEvent(row)
@@ -123,7 +123,7 @@ export function readEvent(row: unknown): ReadEvent | ListingReason {
   }
 }
 
-/** A neg-risk event has exactly one winner, unless it has other markets too or may get more of them (augmented). */
+/** A neg-risk event has exactly one winner, unless it also has other markets or may get more of them (augmented). */
 function winnerAmong(row: Json): number | null {
   const groupId = textOf(row.negRiskMarketID)
   if (row.negRisk !== true || row.negRiskAugmented !== false || groupId === null) return null
@@ -162,7 +162,6 @@ export function changedAtMs(row: Json): TimeMs | null {
   return timeOf(row.updatedAt)
 }
 
-/** The later of two times: the close and the final result. Null if both are absent. */
 export function settledAtMs(row: Json): TimeMs | null {
   const [closed, decided] = [closedAtMs(row), timeOf(row.umaEndDate)]
   return closed === null || decided === null
@@ -170,7 +169,7 @@ export function settledAtMs(row: Json): TimeMs | null {
     : timeMs(Math.max(closed, decided))
 }
 
-/** Time at which a market or event closed; null if absent. `endDate` is not used, because it is only planned. */
+/** Time at which a market or event closed. Null if absent. `endDate` is not used, because it is only planned. */
 export function closedAtMs(row: Json): TimeMs | null {
   return timeOf(row.closedTime)
 }
@@ -179,7 +178,7 @@ export function plannedEndMs(row: Json): TimeMs | null {
   return timeOf(row.endDate)
 }
 
-/** Known resolution states of protocol v1. Those of protocol v2 follow below. */
+/** Known resolution states of protocol v1. */
 const UMA_STATUSES: ReadonlySet<unknown> = new Set([
   '',
   'proposed',
@@ -226,14 +225,14 @@ function resolutionOf(row: Json): ResolutionStatus | null {
   // In protocol v2 the status is `active` from the opening on, with or without a proposed result.
   if (isNonEmptyText(statedStatus)) return statedStatus === 'inactive' ? 'none' : null
   if (row.closed !== true) return 'none'
-  // Old rows have no resolution state. In them, prices of 1 and 0 are a payout, but two prices of 0.5 may be last
+  // Old rows have no resolution state. In old rows, prices of 1 and 0 are a payout, but two prices of 0.5 may be last
   // prices.
   return hasWinner(row) ? 'resolved' : null
 }
 
 /**
- * Some rows state their resolution only in the list of steps, newest last. If a row's state is not in its list, the
- * state is newer than the list.
+ * Some rows state their resolution only in the list of steps, newest last. A row's state that is not in the list is
+ * newer than the list.
  */
 function umaStatusOf(row: Json): string | null {
   const latest = textOf(row.umaResolutionStatus)
@@ -257,7 +256,6 @@ function settlementOf(row: Json): PriceMicros | null {
   return first === 0 || first === PRICE_HALF || first === PRICE_ONE ? first : null
 }
 
-/** A 256-bit integer in decimal digits. */
 const TOKEN_ID = /^\d{1,78}$/
 
 function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
@@ -311,7 +309,7 @@ function statedPrice(row: Json, position: number): PriceMicros | null {
   return parsePrice(text) ?? (/^\d*\.?\d+$/.test(text) ? roundPrice(Number(text)) : null)
 }
 
-/** The venue's category, or the broadest tag if there is none. Broad tags such as "Sports" are often hidden. */
+/** The venue's category, else the broadest tag. Broad tags such as "Sports" are often hidden. */
 function categoryOf(row: Json | null): string | null {
   if (row === null) return null
   const stated = textOf(row.category)

@@ -1,6 +1,4 @@
-// Open interest of open markets. `/v2/oi` returns dollars: the contracts of both outcomes, each at its price. If both
-// outcomes have equally many contracts, this equals the number of pairs. After conversions of No it lies between the
-// two numbers.
+// Open interest of open markets. `/v2/oi` returns the dollar value of all contracts of both outcomes.
 
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
@@ -16,7 +14,7 @@ import type { DataApi } from '../data-api.ts'
 
 /** Maximum ids per request that the venue accepts. */
 const IDS_MAX = 20
-/** The venue's cache returns the same response for this long. */
+/** The venue's cache returns the same response for this time. */
 const REFETCH_MS = 5 * MINUTE_MS
 /** Maximum tracked markets. Further markets have no open interest until a tracked market closes. */
 const MARKETS_MAX = 50_000
@@ -39,7 +37,6 @@ interface InterestParts {
   readonly emit: (event: MarketSeenEvent) => void
 }
 
-/** Adds open interest to listings of open markets. Polls the Data API between `start` and `stop`. */
 export class PolymarketOpenInterest {
   readonly #parts: InterestParts
   readonly #poller: Poller
@@ -75,7 +72,10 @@ export class PolymarketOpenInterest {
     return openInterest === null ? market : { ...market, openInterest }
   }
 
-  /** The markets of the next request: alternately those with the most volume and those that were requested longest ago. */
+  /**
+   * The markets of the next request: alternately the markets with the most volume and the markets that were requested
+   * longest ago.
+   */
   #due(): readonly NativeMarketId[] {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#callCount += 1
@@ -109,7 +109,7 @@ export class PolymarketOpenInterest {
   }
 
   /**
-   * A market that is absent from the response keeps its value. A drop to zero applies once the next response confirms
+   * A market that is absent from the response keeps its value. A drop to zero applies when the next response confirms
    * it.
    */
   #take(row: unknown, ids: ReadonlySet<NativeMarketId>): void {

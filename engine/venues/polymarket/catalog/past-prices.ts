@@ -1,5 +1,5 @@
 // Reads past prices from /prices-history (README.md, CLOB). A range of up to a day is read by the minute, a longer
-// range in the requested steps. An empty range is read again in steps of 12 hours, because the finer prices of resolved
+// range in the requested steps. An empty range is read again in steps of 12 hours, because finer prices of resolved
 // markets are missing (Polymarket/py-clob-client#216).
 
 import { getIfFound, type JsonReader } from '../../../fetch.ts'
@@ -16,7 +16,7 @@ interface PastPricesParts {
 }
 
 const DAY_S = 86_400
-/** Maximum length of a request that the venue accepts: 15 days. Requests for longer steps always use it. */
+/** Maximum length of a request that the venue accepts: 15 days. Requests for longer steps always use this length. */
 const SPAN_MAX_S = 15 * DAY_S
 const FINE_MINUTES = 1
 const COARSE_MINUTES = 720

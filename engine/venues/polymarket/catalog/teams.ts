@@ -1,5 +1,3 @@
-// Reads teams and players from Gamma's /teams (README.md, Gamma).
-
 import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answer-checks.ts'

@@ -1,4 +1,4 @@
-// The activity stream (RTDS): all fills of the venue and their participants, including those of unknown markets.
+// The activity stream (RTDS): all fills of the venue and their participants, including fills of unknown markets.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
@@ -41,7 +41,7 @@ const COUNTED_MS = 60_000
 /** Minimum frames of one kind per interval. If no frame of the other kind arrived meanwhile, the difference is drift. */
 const ONE_SIDED_MIN = 20
 const DECIDED_EVERY_MS = 250
-/** Minimum interval between two reported gaps. Gaps within it are merged into one that has the earliest start. */
+/** Minimum interval between two reported gaps. Gaps within the interval are merged into one gap with the earliest start. */
 const GAPS_APART_MS = 60_000
 
 export class ActivityFeed {
@@ -94,7 +94,6 @@ export class ActivityFeed {
     return this.socket.stop()
   }
 
-  /** Reports that trades since `sinceMs` may be missing. Emits a gap at once, or extends the gap that is emitted next. */
   reportGap(sinceMs: TimeMs, reason: string): void {
     this.#parts.counters.trouble('trades_in_doubt', { detail: reason })
     this.#gapSinceMs = least(this.#gapSinceMs, sinceMs)
@@ -113,7 +112,6 @@ export class ActivityFeed {
     this.#report('feedGap', reason, sinceMs)
   }
 
-  /** Ends the outage, because trades now come from another source. Trades of the outage are read over REST. */
   takenOver(reason: string, sinceMs: TimeMs): void {
     const fromMs = least(this.#lostSinceMs, sinceMs)
     this.#lostSinceMs = null
@@ -199,14 +197,17 @@ export class ActivityFeed {
     for (const decided of this.#unnamed.takeDue(nowMs, tradeOf)) this.#takeDecided(decided)
   }
 
-  /** Emits a classified transaction. If the taker has no participant row, its match row serves as one. */
+  /** Emits a classified transaction. If the taker has no participant row, its match row serves as the participant row. */
   #takeDecided({ taker, others }: DecidedRows): void {
     this.#takeMatched(taker)
     const hasParts = others.some(({ row }) => row.wallet === taker.row.wallet)
     for (const part of hasParts ? others : [taker, ...others]) this.#takeParticipant(part)
   }
 
-  /** Opens a new connection, because this one received no rows although trades arrived from another source. */
+  /**
+   * Opens a new connection, because the present connection received no rows although trades arrived from another
+   * source.
+   */
   reconnect(reason: string): void {
     this.socket.reconnect(reason)
   }
@@ -247,14 +248,14 @@ interface UnnamedRow {
   readonly receivedAtMs: TimeMs
 }
 
-/** The distinct rows of one transaction, divided into the taker's row and all others. */
+/** The distinct rows of one transaction, divided into the taker's row and all other rows. */
 interface DecidedRows {
   readonly taker: UnnamedRow
   readonly others: readonly UnnamedRow[]
 }
 
 const HELD_MS = 1_000
-/** Maximum transactions that wait. Beyond it the oldest is classified at once. */
+/** Maximum transactions that wait. Above the maximum the oldest is classified at once. */
 const TRANSACTIONS_MAX = 4_096
 const ROWS_MAX = 256
 
@@ -285,9 +286,8 @@ class UnnamedRows {
 }
 
 /**
- * Chooses the taker's row. It has the token and side of the market channel's fill. Without such a fill, it is the row
- * that arrived twice, as a match and as a participant. Otherwise it is the largest row, because the makers' rows add up
- * to it.
+ * Chooses the taker's row: the row with token and side of the market channel's fill. Without a fill, the row that
+ * arrived twice, as a match and as a participant. Otherwise the largest row, because the makers' rows add up to it.
  */
 function decide(rows: readonly UnnamedRow[], trade: LastTrade | null): DecidedRows {
   const shown = rows.filter(({ row }) => row.asset === trade?.asset && row.side === trade.side)

@@ -1,6 +1,5 @@
 // Back-fills trades from the Data API with the ids of the stream. The API lists trades late, and its cache returns old
-// responses. The end of a range is therefore read again until the response is certainly complete. The next range of the
-// whole venue starts at the time up to which this is proven.
+// responses. The end of a range is therefore read again until the response is certainly complete.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
@@ -32,19 +31,18 @@ interface BackFillParts {
 
 type FillsOf = (row: TradeRow) => readonly Fill[] | null
 
-/** Delays before the end of a range is read again, if that end was recent (TAIL_RECENT_MS). */
+/** Delays before the end of a range is read again, if the end was recent (TAIL_RECENT_MS). */
 const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000, 60_000, 335_000]
 const TAIL_RECENT_MS = 10_000
-/** A range is not read again once a response is proven complete to this long after the range's end. */
+/** A range is not read again when a response is proven complete up to this time after the range's end. */
 const SETTLED_MS = 10_000
 /** Maximum time by which a range is extended to the past, because previous responses were cached copies. */
 const EARLIER_MS_MAX = 900_000
 /** Length of the end of a range that is read again. */
 const TAIL_MS = 15_000
-/** Maximum concurrent repeated reads. Beyond it only ranges of the whole venue are read again. */
+/** Maximum concurrent repeated reads. Above the maximum only ranges of the whole venue are read again. */
 const TAILS_MAX = 32
 
-/** Implements the feed's `fetchTrades`. Concurrent calls are allowed. */
 export class BackFill {
   readonly #parts: BackFillParts
   #tailCount = 0
@@ -81,7 +79,10 @@ export class BackFill {
     return { ...range, fromMs }
   }
 
-  /** Splits rows into fills. A row is the sum of its taker's fills. If its makers cannot be read, it stays one trade. */
+  /**
+   * Splits rows into fills. A row is the sum of its taker's fills. If its makers cannot be read, the row stays one
+   * trade.
+   */
   async #fillsOf(rows: readonly TradeRow[], { market }: TradesRange): Promise<FillsOf> {
     const { walk, ledger, signal, counters } = this.#parts
     const makers = new Map<string, TradeRow[]>()

@@ -12,7 +12,7 @@ const SIZE_NOISE = 2
 const PRICE_NOISE = 50
 /** Order prices are multiples of 0.0001 dollars. The value is in millionths. */
 const GRID = 100
-/** Maximum combinations of repeats that are tried. Real transactions need one or two. */
+/** Maximum combinations of repeats that are tried. */
 const TRIES_MAX = 1_000
 
 /** Whether a row certainly has several fills, because its price is not a valid order price. */
@@ -21,9 +21,8 @@ export function isAverage({ price }: Fill): boolean {
 }
 
 /**
- * The fills that add up to the row. 'incomplete': their sum is less than the row, so more may arrive. 'unlike': they
- * can never add up to the row. Equal messages count as separate fills, unless the sum is then too large. In that case
- * they are repeats.
+ * The fills that add up to the row. 'incomplete': their sum is less than the row, so more fills may arrive. 'unlike':
+ * they can never add up to the row. Equal messages count as separate fills if the sum allows it, otherwise as repeats.
  */
 export function fillsOf(
   row: TradeRow,
@@ -37,7 +36,7 @@ export function fillsOf(
   return hasDollarsOf(row, fills) ? fills : 'unlike'
 }
 
-/** The known fills and one fill for the rest of the row. Null if the known fills do not belong to the row. */
+/** The known fills and one fill for the remaining part of the row. Null if the known fills do not belong to the row. */
 export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): readonly Fill[] | null {
   const fills = distinct(trades.flatMap((trade) => inTokenOf(row, trade) ?? []))
   const size = row.size - sizeOf(fills)
@@ -59,7 +58,7 @@ export function fillsOfMakers(row: TradeRow, makers: readonly TradeRow[]): reado
   return fills.toSorted((one, other) => sign * (one.price - other.price))
 }
 
-/** Converts a message to prices of the row's token. Null if it has the other side or another market. */
+/** Converts a message to prices of the row's token. Null if the message has the other side or another market. */
 function inTokenOf(row: TradeRow, { market, asset, side, price, size }: LastTrade): Fill | null {
   if (asset === row.asset) return side === row.side ? { price, size } : null
   return market === row.market && side !== row.side ? { price: complement(price), size } : null

@@ -24,7 +24,7 @@ interface LastTradesParts {
   /** Whether the market channel currently sends the fills of this token. */
   readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
-  /** If no row arrives for this long while `last_trade_price` messages arrive, the activity stream reconnects. */
+  /** If no row arrives for this time while `last_trade_price` messages arrive, the activity stream reconnects. */
   readonly noDataAfterMs: number
   readonly onNoRows: (reason: string) => void
   /** Called when the source of trades changed. Trades of unwatched markets since `sinceMs` may be missing. */
@@ -61,7 +61,7 @@ const FILLS_WAIT_MS = 2_000
 const YOUNG_MS = 4_000
 /** Maximum waiting rows of a transaction. Further rows are dropped as repeats. */
 const ROWS_MAX = 8
-/** A fill whose row is missing for this long is evidence that the stream is silent. */
+/** A fill whose row is missing for this time is evidence that the stream is silent. */
 const CHECKED_AFTER_MS = 3_000
 const SWEEP_MS = 500
 /**
@@ -73,17 +73,14 @@ const UNANSWERED_BEFORE_END = 3
 /** After this many match rows the stream is the source of trades again. */
 const MATCHES_BEFORE_BACK = 3
 /**
- * Maximum fills, about 10 MB. Beyond it the oldest transaction is evicted. If its fills are repeated, they get the same
+ * Maximum fills, about 10 MB. Above the maximum the oldest transaction is evicted. Repeats of its fills get the same
  * ids.
  */
 export const LAST_TRADES_MAX = 32_768
 const RETAINED_MS = 600_000
 /** Maximum fills per transaction. Further fills are counted, and the Data API provides them. */
 export const FILLS_MAX = 256
-/**
- * A row this many times larger than the sum of its fills is in another unit. This is recorded as drift if it is
- * frequent.
- */
+/** A row that is this many times larger than the sum of its fills is in another unit. */
 const FILL_RATIO_MAX = 100_000
 const SIZE_UNLIKE = { kind: 'rtds.field', name: 'size unlike last_trade_price' }
 const NAME = 'silent while last_trade_price flows'
@@ -91,7 +88,6 @@ const NAME = 'silent while last_trade_price flows'
 /** Chooses the source of trades, and emits the fills of `last_trade_price`. */
 export class LastTrades {
   readonly #parts: LastTradesParts
-  /** By transaction hash, oldest first. */
   readonly #transactions = new Map<string, Transaction>()
   #fillCount = 0
   /** Transactions that wait for their row, in order of their due time. */
@@ -104,9 +100,9 @@ export class LastTrades {
   /** Monotonic time and wall-clock time of the stream's last match row. */
   #matchedAtMs = 0
   #matchedAt: TimeMs
-  /** Monotonic time of the first fill since the last match row; null if there is none. */
+  /** Monotonic time of the first fill since the last match row. Null if there is none. */
   #flowsSinceMs: number | null = null
-  /** Number of fills since the last match row whose row did not arrive in time. */
+  /** Number of fills since the last match row whose own row did not arrive in time. */
   #unansweredCount = 0
   #silentPeriods = 0
   #matchesSinceEnd = 0
@@ -195,7 +191,7 @@ export class LastTrades {
   }
 
   /**
-   * Evicts old transactions, and the oldest ones beyond the limit. Their fills and rows are emitted without the
+   * Evicts old transactions, and the oldest transactions above the limit. Their fills and rows are emitted without the
    * counterpart.
    */
   #evict(nowMs: number): void {
@@ -216,7 +212,7 @@ export class LastTrades {
     this.#held.delete(transaction)
   }
 
-  /** Handles a match row of the stream. It is emitted if its fills are complete, otherwise it waits for them. */
+  /** Handles a match row of the stream. A row with complete fills is emitted, any other row waits for its fills. */
   matched(row: TradeRow, receivedAtMs: TimeMs): void {
     const { clock, ledger, isStreamed } = this.#parts
     const existing = this.#transactions.get(row.txHash)
@@ -253,7 +249,7 @@ export class LastTrades {
     this.#joinHeld(transaction)
   }
 
-  /** Emits the rows of a transaction once all of them have complete fills. */
+  /** Emits the rows of a transaction when all of them have complete fills. */
   #joinHeld(transaction: Transaction): void {
     const { rows, trades, parts } = transaction
     const isComplete = ({ row }: HeldRow) =>
@@ -270,9 +266,9 @@ export class LastTrades {
     }
   }
 
-  /** The fills of a row that are known now; null if the row must be emitted as one trade. */
+  /** The fills of a row that are known now. Null if the row must be emitted as one trade. */
   #fillsNow(row: TradeRow, transaction: Transaction | undefined): readonly Fill[] | null {
-    // Some of its fills were already emitted without a wallet. The row is then emitted as one trade that completes
+    // Some fills of the row were already emitted without a wallet. The row is then emitted as one trade that completes
     // them.
     if (transaction === undefined || transaction.emittedCount > 0) return null
     const { trades, parts } = transaction

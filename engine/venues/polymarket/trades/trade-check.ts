@@ -29,18 +29,16 @@ interface Check {
   readonly createdAtMs: number
 }
 
-/** Delays between the attempts of a check while the response lacks its rows. The last delay repeats. */
 const DELAYS_MS: readonly number[] = [1_500, 4_000, 10_000, 20_000, 40_000, 120_000]
 /** A check without a conclusive response is abandoned after this time. */
 const AGE_MS_MAX = 900_000
 /** Minimum size, 0.01 contracts, in millionths. The venue does not list smaller trades. */
 const DUST = 10_000
-/** Rows per page. A market has few trades in a few seconds. */
 const PAGE_ROWS = 200
 const SWEEP_MS = 500
 /** Maximum concurrent queries. The rate limit of the Data API client applies too. */
 const RUNNING_MAX = 4
-/** Maximum checks, about 4 MB. Beyond it a gap in the venue's trades is reported and back-filled. */
+/** Maximum checks. Above the maximum a gap in the venue's trades is reported and back-filled. */
 const CHECKS_MAX = 1_024
 const ROWS_MAX = 16_384
 /** Maximum delay of a match row after its participant's row. */

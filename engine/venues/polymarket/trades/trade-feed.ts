@@ -1,5 +1,3 @@
-// Combines the parts of Polymarket's trade feed.
-
 import type { TradesSource, VenueEvent } from '../../../events.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { FrameTap, SocketFeed } from '../../socket-feed.ts'
@@ -112,7 +110,7 @@ export class TradeFeed {
   }
 
   /**
-   * Handles a reconnect of the market channel. If the channel is the source of trades, some may be missing since
+   * Handles a reconnect of the market channel. If the channel is the source of trades, trades may be missing since
    * `sinceMs`.
    */
   marketChannelUp(sinceMs: TimeMs): void {

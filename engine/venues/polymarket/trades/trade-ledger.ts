@@ -18,10 +18,7 @@ import {
 import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
 
-/**
- * A converted row. `key` is the id of the first of equal rows. Storing it lets the trade and the cache share one
- * string.
- */
+/** A converted row. `key` is the id of the first of equal rows. The trade and the cache share this string. */
 export interface TradeRow {
   readonly key: string
   readonly market: NativeMarketId
@@ -44,7 +41,7 @@ export type Fill = Pick<TradeRow, 'price' | 'size'>
 
 export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
 
-/** No market has had as many contracts, so a larger number must be in another unit. */
+/** No market has had as many contracts. A larger number must be in another unit. */
 export const SIZE_MAX_MICROS = 100_000_000 * MICROS
 
 export function readTrade(row: WireTrade): TradeRow | TradeReason {
@@ -72,7 +69,7 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
 }
 
 type KeyStart = Pick<TradeRow, 'txHash' | 'asset' | 'wallet' | 'side'>
-/** The first part of a key. Rows that differ only in price and size share it. */
+/** The first part of a key. Rows that differ only in price and size share this part. */
 const keyStart = ({ txHash, asset, wallet, side }: KeyStart) => [txHash, asset, wallet, side]
 
 interface NumberedRow {
@@ -125,7 +122,6 @@ function fillOf(row: TradeRow, { price, size }: Fill): TradeRow {
   return { ...row, key: [...keyStart(row), size, price, 0].join('-'), price, size }
 }
 
-/** A row that must be checked against the Data API. */
 export interface Suspicion {
   readonly kind: 'repeat' | 'orphan'
   readonly row: TradeRow
@@ -133,9 +129,12 @@ export interface Suspicion {
 
 interface LedgerParts {
   readonly emit: (event: VenueEvent) => void
-  /** Called when a row is repeated, or when a participant's match row is missing. Only the Data API can resolve either. */
+  /**
+   * Called when a row is repeated, or when a participant's match row is missing. Only the Data API can show which rows
+   * exist.
+   */
   readonly onSuspicion: (suspicion: Suspicion) => void
-  /** The fills of a row that only the Data API has. null: unknown. 'expected': the stream will still send the row. */
+  /** The fills of a row that only the Data API has. Null: unknown. 'expected': the stream will still send the row. */
   readonly fillsOf?: (row: TradeRow) => readonly Fill[] | null | 'expected'
 }
 
@@ -146,17 +145,17 @@ interface KeyCount {
   /** Number of rows with this key that the stream sent, and number that were emitted. */
   streamed: number
   emitted: number
-  /** The fills into which the first of these rows was split; null if it was emitted as one trade. */
+  /** The fills into which the first of these rows was split. Null if the row was emitted as one trade. */
   fills: readonly Fill[] | null
 }
 
 /** The lists grow with `concat`: most have one item, and V8 allocates 17 slots after `push` or a spread. */
 interface Transaction {
-  /** Takers' rows with different keys; further ones are ignored. */
+  /** Takers' rows with different keys. Their number is bounded. */
   rows: readonly RowIdentity[]
   takers: readonly string[]
   participants: readonly string[]
-  /** Participant rows that arrived before the taker's row. Without it the makers are unknown. */
+  /** Participant rows that arrived before the taker's row. Until it arrives, the makers are unknown. */
   waiting: readonly TradeRow[]
   readonly firstSeenMs: TimeMs
 }
@@ -164,14 +163,14 @@ const NONE: readonly never[] = []
 const noFills = (_row: TradeRow): readonly Fill[] | null => null
 
 /**
- * Caches the trades that the stream sent recently. If a row repeats after its eviction, it is emitted again with its
+ * Caches the trades that the stream sent recently. A row that repeats after its eviction is emitted again with its
  * first id, and the market's actor drops it by that id.
  */
 export class TradeLedger {
   readonly #parts: LedgerParts
   readonly #keys = new LRUCache<string, KeyCount>({ max: KEYS_MAX })
   readonly #transactions = new LRUCache<string, Transaction>({ max: TRANSACTIONS_MAX })
-  /** Transactions with participants but without a match row, oldest first. Beyond the limit the oldest is dropped. */
+  /** Transactions with participants but without a match row, oldest first. Above the limit the oldest is dropped. */
   readonly #orphans = new Map<string, Transaction>()
 
   constructor(parts: LedgerParts) {
@@ -184,8 +183,8 @@ export class TradeLedger {
   }
 
   /**
-   * Adds an `orders_matched` row. The first row of a key is emitted. Further ones are checked, because they may be
-   * repeats.
+   * Adds an `orders_matched` row. The first row of a key is emitted. Further rows of the key are checked, because they
+   * may be repeats.
    */
   addMatched(given: TradeRow, receivedAtMs: TimeMs, fills: readonly Fill[] | null = null): void {
     const [row = given] = this.withExistingKeys([given])
@@ -217,7 +216,7 @@ export class TradeLedger {
     this.#orphans.set(row.txHash, transaction)
   }
 
-  /** Replaces the key of a row by that of a known, nearly equal row. Hosts round average prices differently. */
+  /** Replaces the key of a row by the key of a known, nearly equal row. Hosts round average prices differently. */
   withExistingKeys(rows: readonly TradeRow[]): readonly TradeRow[] {
     return rows.map((row) => {
       const near = this.#transactions.get(row.txHash)?.rows.find((other) => isNear(other, row))
@@ -225,7 +224,7 @@ export class TradeLedger {
     })
   }
 
-  /** Total size of a transaction's match rows; null if the taker is unknown. */
+  /** Total size of a transaction's match rows. Null if the taker is unknown. */
   takerSize(txHash: string): number | null {
     const transaction = this.#transactions.get(txHash)
     if (transaction === undefined || transaction.takers.length === 0) return null
@@ -237,14 +236,13 @@ export class TradeLedger {
     return this.#transactions.get(txHash)?.waiting ?? NONE
   }
 
-  /** The wallet's role in the row's transaction; null while the taker is unknown. */
+  /** The wallet's role in the row's transaction. Null while the taker is unknown. */
   roleOf(row: TradeRow): 'taker' | 'maker' | null {
     const takers = this.#transactions.get(row.txHash)?.takers ?? []
     if (takers.length === 0) return null
     return takers.includes(row.wallet) ? 'taker' : 'maker'
   }
 
-  /** Reports the transactions whose participants have been waiting for a match row since before `beforeMs`. */
   suspectOrphans(beforeMs: number): void {
     for (const [txHash, transaction] of this.#orphans) {
       if (transaction.firstSeenMs >= beforeMs) return
@@ -255,8 +253,8 @@ export class TradeLedger {
   }
 
   /**
-   * Emits rows that the stream did not send. Afterwards the counts equal the response, so a later repeat is checked
-   * again.
+   * Emits rows that the stream did not send. Afterwards the counts equal the response, so that a later repeat is
+   * checked again.
    */
   reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): number {
     let added = 0
@@ -274,7 +272,7 @@ export class TradeLedger {
   }
 
   /**
-   * Emits all rows, including known ones, because a market may have rejected them. Later copies on the stream are not
+   * Emits all rows, including known rows, because a market may have rejected them. Later copies on the stream are not
    * repeats.
    */
   addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): void {
@@ -286,7 +284,7 @@ export class TradeLedger {
     }
   }
 
-  /** Counts a row as emitted that the stream did not send. Returns false if the stream will still send it. */
+  /** Counts a row that the stream did not send as emitted. Returns false if the stream will still send the row. */
   #takeFetched({ row, n }: NumberedRow, count: KeyCount, fillsOf: typeof noFills): boolean {
     const fills = n === 0 ? (this.#parts.fillsOf?.(row) ?? null) : null
     if (fills === 'expected') return false
@@ -372,10 +370,10 @@ export class TradeLedger {
   }
 }
 
-/** About 7 MB, or 27 minutes at 20 fills a second. */
+/** About 7 MB. */
 const KEYS_MAX = 32_768
 const TRANSACTIONS_MAX = 16_384
-/** Maximum waiting participants per transaction. Further ones are not emitted. */
+/** Maximum waiting participants per transaction. Further participants are not emitted. */
 const WAITING_PER_TRANSACTION_MAX = 64
 const ORPHANS_MAX = 4_096
 const ROWS_PER_TRANSACTION_MAX = 4

@@ -1,7 +1,6 @@
 // Reads the trades of a time range. `/v2/trades` has no time filter without a wallet, so the list is read backwards
-// from the newest trade or from a cached cursor. Cursors are stable positions. A first page may be a copy that is five
-// minutes old. A trade that it lacks is only certain to be absent before `provenToMs`. Trades below 0.01 contracts are
-// never listed.
+// from the newest trade or from a cached cursor. A first page may be a copy that is five minutes old. `provenToMs` is
+// the time before which missing trades certainly do not exist. Trades below 0.01 contracts are never listed.
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -29,7 +28,7 @@ interface WalkParts {
 }
 
 export interface WalkRange {
-  /** null: all markets. */
+  /** Null: all markets. */
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -46,7 +45,7 @@ export interface WalkResult extends TradesRead {
 }
 
 const PATH = '/v2/trades'
-/** The venue's cache returns the same first page for this long. */
+/** The venue's cache returns the same first page for this time. */
 const EDGE_MS = 300_000
 /** Maximum delay with which the venue lists a trade. */
 const LISTED_LATE_MS = 30_000
@@ -54,13 +53,13 @@ const LISTED_LATE_MS = 30_000
 const FRESH_MS = 15_000
 /** Trades of this period before a page's newest row may be missing, because the rows of a block may be listed later. */
 const BLOCK_MS = 5_000
-/** Maximum pages: 30 hours at 20 trades a second. Beyond it the oldest trades are omitted. */
+/** Maximum pages: 30 hours at 20 trades a second. Trades on further pages are omitted. */
 const PAGES_MAX = 2_160
-/** Maximum cached cursors, newest first, about 300 bytes each. They are cached for lists of the whole venue. */
+/** Maximum cached cursors of lists of the whole venue, newest first. */
 const POSITIONS_MAX = 4_096
 const SIZES = 50
 
-/** A cached cursor. The rows after it are from this second or earlier. */
+/** The rows after the cursor are from this second or earlier. */
 interface WalkPosition {
   readonly second: number
   readonly cursor: string
@@ -76,7 +75,7 @@ interface WalkState {
 
 export class TradeWalk {
   readonly #parts: WalkParts
-  /** Newest first. A cursor is only valid with the filters of its list, so makers' lists have their own. */
+  /** Newest first. A cursor is only valid with the filters of its list, so makers' lists have separate cursors. */
   readonly #positions: WalkPosition[] = []
   readonly #positionsWithMakers: WalkPosition[] = []
 
@@ -101,7 +100,7 @@ export class TradeWalk {
     const isCut = isCutOff(walked)
     if (isCut) this.#parts.onCut(walked.pages)
     const complete = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
-    // The venue's order is reversed, so that the earlier of two fills in one second comes first.
+    // The venue's order is reversed, so that the earlier of two fills in one second is first.
     await onRows(complete.reverse().sort((one, other) => one.timeMs - other.timeMs))
     const seenMs = Math.max(newest, position?.second ?? 0) * 1_000 - BLOCK_MS
     return {
@@ -205,7 +204,7 @@ export class TradeWalk {
     }
   }
 
-  /** The cached cursor nearest to a second, among those whose following rows include the whole second. */
+  /** The cached cursor nearest to a second, among cursors that the whole second follows. */
   #positionBefore(range: WalkRange, second: number): WalkPosition | null {
     return this.#positionsOf(range).findLast((position) => position.second > second) ?? null
   }

@@ -1,4 +1,4 @@
-// Converts rows of a wallet's activity to wallet events (README.md, Wallets). They come from the Data API v2 or the
+// Converts rows of a wallet's activity to wallet events (README.md, Wallets). The rows are from the Data API v2 or the
 // stream.
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
@@ -29,7 +29,7 @@ import { isTrade, type Json, type WireTrade } from '../messages.ts'
 import { readTrade, type TradeReason, type TradeRow } from '../trades/trade-ledger.ts'
 import { roleKey } from './roles.ts'
 
-/** The reason is a metric label, so the set is fixed. */
+/** The reasons are a fixed set, because they are metric labels. */
 type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade' | 'bad_migration'
 
 /** An activity row and its second. Paging needs only the second. */
@@ -39,7 +39,7 @@ export interface TimedRow {
   readonly wire: Json
 }
 
-/** The result of a row. `key` identifies a fill in the list of takers. It is null for other events. */
+/** `key` identifies a fill in the list of takers. It is null for other events. */
 export type ReadRow =
   | { readonly kind: 'event'; readonly event: WalletEvent; readonly key: string | null }
   /** A row of a known kind that affects neither trading nor income. */
@@ -68,7 +68,7 @@ export function isKnownKind({ type }: Json): boolean {
   return MARKET_KINDS.has(type) || CASH_MOVES.has(type) || INCOMES.has(type)
 }
 
-/** Returns null if the row has no valid second or belongs to another wallet than `address`. */
+/** Null if the row has no valid second or belongs to another wallet than `address`. */
 export function readTimedRow(wire: unknown, address: string): TimedRow | null {
   if (!isRecord(wire) || typeof wire.proxy_wallet !== 'string') return null
   if (wire.proxy_wallet.toLowerCase() !== address) return null
@@ -76,7 +76,7 @@ export function readTimedRow(wire: unknown, address: string): TimedRow | null {
   return second >= SECOND_LOW && second <= SECOND_HIGH ? { second, wire } : null
 }
 
-/** Converts a row to an event. Unknown kinds with dollars count as income. A conversion has one row per market. */
+/** Unknown kinds with dollars count as income. A conversion has one row per market. */
 export function readActivity({ second, wire }: TimedRow): ReadRow {
   const type = typeof wire.type === 'string' ? wire.type : ''
   if (type === '') return { kind: 'rejected', reason: 'bad_wallet_row' }
@@ -91,7 +91,7 @@ export function readActivity({ second, wire }: TimedRow): ReadRow {
     : readIncome(wire, at)
 }
 
-/** `usdc_size` includes the fee, which is its difference from price × size. Only the Data API has it. */
+/** `usdc_size` includes the fee, which is its difference from price × size. Only the Data API has this field. */
 export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole): WalletEvent {
   const { usd, fee } = dollarsOf(row, wire)
   return {
@@ -131,7 +131,7 @@ function readFill(wire: Json): ReadRow {
   return { kind: 'event', event: fillOf(row, fill, null), key: roleKey(wire) }
 }
 
-/** A migration to protocol v2 (unverified). Finds the new position by token, else by v2 market, else by old market. */
+/** A migration to protocol v2. Finds the new position by token, else by v2 market, else by old market. */
 function readMigration(wire: Json, at: TimeMs): ReadRow {
   const size = roundSize(figure(wire.size))
   const token = newPosition(wire)
@@ -155,7 +155,6 @@ function newPosition(wire: Json): OutcomeId | null {
   return positionOf(market, outcome) ?? positionOf(migratedMarket(market), outcome)
 }
 
-/** Tolerance between the listed price and the true price, in dollars per contract. Fees are far larger. */
 const PRICE_NOISE = 2e-9
 
 function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee: UsdMicros } {
@@ -218,7 +217,7 @@ function marketOf(wire: Json): NativeMarketId {
   return typeof id === 'string' && id !== '' ? conditionId(id) : NO_MARKET
 }
 
-/** null for '', which the venue writes for an absent token. */
+/** Null for '', which the venue writes for an absent token. */
 function tokenOf({ token_id: token }: Json): OutcomeId | null {
   return typeof token === 'string' && token !== '' ? outcomeId(token) : null
 }
@@ -248,7 +247,7 @@ export function isComboId(market: NativeMarketId): boolean {
 
 const COMBO = /^0x03[0-9a-f]{32}.*0{8}$/
 
-/** Reads a number or numeric text. Returns NaN for other values, which the rounding functions of units.ts reject. */
+/** A number or numeric text. NaN for other values, which the rounding functions of units.ts reject. */
 function figure(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
@@ -261,7 +260,7 @@ export interface FoundEvent {
 
 /**
  * Sorts events by time, transaction and row. Joins the rows of a conversion, which has one row per market. The rows
- * must cover whole seconds, otherwise a conversion may be split.
+ * must cover whole seconds, because a conversion would otherwise be split.
  */
 export function orderedEvents(rows: readonly FoundEvent[]): readonly FoundEvent[] {
   // Hashes of one chain have the same length and case, so every reader gets the same order.

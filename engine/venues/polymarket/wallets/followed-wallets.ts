@@ -1,5 +1,3 @@
-// Wallets whose fills are taken from the stream. Rows of other wallets cost one lookup each.
-
 import type { WalletFillEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -14,7 +12,7 @@ interface FollowedWalletsParts {
   readonly roleOf: (row: TradeRow) => WalletRole
 }
 
-/** Maximum wallets, about 15 MB. Further wallets are counted and not followed. Their history still contains their fills. */
+/** Maximum wallets. Further wallets are counted and not followed. Their history still contains their fills. */
 const FOLLOWED_MAX = 100_000
 
 export class FollowedWallets {
@@ -37,7 +35,7 @@ export class FollowedWallets {
     this.#addresses.delete(address)
   }
 
-  /** Returns null if the wallet is not followed. A fill is emitted once per participant. A later sync removes repeats. */
+  /** Null if the wallet is not followed. A fill is emitted once per participant. A later sync removes repeats. */
   fill(row: TradeRow, wire: WireTrade, receivedAtMs: TimeMs): WalletFillEvent | null {
     const wallet = this.#addresses.get(row.wallet)
     // Combos are only read by syncs, because the stream does not mark their rows.

@@ -1,4 +1,4 @@
-// Reads the positions that the venue computed for a wallet. They are compared with the local ones.
+// Reads the positions that the venue computed for a wallet, for the comparison with the local positions.
 
 import { outcomeId, type WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -14,17 +14,17 @@ interface WalletPositionsParts {
 }
 
 /**
- * Requests all open positions. By default the venue omits those below 0.1 contracts. It is unknown whether it respects
- * 0.
+ * Requests all open positions. By default the venue omits positions below 0.1 contracts. Whether it respects 0 is
+ * unknown.
  */
 const OPEN = { query: { status: 'OPEN', filter_amount: 0 }, pagesMax: 11 } as const
-/** Requests the newest 2,000 closed positions. Older ones are not compared. */
+/** Requests the newest 2,000 closed positions. Older closed positions are not compared. */
 const CLOSED = {
   query: { status: 'CLOSED', sort_by: 'TIMESTAMP', sort_direction: 'DESC' },
   pagesMax: 2,
 } as const
 
-/** Reads open and closed positions. Rejects with FetchError or SuspectAnswerError. */
+/** Rejects with FetchError or SuspectAnswerError. */
 export async function readPositions(
   parts: WalletPositionsParts,
   address: WalletAddress,
@@ -42,7 +42,6 @@ async function readList(
 ): Promise<readonly VenuePosition[]> {
   const query = { user: address, ...list.query, limit: DATA_ROWS_MAX }
   const request: DataRequest = { path: '/v2/positions', query, kind: 'wallet' }
-  // Deduplicates positions. A position whose value changes between two requests may be on both pages.
   const positions = new Map<string, VenuePosition>()
   let pageCount = 0
   for await (const rows of data.pages(request, list.pagesMax + 1, { signal })) {

@@ -11,7 +11,7 @@ interface WalletProfileParts {
   readonly data: DataApi
 }
 
-/** Returns null if the wallet has no profile, trade or activity. Rejects with FetchError or SuspectAnswerError. */
+/** Null if the wallet has no profile, trade or activity. Rejects with FetchError or SuspectAnswerError. */
 export async function readProfile(
   parts: WalletProfileParts,
   address: WalletAddress,

@@ -1,5 +1,5 @@
 // Determines the roles of fills, which `/v2/activity` lacks. `/v2/trades` lists takers, one row per transaction, token
-// and side. If the list is complete, every other fill is a maker's.
+// and side. If the list is complete, the wallet is the maker of every other fill.
 
 import type { WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -18,7 +18,7 @@ interface RolesRequest {
 /** Maximum pages: 100,000 transactions. Fills of further transactions have no role. */
 const PAGES_MAX = 100
 
-/** Text of the fields that a taker's row and the wallet's own fill share; null if the row is not a fill. */
+/** Text of the fields that a taker's row and the wallet's own fill share. Null if the row is not a fill. */
 export function roleKey(wire: unknown): string | null {
   if (!isRecord(wire)) return null
   const { transaction_hash: hash, token_id: token, side } = wire
@@ -26,7 +26,7 @@ export function roleKey(wire: unknown): string | null {
   return `${hash.toLowerCase()} ${token} ${side}`
 }
 
-/** The roles by key; null if the list is incomplete. Rejects only if `signal` is aborted. */
+/** The roles by key. Null if the list is incomplete. Rejects only if `signal` is aborted. */
 export async function readRoles(
   parts: { readonly data: DataApi; readonly counters: VenueCounters },
   request: RolesRequest,

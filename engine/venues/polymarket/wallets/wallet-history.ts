@@ -1,4 +1,4 @@
-// Reads a wallet's activity, oldest first, in whole seconds. The rows of a second are yielded once a later second was
+// Reads a wallet's activity, oldest first, in whole seconds. The rows of a second are yielded when a later second was
 // received. The end is accepted if a second pass returns the last second unchanged. A pass with inconsistent responses
 // is repeated from its last position. Missing, repeated or reordered rows mark the sync as incomplete.
 
@@ -31,27 +31,24 @@ interface WalletHistoryRequest {
   readonly address: WalletAddress
   /** Must be a whole second. */
   readonly fromMs: TimeMs
-  /** Time of the newest event that is already known; null if there is none. */
+  /** Time of the newest event that is already known. Null if there is none. */
   readonly lastMs?: TimeMs | null
 }
 
 type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
 
 const PATH = '/v2/activity'
-/**
- * Delay after which a second counts as settled. The Data API lists rows some seconds late, and the time is
- * undocumented.
- */
+/** Delay after which a second counts as settled. The Data API lists rows some seconds late. */
 const INDEXED_AFTER_MS = MINUTE_MS
-/** Maximum consecutive passes with inconsistent responses. There is a pause between them. */
+/** Maximum consecutive passes with inconsistent responses. */
 const TRIES = 3
 const TRY_AGAIN_MS = 500
-/** Maximum pages: ten million rows if the pages are full, 10,000 rows if the venue returns single rows. */
+/** Maximum pages: ten million rows if the pages are full. */
 const PAGES_MAX = 10_000
 /** Maximum age of a cached list of trades. */
 const TRADES_AGE_S = 300
 
-/** Reads the requested history to its end; see VenueWallets.history. Rejects with FetchError. */
+/** See VenueWallets.history. Rejects with FetchError. */
 export function readWalletHistory(
   parts: WalletHistoryParts,
   request: WalletHistoryRequest,
@@ -84,7 +81,7 @@ class HistoryReader {
   #unreadableCount = 0
   #isComplete = true
   #isTailComplete = true
-  /** Second of the newest known event; null once it was received. A response without this event is not accepted. */
+  /** Second of the newest known event. Null after the event was received. A response without this event is not accepted. */
   #lastS: number | null
   #isLastListed = true
   #hasRows = false
@@ -117,7 +114,7 @@ class HistoryReader {
       settledS = Math.min(settledS, this.#nextS)
     }
     await this.#handOver()
-    // It is unknown where an unreadable row belongs.
+    // An unreadable row may belong to any second.
     if (this.#unreadableCount > 0) this.#isComplete = false
     if (!this.#hasRows && this.#fromS === 0 && (await this.#hasPast())) {
       this.#parts.counters.trouble('wallet_history_empty', { wallet: this.#request.address })
@@ -131,7 +128,7 @@ class HistoryReader {
     }
   }
 
-  /** Repeats passes until one returns nothing new. Returns false if the passes are inconsistent or too many. */
+  /** Repeats passes until a pass returns nothing new. Returns false if the passes are inconsistent or too many. */
   async #readToEnd(): Promise<boolean> {
     let failed = 0
     let walked = 0
@@ -155,7 +152,7 @@ class HistoryReader {
     return false
   }
 
-  /** One pass over the list. Returns 'unfit' if the responses contradict the request or each other. */
+  /** A single pass over the list. Returns 'unfit' if the responses contradict the request or each other. */
   async #walk(startS: number): Promise<'more' | 'nothing new' | 'unfit'> {
     const border = this.#border
     const due = [...this.#guard, ...border]
@@ -234,7 +231,7 @@ class HistoryReader {
         throw this.#suspectAnswer('an empty page before others')
       return page
     } catch (error) {
-      // The venue rejects expired cursors. The next pass starts without one.
+      // The venue rejects expired cursors. The next pass starts without a cursor.
       const isRefused = error instanceof FetchError && error.status === 400 && cursor !== undefined
       if (!isRefused) throw error
       this.#parts.counters.drift.note('data.pages', `${PATH} cursor refused`, error.message)
@@ -271,7 +268,7 @@ class HistoryReader {
     return isSeen
   }
 
-  /** Records that rows may be missing. If the second is settled, they stay missing; otherwise it is read again. */
+  /** Records that rows may be missing. Rows of a settled second stay missing. Any other second is read again. */
   #miss(second: number): void {
     if (second < this.#settledS) this.#isComplete = false
     else this.#isTailComplete = false
@@ -336,7 +333,7 @@ class HistoryReader {
   }
 }
 
-/** Whether `rows` contains all rows of `due`, each as often. */
+/** Whether `rows` contains all rows of `due`, each as often as `due` does. */
 function holds(rows: readonly TimedRow[], due: readonly TimedRow[]): boolean {
   if (due.length === 0) return true
   const counts = new Map<string, number>()
