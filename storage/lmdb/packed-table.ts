@@ -12,7 +12,7 @@
 
 import { assert } from '../../engine/errors.ts'
 import { compareKeys } from '../records/keys.ts'
-import { VarintReader, writeVarint } from '../records/varints.ts'
+import { VarintReader, writeVarint } from '../../engine/varints.ts'
 import type { KeyRange } from './pending.ts'
 import type { Row, Table } from './table.ts'
 

@@ -4,7 +4,7 @@
 import { bytes, single } from '../../engine/codec.ts'
 import { assert } from '../../engine/errors.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
-import { VarintReader, writeSigned, writeVarint } from './varints.ts'
+import { VarintReader, writeSigned, writeVarint } from '../../engine/varints.ts'
 
 /** Three bytes for the seconds within a day, four for the price difference. */
 const PAIR_BYTES_MAX = 7

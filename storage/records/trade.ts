@@ -20,7 +20,7 @@ import type { StoredTrade } from '../contract/rows.ts'
 import type { VenuePosition } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
-import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
+import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 
 export interface TradeRecord {
   readonly trade: StoredTrade

@@ -38,7 +38,7 @@ import { curve } from './fees.ts'
 import { nativeKey } from './keys.ts'
 import { marketId } from './listings.ts'
 import { listed } from './records.ts'
-import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
+import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 
 const side = single<WalletSide>((value, context) => (number.decode(value, context) === 0 ? 0 : 1))
 
