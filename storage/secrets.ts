@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseObject, readText, writeDurably } from './lmdb/durable-file.ts'
+import { parseObject, readText, writeDurably } from '../engine/process/durable-file.ts'
 
 interface Secrets {
   /** Signs login tokens. 64 hex digits. */

@@ -10,7 +10,7 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS, type TableLayout } from '../tables.ts'
 import { CommitQueue, type CommitState } from './commit-queue.ts'
-import { flush } from './durable-file.ts'
+import { flush } from '../../engine/process/durable-file.ts'
 import { restoreAdvice, SENTINEL_KEY } from './sentinel.ts'
 import { type Database, statistic, Table } from './table.ts'
 

@@ -4,7 +4,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { EngineError } from '../../engine/errors.ts'
-import { isErrorCode, parseObject, readText } from './durable-file.ts'
+import { isErrorCode, parseObject, readText } from '../../engine/process/durable-file.ts'
 
 interface Holder {
   readonly pid: number

@@ -13,7 +13,7 @@ import {
   fingerprint,
   SENTINEL_TABLE,
 } from '../tables.ts'
-import { isErrorCode, parseObject, readText, writeDurably } from './durable-file.ts'
+import { isErrorCode, parseObject, readText, writeDurably } from '../../engine/process/durable-file.ts'
 
 export const SENTINEL_KEY = Buffer.from('sentinel')
 

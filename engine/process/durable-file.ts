@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { isRecord } from '../../engine/json-record.ts'
+import { isRecord } from '../json-record.ts'
 
 /** Replaces or creates `path` with mode 600. Throws file system errors. */
 export function writeDurably(path: string, text: string): void {
