@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenVenue } from '../../actors/venue/event-routes.ts'
-import { readText, writeDurably } from '../process/durable-file.ts'
 import type { AdminHandlers } from '../admin/admin-socket.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { ALL_MARKETS, type CoveragePolicy, readCoveragePolicy } from '../coverage-policy.ts'
 import { EngineError } from '../errors.ts'
+import { readText, writeDurably } from '../process/durable-file.ts'
 import type { Venue } from '../venues/venue.ts'
 
 export interface CoverageChoice {

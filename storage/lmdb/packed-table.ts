@@ -11,8 +11,8 @@
 // full block in two. The last blocks of up to 4,096 groups are cached.
 
 import { assert } from '../../engine/errors.ts'
-import { compareKeys } from '../records/keys.ts'
 import { VarintReader, writeVarint } from '../../engine/varints.ts'
+import { compareKeys } from '../records/keys.ts'
 import type { KeyRange } from './pending.ts'
 import type { Row, Table } from './table.ts'
 

@@ -7,13 +7,18 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database, RootDatabase } from 'lmdb'
 import {
+  isErrorCode,
+  parseObject,
+  readText,
+  writeDurably,
+} from '../../engine/process/durable-file.ts'
+import {
   ENVIRONMENT_NAMES,
   type EnvironmentName,
   FORMAT_VERSION,
   fingerprint,
   SENTINEL_TABLE,
 } from '../tables.ts'
-import { isErrorCode, parseObject, readText, writeDurably } from '../../engine/process/durable-file.ts'
 
 export const SENTINEL_KEY = Buffer.from('sentinel')
 

@@ -4,8 +4,8 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { isRecord } from '../../engine/json-record.ts'
-import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS } from '../tables.ts'
 import { parseObject } from '../../engine/process/durable-file.ts'
+import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS } from '../tables.ts'
 import { refusal, restoreAdvice } from './sentinel.ts'
 
 const TIMEOUT_MS = 20_000

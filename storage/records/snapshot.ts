@@ -7,10 +7,10 @@
 import type { Level } from '../../engine/events.ts'
 import { bookSnapshotLevels } from '../../engine/limits.ts'
 import { priceMicros, type SizeMicros, sizeMicros, timeMs } from '../../engine/units.ts'
+import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 import type { BookSnapshot } from '../contract/rows.ts'
 import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
-import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 
 /** Powers of ten by the number of dropped zeros. */
 const UNITS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const

@@ -1,7 +1,7 @@
 // Rows of the trade indexes. Each row has the position of a trade as varints.
 
-import { readInteger, tradeKey } from './keys.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
+import { readInteger, tradeKey } from './keys.ts'
 
 /** First byte of a row of the id index. */
 const MARK = 1

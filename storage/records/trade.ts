@@ -16,11 +16,11 @@ import {
   timeMs,
   usdMicros,
 } from '../../engine/units.ts'
+import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 import type { StoredTrade } from '../contract/rows.ts'
 import type { VenuePosition } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
-import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 
 export interface TradeRecord {
   readonly trade: StoredTrade

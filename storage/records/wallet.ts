@@ -27,6 +27,7 @@ import {
   walletAddress,
 } from '../../engine/ids.ts'
 import { usdMicros } from '../../engine/units.ts'
+import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 import type { HourFigures, WalletTotals } from '../../engine/wallets/wallet-figures.ts'
 import type {
   StoredWallet,
@@ -38,7 +39,6 @@ import { curve } from './fees.ts'
 import { nativeKey } from './keys.ts'
 import { marketId } from './listings.ts'
 import { listed } from './records.ts'
-import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 
 const side = single<WalletSide>((value, context) => (number.decode(value, context) === 0 ? 0 : 1))
 
