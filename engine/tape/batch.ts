@@ -1,0 +1,51 @@
+// Batches that the main thread hands to the tape's writer. The writer appends each one to the journal unchanged.
+
+import type { OffsetRange } from '../cluster/batch.ts'
+import { count, flat, message, record, text } from '../codec.ts'
+import type { BlockHead } from './block.ts'
+import type { TapeRows } from './columns.ts'
+import { marketOfItem } from './item-codes.ts'
+
+export interface BatchHead {
+  /** First and last offset of the rows in each channel. */
+  readonly offsets: readonly OffsetRange[]
+}
+
+const batchHead = message(
+  record<BatchHead>({
+    offsets: flat(record<OffsetRange>({ channel: text, first: count, last: count })),
+  }),
+)
+
+export const encodeBatchHead = (head: BatchHead): Uint8Array => batchHead.encode(head)
+/** Null unless the bytes are exactly one head. */
+export const decodeBatchHead = (bytes: Uint8Array): BatchHead | null => batchHead.decode(bytes)
+
+/** The facts about rows that the head of their block states. */
+export function summaryOf(
+  { items }: TapeRows,
+  batches: readonly BatchHead[],
+): Pick<BlockHead, 'offsets' | 'counts' | 'markets'> {
+  const counts = new Map<number, number>()
+  const markets = new Set<number>()
+  for (const item of items) {
+    const [code] = item
+    if (typeof code === 'number') counts.set(code, (counts.get(code) ?? 0) + 1)
+    const market = marketOfItem(item)
+    if (market !== null) markets.add(market)
+  }
+  const offsets = new Map<string, OffsetRange>()
+  for (const { channel, first, last } of batches.flatMap((batch) => batch.offsets)) {
+    const range = offsets.get(channel) ?? { channel, first, last }
+    offsets.set(channel, {
+      channel,
+      first: Math.min(range.first, first),
+      last: Math.max(range.last, last),
+    })
+  }
+  return {
+    offsets: [...offsets.values()],
+    counts,
+    markets: [...markets].sort((one, other) => one - other),
+  }
+}

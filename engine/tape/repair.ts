@@ -1,0 +1,57 @@
+// Closes the files that a killed process left open: cuts the torn end, and moves the journal to a block.
+
+import type { TapeDisk } from './disk.ts'
+import { type HourFolder, partPath, partsOf } from './layout.ts'
+import { lostItem } from './lost.ts'
+import { openPart } from './part.ts'
+import { PartWriter } from './part-writer.ts'
+
+/** The end of a venue's rows. */
+export interface TapeEnd {
+  /** Publish time of the last row. */
+  readonly lastUs: number
+  /** Whether the run ended without closing its file. */
+  readonly wasKilled: boolean
+}
+
+/** Repairs the parts of an hour that is not final. Null: it has no rows. Throws file system errors. */
+export function repairHour(hour: HourFolder, disk: TapeDisk): TapeEnd | null {
+  let end: TapeEnd | null = null
+  for (const number of partsOf(hour)) {
+    const repaired = repairPart(hour, number, disk)
+    if (repaired !== null) end = repaired
+  }
+  return end
+}
+
+function repairPart(hour: HourFolder, number: number, disk: TapeDisk): TapeEnd | null {
+  const journalPath = partPath(hour, number, 'journal')
+  const part = openPart(hour, number)
+  if (part === null) {
+    // The process was killed before it had written the first frame.
+    disk.remove(partPath(hour, number, 'tape'))
+    disk.remove(journalPath)
+    return null
+  }
+  part.close()
+  const lastUs = part.blocks.at(-1)?.head.lastUs ?? null
+  if (part.isClosed) {
+    disk.remove(journalPath)
+    return lastUs === null ? null : { lastUs, wasKilled: false }
+  }
+  const { entries, endsAt, damaged } = part.scanned
+  const writer = new PartWriter(disk, hour, number, { entries, endsAt })
+  if (part.journal !== null) writer.take(part.journal)
+  let us = lastUs ?? hour.startUs
+  for (const { position } of damaged) {
+    if (position >= endsAt) continue
+    const before = entries.filter((entry) => entry.position < position).at(-1)
+    const after = entries.find((entry) => entry.position > position)
+    const fromUs = before?.head.lastUs ?? hour.startUs
+    const toUs = after?.head.firstUs ?? us
+    us += 1
+    writer.add(us, lostItem({ cause: 'damaged', fromUs, toUs, offsets: [], rows: null }))
+  }
+  writer.close()
+  return { lastUs: us, wasKilled: true }
+}
