@@ -522,6 +522,11 @@ for (const { code, field } of FIELDS.values()) {
   FIELDS_BY_CODE.set(code, field)
 }
 
+/** Names of the kinds of items and updates by code. */
+export const itemNames: ReadonlyMap<number, string> = new Map(
+  [...FIELDS].map(([kind, { code }]) => [code, kind]),
+)
+
 export function writeItem(to: MsgpackWriter, item: LogItem): void {
   const kind = item.kind === 'update' ? item.update.kind : item.kind
   const coded = FIELDS.get(kind)
