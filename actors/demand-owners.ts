@@ -11,7 +11,6 @@ interface Share {
 
 export class DemandOwners {
   readonly #shares = new Map<string, Share>()
-  /** Owners by their number of demands. */
   readonly #byCount: Set<string>[] = []
 
   countOf(owner: string): number {

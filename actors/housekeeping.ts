@@ -11,14 +11,12 @@ import type { MarketActor } from './market/market.ts'
 
 const TICK_EVERY_MS = 25
 const TICK_MS_MAX = 1
-/** Each market is ticked once in this interval. */
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
 /** Rows deleted per slice. Deleting a trade takes about 35 µs. */
 const PRUNE_ROWS = 24
 const REMOVE_OLD_EVERY_MS = 5_000
 const REMOVE_OLD_COUNT = 10
-/** Delay until the next slice if work remains. */
 const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS

@@ -57,14 +57,12 @@ export interface Actor<Message> {
   weightOf?(message: Message): number
 }
 
-/** Interval at which `mustHold` is checked while it is true. */
 const HOLD_MS = 5
 /**
  * Behind a backlog, handlers get this multiple of the time that was spent on reading sockets. Handling a message takes
  * that much longer than reading it.
  */
 const WORK_PER_READ = 3
-/** Number of perishable messages that are handled for each retained message. */
 const PERISHABLE_PER_RETAINED = 4
 
 export interface ActorRef<Message, Target = Actor<Message>> {
@@ -74,7 +72,6 @@ export interface ActorRef<Message, Target = Actor<Message>> {
   send(message: Message): void
 }
 
-/** The system's interface of a mailbox. */
 interface Runnable {
   isQueued: boolean
   /** Handles at most `count` messages. Returns whether more wait. */
@@ -113,7 +110,6 @@ export class System {
   #weight = 0
   /** Monotonic time at which the last batch of messages ended. 0 if no message waits. */
   #ranAtMs = 0
-  /** Longest wait of the messages that were handled since the last `sampleAges`. */
   #perishableMsMax = 0
   #retainedMsMax = 0
   readonly #handled: Count
@@ -382,7 +378,6 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
 /** A first-in-first-out queue of at most `capacity` messages. */
 class Mailbox<Message> {
   readonly #capacity: number
-  /** `atMs`: monotonic time of arrival. */
   #queue: { readonly message: Message; readonly atMs: number }[] = []
 
   constructor(capacity: number) {

@@ -11,7 +11,6 @@ export class TradeLog implements TradeLogView, Watcher {
   readonly present: RunView
   readonly #publisher: Publisher
   readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
-  /** Offset of the newest loss of this run. */
   #newestLoss = Number.NEGATIVE_INFINITY
 
   /**

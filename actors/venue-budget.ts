@@ -12,7 +12,6 @@ export class VenueBudget {
   readonly #perMinute: number
   readonly #what: string
 
-  /** `what`: name of the requested thing, for the error message. */
   constructor(clock: Clock, perMinute: number, what: string) {
     this.#clock = clock
     this.#quotas = new Quotas(clock)

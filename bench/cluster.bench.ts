@@ -78,7 +78,7 @@ export const bench: Bench = {
   },
 }
 
-/** The same gateway in a run without and in a run with more gateways. */
+/** `alone`: no other gateway runs. `beside`: three more gateways run. */
 interface Spread {
   readonly alone: Delivery
   readonly beside: Delivery

@@ -160,7 +160,6 @@ type Opened = Awaited<ReturnType<(typeof loadApi)['resume']>>
 
 type Phase = Awaited<ReturnType<typeof timed>>
 
-/** Measures the duration of `work` and the server's cost. Returns the server's state afterwards. */
 async function timed(server: Server, work: () => Promise<readonly Opened[]>) {
   const before = await server.call('look')
   const startedMs = systemClock.monotonicMs()

@@ -104,7 +104,6 @@ async function compete(
   }
 }
 
-/** Times, ratios between consecutive runs, and cost per frame. */
 function rowsOf(perSecond: number, done: Readonly<Record<SideName, readonly Run[]>>): Row[] {
   const title = `${perSecond}/s`
   const rows: Row[] = []

@@ -86,7 +86,6 @@ export const bench: Bench = {
   },
 }
 
-/** Runs all three publishers alternately. The first round of each is not counted. */
 async function compete(
   field: Field,
   perRound: number,

@@ -27,7 +27,6 @@ const DELAY_MS = 50
 const SECONDS = 60
 /** Seconds before the measurement, in which the compiler sees all code. */
 const WARM_UP_SECONDS = 15
-/** Default value of SIM_MARKETS. */
 const MARKETS = 400
 const RATE = 1_000
 /** Share of the open books that must be live before the measurement. */

@@ -21,7 +21,6 @@ import { median } from './latency-recorder.ts'
 import { listingOf } from './sim-load.ts'
 
 const FRAMES_PER_ROUND = 64
-/** The subscriber's progress is checked after this many messages. */
 const WINDOW = 1_500
 /** Target: minimum share of the limit's rate, by processor time per frame. */
 const SHARE_MIN = 0.4
@@ -52,7 +51,6 @@ export const bench: Bench = {
   },
 }
 
-/** Cost of a number of frames, in milliseconds. */
 interface Cost {
   readonly processMs: number
   /** Processor time of the main thread. NaN if the system does not report it. */
@@ -102,7 +100,6 @@ async function compete(
   ]
 }
 
-/** Sends frames at full speed. Resolves when the subscriber has every message and every row is durable. */
 async function drive(side: Side, from: number, to: number): Promise<Cost> {
   const startedMs = systemClock.monotonicMs()
   const before = { processMs: processMs(), threadMs: threadMs() }

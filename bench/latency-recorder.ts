@@ -4,7 +4,6 @@ import { build, type Histogram } from 'hdr-histogram-js'
 import { HOUR_MS } from '../engine/units.ts'
 
 const NANOS_PER_MS = 1_000_000
-/** An hour: upper limit of all measured times. */
 const NANOS_MAX = HOUR_MS * NANOS_PER_MS
 /** An empty histogram of nanoseconds with three significant digits. */
 export function newTimes(): Histogram {

@@ -19,7 +19,6 @@ interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Number of markets that the simulated venues list, and number of those that are open. */
 interface MarketCounts {
   readonly listed: number
   readonly open: number
@@ -114,7 +113,6 @@ export class LiveService {
     return JSON.parse((await this.answer(path)).body)
   }
 
-  /** Requests the state of the simulated world. */
   async #world<Body>(query: string): Promise<Body> {
     const response = await fetch(`${this.#gamma}/sim/state${query}`)
     if (!response.ok) throw new Error(`the simulator answered ${query} with ${response.status}`)
@@ -316,7 +314,6 @@ function childrenOf(pid: number): readonly number[] {
   )
 }
 
-/** A book as one line of text, for comparisons and hashes. */
 function truthLine(id: string, { bids, asks }: TruthBook): string {
   const side = (levels: Levels) => levels.map(([price, size]) => `${price}:${size}`).join(',')
   return `${id} ${side(bids)} | ${side(asks)}`

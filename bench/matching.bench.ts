@@ -121,13 +121,11 @@ function timeComplete({ a, b, planted }: MatchingWorld): { rows: Row[]; matches:
   }
 }
 
-/** Peak resident memory since the start or the last reset. */
 const peakBytes = (): number => process.resourceUsage().maxRSS * 1_024
 
 /** Resets Linux's peak counter (see proc(5)), so that memory for creating the world is not included. */
 const resetPeak = (): void => writeFileSync('/proc/self/clear_refs', '5')
 
-/** A seeded choice of venue b's markets that have a match. */
 function newcomers({ b, planted }: MatchingWorld, count: number): readonly MatchMarket[] {
   const same = new Set<string>()
   for (const { other, kind } of planted.values()) if (kind === 'same') same.add(other)
@@ -189,7 +187,6 @@ function timeNewcomers(
   }
 }
 
-/** The production finder with markets that are numbered from 1. */
 function finderOf() {
   const finder = openPairFinder()
   let [seq, number] = [0, 0]

@@ -16,7 +16,6 @@ import {
 } from './harness.ts'
 import { LiveService } from './live-service.ts'
 
-/** Default values of SIM_MARKETS and SIM_RATE. */
 const MARKETS = 400
 const REST_RATE = 50
 const RATE = 3_000
@@ -66,7 +65,6 @@ interface Load {
   readonly seconds: number
 }
 
-/** Measurements at one time. */
 interface MemorySample {
   readonly afterS: number
   readonly resident: number
@@ -133,7 +131,6 @@ const anonymous = (poll: MemorySample) => poll.resident - poll.files
 const sampleText = ({ afterS, resident, files, heap, full }: MemorySample) =>
   `${afterS} s: ${mb(resident)} MB resident, ${mb(files)} of it files, heap ${mb(heap)}; ${full.count} full collections of ${full.sumMs.toFixed(0)} ms`
 
-/** About ten samples at equal intervals, as a text. */
 function overTime(checks: readonly MemorySample[]): string {
   const step = Math.max(1, Math.floor(checks.length / 10))
   const some = checks.filter((_, index) => index % step === 0)

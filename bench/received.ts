@@ -19,13 +19,11 @@ export interface StreamMessage {
   readonly data?: { readonly market_id?: string; readonly native_trade_id?: string }
 }
 
-/** The position up to which a client has received everything on a channel. */
 interface Position {
   readonly epoch: string
   readonly offset: number
 }
 
-/** The state of a market on a channel. */
 interface Followed {
   epoch: string
   seq: number
@@ -36,7 +34,6 @@ interface Followed {
 }
 
 export class Received {
-  /** By channel and market. */
   readonly #followed = new Map<string, Followed>()
   readonly #positions = new Map<string, Position>()
   /** The position of the client's first message on each channel. */

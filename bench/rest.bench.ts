@@ -78,7 +78,6 @@ export const bench: Bench = {
 type Rounds = Record<Contestant, Usage[]>
 const noRounds = (): Rounds => ({ ours: [], limit: [], fastify: [] })
 
-/** The results of all rounds. */
 class Contest {
   answerCount = 0
   comparedCount = 0
@@ -176,7 +175,6 @@ class Contest {
   }
 }
 
-/** The servers are first alternately. */
 function inTurn(round: number, { kind }: Pick<RequestedRoute, 'kind'>): readonly Contestant[] {
   const those = CONTESTANTS.filter((contestant) => kind === 'hot' || contestant !== 'fastify')
   const first = round % those.length

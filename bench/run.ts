@@ -74,7 +74,6 @@ async function runHere(
   process.exitCode = 1
 }
 
-/** Prints results only after all loads have succeeded. */
 async function runTarget(request: TargetRequest): Promise<void> {
   const { origin, seconds, perSecond, clientCount } = request
   const conditions = conditionsNow([

@@ -32,7 +32,6 @@ import {
 } from './scale/requests.ts'
 import type { api as serverApi } from './scale/server.ts'
 
-/** Targets for open markets, part of them with live books. */
 const OPEN_AIMS = { listMs: 5, searchMs: 50, memoryMib: 4_096 }
 
 interface Size {

@@ -49,7 +49,6 @@ export async function startVenues(options: {
 type Urls = Simulator['urls']
 const NAMES = ['gamma', 'clob', 'data', 'marketWs', 'rtdsWs', 'kalshiRest', 'kalshiWs'] as const
 
-/** Replaces each port by that of a proxy. */
 async function delayed(
   urls: Urls,
   delayMs: number,

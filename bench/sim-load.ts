@@ -78,7 +78,6 @@ export function simLoad(options: {
   return { markets, snapshots, frames, trades }
 }
 
-/** Renders the messages for a client that subscribes to everything. */
 class Wire {
   readonly snapshots: SimFrame[] = []
   readonly frames: SimFrame[] = []

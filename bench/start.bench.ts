@@ -21,17 +21,13 @@ import { median } from './latency-recorder.ts'
 import { LiveService } from './live-service.ts'
 import { startAtSize } from './start/at-size.ts'
 
-/** Default value of SIM_MARKETS. */
 const DEFAULT_MARKETS = 400
 const QUICK_ROUNDS = 3
 const BASELINE_MARKETS = 20
 const MARKETS = 20_000
-/** Default value of SIM_RATE. */
 const RATE = 50
 const LIVE_SHARE = 0.99
-/** Number of books that are compared with the simulator's at the end of each start. */
 const SAMPLE = 200
-/** Milliseconds until memory is measured a second time. */
 const SETTLE_MS = 8_000
 
 export const bench: Bench = {
@@ -58,7 +54,6 @@ export const bench: Bench = {
   },
 }
 
-/** Starts with the default number of markets, and with many markets unless `isSmall`. */
 async function startDefault(setting: BenchSetting) {
   const starts = setting.isSmall ? 2 : 1
   const quick = await builtAndThroughTsx(setting)
@@ -167,7 +162,6 @@ interface Measured {
   readonly marketCount: number
 }
 
-/** Starts the service on an empty folder, and again on the resulting folder. */
 function startTwice(plan: Plan): Promise<Measured> {
   return inFolder(async (folder) => {
     const first = await startOnce(plan, folder, 'first start')

@@ -213,7 +213,6 @@ function checkedLines(
   return allLines(lmdb, numbers)
 }
 
-/** A trade with its fields sorted by name, without its ordinal. */
 function textOf(row: TradeInput['trade'] & Partial<StoredTrade>): string {
   const fields = Object.entries(row).filter(([name]) => name !== 'ordinal')
   return JSON.stringify(fields.sort(([one], [other]) => (one < other ? -1 : 1)))

@@ -15,7 +15,6 @@ const READ_BYTES = 262_144
 /** If no message arrives for this long, none is in transit. */
 const QUIET_MS = 200
 const POLL_MS = 25
-/** Share of each run, at its beginning, that is not recorded. */
 const WARM_UP_SHARE = 0.2
 /** Text before the time in our updates and in the venues' frames. */
 const TIME_MARKS = ['"timestamp_ms":', '"ts_ms":', '"timestamp":"'].map((mark) => Buffer.from(mark))
@@ -51,7 +50,6 @@ let plan: SendPlan | null = null
 let times: Histogram = newTimes()
 let deliveryCount = 0
 let resyncCount = 0
-/** Number of messages that subscribers of one market did not get. */
 let lostCount = 0
 let lastMs = 0
 let microsBefore = 0
@@ -66,7 +64,6 @@ const LINE_END = 0x0a
 const stored = Buffer.allocUnsafeSlow(STORED_BYTES)
 let storedBytes = 0
 
-/** Throws if the buffer is full. */
 function store(bytes: Buffer, from: number, to: number): void {
   bytes.copy(stored, storedBytes, from, to)
   storedBytes = stored.writeUInt8(LINE_END, storedBytes + to - from)

@@ -80,7 +80,6 @@ interface HookRecord {
   }
 }
 
-/** Webhooks of a running service with their receivers. */
 class WebhookLoad {
   readonly #service: LiveService
   readonly #measureMs: number
@@ -191,7 +190,6 @@ class WebhookLoad {
     return JSON.parse(await response.text())
   }
 
-  /** Whales by market and trade, as the stream sends them. */
   async #followWhales(): Promise<ReadonlyMap<string, ListedWhale>> {
     const { api: origin, key: apiKey } = this.#service
     const listed = new Map<string, ListedWhale>()
@@ -219,7 +217,6 @@ interface Post {
   readonly atMs: number
 }
 
-/** Records the start of each POST, stores the body and responds with 204. */
 class Receiver {
   webhookId = ''
   readonly posts: Post[] = []

@@ -297,7 +297,6 @@ export class Accounts implements AccountsView {
     return this.#session(account, WRONG_LOGIN)
   }
 
-  /** The account that `openLocalAccount` created. It has no password. */
   get #localAccount(): AccountRecord | null {
     for (let number = 1; ; number += 1) {
       const account = this.directory.findByEmail(localEmail(number))

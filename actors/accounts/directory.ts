@@ -61,10 +61,8 @@ export class AccountDirectory {
   readonly #byHash = new Map<string, KeyId>()
   /** Key ids by key text, so that each text is hashed once. May contain revoked keys. */
   readonly #usedKeys = new Map<string, KeyId>()
-  /** `saveUse` writes these times to disk. */
   readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
-  /** Tokens that users logged out, until their expiry. */
   readonly #endedTokens = new Map<string, EndedToken>()
   readonly #endedTokensOf = new Map<AccountId, Set<string>>()
   readonly #watchers: AccountWatcher[] = []
@@ -236,7 +234,6 @@ export class AccountDirectory {
     return true
   }
 
-  /** Null: of all accounts. */
   #removeExpiredTokens(account: AccountId | null): Promise<void>[] {
     const nowMs = this.#clock.nowMs()
     const ids = account === null ? this.#endedTokens.keys() : this.#endedTokensOf.get(account)

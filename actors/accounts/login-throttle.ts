@@ -48,7 +48,6 @@ export class LoginThrottle {
   readonly #returningAddresses: Quotas<string>
   readonly #signUps: Quotas<string>
   readonly #signUpsMax: number
-  /** Digests of address and e-mail of past log-ins, least recent first. */
   readonly #knownLogins = new Set<string>()
   /** Keyed by a digest, because an e-mail can have any length. */
   readonly #belowLimit = new Map<string, Failures>()

@@ -91,7 +91,6 @@ interface OpenEntry {
 type CheckResult = Basket | Exclude<NoOpportunity, 'not_identical'>
 
 const SLOTS = 10
-/** Minimum time between two writes of an open opportunity. */
 const SAVE_EVERY_MS = 10_000
 const NO_OPPORTUNITIES: readonly OpenEntry[] = []
 const NONE: readonly Candidate[] = []
@@ -111,7 +110,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
    * opportunities are open.
    */
   readonly #waiting = new Set<MarketNumber>()
-  /** Markets of events whose best prices left a gap at the last check. */
   readonly #inEventGap = new Set<MarketNumber>()
   readonly #rankings: Rankings
   readonly #ages: BookAges
@@ -217,7 +215,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** Checks the `count` markets that have waited longest. Markets that cannot be bought yet wait again. */
+  /** Checks the markets that have waited longest, at most `count`. */
   #noteWaiting(count: number): void {
     let left = count
     for (const market of this.#waiting) {
@@ -250,7 +248,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (this.#isScheduled) this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** Ends the opportunities of a market whose baskets are not among `candidates`. */
   #endOthers(market: MarketNumber, candidates: readonly Candidate[]): void {
     for (const open of this.#byMarket.get(market) ?? NO_OPPORTUNITIES) {
       if (!candidates.some(({ key }) => key === open.candidate.key)) this.#end(open)
@@ -262,7 +259,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#close(open, isOpen ? 'match_changed' : 'market_closed')
   }
 
-  /** `isGapOnly`: omit baskets without a gap between the best prices. */
   #candidatesOf(market: MarketView, gaps: { readonly isGapOnly: boolean }): readonly Candidate[] {
     const pair = this.#ofPair(market, gaps)
     const event = this.#ofEvent(market, gaps)
@@ -603,7 +599,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return { isPossible: true, opportunity }
   }
 
-  /** Finds the candidate with exactly these parts, in any order. */
   #ofMarket(parts: readonly Part[]): Candidate | null {
     const [first] = parts
     if (first === undefined) return null

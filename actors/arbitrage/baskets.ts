@@ -217,7 +217,6 @@ export function isInReach(
   return false
 }
 
-/** The fields that do not depend on prices. */
 function descriptionOf({ parts, score, title, explanation }: Candidate) {
   const [first] = parts
   const closes = parts.map(({ market }) => market.summary.closeAtMs)

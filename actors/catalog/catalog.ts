@@ -33,9 +33,7 @@ export type { MarketActorRef as KnownMarket } from './market-registry.ts'
 /** A trading market's figures are saved within this time, even under load. */
 const UNSAVED_MS_MAX = 60_000
 const UNSAVED_TRADES_MAX = 10_000
-/** Maximum markets checked per call of `removeOld`. They take about 1 ms. */
 const CHECKED_MAX = 5_000
-/** Maximum markets per call of `removeOld` whose trades and ticks are looked up on disk. */
 const LOOKUPS_MAX = 200
 
 export class Catalog extends CatalogLookup<MarketActorRef> {
@@ -44,7 +42,6 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   #recordsSinceMs: TimeMs | null = null
   readonly #parts: MarketParts
   readonly #old: OldMarkets
-  /** Fingerprints of the stored descriptions and native listings that this run has read. */
   readonly #fingerprints = new Map<MarketNumber, number>()
   /** Change times that the venues stated in the last listings. Empty at process start. */
   readonly #changedAtMs = new Map<MarketNumber, TimeMs>()
@@ -186,7 +183,6 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     this.notifyListed(actor)
   }
 
-  /** Stores the description and the native listing if they changed. */
   #takeDetails({ ref, present }: MarketActor, { description, native }: ReadListing): boolean {
     const { number } = ref
     const details = { description, native }
@@ -198,7 +194,6 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return true
   }
 
-  /** Figures without a time get the current time. */
   #read(listing: ReadListing): ReadListing {
     const figuresAtMs = listing.figuresAtMs ?? this.#parts.nowMs()
     return { ...listing, figuresAtMs, dayFiguresAtMs: figuresAtMs }
@@ -305,7 +300,6 @@ class OldMarkets {
   }
 }
 
-/** 0 if the venue states none of these times. */
 function endedAtMs(market: MarketSummary): number {
   return market.settledAtMs ?? market.closeAtMs ?? market.createdAtMs ?? 0
 }

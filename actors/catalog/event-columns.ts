@@ -33,7 +33,6 @@ export class EventColumns {
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
-  /** Indexed by slot: 1 for a selected event. Reused by each selection. */
   #isChosen = new Uint8Array(0)
   #selected = new Uint32Array(0)
 
@@ -119,7 +118,6 @@ export class EventColumns {
     return this.#statusAt(this.#rows.slot(number))
   }
 
-  /** Open if any market is open, resolved if all markets are resolved, otherwise closed. */
   #statusAt(slot: number): MarketStatus {
     if ((this.#openCounts.values[slot] ?? 0) > 0) return 'open'
     const count = this.#marketCounts.values[slot] ?? 0

@@ -5,7 +5,6 @@ import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/
 import { firstAtLeast } from '../../engine/search/word-index.ts'
 
 export class EventTitles {
-  /** Event numbers by word, ascending. */
   readonly #events = new SearchableMap<number[]>()
   #last = 0
 

@@ -285,7 +285,6 @@ class ListedEvent implements EventView {
   }
 }
 
-/** Orders markets by volume, descending, then by number. */
 function isBefore(
   number: MarketNumber,
   volume: number,

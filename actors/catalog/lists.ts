@@ -32,7 +32,6 @@ export class CatalogLists {
   readonly #index: SearchIndex
   readonly #market: (number: MarketNumber) => MarketView | null
   readonly #rankings: Rankings
-  /** Equal concurrent searches share one promise. */
   readonly #searching = new Map<string, Promise<Ranking>>()
 
   constructor(parts: {

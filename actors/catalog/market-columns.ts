@@ -54,9 +54,7 @@ export class MarketColumns {
     created_at: new SortedRows(this.#rows, this.#createdAtMs),
     close_time: new SortedRows(this.#rows, this.#closeAtMs),
   }
-  /** Reused by each selection. */
   #selected = new Uint32Array(0)
-  /** Indexed by slot: 1 for a selected row. Reused by each selection. */
   #isChosen = new Uint8Array(0)
 
   constructor(eventColumns: EventColumns) {
@@ -104,7 +102,6 @@ export class MarketColumns {
     this.#orders[sortBy].touch(slot)
   }
 
-  /** Compares texts before the lookup, because most updates change only numbers. */
   #putTerms(slot: number, summary: MarketSummary): void {
     const before = this.#summaries.values[slot] ?? null
     if (before === null || before.category !== summary.category) {
@@ -229,7 +226,6 @@ export class MarketColumns {
     return positions.map((position) => this.#rows.numbers[slots[position] ?? 0] ?? 0)
   }
 
-  /** Returns the number of matching rows. `candidates` null checks all markets. */
   #mark(filter: MarketFilter, candidates: ArrayLike<MarketNumber> | null): number {
     const { length } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
@@ -311,7 +307,6 @@ export class MarketColumns {
   }
 }
 
-/** Always 'resolved' for a resolved market, as in market records. */
 function resolutionOf(summary: MarketSummary | null | undefined): ResolutionStatus | null {
   return summary?.status === 'resolved' ? 'resolved' : (summary?.resolutionStatus ?? null)
 }
@@ -337,7 +332,6 @@ function marketState(market: {
   return MARKET_STATUSES.indexOf(market.status) + unopened + venue
 }
 
-/** Throws an Error if the state contains no valid venue. */
 function venueOf(state: MarketState): VenueKey {
   const venue = VENUE_KEYS[state >> VENUE_SHIFT]
   if (venue === undefined) throw new Error(`${state} is not the state of a market`)
@@ -353,7 +347,6 @@ function statusInEvent(state: MarketState): MarketStatus {
   return (state & UNOPENED) === 0 ? statusOf(state) : 'closed'
 }
 
-/** Returns an array with 1 at each state whose venue, status and phase match the filter. */
 function admittedStates(filter: MarketFilter): Uint8Array {
   const admitted = new Uint8Array(STATES)
   for (let state = 0; state < STATES; state += 1) {

@@ -16,13 +16,11 @@ import type {
 } from '../../engine/search/searcher.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 
-/** When full, the newest search of the requester with the most searches is rejected. */
 const FINDS_MAX = 64
 /** Shorter than the time limit of a request. */
 const FIND_MS_MAX = requestDeadlineMs - 500
 /** Texts sent per tick. They take about 0.25 ms of the event loop and 2 ms of the thread. */
 const TEXTS_PER_BATCH = 256
-/** Delay of the retry after the thread failed to apply a change. */
 const RESTART_AFTER_MS = 1_000
 
 interface Find {
@@ -40,9 +38,7 @@ export class MarketSearch {
   readonly #port: SearchPort
   readonly #clock: Clock
   readonly #log: Log
-  /** Returns the texts of all markets. */
   #texts: () => Iterable<MarketText> = () => []
-  /** Unsent changes, oldest first, at most one per market. Null removes the market. */
   readonly #waiting = new Map<MarketNumber, MarketText | null>()
   #changesMade = 0
   #changesSent = 0
@@ -218,7 +214,6 @@ export class MarketSearch {
     this.#rebuild = this.#texts()[Symbol.iterator]()
   }
 
-  /** Rejects all waiting searches and rebuilds the index in a new thread. */
   #onThreadFailed(error: unknown): void {
     if (this.#state === 'closed') return
     this.#log.error({ err: error }, 'the thread of the search failed')
@@ -231,7 +226,6 @@ export class MarketSearch {
     })
   }
 
-  /** Returns false if the search was already removed. */
   #settle(find: Find): boolean {
     if (!this.#finds.remove(find)) return false
     find.stopTimer()
@@ -264,7 +258,6 @@ export interface MarketText {
   readonly eventTitle: string | null
 }
 
-/** Maximum indexed characters per column. */
 const COLUMN_CHARACTERS_MAX = 2_000
 
 /** Columns are cheaper to transfer to the thread than objects. */

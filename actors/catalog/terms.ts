@@ -53,7 +53,6 @@ export class Terms {
 export class TermSets {
   readonly #terms = new Terms()
   readonly #keys = new Terms()
-  /** Terms of each set, by set number. */
   readonly #members: (readonly number[] | null)[] = []
 
   /** Adds a reference to the returned number. 0: empty set. */

@@ -52,7 +52,6 @@ export class Checkpoints {
   #restMs = EVERY_MS
   /** Losses that earlier runs announced. Null: not read yet. */
   #earlierLosses: readonly AnnouncedLoss[] | null = null
-  /** Size of the newest stored checkpoint. 0: none. */
   #bytes = 0
 
   constructor(parts: CheckpointParts) {

@@ -9,7 +9,6 @@ import type { MarketView } from '../views.ts'
 const PART_CHARACTERS = 65_536
 
 export class DescriptionWriter {
-  /** CRC-32 of each market's last written description. */
   readonly #writtenChecksums = new Map<MarketNumber, number>()
 
   remove(market: MarketView): void {
@@ -41,7 +40,6 @@ export function* completeText(market: MarketView): Iterable<TextItem> {
   if (text !== '') yield { kind: 'text', market: market.ref.number, from: 0, text }
 }
 
-/** Does not split surrogate pairs. */
 function partOf(text: string, from: number): string {
   const part = text.slice(from, from + PART_CHARACTERS)
   const isCut = from + part.length < text.length && /[\uD800-\uDBFF]$/.test(part)

@@ -36,7 +36,6 @@ const BOOKS: ReadonlySet<Update['kind']> = new Set([
   'bookConfirmed',
   'price',
 ])
-/** An item with this many markets fits a batch. */
 const PAST_MARKETS_MAX = 10_000
 
 export class Feeder implements Watcher, CatalogWatcher {
@@ -80,7 +79,6 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (this.isOpen && !isBlock) this.#past.add(number)
   }
 
-  /** The update contains no levels, so the levels are read from the market. */
   #bookOf(update: Update) {
     if (update.kind !== 'bookReplaced') return null
     return this.#parts.catalog.byNumber(update.market.number)?.levels(bookLevelsMax) ?? null

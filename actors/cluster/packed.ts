@@ -20,7 +20,6 @@ const BLOCK_ITEMS = 128
 const FASTEST = { level: 1 }
 /** A block whose inflated size is larger is damaged. */
 const INFLATED = { maxOutputLength: 64 * 1_024 * 1_024, chunkSize: 131_072 }
-/** Time between two yields to the event loop while blocks are read. */
 const SLICE_MS = 8
 
 function packedOf(items: Iterable<LogItem>, texts: PackedItem['texts'] = null): PackedItem {
@@ -44,7 +43,6 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
   readonly #market: (number: MarketNumber) => Market | null
   readonly #itemsOf: (market: Market) => Iterable<LogItem>
   readonly #isOfTexts: boolean
-  /** Changed blocks are absent. */
   readonly #blocks = new Map<number, LogItem>()
 
   /** `isOfTexts`: whether the items are descriptions. */

@@ -45,7 +45,6 @@ const LEARN_EVERY_MS = 10_000
 /** A new leader waits at most this time for the remaining log. */
 const CATCH_UP_MS_MAX = 3_000
 const PAGE_ROWS = 4_096
-/** Greater than the offset of every trade of a run. */
 const END_OFFSET = Number.MAX_SAFE_INTEGER - 1
 
 interface ReadPosition {
@@ -81,7 +80,6 @@ export class Standby {
   #knownRuns: Checkpoint['runs'] = []
   #isEnding = false
   #lagMs = 0
-  /** Time of each venue's newest trade. */
   readonly #newestMs = new Map<VenueKey, TimeMs>()
   /** Venues that may lack trades. Their next trade stores a loss for clients that resume there. */
   readonly #venuesWithGaps = new Set<VenueKey>()
@@ -375,7 +373,6 @@ export class Standby {
     }
   }
 
-  /** Number of the leader's run in the local table. */
   #runOf({ epoch, term }: Batch): number {
     if (this.#run?.epoch === epoch) return this.#run.number
     const { runs, trades } = this.#parts.storage

@@ -64,18 +64,14 @@ export class MarketBook {
   readonly #market: MarketNumber
   readonly #table: SnapshotTable
   #snapshots: MarketSnapshots | null = null
-  /** Whether the book changed since its last stored snapshot. */
   #isUnsaved = false
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
   #messageCount = 0
-  /** The first REST read that differed from the book. Null if the last read was equal. */
   #suspicion: { readonly messageCount: number; readonly atMs: TimeMs } | null = null
-  /** True if a REST read made the book stale. */
   #isContradicted = false
   #refutedUntilMs = 0
-  /** Meaningful only while the book is stale. */
   #staleReason: StaleReason = 'messages_lost'
 
   constructor(market: MarketNumber, table: SnapshotTable) {

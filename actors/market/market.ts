@@ -43,7 +43,6 @@ import { type CompletedTrade, MarketTrades } from './trades.ts'
 import { publishLifecycle, publishStale, statusEvent } from './updates.ts'
 
 const TRADE_WEIGHT = 4
-/** Every nth update of a book contains a checksum of the book. */
 const CHECKSUM_EVERY = 50
 const LOST = { reason: 'messages_lost', isOfVenue: false } as const
 const LATE = { reason: 'delayed', isOfVenue: false } as const
@@ -54,7 +53,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   readonly #book: MarketBook
   #version = 0
   #wasLive = false
-  /** Published as the reason if the book is not live at the end of this tick. */
   #stale: Pick<VoidMessage, 'reason' | 'isOfVenue'> = LOST
   readonly ref: MarketRef
   summary: MarketSummary
@@ -68,7 +66,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #areFiguresUnsaved = false
   #isRecalled = false
   #resolvedAtMs: TimeMs | null = null
-  /** Receive time of the last listing or status message in this run. Initially the time of construction. */
   #listedAtMs: TimeMs
   #activeAtMs: TimeMs
   #checkpointAtMs: TimeMs
@@ -143,7 +140,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#book.markStale(stale.reason)
   }
 
-  /** Publishes that the book is stale, then takes the price from the listing or the last trade. */
   #discardBook(): void {
     if (!this.#book.hasBook) return
     this.#markStale({ reason: 'not_covered', isOfVenue: false })
@@ -253,7 +249,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (!this.#book.isLive) this.#venue?.requestResync(this.ref, 'crossed_snapshot')
   }
 
-  /** A second difference in a row makes the book stale. */
   #checkBook(event: BookSnapshotEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
     switch (this.#book.check(event)) {
@@ -433,7 +428,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#changeSummary(changed, { venueTimeMs: now, receivedAtMs: now })
   }
 
-  /** Replaces the listing's figures with the current ones if the current ones are newer. */
   #figured(listed: MarketSummary, nowMs: TimeMs): MarketSummary {
     const isLower = (listed.volumeTotal ?? 0) < (this.summary.volumeTotal ?? 0)
     if (this.#figures !== null || isLower) {

@@ -33,7 +33,6 @@ interface SummaryMessage {
   readonly summary: MarketSummary
 }
 
-/** A new read of the market's listing found no change. */
 interface ConfirmedMessage {
   readonly kind: 'confirmed'
   readonly atMs: TimeMs

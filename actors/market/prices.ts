@@ -32,7 +32,6 @@ export class MarketPrices {
   #lastTradePrice: PriceMicros | null = null
   #lastTradeMs: TimeMs | null = null
   #present: MarketPrice | null = null
-  /** Whether the current price is from the last run and was not published in this run. */
   #isRecalled = false
   #recent: PriceRing | null = null
   #hour: OpenHour | null = null
@@ -111,7 +110,6 @@ export class MarketPrices {
     return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs }
   }
 
-  /** Uses the listing's best levels only if there is no book. */
   #facts({ summary, book, isCovered, listedAtMs }: PriceInputs): PriceFacts {
     const { hasBook, levels } = book
     return {

@@ -36,9 +36,7 @@ const TRANSACTIONS_MAX = 64
 const TRANSACTION_MS_MAX = 120_000
 const EVICTED_PER_TRANSACTION = 2
 
-/** Maximum parts of a transaction that are checked. */
 const PARTS_MAX = 256
-/** Maximum block trades that are skipped to find a trade that sets the price. */
 const BLOCKS_MAX = 16
 /** Tolerance between a sum of sizes and the total, in millionths of a contract. */
 const SIZE_NOISE = 2
@@ -78,7 +76,6 @@ export class MarketTrades {
   #ring: TradeRing<StoredTrade> | null = null
   #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
-  /** Time of the newest trade of earlier runs. Null until it is read. */
   #earlierToMs: number | null = null
   #changeCount = 0
 
@@ -132,7 +129,6 @@ export class MarketTrades {
     return { event: { ...event, ...rest }, completed }
   }
 
-  /** Stored trades of the same transaction and taker, without parts. */
   #ofTransaction(event: TradeEvent, outcomeIndex: number): readonly StoredTrade[] {
     const { txHash, taker, venueTimeMs, source } = event
     const { number } = this.#market
@@ -311,7 +307,6 @@ export class MarketTrades {
     return some.find(({ isBlock }) => !isBlock) ?? null
   }
 
-  /** Null if the ring does not contain the complete slice. */
   #sliceOfRing({ fromMs, toMs, after, order, limit }: SliceQuery): StoredTrade[] | null {
     if (order !== 'desc' || after !== null) return null
     const ring = this.#openRing()

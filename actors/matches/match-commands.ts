@@ -16,7 +16,6 @@ type Handlers = Readonly<Record<string, (request: Request) => unknown>>
 type Decision = StoredOverride['decision'] | null
 type Listed = Pick<CatalogView, 'find' | 'names' | 'markets' | 'event'>
 
-/** The markets of one venue that match a pattern. */
 interface Family {
   readonly text: string
   readonly venue: VenueKey
@@ -38,7 +37,6 @@ function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
     : 'a pair: Yes of one market is Yes of the other'
 }
 
-/** Counts only markets that can be matched. Runs in time slices. */
 async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<number> {
   const isFitting = patternTest(family.pattern)
   const yielder = new EventLoopYielder(clock)
@@ -50,7 +48,6 @@ async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<n
   return count
 }
 
-/** Texts against which the matching thread compares family patterns. */
 function namesOf({ ref, summary }: MarketView, { event, names }: Listed): readonly string[] {
   const handle = names.of(ref.venue).handles === 'slug' ? summary.slug : ref.nativeId
   const series = summary.event === null ? null : (event(ref.venue, summary.event)?.series ?? null)

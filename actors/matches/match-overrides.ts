@@ -13,7 +13,6 @@ import type { MarketView } from '../views.ts'
 import type { OverrideResult } from './override-results.ts'
 
 const OVERRIDES_MAX = 100_000
-/** Each market is compared with the patterns of all family overrides. */
 const FAMILIES_MAX = 1_000
 
 const VENUES = ['a', 'b'] as const
@@ -122,7 +121,6 @@ export class MatchOverrides {
     return this.#enqueue({ on: 'pair', a: a.native, b: b.native }, null)
   }
 
-  /** Waits for all earlier changes. Resolves to whether an override existed. */
   #enqueue(of: OverrideKey, decision: PairOverride['decision']): Promise<boolean> {
     const result = this.#last.then(async () => {
       const existed = this.#overrides.has(keyOf(of))

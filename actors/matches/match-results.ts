@@ -24,7 +24,6 @@ export interface ResultParts {
 
 export class MatchResults {
   readonly #parts: ResultParts
-  /** First markets of restored pairs that the current thread has not found yet. */
   readonly #unconfirmed = new Set<MarketNumber>()
 
   constructor(parts: ResultParts) {

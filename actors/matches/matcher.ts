@@ -58,11 +58,8 @@ export class Matcher implements CatalogWatcher {
   readonly #teams = new Map<string, TeamEntry>()
   #teamsSent = 0
   readonly #overrideResults: OverrideResults
-  /** Hashes of the texts that the thread has. */
   readonly #indexed = new Map<MarketNumber, number>()
-  /** Changed markets, which are searched before all others. */
   readonly #fresh = new Set<MarketNumber>()
-  /** Remaining markets of the background rematch. Null if none is running. */
   #background: Iterator<MarketNumber> | null = null
   #bulkOf = 0
   #seq = 0
@@ -208,7 +205,6 @@ export class Matcher implements CatalogWatcher {
     return numbers
   }
 
-  /** Null if no change affects the text of a market. */
   #nextChange(): ChangeTask | null {
     const endMs = this.#parts.clock.monotonicMs() + TIME_SLICE_MS
     const put: { number: MarketNumber; market: MatchMarket }[] = []

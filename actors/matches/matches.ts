@@ -34,7 +34,6 @@ type EventTitle = (market: MarketView) => string | null
 
 export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   readonly #byMarket = new Map<MarketNumber, MatchView>()
-  /** The partner of each market of a matched pair. */
   readonly #matchedMarkets = new Map<MarketNumber, MarketView>()
   readonly #rankings: Rankings
   readonly #eventTitle: EventTitle
@@ -144,7 +143,6 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     this.remove(market.ref)
   }
 
-  /** Returns true if the pair was matched. */
   #unpair(market: MarketRef): boolean {
     const match = this.#byMarket.get(market.number)
     if (match === undefined) return false
@@ -223,7 +221,6 @@ function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView)
   }
 }
 
-/** Whether a market of the pair has one of the texts and is on one of the venues. Case-insensitive. */
 function having(
   { venues, texts }: VenueTexts,
   textOf: (summary: MarketView['summary']) => string | null,

@@ -31,9 +31,7 @@ import { TIME_END, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { BarQuery } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 
-/** Markets per request. The engine reads their bars within a few milliseconds. */
 const PAGE_MARKETS = 64
-/** Retries, for example while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
@@ -104,11 +102,8 @@ export class MirrorBars {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #cached = new Map<MarketNumber, CachedBars | null>()
-  /** Running requests by page number, with the trades that arrived since. */
   readonly #pending = new Map<number, { arrival: Promise<void>; trades: TradeUpdate[] }>()
-  /** Markets whose bars are requested again, because the engine loaded past trades. */
   readonly #outdated = new Set<MarketNumber>()
-  /** The page that is requested again, with the trades that arrived since. */
   #renewing: { readonly page: number; readonly trades: TradeUpdate[] } | null = null
 
   constructor(parts: {
@@ -212,7 +207,6 @@ export class MirrorBars {
 
 const pageOf = (market: MarketNumber): number => Math.floor(market / PAGE_MARKETS)
 
-/** Ignores a trade that the bars contain. */
 function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'seq'>): void {
   if (seq <= cached.seq) return
   cached.seq = seq
@@ -265,7 +259,6 @@ const rowList = list(
   ),
 )
 
-/** Throws for invalid bytes. */
 function rowsIn(bytes: Uint8Array): ReadonlyMap<MarketNumber, CachedBars> {
   const rows = rowList.decode(packr.unpack(bytes), NEWEST)
   return new Map(rows.map(({ number: market, ...row }) => [market, row]))

@@ -13,7 +13,6 @@ import { DemandOwners } from '../demand-owners.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { BookDemand, EngineView, MarketView } from '../views.ts'
 
-/** At most one report is under way. */
 const REPORT_MS = 100
 const ROWS_MAX = 1_000
 /** Wait after a report without an answer, for example while no engine leads. */
@@ -75,7 +74,6 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   /** By market and owner. Includes markets that the engine covers without demand. */
   readonly #demands = new Map<string, Demand>()
   readonly #owners = new DemandOwners()
-  /** Keys of demands to report next. */
   readonly #due = new Set<string>()
   readonly #stopTimers: readonly StopTimer[]
   #isReporting = false

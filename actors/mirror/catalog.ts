@@ -30,7 +30,6 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
   readonly recordsSinceMs: TimeMs
   readonly #publisher: Publisher
   readonly #market: MirrorParts
-  /** Version of the newest row of each market and event, including removed ones. */
   readonly #versions = new Map<MarketNumber | string, number>()
   /** Rows of events that arrived before the rows of their markets. */
   readonly descriptions: MirrorDescriptions

@@ -7,11 +7,9 @@ import { itemsIn, type PackedTexts } from '../cluster/packed.ts'
 
 export class MirrorDescriptions {
   readonly #texts = new Map<MarketNumber, string>()
-  /** In ascending order of their markets. */
   readonly #packed: PackedTexts[] = []
   readonly #onDamaged: () => void
 
-  /** `onDamaged`: called if a block of the checkpoint cannot be read. */
   constructor(onDamaged: () => void) {
     this.#onDamaged = onDamaged
   }

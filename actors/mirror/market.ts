@@ -49,7 +49,6 @@ export class MirrorMarket implements MarketView {
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
   #price: MarketPrice
-  /** Sequence numbers of the newest updates that the figures below contain. */
   #pricesSeq = 0
   #tradesSeq = 0
   readonly #figures: MarketFigures

@@ -46,7 +46,6 @@ export type MirrorFault =
   /** An item waited too long for its predecessor. */
   | 'stalled'
 
-/** Maximum wait of an item for its predecessor. */
 const STALL_MS = 2_000
 /** Maximum waiting items of one shard. Beyond it the reader of the shard is paused. */
 const WAITING_ITEMS_MAX = 65_536
@@ -60,11 +59,9 @@ const NO_FIGURES = {
   books: {},
 }
 
-/** Items of a shard that were not applied yet. */
 class ItemQueue {
   #items: RawItem[] = []
   #next = 0
-  /** The first item, if it was decoded. */
   #head: LogItem | null = null
   #resume: (() => void) | null = null
 
@@ -137,7 +134,6 @@ export class Mirror {
   /** Monotonic time since which items wait without progress. Null: none waits. */
   #waitsSinceMs: number | null = null
   #figures: EngineFigures = NO_FIGURES
-  /** Delay from the engine's receipt of the newest update to its application at this gateway. */
   #lagMs = 0
 
   /**
@@ -330,7 +326,6 @@ export class Mirror {
     this.catalog.moved(market)
   }
 
-  /** Applies the items of all shards that are next in order. */
   #advance(): void {
     let hasMoved = false
     for (let hasProgress = true; hasProgress && this.#fault === null; ) {
@@ -364,7 +359,6 @@ export class Mirror {
     return this.catalog.hasSeen(a) && this.catalog.hasSeen(b)
   }
 
-  /** Whether an earlier update of the same channel is missing. */
   #mustWait(update: Update): boolean {
     if (update.kind === 'status' || update.kind === 'gap') return false
     const channel = countedChannelOf(update.kind)

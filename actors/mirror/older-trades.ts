@@ -26,7 +26,6 @@ export interface RunOffset {
 const PAGE_ROWS = 256
 /** About 30 MB. The least recently used page is evicted first. */
 const PAGES_MAX = 128
-/** Retries, for example while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
@@ -65,7 +64,6 @@ export class OlderTrades {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #refOf: (market: MarketNumber) => MarketRef | null
-  /** A promise is a running request. */
   readonly #pages = new Map<string, readonly TradeRow[] | Promise<void>>()
 
   constructor(parts: {
@@ -119,7 +117,6 @@ export class OlderTrades {
     }
   }
 
-  /** Throws for invalid bytes. */
   #read(bytes: Uint8Array, { run }: RunOffset): readonly TradeRow[] {
     const batch = decodeBatch(bytes)
     if (batch === null) throw new Error('the answer is not a page of trades')

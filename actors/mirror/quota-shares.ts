@@ -43,13 +43,10 @@ const EXPIRE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
  * exceed the quota by 5 %.
  */
 const FIRST_SHARE = 80
-/** Maximum accounts per gateway that the engine stores. */
 const ACCOUNTS_MAX = 100_000
 const GATEWAYS_MAX = 1_000
 
-/** Name of the answer row that has the number of gateways and the answer number. */
 const GATEWAYS_ROW = 'gateways'
-/** Name of answer rows that replace a reserve. */
 const RESERVE_ROW = 'reserve'
 /**
  * Maximum part of a window's remaining requests that all reserves of an account take together: for an account in use,
@@ -164,7 +161,6 @@ export class QuotaServer {
     return packr.pack([...granted, ...reserves, ends])
   }
 
-  /** Rows for outdated reserves whose accounts have no other row in the answer. */
   #smallerReserves(gateway: Gateway): readonly unknown[] {
     const rows: unknown[] = []
     for (const key of gateway.outdated) {
@@ -290,10 +286,8 @@ function hold(held: Map<string, Held>, key: string, change: Partial<Held>): void
   else held.delete(key)
 }
 
-/** Requests of a window that an isolated gateway may admit. */
 const aloneShare = (limit: number, gateways: number): number => Math.floor(limit / gateways)
 
-/** A gateway's record of an account's quota. */
 interface AccountShare {
   readonly kind: QuotaKind
   readonly account: AccountId
@@ -324,10 +318,8 @@ export class QuotaShares {
   readonly #due = new Set<string>()
   #pendingReport: Promise<void> | null = null
   #isPlanned = false
-  /** Time at which the last answered report was sent. */
   #answeredAtMs: number
   #reportedAtMs = Number.NEGATIVE_INFINITY
-  /** Number of the last answer. Null: none. */
   #lastAnswer: number | null = null
   /** Number of gateways according to the last answer. The initial value is deliberately too large. */
   #gateways = FIRST_SHARE

@@ -7,7 +7,6 @@ import { as, boolean, count, list, message, nested, record, text } from '../../e
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slots.ts'
 
-/** Interval of messages without a change. */
 const BEAT_MS = 1_000
 /** A gateway without messages for this time counts as stopped. Its clients reconnect to other gateways. */
 const EXPIRE_MS = 3_000
@@ -118,7 +117,6 @@ export class SharedConnectionSlots extends ConnectionSlots {
     if (this.count(account) > left) this.#onExcess(account, left)
   }
 
-  /** `before`: count only gateways whose name comes before it. */
   #countAtOthers(account: AccountId, before: string | null = null): number {
     let count = 0
     for (const [name, { open }] of this.#others) {

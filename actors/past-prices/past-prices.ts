@@ -31,11 +31,8 @@ const VENUE_LATE_MS = 60_000
 const FRESH_MS = 60_000
 /** Maximum delay until an empty day is requested again. */
 const EMPTY_FRESH_MS_MAX = DAY_MS
-/** When full, the oldest count is evicted. */
 const EMPTY_DAYS_MAX = 10_000
-/** Number of earlier days that are searched if a day has no price. */
 const DAYS_BACK = 14
-/** Maximum venue requests per call: one for the day and one for the days before it. */
 const REQUESTS_MAX = 2
 
 /** Days to request from the venue: `day`, or the days before a day that has no price early enough. */
@@ -136,7 +133,6 @@ export class PastPrices implements PastPricesView {
     return { price, timeMs: observedAtMs }
   }
 
-  /** Returns the price from the cache, or the days to request. */
   #lookUp(market: MarketView, atMs: TimeMs): CacheLookup {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -186,7 +182,6 @@ export class PastPrices implements PastPricesView {
       this.#suspectAnswers.of(venue).note(new SuspectAnswerError('prices', 'empty', detail))
   }
 
-  /** Callers that need the same days share one request. */
   async #request(market: MarketView, question: Question): Promise<PricePoint | null> {
     const deadline = this.#requests.deadline()
     try {
@@ -261,7 +256,6 @@ export class PastPrices implements PastPricesView {
     pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
   }
 
-  /** Stores the last price before the day as the day's carried price, and marks the searched days as read. */
   #storeBefore(market: MarketView, missing: Missing, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -297,7 +291,7 @@ function emptyKey(market: MarketNumber, day: number): string {
   return `${market} ${day}`
 }
 
-/** The venue's points replace cached prices of the same time. Omits the carried price. */
+/** The venue's points replace cached points of the same time. Omits the carried price. */
 function joined(
   stored: readonly PricePoint[],
   answered: readonly PricePoint[],

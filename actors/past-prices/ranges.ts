@@ -33,7 +33,6 @@ interface PastRangesParts {
 
 export class PastRanges {
   readonly #parts: PastRangesParts
-  /** By market and step, least recently used first. */
   readonly #cached = new Map<string, CachedRange>()
   readonly #pending = new Map<string, Promise<readonly PricePoint[]>>()
 
@@ -106,7 +105,6 @@ export class PastRanges {
   }
 }
 
-/** Whether a cached range covers the requested one and is recent. The newest minute may be missing. */
 const isFreshFor = (cached: CachedRange, { fromMs, toMs }: PriceRange, nowMs: TimeMs): boolean =>
   cached.fromMs <= fromMs &&
   Math.abs(nowMs - cached.readAtMs) < FRESH_MS &&

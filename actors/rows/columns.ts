@@ -20,7 +20,6 @@ interface Growable {
   move(from: number, to: number): void
 }
 
-/** Called before and after holes are compacted, which changes the slots of rows. */
 interface MoveWatcher {
   before(): void
   /** Maps old slots to new ones. The value of a hole is undefined. */

@@ -46,7 +46,6 @@ export function pageOf<Row>(
 /** Rankings by pin, an integer that is unique within a run. */
 export class Rankings {
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  /** Oldest first. */
   readonly #pins = new Map<number, Ranking>()
   readonly #newest = new Map<string, Ranking>()
   #bytes = 0

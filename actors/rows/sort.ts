@@ -10,7 +10,6 @@ const DIGIT_BITS_MAX = 14
 const SHORT_ROWS = 4_096
 const DIGIT_BITS_SHORT = 8
 
-/** Grows to the size of the largest sort and is reused by each sort. */
 let scratch = makeScratch(0)
 const starts = new Uint32Array(2 ** DIGIT_BITS_MAX)
 

@@ -8,7 +8,6 @@
 import type { Column, Columns } from './columns.ts'
 import { sortedPositions } from './sort.ts'
 
-/** Changed rows are merged when there are this many. */
 const CHANGED_MAX = 4_096
 
 export class SortedRows {
@@ -19,7 +18,6 @@ export class SortedRows {
   readonly #changed = new Uint32Array(CHANGED_MAX)
   #changedCount = 0
   #merged = makeOrder(0)
-  /** Arrays of the previous merge, reused by the next merge. */
   #spare = makeOrder(0)
   #count = 0
   #knownCount = 0
@@ -157,7 +155,6 @@ function isBefore(key: number, slot: number, otherKey: number, otherSlot: number
   return Number.isNaN(otherKey)
 }
 
-/** Number of known keys, which come before the unknown keys. */
 function knownCount(keys: Float64Array, count: number): number {
   let low = 0
   let high = count

@@ -31,7 +31,6 @@ import type {
 } from '../views.ts'
 import { GameDays, type GameEvent } from './game-days.ts'
 
-/** An event that may be about a game. */
 interface Entry {
   readonly facts: EventFacts
   readonly handles: HandleForm
@@ -172,7 +171,6 @@ export class Sports implements SportsView, CatalogWatcher {
     if (entry.gameEvent !== null) this.#days.remove(entry.gameEvent)
   }
 
-  /** Parses an event from some of its markets. Moves the event if it belongs to another game. */
   #put(
     key: string,
     { facts, handles, markets }: Pick<Entry, 'facts' | 'handles' | 'markets'>,

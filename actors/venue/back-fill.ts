@@ -74,9 +74,7 @@ export class TradeBackFill {
   readonly #abort = new AbortController()
   readonly #ranges: Count
   readonly #timers = new Set<StopTimer>()
-  /** The last scheduled second read, which a range that is reported soon afterwards joins. */
   #newestCheck: PendingCheck | null = null
-  /** Scheduled second reads. GATHER_MS limits their number. */
   readonly #checks = new Set<PendingCheck>()
   #running: Promise<void> = Promise.resolve()
   #waiting: Range | null = null
@@ -178,7 +176,6 @@ export class TradeBackFill {
     await this.#running
   }
 
-  /** Fetches one range at a time. Ranges that are added meanwhile are joined. */
   #read(range: Range): void {
     if (this.#abort.signal.aborted) return
     this.#waiting = this.#waiting === null ? range : join(this.#waiting, range)

@@ -32,17 +32,13 @@ interface BookChecksParts {
 const READS_PER_SECOND = 200
 /** A book that was read within this time is not read again. */
 const READ_AGAIN_MS = 2_000
-/** Requests within this time are combined. */
 const GATHER_MS = 20
-/** Maximum time that a caller waits for a read. */
 const WAIT_MS_MAX = 2_000
-/** Maximum markets with waiting callers. */
 const WAITING_MAX = 1_000
 
 export class BookChecks {
   readonly #parts: BookChecksParts
   readonly #watched = new Set<KnownMarket>()
-  /** Monotonic time at which each requested read is due. */
   readonly #requested = new Map<KnownMarket, number>()
   readonly #readAtMs = new Map<KnownMarket, number>()
   readonly #waiting = new Map<MarketNumber, (() => void)[]>()
@@ -50,7 +46,6 @@ export class BookChecks {
   #round: Iterator<KnownMarket>
   #roundBeganAtMs: number
   #roundMs = 0
-  /** Number of markets that this round may read now. */
   #roundCredit = 0
   #readsLeft = READS_PER_SECOND
   #stopGathering: StopTimer | null = null

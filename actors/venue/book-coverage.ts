@@ -39,7 +39,6 @@ interface BookCoverageParts {
   readonly onUncovered: (markets: readonly KnownMarket[]) => void
 }
 
-/** Flags of a market in `#flags`. */
 const WATCHED = 1
 const OPEN = 2
 const BY_POLICY = 4
@@ -51,7 +50,6 @@ const LIVE = 64
 const NEXT = 128
 const WANTED = BY_POLICY | BY_MATCH | BY_DEMAND
 
-/** Maximum markets per call of the feed. */
 const BATCH = 250
 /** Up to this number, new markets are covered one by one. More are covered by a computation, the most traded first. */
 const FEW = 1_000
@@ -63,22 +61,17 @@ export class BookCoverage implements BookDemand {
   #policy: CoveragePolicy
   #rules: RuleTest
   #mustReplace = false
-  /** Whether the policy must be computed even if it covers all markets. */
   #mustMark = false
   /** Flags by market number. A typed array, because most markets of a venue are not covered. */
   #flags = new Uint8Array(1_024)
   readonly #counts = { open: 0, wanted: 0, covered: 0, live: 0, policy: 0, match: 0 }
   readonly #demand = new CoverageDemand((market) => this.#endDemand(market))
   #matched: ReadonlySet<MarketNumber> = new Set()
-  /** Markets that neither policy nor match covers any more, with the monotonic time since then. */
   readonly #leaving = new Map<MarketNumber, number>()
   /** Time of the first snapshot of each covered market. Empty while the policy covers all markets. */
   readonly #sinceMs = new Map<MarketNumber, TimeMs>()
-  /** Time since which all markets are covered. Null if the policy does not cover all. */
   #allSinceMs: TimeMs | null
-  /** Markets that were covered on demand and have no snapshot yet, with the monotonic time since then. */
   readonly #awaited = new Map<MarketNumber, number>()
-  /** The running computation, and the one that follows it. */
   #computing: Promise<void> | null = null
   #next: Promise<void> | null = null
   #computedAtMs = Number.NEGATIVE_INFINITY
@@ -431,7 +424,6 @@ export class BookCoverage implements BookDemand {
     return this.#flags[market] ?? 0
   }
 
-  /** Sets or clears flags of a market and updates the counts. */
   #set(market: MarketNumber, flags: number, isOn: boolean): void {
     if (market >= this.#flags.length) {
       if (!isOn) return
@@ -447,7 +439,6 @@ export class BookCoverage implements BookDemand {
     this.#count(after, 1)
   }
 
-  /** Only open markets are counted. */
   #count(flags: number, change: number): void {
     if ((flags & OPEN) === 0) return
     const counts = this.#counts
@@ -461,7 +452,6 @@ export class BookCoverage implements BookDemand {
   }
 }
 
-/** The rules of a policy, prepared for tests of many markets. */
 class RuleTest {
   readonly isAll: boolean
   /** Markets with a lower rank by 24-hour volume are covered. */

@@ -25,7 +25,6 @@ const RETRY_MAX_MS = 60_000
  * After this many suspect crawls the catalogue counts as loaded. Without any known market one suspect crawl is enough.
  */
 const SUSPECT_CRAWLS_UNTIL_LOADED = 3
-/** Markets taken per time slice of about 1 ms. */
 const SLICE_MARKETS = 16
 /** Minimum known markets for the check for another environment. Fewer may all disappear by chance. */
 const OTHER_ENVIRONMENT_MIN = 5
@@ -52,7 +51,6 @@ interface CatalogReaderParts {
 export class CatalogReader {
   readonly #parts: CatalogReaderParts
   readonly #abort = new AbortController()
-  /** Requested markets, with the number of answers that lacked each. */
   readonly #requested = new Map<NativeMarketId, number>()
   #isFetching = false
   #fetchTask: Promise<void> = Promise.resolve()

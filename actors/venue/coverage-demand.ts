@@ -10,7 +10,6 @@ import {
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { DemandOwners } from '../demand-owners.ts'
 
-/** Reasons that depend on clients. */
 type DemandReason = Exclude<CoverageReason, 'policy' | 'match'>
 
 interface Demand {

@@ -32,7 +32,6 @@ export class DelayWatch {
   #areTradesPaused = false
   #read: Readable = 'all'
   #sampledAtMs: number
-  /** Calendar time minus monotonic time at the last sample. */
   #wallOffsetMs: number
   #fullSinceMs: number | null = null
   #stopTimer: StopTimer = () => undefined
@@ -73,7 +72,6 @@ export class DelayWatch {
     this.#stopTimer()
   }
 
-  /** Calls `read` of the watchers if the streams to read have changed. */
   #chooseReadable(): void {
     const what = this.#system.isFull ? 'nothing' : this.#areTradesPaused ? 'books' : 'all'
     if (what === this.#read) return

@@ -143,7 +143,6 @@ export class VenueDelay {
     return true
   }
 
-  /** Discards the usual difference, so that it is measured again. */
   #resetFloor(): void {
     this.#floorMs = Number.POSITIVE_INFINITY
     this.#olderFloorMs = Number.POSITIVE_INFINITY

@@ -21,7 +21,6 @@ export class FeedIntervals {
   #fromMs: TimeMs | null = null
   #toMs: TimeMs | null = null
   #writtenAtMs = 0
-  /** Whether the current interval is stored. */
   #isOfAll = true
 
   constructor(parts: FeedIntervalsParts) {

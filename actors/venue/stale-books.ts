@@ -10,11 +10,9 @@ import {
 } from '../../engine/limits.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** Maximum books per call of `takeDue`. */
 const BATCH = 500
 
 export class StaleBooks {
-  /** Monotonic time at which each book is requested next. */
   readonly #dueAtMs = new Map<KnownMarket, number>()
   /** Late books that were not requested yet, the longest waiting first. */
   readonly #deferred = new Set<KnownMarket>()

@@ -29,7 +29,6 @@ export interface Contradictions {
 }
 
 export class TradeChecks {
-  /** One entry per market, in order of `dueMs`. */
   readonly #watches = new Map<KnownMarket, Watch>()
   readonly #coolingDown = new Map<KnownMarket, number>()
 

@@ -21,7 +21,6 @@ interface Waiting {
 }
 
 export class UnsettledMarkets {
-  /** One map for each of WAITS_MS, in order of due time. */
   readonly #byWait = WAITS_MS.map((waitMs) => ({
     waitMs,
     markets: new Map<NativeMarketId, Waiting>(),

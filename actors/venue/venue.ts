@@ -88,7 +88,6 @@ const TRADES_UP_MS = 5_000
 const LATE_FOR_MS = 3_000
 /** Two days. A market that closed earlier and is unresolved is requested after the first crawl. */
 const OVERDUE_MS = 172_800_000
-/** Reason of a book gap found by a REST read. */
 const REST_DIFFERS = 'the book differs from REST'
 /**
  * If more books than this, or all of at least two live books, become stale at once, one `status` update announces them.
@@ -112,10 +111,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #bookChecks: BookChecks
   readonly #tradeChecks = new TradeChecks()
   readonly #unsettled = new UnsettledMarkets()
-  /** Numbers of the markets whose book is live, and of those whose book was live and is stale. */
   readonly #live = new Set<MarketNumber>()
   readonly #lost = new Set<MarketNumber>()
-  /** Books that became stale at once, until they are live again. */
   readonly #together = new Set<KnownMarket>()
   #togetherReason: StaleReason = 'disconnected'
   #togetherSinceMs = 0
@@ -129,11 +126,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #newestTradeMs = 0
   /** Trades since `sinceMs`. `fetched` counts only trades over REST that the stream should have delivered. */
   #tradeCounts = { sinceMs: 0, stream: 0, fetched: 0 }
-  /** Calendar time of the last start of the trade stream. */
   #upSinceMs = Number.POSITIVE_INFINITY
   /** Time of the last run's newest trade. Null when the trades since then were requested. */
   #unrequestedSinceMs: TimeMs | null
-  /** Start of the trade stream's outage. Null while the stream is up. */
   #downSinceMs: TimeMs | null = null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
@@ -263,7 +258,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     else if (event.venueTimeMs > this.#upSinceMs + TRADES_UP_MS) this.#tradeCounts.fetched += 1
   }
 
-  /** Reports drift if the trade stream is up but delivers no trade while REST shows many. */
   #checkTradeStream(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { sinceMs, stream, fetched } = this.#tradeCounts
@@ -325,7 +319,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (outcomes.length > 0) this.#resync(outcomes, event.reason)
   }
 
-  /** Marks books stale that trades contradict, and requests a check of suspect books. */
   #checkTrades(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { contradicted, suspect } = this.#tradeChecks.takeDue(nowMs)
@@ -340,7 +333,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (outcomes.length > 0) this.#resync(outcomes, 'contradicted_by_trade')
   }
 
-  /** Announces books that are still stale after a common outage from which other books recovered. */
+  /** After a common outage, announces books that are still stale although other books recovered. */
   #announceLeft(): void {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#togetherSinceMs
     const isOver = this.#together.size > 0 && sinceMs >= STALE_TOGETHER_MS
@@ -464,7 +457,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.storage.marks.put(this.#tradeMark, markMs)
   }
 
-  /** Holds a trade until its market is known. */
   #hold(event: TradeEvent): void {
     if (this.#heldCount >= HELD_TRADES_MAX) {
       return this.#announceGap(event.venueTimeMs, event.venueTimeMs, 1)
@@ -490,7 +482,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return held
   }
 
-  /** Drops held trades whose market did not appear within HELD_MS_MAX, and announces them as a gap. */
   #announceHeld(): void {
     if (!this.#isCrawled) return
     const nowMs = this.#parts.clock.nowMs()
@@ -575,7 +566,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
   }
 
-  /** Requests the payout of a resolved market again until it is known. */
   #noteUnsettled({ actor }: KnownMarket): void {
     const { nativeId, settlementPrice, settledAtMs, closeAtMs } = actor.summary
     if (settlementPrice !== null) return
@@ -763,7 +753,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.publisher.publish({ kind: 'status', venue, platform, ...status, ...facts })
   }
 
-  /** Requests the books that are still stale and removes all others from the list. */
   #resyncBooks(markets: readonly KnownMarket[], reason: string): void {
     const outcomes: OutcomeId[] = []
     for (const market of markets) {
@@ -856,7 +845,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 }
 
-/** Derives the reason from the text that a feed reports. */
 function staleReasonOf({ kind, reason }: FeedEvent): StaleReason {
   if (/^(silent|asked for books in vain|no sign of life)/.test(reason)) return 'silent'
   if (reason === 'read too late') return 'delayed'

@@ -99,7 +99,6 @@ export class WalletAddresses {
     return load(record, null)
   }
 
-  /** Concurrent requests share one load. */
   #loaded(record: StoredWallet): Promise<WarmWallet> {
     const opening = this.#created.get(record.proxy)
     if (opening !== undefined) return opening
@@ -151,7 +150,6 @@ export class WalletAddresses {
   }
 }
 
-/** For a wallet that the venue does not know. */
 function nameless(proxy: WalletAddress): WalletProfile {
   return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
 }
@@ -171,7 +169,6 @@ class WalletProfiles {
   readonly #clock: Clock
   readonly #slots: Slots
   readonly #budget: VenueBudget
-  /** Running and queued requests. */
   readonly #fetches = new Map<WalletAddress, Promise<WalletProfile | null>>()
   /** Unknown addresses with the monotonic time at which each may be requested again, oldest first. */
   readonly #unknownAddresses = new Map<WalletAddress, number>()
@@ -234,7 +231,6 @@ async function loadPnlState(
   return PnlState.unpack(bytes)
 }
 
-/** The record of a wallet without any events. */
 function newRecord(profile: WalletProfile, requestedAtMs: TimeMs): StoredWallet {
   return {
     ...profile,

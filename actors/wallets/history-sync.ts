@@ -62,7 +62,6 @@ export class HistorySync {
   #settledToMs: TimeMs
   /** Unsettled events of the answer, in order. At most one block, the events of one call and those of a few minutes. */
   #listed: WalletEvent[] = []
-  /** Shown events that the venue has not returned so far, in order. */
   #unlisted: readonly WalletEvent[]
   #recent: readonly WalletEvent[] = []
 
@@ -109,7 +108,6 @@ export class HistorySync {
     if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleListed()
   }
 
-  /** Settles the received events except the young ones. */
   async #settleListed(): Promise<void> {
     const young = this.#listed.findIndex((event) => event.timeMs >= this.#youngFromMs)
     const last = this.#listed.at(young < 0 ? -1 : young - 1)

@@ -11,7 +11,6 @@ import { eventKey, inOrder } from './live-fills.ts'
 
 /** The times of one event in the stream and in the history differ by less than this. */
 const SHIFT_MS = 120_000
-/** Events collected before they are written. */
 const WRITTEN_EVENTS = 2 * blockEvents
 
 /** Maximum ledger events that are stored for operators because the venue lacks them. Their count is always complete. */
@@ -34,7 +33,6 @@ export class WalletMerge {
   readonly #ledger: WalletLedger
   readonly #merged: WalletLedger
   readonly #yielder: EventLoopYielder
-  /** Offset of the next ledger event to read. */
   #position = 0
   /** Ledger events read so far that no venue event matches yet, with their keys, oldest first. */
   readonly #waiting = new Map<WalletEvent, string>()
@@ -149,7 +147,6 @@ export class WalletMerge {
     else this.#byKey.set(key, others)
   }
 
-  /** Writes full blocks of events that are older than all events still to come. */
   async #write(listedMs: number): Promise<void> {
     if (this.#out.length < WRITTEN_EVENTS) return
     this.#out = inOrder(this.#out)

@@ -31,12 +31,10 @@ interface EventWithOrdinal {
 export class WalletLedger {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock'>
   readonly #proxy: WalletAddress
-  /** Number of the first block on disk. */
   readonly #begin: number
   #count: number
   #unsettled: readonly WalletEvent[] = []
   #open: { readonly index: number; readonly events: readonly WalletEvent[] } | null = null
-  /** Time of the first event of each block that was read. */
   readonly #firstMs = new Map<number, TimeMs>()
 
   /** Opens the first `count` events on disk on this side. */
@@ -174,7 +172,6 @@ export class WalletLedger {
     return found
   }
 
-  /** Returns all events with the time of the event at `position`. */
   #sameTime(position: number): { begin: number; events: readonly WalletEvent[] } {
     const { timeMs: atMs } = this.at(position)
     const isSame = (at: number): boolean => this.at(at).timeMs === atMs

@@ -86,7 +86,6 @@ type Stream = Pick<VenueWallets, 'follow' | 'unfollow'>
 /** When full, the wallet whose last request is oldest is unfollowed. */
 export class WalletFollows {
   readonly #countMax: number
-  /** Time of the last request of each wallet, oldest first. */
   readonly #requestedAtMs = new Map<WalletAddress, TimeMs>()
   #stream: Stream | null = null
 

@@ -27,7 +27,6 @@ type Found = Map<WalletAddress, WalletEvent[]>
 
 export class WalletOwnTrades {
   readonly #parts: OwnTradesParts
-  /** The wallets that wait for the next search, and the promise of that search. */
   #next: { readonly found: Found; readonly done: Promise<void> } | null = null
   #running: Promise<void> = Promise.resolve()
 

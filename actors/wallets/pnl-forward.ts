@@ -87,7 +87,6 @@ export class PnlForward {
     return this.#here({ pnlState: copy, events })
   }
 
-  /** Changes the PnlState of `base` in place. */
   async #here(base: ForwardBase): Promise<Forwarded | 'rebuild'> {
     const { isStale, ...next } = await this.#apply(base)
     return isStale ? 'rebuild' : { ...next, packed: null }

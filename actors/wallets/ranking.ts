@@ -46,7 +46,6 @@ export class WalletRanking {
   readonly #rows: RankedRow[] = []
   readonly #byProxy = new Map<WalletAddress, RankedRow>()
   readonly #rankings: Rankings
-  /** All windows end at the current hour. */
   #hour: number
 
   constructor(parts: RankingParts) {

@@ -26,13 +26,10 @@ export class WalletTail {
   #retained: readonly WalletEvent[]
   /** Number of events at the start of `#retained` that the last sync did not return. */
   #comparedCount = 0
-  /** The events on disk. */
   #stored: readonly WalletEvent[]
   #lastSync: { readonly atMs: TimeMs; readonly result: HistorySyncResult } | null = null
-  /** Number of live fills so far, and their number when the last sync began. */
   #fillCount = 0
   #readFillCount = 0
-  /** Number of events ever added to `#retained`. */
   #retainedCount = 0
   #unlisted: readonly WalletEvent[] = []
   /** Time of the last fill that the stream repeated. Null: a sync has settled that time. */
@@ -154,7 +151,6 @@ export class WalletTail {
     this.#stored = shown
   }
 
-  /** Reads blocks up to the first damaged or missing one. */
   #read(): readonly WalletEvent[] {
     const events: WalletEvent[] = []
     for (let index = 0; ; index += 1) {

@@ -218,14 +218,12 @@ function priceOf(outcomeIndex: number, first: PriceMicros | null): PriceMicros |
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** Returns the payout if the market is resolved, else its current price. Null: unknown. */
 function firstPrice(view: MarketView | null, facts: WalletMarket | null): PriceMicros | null {
   if (facts !== null && facts.payout !== null) return facts.payout
   const present = view?.price() ?? null
   return present === null || present.source === 'none' ? null : present.price
 }
 
-/** Returns the value of a position, or its cost if the price is unknown. */
 function worthOf(
   { amount, cost }: Pick<PositionFigures, 'amount' | 'cost'>,
   price: PriceMicros | null,

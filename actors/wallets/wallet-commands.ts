@@ -67,7 +67,6 @@ function shown({ view, record, comparison, resyncs, difference, unlisted }: Foun
   }
 }
 
-/** The differences that the last full resync found between the venue's history and the ledger. */
 function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
   return {
     ...{ at: formatTime(atMs), lacks: lackingCount },

@@ -53,7 +53,6 @@ export class WalletMarkets {
   /** Facts by market. Null: unknown. Cleared when full. */
   readonly #facts = new Map<NativeMarketId, WalletMarket | null>()
   readonly #storedFacts = new WeakSet<WalletMarket>()
-  /** Time of the last venue request by market id or `groupKey`. */
   readonly #fetchedAtMs = new Map<string, TimeMs>()
 
   constructor(parts: WalletMarketParts) {
@@ -93,7 +92,6 @@ export class WalletMarkets {
       this.#facts.delete(ref.nativeId)
   }
 
-  /** Whether an event has more markets than a cached group of one of its markets. */
   #isGrown(event: string): boolean {
     const markets = this.#parts.marketsOfEvent(event)
     return markets.some(({ ref }) => {
@@ -194,7 +192,6 @@ export class WalletMarkets {
     return [...pnlState.guessedMarkets(), ...converted].some((id) => this.#lacksGroup(id))
   }
 
-  /** Whether a wallet converted the market and its group is unknown. */
   #lacksGroup(id: NativeMarketId): boolean {
     const stored = this.#parts.table.market(id)
     return stored?.isConverted === true && stored.group === null
@@ -278,7 +275,6 @@ export class WalletMarkets {
     this.#storedFacts.add(facts)
   }
 
-  /** Stores facts, but retains the stored group, which always comes from the venue. */
   #put(facts: WalletMarket): void {
     const { table } = this.#parts
     const stored = table.market(facts.nativeId)

@@ -52,7 +52,6 @@ export class WalletSyncs {
   readonly #firstSlots: FairSlots
   readonly #slots: FairSlots
   readonly #sampler = new LogSampler()
-  /** Number of running syncs for requests. */
   #requestedCount = 0
   readonly #idle = new Set<() => void>()
 
@@ -133,7 +132,6 @@ export class WalletSyncs {
     return true
   }
 
-  /** Wraps the venue's history so that the sync yields its slot between parts. */
   #withYield(warm: WarmWallet, venue: VenueWallets, yieldSlot: YieldSlot): WalletSource['wallets'] {
     return {
       history: (query, onEvents, signal) => {

@@ -58,7 +58,6 @@ export class Wallet {
   #pnlEvents: number
   /** `#pnlState` with the unsettled events applied. Null after a change, until the next read. */
   #shown: PnlState | null = null
-  /** Increases with each visible change. */
   #version = 0
   readonly #tail: WalletTail
   #mustRebuild = false
@@ -286,7 +285,6 @@ export class Wallet {
     return result
   }
 
-  /** Merges the venue's full history into the ledger: adds new events and retains events that the history lacks. */
   async #resyncAll(atMs: TimeMs, source: WalletSource): Promise<HistorySyncResult> {
     const { proxy, settledToMs } = this.#record
     const merged = this.#otherLedger()
@@ -341,7 +339,6 @@ export class Wallet {
     table.removeBlocks(proxy, before)
   }
 
-  /** Replaces a damaged ledger by its readable events. The next sync reads the full history. */
   async #salvage(source: WalletSource): Promise<void> {
     const ledger = this.#otherLedger()
     for (const events of this.#ledger.readable()) {
@@ -442,7 +439,6 @@ export class Wallet {
     else this.#mustStore = true
   }
 
-  /** Applies market facts that became known while the wallet was on disk or a worker was running. */
   async #resolveOpen(source: WalletSource): Promise<void> {
     const changedFacts = await this.#parts.markets.newFacts(this.#pnlState, source)
     const yielder = new EventLoopYielder(this.#parts.clock)
@@ -562,7 +558,6 @@ export class Wallet {
 
 const otherSide = ({ side }: StoredWallet) => (side === 0 ? 1 : 0)
 
-/** The totals and hourly figures by which a wallet ranks. */
 function rankedFigures(pnlState: PnlState, nowMs: TimeMs): Pick<StoredWallet, 'totals' | 'hours'> {
   const sinceMs = timeMs(Math.max(0, nowMs - HOURS_RETAINED * HOUR_MS))
   return { totals: pnlState.totals(), hours: pnlState.hours(sinceMs) }

@@ -48,7 +48,6 @@ export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsO
   readonly followedMax?: number
 }
 
-/** The feed's health states whether its stream names wallets. */
 type AttachedVenue = Pick<Venue, 'wallets' | 'catalog'> & {
   readonly feed: { health(): Pick<FeedHealth, 'tradesSource'> }
 }
@@ -102,7 +101,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #catchUps: WalletCatchUps
   readonly #resyncs: FullResyncs
   readonly #ownTrades: WalletOwnTrades
-  /** Wallets with live fills that are not on disk. */
   readonly #unstored = new Set<WarmWallet>()
   #stopStoring: StopTimer | null = null
   readonly #stopping = new AbortController()
@@ -343,7 +341,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#parts.clock.monotonicMs() - (freshMs ?? 0)
   }
 
-  /** Waits for the running sync. Waits for a further one if that sync began long ago or before the last fill. */
   async #caughtUp(warm: WarmWallet, request: WalletRequest): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
       const sync = this.#sync(warm, request)
@@ -353,7 +350,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return false
   }
 
-  /** Starts follow-up work in the background: own trades, a full resync, a comparison, and the profile. */
   #afterSync(warm: WarmWallet, source: SyncSource): void {
     const { wallet } = warm
     this.#rankCompleteness(warm)
@@ -385,7 +381,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     if (isRead && this.#resyncs.schedule(warm.wallet, 'differs')) this.#syncInBackground(warm)
   }
 
-  /** Syncs the wallet in the background after the running sync. */
   #syncSoon(warm: WarmWallet): void {
     void Promise.resolve(warm.sync).then(() => this.#syncInBackground(warm))
   }

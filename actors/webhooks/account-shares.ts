@@ -36,7 +36,6 @@ export class AccountShares {
   /** Accounts with webhooks, and accounts whose last webhooks were removed within about a minute. */
   readonly #uses = new Map<AccountId, AccountUse>()
 
-  /** `onCapacity`: called when an account may begin attempts again. */
   constructor(parts: {
     clock: Clock
     shareOf: (account: AccountId) => WebhookShare

@@ -18,7 +18,6 @@ import type { AccountShares } from './account-shares.ts'
 import type { AttemptCapacity } from './delivery-rotation.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Maximum stored length of an error text. */
 const ERROR_CHARACTERS_MAX = 200
 const GONE = 410
 

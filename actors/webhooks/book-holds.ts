@@ -15,9 +15,7 @@ const REFRESH_MS = 60_000
 const FIRST_MS = 1_000
 /** Maximum held markets of one event. Those with the highest 24-hour volume are held. */
 const EVENT_MARKETS_MAX = 500
-/** Maximum held markets of one webhook. */
 const MARKETS_MAX = 2_000
-/** Updates that are computed from books. */
 const BOOK_UPDATES: ReadonlySet<Update['kind']> = new Set(['price', 'arbitrage'])
 
 interface HoldingWebhook {
@@ -86,7 +84,6 @@ export class WebhookBooks {
     }
   }
 
-  /** Releases markets that the webhook no longer names or that ended, and holds new ones. */
   #refresh(entry: HoldingWebhook): void {
     const { webhook, held } = entry
     const wanted = this.#marketsOf(webhook)

@@ -78,11 +78,9 @@ export class Deliveries {
   readonly #expiring: ReadonlySet<WebhookEventType>
   /** Event types that are created only on request. */
   readonly #onDemand: ReadonlySet<WebhookEventType>
-  /** Maximum pending deliveries of one account, as last computed by `updatePendingMax`. */
   #accountPendingMax = Number.POSITIVE_INFINITY
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
-  /** Queues with deliveries that no commit contains yet. */
   readonly #uncommitted = new Set<DeliveryQueue>()
   /** Queues with throttled events that the outbox has not counted yet. */
   readonly #throttled = new Set<DeliveryQueue>()
@@ -382,7 +380,6 @@ export class Deliveries {
     if (!queue.isClosed && queue.hasCapacity(this.#attempts.isQuiet)) this.#rotation.add(queue)
   }
 
-  /** Begins attempts of webhooks in rotation while there is capacity, in time slices. */
   #pump(): void {
     const { clock } = this.#parts
     const endsAtMs = clock.monotonicMs() + PUMP_MS_MAX

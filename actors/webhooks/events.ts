@@ -33,7 +33,6 @@ export interface WebhookEventParts {
   readonly market: (number: MarketNumber) => Pick<MarketSummary, 'eventSlug' | 'category'> | null
 }
 
-/** An update that causes an event, with the webhooks that may match. */
 interface Event {
   readonly type: EventType
   readonly update: EventUpdate
@@ -45,7 +44,6 @@ export class WebhookEvents implements Watcher {
   readonly name = 'webhooks'
   readonly #parts: WebhookEventParts
   readonly #typesByKind = new Map<Update['kind'], readonly EventType[]>()
-  /** Price bases of webhooks whose event types compare prices. */
   readonly #bases = new Map<WebhookNumber, PriceBases>()
 
   constructor(parts: WebhookEventParts) {

@@ -10,7 +10,6 @@ import type { OutboxTable } from '../../storage/contract/storage.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Each webhook is checked once per this time. */
 const ROUND_MS = 60_000
 const TICK_MS = 1_000
 /** Maximum duration of a time slice, and the delay of the next slice while work is left. */
@@ -76,7 +75,6 @@ export class OutboxHousekeeping {
     this.#runAfter(isMore ? MORE_AFTER_MS : TICK_MS)
   }
 
-  /** Runs one time slice. Returns whether work is left. */
   #slice(nowMs: number): boolean {
     // This reads all webhooks, so it does not run in every slice.
     if (nowMs >= this.#nextTickMs) {
@@ -106,7 +104,6 @@ export class OutboxHousekeeping {
     }
   }
 
-  /** Deletes a batch of a webhook's deliveries. Returns whether there are more. */
   #prune(queue: DeliveryQueue): boolean {
     if (queue.isClosed) return false
     if (this.#deliveries.dropOld(queue, ROWS_MAX)) return true

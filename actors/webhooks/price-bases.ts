@@ -9,7 +9,6 @@ import type { OutboxTable } from '../../storage/contract/storage.ts'
 const PAGE_BITS = 10
 const PAGE_COUNT = 2 ** PAGE_BITS
 const UNKNOWN = -1
-/** The base was not read from the outbox yet. */
 const UNREAD = -2
 
 export class PriceBases {

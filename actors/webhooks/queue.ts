@@ -207,7 +207,6 @@ interface DueEntry {
   readonly number: number
 }
 
-/** Entries read from the outbox at a time. */
 const windowCount = 64
 
 /**

@@ -50,7 +50,6 @@ const keysOf = ({ filters: { marketIds, wallets, takerWallets } }: Webhook) => (
   wallets: wallets ?? takerWallets,
 })
 
-/** The minimum ages that webhooks filter by. */
 class MinimumAges {
   readonly #counts = new Map<number, number>()
   /** Null: the ages changed since the last search. */

@@ -92,7 +92,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   /** Accounts that were deleted while one of their webhooks was being stored. */
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
-  /** Null: books are not held. */
   readonly #books: WebhookBooks | null
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
@@ -344,7 +343,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return this.#of(account).some((other) => other.isVerified && hostOf(other) === host)
   }
 
-  /** Marks all webhooks of the account with the same host as verified. */
   #verify(id: string): void {
     const webhook = this.#byId.get(id)
     if (webhook === undefined || webhook.isVerified) return
@@ -376,7 +374,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     this.#inBackground(this.#parts.storage.webhooks.put(changed), changed)
   }
 
-  /** Logs the failure of a change that no caller awaits. */
   #inBackground(change: Promise<unknown>, { id }: Webhook): void {
     change.catch((error: unknown) => {
       this.#parts.log.error({ err: error, webhook: id }, 'a change of a webhook was not stored')
@@ -463,7 +460,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 }
 
-/** Whether the filters exclude most trades. */
 function isNarrow(filters: Webhook['filters']): boolean {
   const { marketIds, eventSlugs, wallets, takerWallets, minUsd } = filters
   return (

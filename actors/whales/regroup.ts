@@ -34,7 +34,6 @@ interface Range {
 export class WhaleRegroup {
   readonly #storage: Pick<Storage, 'trades' | 'runs' | 'marks'>
   readonly #run: number
-  /** Time ranges to group, at most one per market. */
   readonly #ranges = new Map<MarketNumber, Range>()
   /**
    * Ended runs whose last minute must be grouped, oldest first. `offset` is null until the start of that minute is
@@ -43,7 +42,6 @@ export class WhaleRegroup {
   #tails: { readonly run: number; offset: number | null }[] = []
   #isMarkDue = false
 
-  /** `run`: number of the current run. */
   constructor(storage: Pick<Storage, 'trades' | 'runs' | 'marks'>, run: number) {
     this.#storage = storage
     this.#run = run
@@ -139,7 +137,6 @@ export class WhaleRegroup {
     }
   }
 
-  /** Schedules the next trades of a run's last minute. Returns false after the last of them. */
   #readTail(tail: { readonly run: number; offset: number | null }): boolean {
     const { run } = tail
     tail.offset ??= this.#tailStart(run)
@@ -167,7 +164,6 @@ export class WhaleRegroup {
     return low
   }
 
-  /** The first trade that a run published after an offset. */
   #tradeAt(run: number, offset: number): StoredTrade | null {
     return this.#storage.trades.rangeByOffset({ run, offset, limit: 1 })[0]?.trade ?? null
   }

@@ -41,7 +41,6 @@ export class WhaleGroups {
   #nextToClose = 0
   #evictedToMs = Number.NEGATIVE_INFINITY
 
-  /** `groupsMax`: maximum cached groups, see `evictOldest`. */
   constructor(groupsMax = whaleGroupsMax) {
     this.#groupsMax = groupsMax
   }

@@ -31,13 +31,11 @@ interface FillNote extends WhaleFill {
   readonly serial: number
 }
 
-/** Sent when a group may be due. */
 interface WakeNote {
   readonly kind: 'wake'
 }
 const WAKE: WakeNote = { kind: 'wake' }
 
-/** Sent when the wallet of a stored fill became known. */
 interface CompletedNote {
   readonly kind: 'completed'
   readonly market: MarketRef
@@ -238,7 +236,6 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     }
   }
 
-  /** Stores the row of a closed group, and publishes it if it is due. */
   #settle(group: WhaleGroup): void {
     const { market, key } = group
     let ids: readonly string[] | null = null

@@ -106,7 +106,6 @@ export async function compareGateways(
   }
 }
 
-/** Time from the revocation of a key to its refusal by the last gateway. */
 async function revoke(engine: Engine, urls: readonly string[], count: number): Promise<Histogram> {
   const dead = newTimes()
   for (let index = 0; index < count; index += 1) {

@@ -15,7 +15,6 @@ import type { Published } from './server.ts'
 
 const CHANNELS = ['orderbook', 'trades'] as const
 const MARKETS_PER_CLIENT = 4
-/** Delay between connection attempts while no server listens. */
 const TRY_AGAIN_MS = 100
 const COMPARE_MS_MAX = 20_000
 const COMPARE_POLL_MS = 20
@@ -27,7 +26,6 @@ export interface ServerAddress extends EngineAddress {
 
 const buffer = Buffer.alloc(READ_BYTES)
 
-/** One client with its successive connections. */
 class Client {
   readonly received = new Received()
   readonly markets: readonly string[]
@@ -127,7 +125,6 @@ class Client {
 let clients: readonly Client[] = []
 let marketIds: readonly string[] = []
 
-/** Returns the time that each client took, as a compressed histogram in Base64. */
 async function openAll(): Promise<string> {
   const times = newTimes()
   await openEach(clients, async (client) => {
@@ -141,7 +138,6 @@ async function openAll(): Promise<string> {
 const sumOf = (value: (client: Client) => number): number =>
   clients.reduce((total, client) => total + value(client), 0)
 
-/** Number of offsets that are at most `from`. The offsets are ascending. */
 function countUpTo(offsets: readonly number[], from: number): number {
   const index = offsets.findIndex((offset) => offset > from)
   return index < 0 ? offsets.length : index

@@ -19,7 +19,6 @@ import { type EngineAddress, type QuietEngine, startQuietEngine } from '../quiet
 /** The published offsets by channel and market, ascending. Markets are in the order of the server's list. */
 export type Published = Readonly<Record<'orderbook' | 'trades', readonly number[][]>>
 
-/** One message in this many is a trade. */
 const TRADE_EVERY = 5
 const LEVELS = 10
 
@@ -35,7 +34,6 @@ let marketCount = 0
 let count = 0
 let isPublishing = false
 
-/** Publishes a book change or a trade of the next market. */
 function publishOne({ emit }: QuietEngine): void {
   const number = count
   count += 1

@@ -31,7 +31,6 @@ export function connectSubscribers(
   return subscribers.call('connect', target)
 }
 
-/** Results of one run. */
 interface FedRun {
   readonly frameCount: number
   /** Processor time of the server process. */

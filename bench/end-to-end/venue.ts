@@ -23,7 +23,7 @@ function socketOf(side: string): WebSocket {
   return socket
 }
 
-/** Sends all due frames in one event-loop tick. The timers have 1 ms. */
+/** Sends all due frames in one event-loop tick, once per millisecond. */
 function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): Promise<void> {
   return new Promise((resolve) => {
     let next = from

@@ -88,7 +88,6 @@ export class Field {
   }
 }
 
-/** Runs a plan with one publisher, from its start to the last delivery. */
 async function publish({ server, load }: Side, shape: Shape): Promise<Round> {
   const before = await server.call('look')
   const plan = { ...shape, startMs: sharedMs() + START_AFTER_MS }

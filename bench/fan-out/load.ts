@@ -37,7 +37,6 @@ const shared = Buffer.alloc(READ_BYTES)
 let subscribers: Subscriber[] = []
 let run: Run | null = null
 
-/** One run of a plan, from its start to the last delivery. */
 class Run {
   readonly expected: Expectation
   readonly times = newTimes()
@@ -70,7 +69,6 @@ class Run {
   }
 }
 
-/** A batch frame and its number of updates. */
 interface Compared {
   readonly bytes: Buffer
   readonly count: number
@@ -207,7 +205,6 @@ function typeOf(message: unknown): unknown {
   return Reflect.get(Object(message), 'type')
 }
 
-/** Connects the subscribers in small groups, so that the handshake queue does not overflow. */
 async function connectAll(setup: Setup): Promise<void> {
   subscribers = []
   while (subscribers.length < setup.subscriberCount) {

@@ -24,7 +24,6 @@ import { listingOf, type SimLoad, simLoad } from '../sim-load.ts'
 import { RECEIVED_AT, venuePath } from '../venue-path.ts'
 
 const SEED = 17
-/** Share of trades among all frames. */
 const TRADE_SHARE = 0.05
 
 /** A frame of one of three streams: books of venue a, books and trades of venue b, or trades of venue a. */
@@ -70,7 +69,6 @@ function activityText(trade: SimTrade): string {
   return `{"connection_id":"bench","topic":"activity","type":"orders_matched","timestamp":${trade.atMs},"payload":${payload}}`
 }
 
-/** Converts a frame to events with the connectors' own parsers and mappers. */
 type IngestPath = (frame: IngestFrame) => void
 
 /** The paths of the three streams of a load. */

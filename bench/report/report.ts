@@ -13,7 +13,6 @@ import {
   nanosText,
 } from '../harness.ts'
 
-/** Machine, time and subject of a run. */
 interface Conditions {
   readonly machine: string
   readonly cores: number
@@ -118,7 +117,6 @@ interface AimedFigure extends Aimed {
   readonly what: string
 }
 
-/** All figures with a target, in the order of the benches. */
 function aimsOf(outcomes: readonly Outcome[]): AimedFigure[] {
   return outcomes.flatMap((outcome) => {
     const rows = outcome.kind === 'done' ? outcome.result.rows : []

@@ -22,7 +22,6 @@ const STORED_PER_SECOND = 3_000
 const STORED_MS = 10_000
 const CONNECTIONS = 64
 const MICROS = 1_000_000
-/** Number of rows of a page. */
 const PAGE = 20
 /** Headers that are not copied, because each server or the protocol adds them. */
 const OWN_HEADERS = ['date', 'connection', 'content-length', 'transfer-encoding', 'uwebsockets']
@@ -69,7 +68,6 @@ interface PastPage {
   readonly candles?: readonly { readonly closed: boolean }[]
 }
 
-/** Called when all servers are ready. */
 interface Running {
   readonly service: LiveService
   readonly origins: Readonly<Record<Contestant, string>>
@@ -161,7 +159,6 @@ export class RestField {
     return { origin: origins[contestant], apiKey: service.key, connections: CONNECTIONS }
   }
 
-  /** Requests of several routes, in rotation. */
   #requests(contestant: Contestant, routes: readonly RequestedRoute[]): readonly RequestedPath[] {
     const countMax = Math.max(...routes.map(({ requests }) => requests.length))
     return Array.from({ length: countMax }, (_, index) =>
@@ -278,7 +275,6 @@ function specsOf(rows: readonly Row[]): readonly Spec[] {
   ]
 }
 
-/** The routes with their request paths and our current responses, and the headers of one of the responses. */
 async function routesOf(
   service: LiveService,
   { askedCount, isShort }: FieldSize,

@@ -5,7 +5,6 @@ import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { serve } from '../in-child.ts'
 import { type Plan, type RequestedPath, timesOfPlan } from './planned.ts'
 
-/** The response to one path in this many is compared. */
 const COMPARED_EVERY = 5
 const POLL_MS = 20
 const TRIES_MAX = 50

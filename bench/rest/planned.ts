@@ -7,7 +7,6 @@ import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { newTimes, record } from '../latency-recorder.ts'
 
-/** Timeout of a response. */
 const ANSWER_MS_MAX = 10_000
 const HEAD_END = Buffer.from('\r\n\r\n')
 
@@ -82,7 +81,6 @@ interface Listener {
   onFault(why: string): void
 }
 
-/** One connection. It has at most one request in progress. */
 class Connection {
   readonly opened: Promise<void>
   readonly #socket: Socket

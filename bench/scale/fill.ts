@@ -22,7 +22,6 @@ export const SCALE_NOW = timeMs(Date.UTC(2026, 10, 20, 17))
 const SEED = 21
 /** Markets per venue of one simulated world. A larger catalogue consists of several worlds with different ids. */
 const WORLD_MARKETS_MAX = 50_000
-/** Number of rows to put before waiting for a commit. */
 const COMMIT_EVERY = 2_000
 
 /**

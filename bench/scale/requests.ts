@@ -81,7 +81,6 @@ function pathOf(
   return `/v1/markets/search?limit=20&search=${encodeURIComponent(picked.join(' '))}`
 }
 
-/** Checks that a market or price has the requested id, or that a list or search result is not empty. */
 function checkAnswer(question: Question, path: string, text: string): void {
   if (question === 'one market') {
     const { id }: { id: string } = JSON.parse(text)

@@ -16,7 +16,6 @@ import { SCALE_NOW } from './fill.ts'
 
 const SOME = 200
 const ROUTE_BATCH = 100
-/** Number of books that are sent in one event-loop tick. */
 const BOOK_BATCH = 100
 const LEVELS_PER_SIDE = 20
 const CENT = 10_000

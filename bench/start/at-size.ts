@@ -19,7 +19,6 @@ const BOOKS_MAX = 100
 const POLL_MS = 250
 const SETTLE_MS = 10_000
 const SAMPLE = 200
-/** Targets of the start on the filled folder. */
 const AIMS = { servingS: 10, mostTradedS: 20, coveredS: 300, socketsLost: 0 }
 
 interface Started {
@@ -96,7 +95,6 @@ async function measure(service: LiveService, what: string, { isSmall, logLine }:
   return { rows, aims }
 }
 
-/** Number of live books among the open markets with most volume. */
 async function liveCount(service: LiveService, count: number): Promise<number> {
   let live = 0
   for (let offset = 0; offset < count; offset += LIST_MAX) {

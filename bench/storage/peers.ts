@@ -80,7 +80,6 @@ export function unpackedRows(
   )
 }
 
-/** Wraps the root database, so that `onPut` is called for every row that is put. */
 function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) => void): Root {
   const databaseOf = (table: string, database: Database<Buffer, Buffer>) =>
     new Proxy(database, {

@@ -21,9 +21,7 @@ import {
 } from './peers.ts'
 
 const COMMIT_AFTER = 1_000
-/** Number of trades per event-loop tick. */
 const TICK_TRADES = 100
-/** Number of trades in one round of the stream. */
 const ROUND_TRADES = 7 * COMMIT_AFTER
 const WARM_UP_STORAGES = 3
 /** Target: minimum share of the bare LMDB's write rate. */
@@ -80,7 +78,6 @@ export async function timeFlushes(
   }
 }
 
-/** Stores the trades of a range. Resolves when the last of them is durable. */
 type Stream = (from: number, to: number) => Promise<unknown>
 
 async function ourStream(lmdb: Storage, inputs: readonly TradeInput[]): Promise<void> {
@@ -105,7 +102,6 @@ function rowStream(store: RowStore, commits: readonly (readonly WrittenRow[])[])
 const STREAMS = ['ours', 'bare', 'single', 'level'] as const
 type StreamName = (typeof STREAMS)[number]
 
-/** Cost per trade of one round: nanoseconds of wall time, and microseconds of processor time. */
 interface Round {
   readonly nanos: number
   readonly micros: number

@@ -68,7 +68,6 @@ export async function runTargetConnect(
   }
 }
 
-/** Receives messages for this time and then disconnects. Throws TargetError if a stream ended earlier. */
 async function listen(streams: readonly TargetStream[], forMs: number): Promise<void> {
   try {
     await pause(forMs)

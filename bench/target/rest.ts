@@ -50,7 +50,6 @@ export async function runTargetRest(
   return { rows: [...rows, late, load], state }
 }
 
-/** The requests in rotation. Each of the five routes gets a fifth of the rate. */
 function hotRequests(
   marketIds: readonly string[],
   terms: readonly string[],

@@ -5,7 +5,6 @@ import type { StreamMessage } from '../received.ts'
 import type { Target } from './target.ts'
 
 const WAIT_MS_MAX = 30_000
-/** Maximum number of streams that are being opened at once. */
 const WAVE = 50
 
 type Address = Pick<Target, 'origin' | 'apiKey'>

@@ -84,7 +84,6 @@ export async function loadTarget(
   return outcomes
 }
 
-/** Adds the name of the load to an error. */
 async function named<Result>(name: TargetName, work: Promise<Result>): Promise<Result> {
   try {
     return await work
@@ -95,7 +94,6 @@ async function named<Result>(name: TargetName, work: Promise<Result>): Promise<R
   }
 }
 
-/** Maximum number of requests within a minute. Each stream connection is a request too. */
 function requestsNeeded({ names, perSecond, seconds, clientCount }: TargetRequest): number {
   const needs = {
     rest: Math.ceil(perSecond * Math.min(seconds, 60)),
@@ -154,7 +152,6 @@ async function reach(origin: string, apiKey: string): Promise<Response> {
   }
 }
 
-/** The markets in a response. Null if the response is not a list of markets. */
 async function marketsOf(response: Response): Promise<readonly ListedMarket[] | null> {
   try {
     const body: unknown = JSON.parse(await response.text())

@@ -18,7 +18,6 @@ interface AnswerChange {
   readonly answer: (answer: RestAnswer) => RestAnswer
 }
 
-/** A change of frames that the server sends. A frame may become several frames. */
 interface FrameChange {
   readonly holding: RegExp
   readonly frames: (text: string) => readonly string[]

@@ -6,7 +6,6 @@ import { parseChildOptions, type ReadyMessage } from './child-options.ts'
 import { limitGarbage } from './garbage-limit.ts'
 import { startSimulator } from './simulator.ts'
 
-/** If the servers do not close within this time, the process exits anyway. */
 const STOP_MS_MAX = 2_000
 
 const options = parseChildOptions(process.argv[2])

@@ -23,7 +23,6 @@ import { WalletLedgers } from './world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from './world/world.ts'
 
 const STEP_MS = 20
-/** Interval at which a persisted world is saved. */
 const SAVE_MS = MINUTE_MS
 const SIM_KEY_ID = 'sim'
 
@@ -139,7 +138,6 @@ interface OpenWorld {
   readonly saver: Saver
 }
 
-/** Restores the persisted world, or creates a new one. An unreadable file is logged and replaced. */
 function openWorld(
   options: SimulatorOptions,
   streams: (name: string) => Random,
@@ -172,7 +170,6 @@ function openWorld(
   }
 }
 
-/** Writes the world to its file, in time slices. Does nothing if the world is not persisted. */
 class Saver {
   readonly #clock: Clock
   readonly #log: Log

@@ -7,7 +7,6 @@ import { programOf } from '../../process/program.ts'
 import { type ChildOptions, parseReady, type ReadyMessage } from './child-options.ts'
 
 const CHILD = new URL('./child.ts', import.meta.url)
-/** If the child does not exit within this time, it is killed. */
 const KILL_AFTER_MS = 3_000
 
 export interface SpawnOptions extends Omit<ChildOptions, 'faults'> {

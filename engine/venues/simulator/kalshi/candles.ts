@@ -251,7 +251,6 @@ function candlesOfAll(markets: readonly SimMarket[], candles: CandleRequest) {
   return markets.map((market) => candlesOf(market, candles))
 }
 
-/** Truncates a range with too many candles at its end. The answer states the truncation. */
 function eventAnswer(
   markets: readonly SimMarket[],
   candles: CandleRequest,

@@ -46,7 +46,6 @@ export function addExchangeRoutes(
   rest.get(`${prefix}/historical/trades`, () => json({ trades: [], cursor: '' }))
 }
 
-/** Always open, except for maintenance on Thursdays from 3:00 to 5:00 Eastern time. */
 function schedule(): Record<string, unknown> {
   const allDay = [{ open_time: '00:00', close_time: '00:00' }]
   const thursday = [

@@ -90,9 +90,6 @@ export async function startKalshiServer(
   }
 }
 
-/**
- * Validates signature headers, if any, then takes from the caller's token bucket. Anonymous callers share one bucket.
- */
 function guard(keys: KalshiKeys, clock: Clock): (request: RestRequest) => RestAnswer | null {
   const buckets = new Map<string, SimTokenBucket>()
   return (request) => {

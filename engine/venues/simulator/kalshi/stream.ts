@@ -36,7 +36,6 @@ export class SimKalshiStream {
   readonly #faults: Faults
   readonly #watches = new Map<SimMarket, Watch>()
   readonly #watchesByTicker = new Map<string, Watch>()
-  /** Subscriptions for the whole exchange. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
   readonly #announcedAtMs = new WeakMap<SimMarket, number>()
   readonly #tickChangedMs = new WeakMap<SimMarket, TimeMs>()

@@ -11,7 +11,6 @@ import {
   toDecimal,
 } from '../../../units.ts'
 
-/** The finest step in the table: 0.0001 dollars. */
 const TABLE_STEP_MICROS = 100
 const priceTexts: (string | undefined)[] = new Array(PRICE_ONE / TABLE_STEP_MICROS + 1)
 

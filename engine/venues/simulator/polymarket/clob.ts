@@ -95,7 +95,6 @@ const GHOST = {
   asks: [{ price: '0.99', size: '1000' }],
 }
 
-/** The placeholder book of the fault `ghost_books`. */
 function ghostText({ market, outcomeIndex }: Token): string {
   return JSON.stringify({ ...JSON.parse(bookText(market, outcomeIndex)), ...GHOST })
 }

@@ -9,7 +9,6 @@ import { json, type RestAnswer, type RestServer } from '../rest.ts'
 import { hexWord } from '../world/mix.ts'
 
 const LIMITS = { fallback: 100, max: 1_000 }
-/** Limits of the cache. */
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
@@ -271,7 +270,6 @@ export function csv(query: URLSearchParams, key: string): readonly string[] {
   return text === '' ? [] : text.split(',').map((item) => item.trim())
 }
 
-/** An integer of at least 0. Null: invalid. */
 function integer(query: URLSearchParams, key: string, fallback: number): number | null {
   const text = query.get(key)
   if (text === null || text === '') return fallback

@@ -22,7 +22,6 @@ export function priceText(price: PriceMicros): string {
   return price % TABLE_STEP === 0 ? (PRICE_TEXTS[price / TABLE_STEP] ?? '') : toDecimal(price)
 }
 
-/** An absent price is an empty text. */
 function textOf(price: PriceMicros | null): string {
   return price === null ? '' : priceText(price)
 }
@@ -183,7 +182,6 @@ export function newMarketFrame(market: SimMarket, atMs: TimeMs): string {
   })
 }
 
-/** Figures of a fee schedule as texts, as in `new_market`. */
 function feeTexts(market: SimMarket): Record<string, unknown> | null {
   const schedule = feeScheduleOf(market)
   if (schedule === null) return null

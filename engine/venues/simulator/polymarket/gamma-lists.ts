@@ -123,7 +123,6 @@ interface Position {
   readonly number: number
 }
 
-/** The rows that a query selects, in the requested order. */
 function selected<Row>(
   list: List<Row>,
   query: URLSearchParams,

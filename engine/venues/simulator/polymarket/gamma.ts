@@ -81,7 +81,6 @@ function labelsOf(world: World): readonly string[] {
   return [...labels].sort((one, other) => tagId(one) - tagId(other))
 }
 
-/** One row for each league, with the series of its current games. */
 function sports(world: World): readonly unknown[] {
   const series = new Map<string, string>()
   for (const event of world.events('a')) {
@@ -114,7 +113,6 @@ function search(world: World, query: URLSearchParams): RestAnswer {
   return json({ events: page.map(({ event }) => gammaEvent(event, world.nowMs())), pagination })
 }
 
-/** `limit` is at most 100. */
 function slice<Row>(rows: readonly Row[], query: URLSearchParams): readonly Row[] {
   const offset = countOf(query, 'offset', 0)
   return rows.slice(offset, offset + Math.min(ROWS_MAX, countOf(query, 'limit', ROWS_MAX)))

@@ -275,7 +275,7 @@ interface Reader {
   isCustom: boolean
 }
 
-/** A market with its subscribers. The value of each reader has one bit for each subscribed token. */
+/** A market with its subscribers. The number of each reader has one bit for each subscribed token. */
 interface MarketSubscribers {
   readonly market: SimMarket
   frames: MarketFrames

@@ -98,7 +98,6 @@ export class Rtds {
     }
   }
 
-  /** True after the configured end of activity, and during the fault `rtds_silent`. */
   #isSilenced(): boolean {
     const nowMs = this.#clock.monotonicMs()
     return nowMs >= this.#endsAtMs || nowMs < this.#silencedToMs

@@ -38,7 +38,6 @@ interface Parts {
   readonly faults: Pick<Faults, 'strikes'>
 }
 
-/** Seconds for which caches may store an answer. */
 const ACTIVITY_AGE_S = 15
 const POSITIONS_AGE_S = 5
 
@@ -71,7 +70,6 @@ function proxyLedger(wallets: WalletLedgers, address: string): WalletAccount | n
   return ledger?.wallet.address.toLowerCase() === address ? ledger : null
 }
 
-/** The value of the open positions, or of those in the requested markets. */
 function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
   const address = requestedWallet(query)
   const markets = requestedMarkets(world, query)
@@ -149,7 +147,6 @@ const ACTIVITY_TYPES = [
   'TIP',
 ] as const
 
-/** Parses the event filters: `type`, `condition` or `event_id`, `start` and `end` in seconds. */
 function eventFilter(world: World, query: URLSearchParams): (event: SimWalletEvent) => boolean {
   const types = new Set(csv(query, 'type').map((type) => type.toUpperCase()))
   for (const type of types) {

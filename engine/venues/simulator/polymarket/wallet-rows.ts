@@ -165,7 +165,6 @@ export function positionRow(at: Position) {
   }
 }
 
-/** Time of the first retained event of the wallet. */
 function firstMs({ holding }: Position): TimeMs {
   const first = holding.ledger.events.find(({ market }) => market === holding.market)
   return first?.atMs ?? holding.ledger.firstMs

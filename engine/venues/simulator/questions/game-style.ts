@@ -200,7 +200,6 @@ export function kalshiGame(
 
 const SCOPES = { SPREAD: 'Spread', TOTAL: 'Total Points' }
 type Scope = keyof typeof SCOPES | ''
-/** The scopes of a game's events at venue b, in their order. */
 const KALSHI_EVENTS: readonly Scope[] = ['', 'SPREAD', 'TOTAL']
 
 export function sharedGameTexts(league: League, venue: SimVenue, eventIndex: number): SharedTexts {
@@ -241,7 +240,6 @@ function lineDraft(line: Line, result: GameResult, questionKey: string) {
   }
 }
 
-/** Default fields of a game's market. By default the question is about the winner. */
 function plainMarket(slug: string, question: string): MarketDraft {
   return {
     slug,

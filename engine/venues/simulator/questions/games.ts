@@ -188,7 +188,6 @@ function tournamentOf(view: View, game: SimGame): string {
 }
 
 const slates = new Map<string, readonly SimTeam[]>()
-/** Maximum size of the cache: a week of all leagues. Above it the cache is cleared. */
 const SLATES_MAX = 256
 
 /** The league's teams in the day's order. Team 2k plays team 2k + 1. */

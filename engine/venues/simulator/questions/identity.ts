@@ -31,7 +31,6 @@ export function chainIds(key: string, eventNumber: number | null): ChainIds {
   }
 }
 
-/** Number of hex digits that contain the number of an event. */
 const NUMBER_DIGITS = 12
 
 function numbered(hex: string, eventNumber: number | null): string {

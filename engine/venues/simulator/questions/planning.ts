@@ -168,7 +168,6 @@ function eventNumber({ numbering, slot, cycle }: Cycle, eventIndex: number): num
   return (cycle + CYCLES_BEFORE) * eventCount + slot.ordinal * EVENTS_PER_CYCLE + eventIndex
 }
 
-/** Index of the cycle's first market among the markets of the venue. */
 function firstIndex(slot: Slot, venue: SimVenue, cycle: number): number {
   const { copies, counts } = slot.variant
   const ring = ((cycle % copies) + copies) % copies

@@ -6,7 +6,6 @@ import type { SimListing, SimVenue } from '../model.ts'
 import { chanceOf } from './path.ts'
 import type { Slot } from './slots.ts'
 
-/** Time for which a resolved market stays listed. */
 const RETENTION_MS = 2 * DAY_MS
 
 export type SlotTimes = Pick<

@@ -124,7 +124,6 @@ class SlotPlan {
     })
   }
 
-  /** The variant's least used trap. `same` if there are enough traps. */
   #trapOf(variant: Variant, questions: number): SimPairKind {
     if (this.#trapCount + questions / 2 > (this.#pairedCount + questions) * TRAP_SHARE)
       return 'same'

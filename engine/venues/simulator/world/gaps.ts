@@ -34,9 +34,7 @@ export interface SimGap {
   readonly closesMs: TimeMs
 }
 
-/** Delay of the first gap after the start. */
 const FIRST_AFTER_MS = 2_000
-/** Maximum number of gaps in the list. */
 const GAPS_MAX = 2_000
 /** Maximum number of pairs or events that are checked for a gap. */
 const CHECKED_MAX = 5_000
@@ -225,7 +223,6 @@ function someOf<Item>(items: readonly Item[], chance: number): readonly Item[] {
   return items.slice(start, start + CHECKED_MAX)
 }
 
-/** Whether a market has no gap and no lifecycle change within QUIET_MS. */
 function isQuiet({ gap, listing: { createdMs, closeMs } }: LiveMarket, nowMs: TimeMs): boolean {
   return gap === null && createdMs < nowMs - QUIET_MS && closeMs > nowMs + QUIET_MS
 }
@@ -257,14 +254,12 @@ function feesShare(pair: Pair, nowMs: TimeMs): number {
     : 0
 }
 
-/** Maximum fees of both venues per contract, in micro-dollars. */
 function feesOf({ a, b }: Pair, nowMs: TimeMs): number {
   const price = a.fairPrice(nowMs) / MICROS
   const multiplier = seriesFees(b.event.series, nowMs).fee_multiplier
   return Math.ceil(feeIn(a, nowMs) + MICROS * price * (1 - price) * KALSHI_RATE * multiplier)
 }
 
-/** Fee of venue a per contract, in micro-dollars. */
 function feeIn(market: LiveMarket, nowMs: TimeMs): number {
   const price = market.fairPrice(nowMs) / MICROS
   return MICROS * price * (1 - price) * (feeScheduleOf(market)?.rate ?? 0)

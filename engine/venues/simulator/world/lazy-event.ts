@@ -141,7 +141,6 @@ export class LazyEvent implements SimEvent {
 
 export class LazyListing implements SimListing {
   readonly #event: LazyEvent
-  /** Index among the markets of the event. */
   readonly #position: number
 
   constructor(event: LazyEvent, position: number) {

@@ -275,7 +275,6 @@ export function statusAt(listing: SimListing, atMs: number): SimStatus {
   return atMs >= listing.openMs ? 'open' : 'unopened'
 }
 
-/** The latest of the listing's planned times that is not after `atMs`. */
 function lastChangeMs(listing: SimListing, atMs: number): TimeMs {
   const { createdMs, openMs, closeMs, determineMs, resolveMs } = listing
   let latest = createdMs

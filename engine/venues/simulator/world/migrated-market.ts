@@ -13,7 +13,6 @@ const NUMBERS_FROM = 1_000_000_000
 
 const migrated = new WeakMap<SimMarket, MigratedMarket>()
 
-/** Uses the state of the old market. */
 class MigratedMarket implements SimMarket {
   readonly origin: SimMarket
   readonly listing: SimListing

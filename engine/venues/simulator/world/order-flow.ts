@@ -100,7 +100,6 @@ export class OrderFlow {
     return { market, book, changes, fair, bid, ask }
   }
 
-  /** Cancels bids above the price and asks below the price. */
   #takeBack({ book, changes, fair }: Action): void {
     for (let best = book.bestAsk; best !== null && best < fair; best = book.bestAsk)
       changes.set('ask', best, SIZE_ZERO)
@@ -108,7 +107,7 @@ export class OrderFlow {
       changes.set('bid', best, SIZE_ZERO)
   }
 
-  /** Cancels quotes that the price has passed. Then moves the best price towards the wanted one. */
+  /** Cancels quotes that the price has passed. Then moves the best price towards the price that makers want. */
   #follow(action: Action): void {
     const { book, bid, ask } = action
     this.#takeBack(action)
@@ -118,7 +117,6 @@ export class OrderFlow {
     if (bestAsk === null || bestAsk - ask > lagMicros) this.#quote(action, 'ask', ask, 0)
   }
 
-  /** Places, cancels or resizes one level, or several at once. */
   #requote(action: Action): void {
     const random = this.#random
     const levelCount = random.next() < 0.85 ? 1 : 2 + random.below(3)
@@ -159,7 +157,6 @@ export class OrderFlow {
     if (price !== null) changes.set(side, price, levelSize(this.#random, depth))
   }
 
-  /** Adds an order if its price is valid and the order does not cross. */
   #quote(
     { book, changes }: Action,
     side: BookSide,

@@ -89,7 +89,6 @@ function isSimultaneous(one: LiveMarket | undefined, other: LiveMarket): boolean
   )
 }
 
-/** Adds the status changes of the markets within (fromMs, nowMs]. */
 function addMoments(
   moments: Moment[],
   markets: readonly LiveMarket[],

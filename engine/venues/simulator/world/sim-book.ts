@@ -127,7 +127,6 @@ class Ladder {
     return levels
   }
 
-  /** The first position with a price that is not worse than `price`. */
   #position(price: PriceMicros): number {
     let low = 0
     let high = this.#prices.length

@@ -157,7 +157,6 @@ export function* writeSnapshot(
 
 const OUTPUT_CHARACTERS = 65_536
 
-/** Writes text to a file in chunks. */
 class Output {
   readonly descriptor: number
   #text = ''
@@ -235,7 +234,6 @@ interface Captured {
   readonly volumes: ReadonlyMap<SimMarket, Traded | null>
 }
 
-/** Number of markets to check for trades before the next yield. */
 const MARKETS_PER_STEP = 1_000
 
 function* capture({ world, ledgers }: Snapshotted): SlicedWork<Captured> {

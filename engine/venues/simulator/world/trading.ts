@@ -42,7 +42,6 @@ interface Deal {
   readonly atMs: TimeMs
 }
 
-/** A taker's order and the book in which it trades. */
 interface Order extends Deal {
   readonly book: LiveBook
   /** The side of the book whose levels the order removes. */
@@ -102,7 +101,6 @@ export class Trading {
     }
   }
 
-  /** Draws the taker, and the order in the venue's terms. */
   #deal(at: { market: LiveMarket; taken: BookSide; best: PriceMicros; atMs: TimeMs }): {
     readonly deal: Deal
     readonly size: SizeMicros
@@ -173,7 +171,6 @@ export class Trading {
     return hasTraded
   }
 
-  /** Removes the maker's order from the level and emits the trade. */
   #fill(order: Order, price: PriceMicros, maker: Maker): void {
     const { market, book, taken, atMs } = order
     const previous = book.sizeAt(taken, price)
@@ -190,7 +187,6 @@ export class Trading {
     })
   }
 
-  /** Creates a fill at a price of the first outcome and adds it to the market's figures. */
   #trade(deal: Deal, price: PriceMicros, maker: Maker): LiveTrade {
     const { market, outcomeIndex, side, taker, orderCount, atMs } = deal
     const trade = new LiveTrade({

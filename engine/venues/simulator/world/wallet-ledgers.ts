@@ -35,7 +35,6 @@ import {
 } from './wallet-events.ts'
 import { WalletHabits } from './wallet-habits.ts'
 
-/** A planned action of a wallet in one market. */
 interface Plan {
   readonly kind: 'merge' | 'convert' | 'migrate' | 'redeem'
   readonly holding: WalletHolding
@@ -43,7 +42,6 @@ interface Plan {
 
 const OUTCOMES = [0, 1] as const
 const CONTRACT = 1_000_000
-/** Delay after which a wallet redeems the rest of a partial redemption. */
 const REST_AFTER_MS = 20_000
 /** One redemption of winning tokens in four redeems only a third. */
 const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at(-2) ?? '')
@@ -65,7 +63,6 @@ export class WalletLedgers {
   readonly #stopListening: () => void
   /** Ids from which the addresses of owners are made. They are the same in all runs of the world. */
   readonly #ownerIds: RunIds
-  /** For each retained event its account, oldest first. */
   #order: WalletAccount[] = []
   #operationCount = 0
 
@@ -183,7 +180,6 @@ export class WalletLedgers {
     this.#count(ledger)
   }
 
-  /** Draws the wallet's next action after a fill, and the venue's payment to it. */
   #afterFill(
     holding: WalletHolding,
     trade: SimTrade,
@@ -239,7 +235,6 @@ export class WalletLedgers {
     for (const _ of events) this.#count(ledger)
   }
 
-  /** Migrates the outcome of which the wallet holds more. */
   #migrate(holding: WalletHolding, atMs: TimeMs): void {
     const { ledger, market } = holding
     const target = migratedOf(market)
@@ -309,7 +304,6 @@ export class WalletLedgers {
     return found
   }
 
-  /** Adds the account of the newest event to the order. Drops the oldest events if there are too many. */
   #count(account: WalletAccount): void {
     this.#order.push(account)
     if (this.#order.length > this.#countMax) {
@@ -338,7 +332,6 @@ export class WalletLedgers {
   }
 }
 
-/** For each entry of `order`, yields the next event of that account. */
 function* inOrder(
   order: readonly WalletAccount[],
   lists: ReadonlyMap<WalletAccount, Iterator<SimWalletEvent>>,

@@ -38,7 +38,6 @@ import { WalletPool } from './wallets.ts'
 const FLOW_MS_MAX = 250
 const SECOND_MS = 1_000
 const TRADES_MAX = 2_000_000
-/** Time for which an event stays listed after its last market was resolved. */
 const LISTED_AFTER_MS = 2 * 86_400_000
 /** Trades per venue before a new world's start. In a large world each plans events, which delays the start. */
 const PAST_TRADES = 6_000
@@ -382,7 +381,6 @@ export class SimulatedWorld implements World {
     return market.slot >= 0 && !this.#isHalted(market)
   }
 
-  /** Markets of each exclusive event of venue a. All of them trade, and none shares its price with another market. */
   #exclusiveGroups() {
     const groups: (readonly LiveMarket[])[] = []
     for (const market of this.#markets.a.values()) {
@@ -394,7 +392,6 @@ export class SimulatedWorld implements World {
     return groups
   }
 
-  /** Pairs of these kinds whose two markets trade and have quotes. */
   #pairs(isIncluded: (kind: SimPairKind) => boolean) {
     const pairs: { readonly a: LiveMarket; readonly b: LiveMarket }[] = []
     const isMoving = (market: LiveMarket): boolean => this.#isMoving(market)
@@ -467,7 +464,6 @@ export class SimulatedWorld implements World {
     for (const market of markets) this.#emit({ kind: 'created', market, atMs: nowMs })
   }
 
-  /** Links a market to the other markets of its question, because their prices depend on each other. */
   #link(market: LiveMarket): void {
     const { venue, pair } = market.listing
     if (pair === null || !SAME_QUESTION_KINDS.has(pair.kind)) return
