@@ -8,7 +8,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 const FLOOD: Requester = ['flood', '10.0.0.1']
 const OTHER: Requester = ['other', '10.0.0.2']
 
-test('leaves a slot free when one requester requests ten times its share', async () => {
+test('leaves a slot for a second requester when the first requests ten times its share', async () => {
   const slots = new Slots({ runningMax: 4, waitingMax: 64, runningOfOneMax: 2 })
   const { signal } = new AbortController()
   const began: string[] = []

@@ -110,7 +110,7 @@ test('fills mailboxes while held, reports overflow to the actor, and resumes on 
   assert.equal(actor.seen.length, mailboxMessagesMax)
 })
 
-test('alternates between a busy actor and its siblings', async () => {
+test('alternates between a busy actor and the other actors', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const order: string[] = []
@@ -148,7 +148,7 @@ test('gives more time to queued messages than to reading new messages', async ()
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
 })
 
-test('measures how long messages wait, and calls onLate of an actor with a late message even if no handler runs', () => {
+test('measures how long messages wait, and calls onLate even if no handler runs', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const [late, quiet] = [new Recorder(), new Recorder()]

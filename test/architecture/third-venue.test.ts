@@ -24,7 +24,7 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: true, allowsPrivate: true },
 }
 
-/** The caller gets a key of the engine's local account. */
+/** `key` belongs to the engine's local account. */
 async function startWithToy(storage = openMemoryStorage()) {
   const clock = new ManualClock(NOON)
   let toy: ToyVenue | null = null

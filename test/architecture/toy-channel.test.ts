@@ -1,4 +1,4 @@
-// Adds a channel by its descriptor and one table row only.
+// A new channel needs only a descriptor and a table row.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

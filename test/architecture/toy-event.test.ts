@@ -1,4 +1,4 @@
-// Adds a webhook event type by its descriptor and one table row only.
+// A new webhook event type needs only a descriptor and a table row.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -149,7 +149,7 @@ test('rejects a webhook for an event type that has no table row', async () => {
   await server.stop()
 })
 
-test('validates each event type’s example; exactly one type is manual and at most one compares prices', () => {
+test('validates each event type’s example, and finds one manual type and at most one price type', () => {
   const ajv = new Ajv2020({ strict: false })
   for (const type of TYPES) {
     const validate = ajv.compile(JSON.parse(JSON.stringify(type.data(NAMES))))

@@ -31,7 +31,7 @@ test('reports times as histogram percentiles, never as a mean', () => {
   assert.doesNotMatch(text, /mean|average/i)
 })
 
-test('alternates the contestants over the same operations, and does not time the warm-up', () => {
+test('alternates two contestants over the same operations, and does not time the warm-up', () => {
   const seen: string[] = []
   const contestant = (name: string) => ({
     times: newTimes(),
@@ -50,7 +50,7 @@ test('alternates the contestants over the same operations, and does not time the
   assert.equal(other.times.totalCount, 2)
 })
 
-test('fails a bench without figures when the final state is wrong', () => {
+test('fails a bench when the final state is wrong, without printing figures', () => {
   check(true, 'right')
   assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
 })

@@ -65,7 +65,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     assert.equal(read.at(-1)?.behind, 0)
   })
 
-  test(`${name}: refuses a superseded writer, and a change to an older version of a record`, async (t) => {
+  test(`${name}: refuses a superseded writer, and a change based on an older version of a record`, async (t) => {
     const [one, other] = await open(t)
     await publish(one, 'first', 0)
     await publish(other, 'second', 1)
@@ -141,7 +141,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
       if (text(body) === 'bad') throw new Error('refused')
       return bytes(`${text(body)} answered`)
     })
-    // Both subscriptions are processed once the server answers a later request on each connection.
+    // A later answer on each connection shows that the server processed both subscriptions.
     await engine.head(SHARD)
     assert.equal(text(await gateway.request('http', bytes('this'))), 'this answered')
     await assert.rejects(gateway.request('http', bytes('bad')), failsWith('unanswered'))

@@ -108,7 +108,7 @@ class PolymarketRun {
     if (this.#shape === 'today' && isChange && isClean) this.#compareTop(text)
   }
 
-  /** Each price change contains the best prices. A live book must agree with the last accepted change. */
+  /** Compares the best prices of a live book with those in the last accepted change. */
   #compareTop(text: string): void {
     const view = this.#path.market.actor.book()
     this.#counters.topsCompared += 1
@@ -133,7 +133,7 @@ class PolymarketRun {
     }
   }
 
-  /** Without further faults one snapshot must correct every book. */
+  /** Once the transport has no faults, one snapshot must correct every book. */
   #heal(): void {
     this.#countResyncs()
     this.#path.resubscribe()
@@ -276,7 +276,7 @@ class KalshiRun {
       this.#counters.live += 1
       if (market.equals(this.venue.quotedForYes(market.name))) continue
       this.#counters.liveUnequal += 1
-      // A loss is detected when the next undamaged frame arrives.
+      // The next undamaged frame reveals an earlier loss.
       assert.ok(!this.#isHonest, `${market.name} is wrong and live after ${text}`)
     }
   }
@@ -342,7 +342,7 @@ class KalshiRun {
   }
 }
 
-/** A corrupted sequence number can be too high. The actor then skips up to 200 frames before it resets the number. */
+/** Covers a corrupted sequence number that is too high: the actor then skips up to 200 frames. */
 const HEAL_MAX = 400
 
 testOnBoth(

@@ -40,7 +40,7 @@ const FOLDERS: Readonly<Record<Origin, readonly string[]>> = {
   ],
 }
 
-/** The file's reader and the expected result, which is '' if no row applies. A file without a reader has a reason. */
+/** The file's reader and the expected result, or the reason why the file has no reader. */
 type Expected = readonly [read: Reader, becomes: string] | string
 type Table = Readonly<Record<string, Expected>>
 
@@ -53,7 +53,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   ...{ kalshiRows, polymarketExamples, polymarketFrames, polymarketOther, polymarketSession },
 }
 
-/** Invented files that do not consist of cases. The remaining invented files contain their expected results. */
+/** Invented files without expected results in the file. */
 const INVENTED_FILES: Table = {
   ...Object.fromEntries(
     Object.entries(CASE_READERS).map(([path, read]) => {

@@ -26,7 +26,7 @@ import {
 
 /** These markets were in play, so a pause of 30 s in a recording is probably a loss. */
 const HOLE_MS = 30_000
-/** Only each LOST_STEP-th Kalshi frame is lost, in a separate run each. */
+/** Every LOST_STEP-th Kalshi frame is lost, in a separate run each. */
 const LOST_STEP = process.env.TEST_LONG === '1' ? 1 : 5
 
 /** The numbers of the invented stream were counted by hand. */
@@ -158,7 +158,7 @@ testOnBoth(
         assert.equal(resyncCount, 1)
         assert.equal(ignoredCount, messageCount - 1)
       }
-      // The first book is one replacement, and each recovery is another one.
+      // The first book is a replacement, and so is each recovery.
       assert.equal(path.market.replacedCount, 1 + crossings.length)
     }
     t.diagnostic(
@@ -185,7 +185,7 @@ testOnBoth(
         if (frame.book === null) continue
         const reference = firstBooks[count]
         count += 1
-        // The two books of one pair were recorded 2 ms apart and changed in between.
+        // The two books of one pair were recorded 2 ms apart, with a change in between.
         if (reference?.book == null || reference.timeMs !== frame.timeMs) continue
         compared += 1
         const { bids, asks } = reference.book

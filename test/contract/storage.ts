@@ -1,5 +1,5 @@
-// Contract of storage/contract/storage.ts. `settle` runs between the phases of a test: it may commit, or close and
-// reopen the storage. Reads must return the same before and after.
+// Contract of storage/contract/storage.ts. Between the phases of a test `settle` may commit, or close and reopen the
+// storage.
 
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'

@@ -81,7 +81,7 @@ test('renames a venue, but not to the other venue’s name', () => {
   assert.ok(Object.values(VARIABLES).every(({ means }) => means.length > 0))
 })
 
-test('accepts the previous token secret beside the current secret', () => {
+test('accepts a previous token secret in addition to the current secret', () => {
   const [secret, before] = ['x'.repeat(32), 'é'.repeat(16)]
   const config = loadConfig({ JWT_SECRET: secret, JWT_SECRET_PREVIOUS: before })
   assert.deepEqual([config.jwtSecret, config.jwtSecretPrevious], [secret, before])

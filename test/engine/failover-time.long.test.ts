@@ -15,7 +15,7 @@ const CLIENTS = 6
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-/** Records when the client first received a message of each run of an engine. */
+/** Records when the client first received a message of each engine run. */
 class FailoverClient {
   readonly #client: StreamClient
   readonly firstMs = new Map<string, number>()
@@ -39,7 +39,7 @@ class FailoverClient {
   }
 }
 
-/** Time of a log line on the time line of `performance.now()`; null if the process did not log it. */
+/** Time of a log line in `performance.now()` milliseconds; null if the process did not log the line. */
 function loggedMs(stderr: string, text: string): number | null {
   const line = stderr.split('\n').find((one) => one.includes(text))
   const time = line === undefined ? null : /"time":"([^"]+)"/.exec(line)?.[1]

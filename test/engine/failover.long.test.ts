@@ -38,7 +38,7 @@ const WEBHOOK = {
   },
 }
 
-/** The venues list `markets` in the given order, which determines the market numbers. */
+/** The order of `markets` determines the market numbers. */
 class Member {
   readonly storage: Storage = openMemoryStorage()
   readonly link: FaultyLog
@@ -94,7 +94,7 @@ class Member {
     for (let left = count; left > 0; left -= 1) this.#emit(events.next(systemClock.nowMs()))
   }
 
-  /** Stops the engine without writing to the log and without releasing the lease, as if killed. */
+  /** Writes nothing to the log and does not release the lease, as if killed. */
   async kill(): Promise<void> {
     this.link.setLink('down')
     await this.stop()

@@ -191,7 +191,7 @@ describe('HttpClient', () => {
     assert.equal((await failure(clock, aborted)).kind, 'aborted')
   })
 
-  it('refuses an answer above the size limit without a retry', async () => {
+  it('refuses an answer above the size limit, and does not retry', async () => {
     const big: Answer = (_request, response) => response.end(JSON.stringify('x'.repeat(20_000)))
     const { client, clock, requests } = await open([big])
     const error = await failure(clock, client.getJson('/x'))
@@ -213,7 +213,7 @@ describe('HttpClient', () => {
     assert.deepEqual(await settle(clock, client.getJson('/x')), { zipped: 1 })
   })
 
-  it('aborts calls on a caller’s abort and on stop()', async () => {
+  it('aborts calls when the caller aborts and on stop()', async () => {
     const { client, clock } = await open([never])
     const controller = new AbortController()
     const given = client.getJson('/x', {}, { signal: controller.signal })

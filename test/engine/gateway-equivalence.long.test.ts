@@ -28,7 +28,7 @@ import { VenueEvents } from '../support/worlds/venue-events.ts'
 
 const VENUES = ['a', 'b'] as const
 const TODAY = easternDate(systemClock.nowMs())
-/** The ids of one game of today at both venues. */
+/** The ids of a game of today at both venues. */
 const [YEAR = '', MONTH = '', DAY = ''] = TODAY.split('-')
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const GAMES = [
@@ -39,7 +39,7 @@ const GAMES = [
     'Dallas at Philadelphia',
     ['-DAL', '-PHI'],
   ],
-  // Only the venue's list of teams tells where this ticker's two team codes meet.
+  // The boundary between this ticker's two team codes is only known from the venue's list of teams.
   [
     'b',
     `KXNCAAFSPREAD-${YEAR.slice(2)}${MONTHS[Number(MONTH) - 1]}${DAY}XSTTMIZ`,
@@ -54,7 +54,7 @@ const TEAMS = [
   ...{ venue: 'b', league: 'cfb', code, name, location: '', nickname: '' },
 })) satisfies TeamListing[]
 
-/** The markets differ in all fields by which lists filter and sort. Some share an event, and some belong to a game. */
+/** The markets differ in all fields by which lists filter and sort. */
 function listings() {
   const random = seededRandom('twin')
   const markets: MarketListing[] = []
@@ -170,7 +170,7 @@ const HEADERS = [
   ...['x-ratelimit-limit', 'retry-after', 'access-control-allow-origin', 'x-content-type-options'],
 ]
 
-/** Returns one plain request, and one request for each of several valid and invalid values of each query parameter. */
+/** Returns a request without parameters, and requests with valid and invalid values of each query parameter. */
 function requestsOf(route: Route): readonly string[] {
   const seed = seedOf(route).query ?? {}
   const parameters = Object.entries(route.querySchema.properties).map(([name, schema]) => {

@@ -35,7 +35,7 @@ test('resolves a platform name to a venue, or to null when the name is unknown',
   )
 })
 
-test('requires venues in letter order with unique letters and names, and wallets at one venue at most', () => {
+test('requires unique venue letters in order, unique names, and wallets at one venue at most', () => {
   const [first, second] = VENUES
   assert.ok(first !== undefined && second !== undefined)
   const third = { ...second, key: 't', name: 'third' } as const
@@ -60,7 +60,7 @@ test('gives every refusal code a status and a meaning, which the error carries',
   assert.deepEqual([error.status, error.retryAfterSeconds, error.detail], [429, 3, 'wait'])
 })
 
-test('allows every status transition except one out of resolved', () => {
+test('allows every status transition except from resolved', () => {
   for (const from of MARKET_STATUSES) {
     for (const to of MARKET_STATUSES) {
       assert.equal(mayFollow(from, to), from !== 'resolved' || to === 'resolved')
@@ -88,7 +88,7 @@ test('generates a reproducible, uniform random sequence from its seed', () => {
   )
 })
 
-test('redacts secrets in log lines by field name, including one level down', () => {
+test('redacts secrets in log lines by field name, also in nested objects of the first level', () => {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {

@@ -185,7 +185,7 @@ async function rest({ get, idOf, platform }: World, name: Name) {
 }
 
 for (const key of ['a', 'b'] as const) {
-  test(`reports a silent market of venue ${key} as stale in every interface five seconds after a trade outside its book`, async () => {
+  test(`reports a silent market of venue ${key} as stale in every interface five seconds after a trade outside its spread`, async () => {
     const world = await begin(key)
     const { clock, changes, buy, put, move, requested, stop } = world
     try {
@@ -199,7 +199,7 @@ for (const key of ['a', 'b'] as const) {
       const ageMs = Number(quiet.ageMs)
       assert.ok(
         ageMs > 9_000 && ageMs <= 10_001,
-        `${ageMs}: the age of the book, not of its socket`,
+        `${ageMs} is the age of the book, not of its socket`,
       )
       requested.read.length = 0
       move('x', 0.58, 0.6)

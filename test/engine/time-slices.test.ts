@@ -4,7 +4,7 @@ import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/t
 import { countTicks } from '../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
-test('ends a time slice on time, continues in the next tick, and loses no work', async () => {
+test('ends a time slice at its limit, continues in the next tick, and loses no work', async () => {
   const clock = new ManualClock()
   let stepsOfTurn = 0
   let most = 0

@@ -20,7 +20,7 @@ function sumOf([first, ...others]: readonly WhaleFill[]): FillSum {
   return sum
 }
 
-test('groups fills by transaction, taker, token and side, but not without a hash or taker', () => {
+test('groups fills by transaction, taker, token and side, except fills without a hash or taker', () => {
   const one = fill('one').trade
   assert.equal(whaleKey(one), whaleKey({ ...one, nativeId: 'two', price: priceMicros(1) }))
   const others: Partial<Trade>[] = [
@@ -59,7 +59,7 @@ test('sums sizes and dollars, and averages the price by size, rounded half up', 
   assert.equal(sum.row(FACTS, sum.first.trade).maker, null)
 })
 
-test('adds dollars exactly and rounds once when fills have fractions of a micro-dollar', () => {
+test('adds fractions of a micro-dollar exactly and rounds the sum once', () => {
   const third = (id: string, price: number, size: number, outcomeIndex = 0) => {
     const traded = outcomeIndex === 0 ? price : 1_000_000 - price
     const units = { price: priceMicros(price), size: sizeMicros(size), outcomeIndex }

@@ -21,7 +21,7 @@ before(async () => {
 after(() => server.stop())
 
 describe('fuzzing', () => {
-  test('answers mutated requests without a 5xx, a hang or an undocumented response', async (t) => {
+  test('answers each mutated request with a documented status below 500', async (t) => {
     const requests = new FuzzRequests(server.routes, SEED)
     const validator = new FuzzChecker(server)
     const statuses = new Map<string, number>()

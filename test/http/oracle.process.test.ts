@@ -120,7 +120,7 @@ function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchem
   })
 }
 
-describe('oracle', () => {
+describe('pydantic comparison', () => {
   test('answers each test input on every parameter and body with pydantic’s messages', async (t) => {
     if (!existsSync(ORACLE)) return t.skip(`${ORACLE} is absent; set SHARED_REFERENCE`)
     const { cases }: { cases: readonly Case[] } = JSON.parse(readFileSync(ORACLE, 'utf8'))

@@ -17,7 +17,7 @@ before(async () => {
 after(() => apiServer.stop())
 
 describe('API server', () => {
-  test('reads URLs and headers far longer than the library’s default', async () => {
+  test('accepts URLs and headers far longer than the library’s default', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '7')).join(',')
     const got = await apiServer.get(`/v1/markets?token_ids=${ids}&limit=1`)
     assert.equal(got.status, 200)

@@ -55,7 +55,7 @@ test('creates one account when two sign-ups with one e-mail run concurrently', a
 test('returns the existing account when a sign-up with the same password is repeated within ten minutes', async () => {
   const { accounts, reopen, clock } = openQuickAccounts()
   const first = await accounts.signUp(ann)
-  // A new process opens the data folder after a crash before the answer.
+  // The new process opens the data folder after a crash that lost the response.
   const next = reopen()
   const again = await next.signUp(ann)
   assert.equal(again.caller.accountId, first.caller.accountId)
@@ -65,7 +65,7 @@ test('returns the existing account when a sign-up with the same password is repe
   await assert.rejects(next.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('answers an unknown e-mail and a wrong password with the same message and the same number of hashes', async () => {
+test('answers an unknown e-mail and a wrong password with the same message after the same number of hashes', async () => {
   const { accounts, passwords } = openQuickAccounts()
   await accounts.signUp(ann)
   const messages: string[] = []
@@ -118,7 +118,7 @@ test('admits as many sockets as the limit allows, and frees a slot once when it 
   assert.equal(accounts.openSocket(caller), null)
 })
 
-test('keeps the local account’s key across restarts, and creates a new key when the stored one is lost', async () => {
+test('keeps the local account’s key across restarts, and creates a new key when the key is lost', async () => {
   const { accounts, reopen } = openQuickAccounts()
   const key = await accounts.openLocalAccount(null)
   assert.equal(accounts.callerOfKey(key)?.tier, 'enterprise')

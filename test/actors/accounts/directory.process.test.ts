@@ -62,7 +62,7 @@ test('applies and stores a new tier and new limits, effective from the next requ
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 60)
 })
 
-test('refuses a disabled account like an unknown one until it is enabled', async () => {
+test('refuses a disabled account with the error of an unknown account until it is enabled', async () => {
   const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
   const received = listen(accounts)
   await directory.disable(record())
@@ -109,7 +109,7 @@ test('removes the keys of a deleted account and frees its e-mail', async () => {
   assert.equal(accounts.callerOfToken(token), null, 'a token of the deleted account')
 })
 
-/** Resolves writes when the test calls `commit`. */
+/** Writes of this table resolve when the test calls `commit`. */
 function heldTable(table: AccountTable) {
   let waiting: (() => void)[] = []
   const held = (done: Promise<void>) =>
@@ -193,7 +193,7 @@ test('resolves a change after its commit, applies a restriction at once, and com
   }
 })
 
-test('merges two concurrent changes, and refuses to create a key while its account is being deleted', async () => {
+test('merges two concurrent changes, and refuses to create a key for an account that is being deleted', async () => {
   const memory = openMemoryStorage()
   const { table, commit } = heldTable(memory.accounts)
   const directory = new AccountDirectory(table, new ManualClock())
@@ -220,7 +220,7 @@ test('merges two concurrent changes, and refuses to create a key while its accou
   assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
 })
 
-test('accepts the documented arguments of account commands and names the accepted values in refusals', async () => {
+test('accepts the documented arguments of account commands, and names them when it refuses others', async () => {
   const { accounts, directory, key } = await openAnn()
   const handlers = accountHandlers(directory)
   const ask = async (command: string, request: Record<string, unknown>) =>
@@ -318,7 +318,7 @@ test('lists an account’s webhooks with pending and throttled deliveries, and s
   )
 })
 
-test('returns each account once when a long list is read page by page in order of e-mail', async () => {
+test('returns each account once, in order of e-mail, when a long list is read page by page', async () => {
   const { accounts } = openQuickAccounts()
   for (let index = 0; index < 2_500; index += 1) {
     const email = `user${(index * 7_919) % 2_500}@example.com`

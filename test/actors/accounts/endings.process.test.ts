@@ -48,7 +48,7 @@ test('refuses a logged-out token until it expires, also after a restart', async 
   assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
 })
 
-test('ends all tokens of an account when more tokens are logged out than are stored', async () => {
+test('ends all tokens of an account when more tokens are logged out than the account can store', async () => {
   const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
@@ -112,7 +112,7 @@ test('applies one of several concurrent password changes and ends tokens of conc
   assert.equal(passed.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-test('accepts tokens without a generation until the first password change', async () => {
+test('accepts tokens without a generation number until the first password change', async () => {
   const { accounts, clock, caller } = await openAnn()
   const now = Math.floor(clock.nowMs() / 1_000)
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -166,7 +166,7 @@ test('deletes all data of an account when the password is correct, and nothing w
   assert.equal(accounts.callerOfToken(token), null)
 })
 
-test('neither sends nor stores webhook deliveries after their account is deleted during attempts', async () => {
+test('neither sends nor stores webhook deliveries of an account that is deleted during attempts', async () => {
   const { accounts, caller } = await openAnn()
   const world = new WebhookWorld()
   accounts.watch({
@@ -198,7 +198,7 @@ test('neither sends nor stores webhook deliveries after their account is deleted
   assert.equal(world.counts(other.id).created, 41, 'other webhooks continue')
 })
 
-test('throttles password guesses per token, independently of other tokens and of log-in', async () => {
+test('throttles password guesses separately per token and for log-in', async () => {
   const { accounts, clock, caller } = await openAnn()
   const thief = (await accounts.logIn(ann)).caller
   const guess = (by: Caller) => accounts.deleteAccount(by, 'a guess')

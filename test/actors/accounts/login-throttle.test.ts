@@ -21,10 +21,7 @@ async function openAnnAndBob() {
   return opened
 }
 
-/**
- * Guesses the password of one e-mail every `everyMs` from each of `addresses` in turn. Returns the number of verified
- * guesses.
- */
+/** Guesses one password every `everyMs`, from each of `addresses` in turn. Returns how many guesses were verified. */
 async function guess(
   opened: Awaited<ReturnType<typeof openAnnAndBob>>,
   addresses: number,
@@ -47,7 +44,7 @@ async function guess(
   return refusals.UNAUTHORIZED
 }
 
-// The throttle makes the fifth failure wait 1 s, and doubles each further wait up to 15 min.
+// The fifth failure causes a wait of 1 s. Each further failure doubles the wait, up to 15 min.
 function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean): number {
   let [failures, freeAtMs] = [0, 0]
   for (let count = 0; count < GUESSES; count += 1) {
@@ -59,7 +56,7 @@ function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean)
   return failures
 }
 
-test('verifies only the guesses that the waits allow, from one address and from a hundred', async (t) => {
+test('verifies as many guesses as the waits allow, from one address and from a hundred', async (t) => {
   for (const everyMs of [0, 50, 1_000, 60_000]) {
     for (const addresses of [1, 100]) {
       const opened = await openAnnAndBob()
@@ -94,7 +91,7 @@ test('refuses the correct password for exactly the stated wait, then accepts it'
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'success resets the count')
 })
 
-test('verifies no more concurrent guesses than sequential ones: five, then one at a time', async () => {
+test('verifies no more concurrent guesses than sequential guesses: five, then one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
   await accounts.logIn(ann)
@@ -206,7 +203,7 @@ test('allows 5 sign-ups an hour per IPv4 address or IPv6 /64, and 20 per IPv6 /4
   assert.equal(made('192.0.2.1', 50), 5)
 })
 
-test('refuses sign-up with FORBIDDEN when the operator has closed it, and still accepts log-in', async () => {
+test('refuses sign-up with FORBIDDEN when the operator has closed sign-up, and still accepts log-in', async () => {
   const { storage, clock, passwords, accounts } = openQuickAccounts()
   await accounts.signUp(ann)
   const parts = { storage: storage.accounts, clock, passwords, jwtSecret: QUICK_SECRET }
@@ -215,7 +212,7 @@ test('refuses sign-up with FORBIDDEN when the operator has closed it, and still 
   assert.equal((await closed.logIn(ann)).caller.email, ann.email)
 })
 
-test('refuses sign-up with an e-mail that looks like an existing one, and accepts equivalent Unicode spellings at log-in', async () => {
+test('refuses sign-up with a look-alike e-mail, and accepts equivalent Unicode spellings at log-in', async () => {
   const { accounts } = openQuickAccounts()
   await accounts.signUp({ ...ann, email: 'coco@example.com' })
   const other = accounts.signUp({ ...ann, email: 'сосо@example.com' })
@@ -228,7 +225,7 @@ test('refuses sign-up with an e-mail that looks like an existing one, and accept
   )
 })
 
-test('never uses a user’s account local@localhost as the local account', async () => {
+test('never uses a user’s account with the e-mail local@localhost as the local account', async () => {
   const { accounts } = openQuickAccounts()
   const { id } = await accounts.directory.add({
     email: 'local@localhost',

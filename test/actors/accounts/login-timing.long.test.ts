@@ -41,7 +41,7 @@ test('takes equally long for a wrong password whether the e-mail is known or unk
   const existing: number[] = []
   const unknown: number[] = []
   await logIn('warm@example.com', 'up')
-  // A strict alternation could put garbage collections on the same kind each time.
+  // A fixed order could put garbage collections on the same kind of log-in each time.
   const random = seededRandom('timing')
   while (existing.length < samples || unknown.length < samples) {
     clock.advance(900_000)

@@ -92,7 +92,7 @@ test('admits the request that exceeds the byte limit, then refuses requests unti
   }
 })
 
-test('begins a new window for the oldest key when more than 100,000 keys have one', () => {
+test('starts a new window for the oldest key when more than 100,000 keys have a window', () => {
   const quotas = new Quotas<number>(new ManualClock())
   quotas.take(1, 2)
   assert.equal(quotas.peek(1, 2).remaining, 1)

@@ -231,7 +231,7 @@ describe('opportunities', () => {
     assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
   })
 
-  test('closes an opportunity when an operator rejects its pair, even if the books are unchanged or the outcomes inverted', () => {
+  test('closes an opportunity when an operator rejects its pair, even if the books are unchanged', () => {
     const { publisher, catalog } = engine
     const results = new MatchResults({
       ...{ matches, publisher, table: storage.matches, nowMs: () => clock.nowMs() },
@@ -450,7 +450,7 @@ describe('opportunities', () => {
     assert.ok(counts.open > countMin && counts.none > countMin, JSON.stringify(counts))
   })
 
-  test('defers checks that exceed the limit of one tick and loses none', () => {
+  test('defers checks that exceed the limit of one tick, and loses none of them', () => {
     const pairCount = opportunityChecksMax + 50
     const markets = Array.from({ length: pairCount }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
@@ -515,7 +515,7 @@ describe('opportunities', () => {
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 
-  test('stores an opportunity that lasted at least half a second, and no shorter one', () => {
+  test('stores an opportunity that lasted at least half a second, and no shorter opportunity', () => {
     const { b } = pair(0.45)
     clock.advance(300)
     put(b, [level(0.5, 50)], [])
@@ -647,7 +647,7 @@ describe('opportunities', () => {
     }).closeLastRun()
   }
 
-  test('publishes and stores the end of each opportunity that a killed run left open once', () => {
+  test('publishes and stores the end of each opportunity that a killed run left open', () => {
     const { b } = pair(0.45)
     clock.advance(12_000)
     b.change({ side: 'bid', ...level(0.46, 50) })
@@ -712,7 +712,7 @@ describe('opportunities', () => {
     })
   })
 
-  test('opens no opportunity below a venue’s minimum order, and closes one when the minimum grows above it', () => {
+  test('opens no opportunity below a venue’s minimum order, and closes one when the minimum rises above it', () => {
     const { a } = pair(0.45)
     assert.deepEqual(events(), ['opened'])
     a.summary = { ...a.summary, orderSizeMin: sizeMicros(51_000_000) }
@@ -723,7 +723,7 @@ describe('opportunities', () => {
     assert.deepEqual(list(), [])
   })
 
-  test('notes when a venue may pay an outcome at a price other than 0 or 1', () => {
+  test('adds a note when a venue may pay an outcome at a price other than 0 or 1', () => {
     const { a, b } = pair(0.45)
     assert.equal(list()[0]?.payoutNote, null)
     a.summary = { ...a.summary, otherPayout: 'half' }

@@ -45,7 +45,7 @@ const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {
 
 const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
 
-test('finds a market by slug and by id when one platform’s name is a prefix of the other’s', () => {
+test('finds a market by slug and id when one platform’s name is a prefix of the other platform’s name', () => {
   const names = venueTable({ a: 'venue', b: 'venue_b' })
   const { catalog } = openCatalog(
     [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
@@ -67,7 +67,7 @@ test('restores the catalogue from storage with the same market numbers', () => {
   assert.equal(again.find('venue_a_y')?.details().description, 'Rules of y.')
 })
 
-test('updates a market and publishes its new status when it is crawled again, and does not return it as new', () => {
+test('updates a market and publishes its new status when it is crawled again, without reporting it as new', () => {
   const { catalog, updates } = openCatalog([listing('x')])
   assert.deepEqual(catalog.take({ markets: [listing('x', { status: 'closed' })], events: [] }), [])
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'closed')
@@ -335,7 +335,7 @@ test('deletes every lookup key and all stored data of an expired market', () => 
   assert.deepEqual(updates, [])
 })
 
-test('finds a changed market by its new slug and outcomes, and a removed market by none of its keys', () => {
+test('finds a changed market by its new slug and outcomes, and a removed market by no key', () => {
   const outcomes = [
     { label: 'Yes', id: outcomeId('new-yes') },
     { label: 'No', id: outcomeId('new-no') },
@@ -370,7 +370,7 @@ test('removes an event with its last market from memory and storage, and restore
   assert.equal(catalog.event('a', event)?.title, 'All about both')
 })
 
-test('removes the previous event when its last market moves to another event', () => {
+test('removes an event when its last market moves to another event', () => {
   const { catalog, storage } = openCatalog()
   catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
   const moved = listing('x', { event: eventListing('y').nativeId })
@@ -466,7 +466,7 @@ test('stores new details when the summary is unchanged, and writes nothing when 
   assert.equal(putCount, 2, 'an unchanged listing is not stored again after a restart')
 })
 
-test('ignores and reports a listing that is older than the current one', () => {
+test('ignores and reports a listing that is older than the current listing', () => {
   const { catalog } = openCatalog([])
   const take = (set: object) => {
     const older: string[] = []
@@ -660,7 +660,7 @@ test('resolves a slug used on both venues to the event with more volume', () => 
   assert.equal(catalog.eventBySlug('event-x')?.platform, 'venue_b')
 })
 
-test('returns each remaining market of a pinned list once, and has_more only if another row follows', () => {
+test('returns each remaining market of a pinned list once, and sets has_more only if another row follows', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('forgotten pages', seed)
     const rows = Array.from({ length: 40 }, (_, index) =>

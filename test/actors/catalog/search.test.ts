@@ -15,7 +15,7 @@ import {
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
-test('finds a market by its current words only, and not after its removal', async () => {
+test('finds a market by its current words, and not after its removal', async () => {
   const { search, found } = bench(openSearch(Number.POSITIVE_INFINITY))
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)

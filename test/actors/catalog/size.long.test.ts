@@ -54,7 +54,7 @@ const LISTS: readonly (readonly [string, Partial<MarketFilter>])[] = [
   ['all', {}],
   ['open', { status: 'open' }],
   ['venue a', { venue: 'a' }],
-  ['tag of half', { tags: ['sports', 'NFL', 'crypto'] }],
+  ['tag of half of the markets', { tags: ['sports', 'NFL', 'crypto'] }],
   ['category', { category: 'C7' }],
   ['event', { eventSlug: 'EVENT-8' }],
   ['min volume', { volume24hMin: usdMicros(1_000_000) }],
@@ -74,7 +74,7 @@ const EVENT_LISTS: readonly (readonly [string, Partial<EventFilter>])[] = [
   ['all', {}],
   ['open', { status: 'open' }],
   ['one word', { search: 'election' }],
-  ['prefix of many', { search: 'wi' }],
+  ['prefix that many markets have', { search: 'wi' }],
   ['every word', { search: WORDS }],
   ['rare', { search: 'x17' }],
 ]

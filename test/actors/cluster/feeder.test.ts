@@ -140,7 +140,7 @@ test('writes an update to the shard of its market and kind, and a market’s row
   assert.deepEqual(complete.book?.bids, market.book().bids)
 })
 
-test('writes a market’s text before its row, and splits it between characters', () => {
+test('writes a market’s text before its row, and splits a long text between two characters', () => {
   const { feeder, published, market } = rig()
   const long = 'rules 😀'.repeat(30_000)
   const texts = [long, long, 'shorter', '']
@@ -198,7 +198,7 @@ test('writes new teams once in items that fit a batch, and all teams to each che
   assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
 })
 
-test('writes once a second for which markets past trades were read, except for block trades', () => {
+test('reports markets whose past trades were read once a second, except for block trades', () => {
   const { feeder, publisher, published, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },

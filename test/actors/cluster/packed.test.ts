@@ -25,7 +25,7 @@ async function taken(items: readonly RawItem[], onItem = () => {}): Promise<read
 
 const textOf = (market: number, text: string): LogItem => ({ kind: 'text', market, from: 0, text })
 
-test('reads items and blocks in order and rejects on a damaged block', async () => {
+test('reads items and blocks in order and rejects when a block is damaged', async () => {
   const items = Array.from({ length: 1_000 }, (_, number) => textOf(number, `rules ${number}`))
   const last: LogItem = { kind: 'unmatched', market: 7 }
   const blocks = [...inBlocks(items)]

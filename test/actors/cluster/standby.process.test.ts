@@ -1,4 +1,4 @@
-// Compares the tables of a standby with the leader's tables after faults of the log between them.
+// The log between leader and standby has faults. The standby's tables are compared with the leader's.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -53,7 +53,7 @@ function barsOf(storage: Storage) {
 }
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`stores the leader’s trades and bars despite a faulty log, and a loss for missing data (seed ${seed})`, async (t) => {
+  test(`stores the leader’s trades and bars despite a faulty log, and records missing data as a loss (seed ${seed})`, async (t) => {
     const world = await openRecordedWorld(`standby ${seed}`)
     const { server, settle, play, until, clock, engine, markets } = world
     t.after(() => settle(engine.stop()))
@@ -148,7 +148,7 @@ test('stores a loss when the leader publishes a trade that the standby stored in
   const update = published()
   assert.ok(update !== undefined)
   assert.equal(update.trade.nativeId, 'known')
-  // The standby stored this trade in the run in which it was leader.
+  // The standby stored this trade in its own run as leader.
   const forwarded = { run: own.number + 1_000, offset: 7, seq: 7, receivedAtMs: clock.nowMs() }
   storage.trades.put({ number: first.number, venue }, { ...update.trade, ...forwarded })
   assert.deepEqual(storage.losses.range({ run: own.number, offset: 0 }), [])

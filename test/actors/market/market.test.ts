@@ -136,7 +136,7 @@ test('stores and publishes a block trade with its flag, without changing price o
   assert.equal(storage.trades.get(actor.ref.number, 'x3')?.isBlock, true)
 })
 
-test('converts a buy of No at 0.30 × 100 to a sell of the first outcome at 0.70, worth 30 dollars', () => {
+test('converts a buy of 100 No at 0.30 to a sell of Yes at 0.70, worth 30 dollars', () => {
   const { actor } = openMarket()
   actor.receive(
     trade('m', 't1', {
@@ -159,7 +159,7 @@ test('converts a buy of No at 0.30 × 100 to a sell of the first outcome at 0.70
   assert.equal(row?.outcomeIndex, 1)
 })
 
-test('records the only non-taker wallet of a transaction as the maker, and none when there are several', () => {
+test('records the only non-taker wallet of a transaction as the maker, and none if there are several', () => {
   const { actor, storage } = openMarket()
   const participant = (wallet: string) =>
     actor.receive({
@@ -197,7 +197,7 @@ test('waits two minutes for a transaction’s wallets, and evicts two waiting tr
   assert.deepEqual(makers, ['0xmaker', null, null, '0xmaker'])
 })
 
-test('adds later wallets to a transaction’s partial fills, also after a restart, and ignores later partial fills', () => {
+test('adds wallets that arrive later to a transaction’s partial fills, also after a restart', () => {
   const storage = openMemoryStorage()
   const part = (tx: string, n: number, contracts: number) =>
     trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
@@ -268,7 +268,7 @@ test('stores a transaction once when it arrives as single fills and as one avera
       ['0xcut', 7, 510_000],
       ['0xrow', 10, 507_000],
     ],
-    'the missing fills are added at their own price; an equal second row is another trade',
+    'the missing fills are added at their own price; a second equal row is a second trade',
   )
 })
 
@@ -319,7 +319,7 @@ test('shows the last book as stale after a restart until the first snapshot arri
   assert.equal(again.price().price, 410_000)
 })
 
-test('retains the best levels and the price when the actor restarts after a failed message, and publishes the price again', () => {
+test('retains the best levels and the price when a failed message restarts the actor', () => {
   const { actor, updates, resyncs } = openMarket()
   const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
   actor.receive(book)
@@ -445,7 +445,7 @@ test('changes the status from open to closed to resolved, and never from resolve
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
 })
 
-test('publishes a changed question, close time, outcomes or fees once, and no other changes of a listing', () => {
+test('publishes a changed question, close time, outcomes or fees once, and ignores other changes', () => {
   const { actor, updates } = openMarket()
   const read = (set: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
@@ -477,7 +477,7 @@ test('publishes a changed question, close time, outcomes or fees once, and no ot
       ['Another?', NOON + 1, 'Ja', FEES_UNKNOWN],
       ['Another?', NOON + 1, 'Ja', SOME_FEES],
     ],
-    'each event has the facts of its time',
+    'each event has the values of its time',
   )
   read({ question: 'Over?', status: 'closed' })
   assert.deepEqual(
@@ -700,7 +700,7 @@ test('limits volumes to the largest safe integer', () => {
   assert.deepEqual([actor.volume24h, actor.volumeTotal], [most, most])
 })
 
-test('returns for a past second the latest price before it, from memory and from disk', () => {
+test('returns the latest price before a past second, from memory and from disk', () => {
   const { actor, open } = openMarket()
   const see = (price: number, afterMs: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -728,7 +728,7 @@ test('returns for a past second the latest price before it, from memory and from
   }
 })
 
-test('uses a settlement price from its arrival on when it follows the resolution, also after a restart', () => {
+test('applies a settlement price that follows the resolution from its arrival on, also after a restart', () => {
   const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive({
@@ -780,7 +780,7 @@ function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemorySto
   return { ...opened, state, read, reported }
 }
 
-test('resolves with the determined result when the settlement message contains none', () => {
+test('resolves with the determined result when the settlement message contains no result', () => {
   for (const isClosed of [false, true]) {
     const { actor, state, reported } = lifeOf()
     if (isClosed) state({ status: 'closed' })
@@ -798,7 +798,7 @@ test('resolves with the determined result when the settlement message contains n
   }
 })
 
-test('publishes the recorded result when the settlement message omits fields of the determination', () => {
+test('publishes the right result when the settlement message omits fields that the determination contained', () => {
   const frame = (msg: object) => {
     const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
     assert.ok(message.kind === 'lifecycle')
@@ -902,7 +902,7 @@ test('publishes a change of the resolution status, except from unknown to none',
   ])
 })
 
-test('marks the book stale on a delayed change until a timely snapshot, and still accepts trades', () => {
+test('marks the book stale on a delayed change until a timely snapshot arrives, and still accepts trades', () => {
   const { actor, updates, ignored, resyncs } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   const before = actor.version
@@ -977,7 +977,7 @@ test('marks a book stale after two REST reads contradict it with no stream messa
   assert.equal(
     actor.book().isStale,
     false,
-    'the stream changed, or the second REST book came too early',
+    'the stream sent a change, or the second REST read came too early',
   )
   read(11_000, 0.41)
   assert.equal(actor.book().isStale, true)
@@ -998,7 +998,7 @@ test('compares a REST snapshot that has the same time as the stream’s last mes
   assert.equal(actor.book().isStale, true)
 })
 
-test('ignores lateness of a book that waits for a snapshot, and reports venue_gap when the venue also disconnects', () => {
+test('ignores lateness while a book waits for a snapshot, and reports venue_gap when the venue disconnects', () => {
   const { actor, updates, resyncs } = openMarket()
   actor.onLate()
   assert.deepEqual([updates.length, resyncs], [0, []])
@@ -1050,7 +1050,7 @@ test('takes the price of an uncovered market from the listing, or from a trade t
   assert.deepEqual(priced(), [310_000, 'venue'], 'the listing is newer again')
 })
 
-test('discards an uncovered book and publishes it as stale when its subscription ends', () => {
+test('discards a book and publishes it as stale when its market is uncovered', () => {
   const { actor, covered, updates, ignored } = openUncovered(LISTED)
   covered.is = true
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
@@ -1080,7 +1080,7 @@ test('discards an uncovered book and publishes it as stale when its subscription
   assert.deepEqual([actor.book().isStale, actor.price().price], [false, 610_000])
 })
 
-test('publishes that a stale book is no longer covered', () => {
+test('publishes a stale book as no longer covered', () => {
   const { actor, covered, updates } = openUncovered(LISTED)
   covered.is = true
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))

@@ -178,7 +178,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('sends nothing to the matching thread for a market that only traded', async () => {
+  test('sends nothing to the matching thread when a market only traded', async () => {
     const bench = await started()
     const before = bench.tasks.length
     for (const market of bench.all.values()) bench.matcher.onListed(market)
@@ -334,7 +334,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('returns the effect of an override command, or that the override is queued', async () => {
+  test('returns the effect of an override command, or reports that the override is queued', async () => {
     const bench = await started()
     const logLine = async (term: string) =>
       JSON.stringify(
@@ -499,7 +499,7 @@ test('returns “lost” for a gap in the task numbers, and starts an empty inde
   assert.notEqual(find(1), 'lost')
 })
 
-test('selects the next best match when a pair is rejected, and a confirmed match at any score', () => {
+test('selects the next best match when a pair is rejected, and a confirmed match whatever its score', () => {
   const finder = new PairFinder(wordScorer)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>
@@ -523,7 +523,7 @@ test('selects the next best match when a pair is rejected, and a confirmed match
   assert.deepEqual(after(8, 4, null), [[3, 67]])
 })
 
-test('returns the same results in its own thread as inline', async () => {
+test('returns the same results from its own thread as inline', async () => {
   const thread = openMatchThread()
   try {
     const position = openPairFinder()

@@ -111,7 +111,7 @@ test('pairs only certain equivalents, and publishes only high-confidence pairs',
   assert.deepEqual([matches.count, matches.total, matches.highCount], [0, 0, 0])
 })
 
-test('keeps a rescored pair as one pair and updates its match according to the new score', () => {
+test('keeps a pair when its score changes, and updates its match', () => {
   const { a, b } = markets(1)
   const [one, other] = [a[0], b[0]]
   assert.ok(one !== undefined && other !== undefined)

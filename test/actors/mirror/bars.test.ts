@@ -54,7 +54,7 @@ class Traded {
   }
 }
 
-/** An engine and a gateway. The gateway receives the engine's seeded trades late. */
+/** The gateway receives the engine's seeded trades late. */
 class Rig {
   readonly clock = new ManualClock(NOON)
   readonly engine = Array.from({ length: MARKETS }, () => new Traded())
@@ -171,7 +171,7 @@ test('returns the engine’s bars for current candles, including trades before a
     for (let left = 10; left > 0; left -= 1) rig.trade()
     rig.clock.advance(HOUR_MS)
   }
-  // The gateway has then received all trades but the newest.
+  // The newest trade is not delivered yet.
   rig.hear(590)
   rig.onRequest = () => {
     for (let left = 20; left > 0; left -= 1) rig.trade()

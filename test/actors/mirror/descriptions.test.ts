@@ -30,7 +30,7 @@ async function packedTexts(): Promise<readonly PackedTexts[]> {
   return all
 }
 
-test('keeps a checkpoint’s descriptions compressed until one is requested, and prefers later texts', async () => {
+test('keeps a checkpoint’s descriptions compressed until the first request, and prefers later texts', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1

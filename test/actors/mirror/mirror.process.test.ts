@@ -1,4 +1,4 @@
-// Compares a mirror with its engine after faults of the log between them.
+// The log between engine and mirror has faults. The mirror's views are compared with the engine's.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -83,7 +83,7 @@ function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
     const mirrored = mirror.catalog.find(market.ref.id)
     assert.ok(mirrored !== null, market.ref.id)
     assert.deepEqual(mirrored.ref, market.ref)
-    // An unchanged book has different times, because the engine publishes no message without a change.
+    // The times of an unchanged book differ, because the engine publishes only changes.
     const [{ receivedAtMs, venueTimeMs: _, ...book }, own] = [mirrored.book(), market.book()]
     assert.deepEqual(book, withoutTimes(own), market.ref.id)
     assert.ok((receivedAtMs ?? 0) <= (own.receivedAtMs ?? 0))
@@ -128,7 +128,7 @@ test('publishes the updates of all shards once, in the engine’s order', async 
   const expected = world.engine.published.slice(before)
   const name = (update: Update) =>
     'offset' in update ? `${update.kind} ${update.offset} ${update.seq}` : update.kind
-  // The order is compared within a channel only.
+  // Only the order within a channel is guaranteed.
   for (const kind of ['book', 'trade', 'price', 'bookReplaced'] as const) {
     const of = (updates: readonly Update[]) => updates.filter((one) => one.kind === kind).map(name)
     assert.deepEqual(of(following.published), of(expected), kind)
@@ -147,7 +147,7 @@ test('publishes the updates of all shards once, in the engine’s order', async 
   }
 })
 
-test('sends a loss announced before the mirror’s start once to streams that resume from before the loss', async (t) => {
+test('replays an earlier announced loss once to streams that resume from before the loss', async (t) => {
   world.server.faults = NO_FAULTS
   const { publisher, view } = world.engine.engine
   const lose = (fromMs: number) => {

@@ -112,7 +112,7 @@ test('requests no trades from the engine when the gateway has them without a gap
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(5, 0)) hold(5, offset)
   assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
-  // Only the newest trade is in memory in some cases.
+  // A read may request trades only if the newest trade alone is in memory.
   assert.ok(state.requestCount <= 1)
 })
 

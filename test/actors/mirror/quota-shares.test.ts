@@ -215,7 +215,7 @@ test('admits no more than the quota when all gateways use their shares at once',
   assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
 })
 
-test('states 0 remaining requests when it refuses a request', async () => {
+test('reports 0 remaining requests when it refuses a request', async () => {
   const rig = new Rig(() => 2)
   rig.cut.add(0)
   const quotas = rig.gateways[0]?.of('account')
@@ -247,7 +247,7 @@ test('admits a client that uses a quarter of its quota while no gateway reaches 
   }
 })
 
-test('admits a client with few requests at an isolated gateway while other clients use up the rest of the quota', async () => {
+test('admits a slow client at an isolated gateway while other clients use up the quota', async () => {
   const rig = new Rig(() => 2)
   let requested = 0
   let passed = 0

@@ -132,7 +132,7 @@ test('ends only the streams beyond the limit when several gateways admit streams
   }
 })
 
-test('frees the slots of a stopped gateway at once and those of a crashed gateway after seconds', async () => {
+test('frees the slots of a stopped gateway at once, and those of a crashed gateway after seconds', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g1', 'g2']) rig.open(name, account)
   await rig.pass(10)

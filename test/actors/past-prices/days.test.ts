@@ -14,7 +14,7 @@ import { DAY_MS, priceMicros, timeMs } from '../../../engine/units.ts'
 
 const DAY = 20_777
 
-test('returns the last price for each second of a day, starting with the carried price and excluding future prices', () => {
+test('returns the last price for each second of a day, starting with the price of the previous day', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seededRandom(`day ${seed}`)
     const spanMs = 1 + random.below(seed % 2 === 0 ? 20_000 : DAY_MS)

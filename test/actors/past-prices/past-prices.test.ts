@@ -250,7 +250,7 @@ test('requests the previous days with one more call when a day has no earlier pr
   )
 })
 
-test('caches that the venue has no earlier price', async () => {
+test('caches the venue’s answer that it has no earlier price', async () => {
   const { history, requested } = remembering([])
   const { at, first } = openPast(history)
   assert.equal(await at(NOON - 1_000), null)
@@ -262,7 +262,7 @@ test('caches that the venue has no earlier price', async () => {
   assert.deepEqual(
     at(NOON - 1_000),
     first.past[0],
-    'an old tick is returned if there is no newer one',
+    'an old tick is returned if no newer tick exists',
   )
 })
 
@@ -308,7 +308,7 @@ test('shares a pending request between equal requests', async () => {
   assert.equal(requested.length, 1)
 })
 
-test('runs four requests, queues sixty-four and rejects further ones', async () => {
+test('runs four requests, queues sixty-four and rejects further requests', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
@@ -343,7 +343,7 @@ test('reports a failing venue as unavailable, caches nothing and requests the pr
   await assert.rejects(async () => closed.at(NOON), isUnavailable)
 })
 
-test('cancels a slow venue request on time, and pending requests on stop', async () => {
+test('cancels a slow venue request at its deadline, and pending requests on stop', async () => {
   const { history, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, clock, past, market, tables } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(60_000, resolve))
@@ -489,7 +489,7 @@ test('requests an empty day again with growing delays and does not cache it perm
   }
 })
 
-test('merges the prices of a day and removes none after an older or empty answer', async () => {
+test('merges the prices of a day, and removes none after an older or empty answer', async () => {
   const points = [point(NOON - 7_200_000, 0.1), point(NOON - 3_600_000, 0.2)]
   const { history } = remembering(points)
   const { at, clock } = openPast(history)
@@ -654,7 +654,7 @@ test('requests a range in windows, newest first, at most once a minute for any n
   await past.range(first, minutes)
   assert.ok(
     requested.slice(6).every(({ fromMs, toMs }) => toMs - fromMs < DAY_MS),
-    'by the minute',
+    'windows shorter than a day',
   )
   const unborn = { ...stretch, toMs: timeMs(NOON - 50 * DAY_MS) }
   assert.deepEqual(await past.range(first, unborn), [])

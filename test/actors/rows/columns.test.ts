@@ -46,7 +46,7 @@ test('retains the values of rows when rows are added, removed and compacted', ()
   assert.throws(() => columns.add(last))
 })
 
-test('gives texts that differ only in case the same number, and equal sets the same number', () => {
+test('assigns the same number to texts that differ only in case, and to equal sets', () => {
   const terms = new Terms()
   const sports = terms.take('Sports')
   assert.equal(terms.take('SPORTS'), sports)

@@ -114,7 +114,7 @@ describe('games of the simulated world', () => {
     { seed: 2, startMs: Date.UTC(2026, 6, 4, 3) },
     ...(isLong ? [{ seed: 3, startMs: Date.UTC(2027, 2, 14, 8) }] : []),
   ]) {
-    test(`groups each game of all eight sports under one key for both venues, and each key has one game (seed ${seed})`, (t) => {
+    test(`groups each game of all eight sports under a unique key that both venues share (seed ${seed})`, (t) => {
       const clock = new ManualClock(timeMs(startMs))
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
@@ -344,7 +344,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('leaves no data of events that are added and removed while their day is being grouped', async () => {
+  test('leaves no data of events that are added and removed while their day is grouped', async () => {
     const bench = new Bench(new TickingClock())
     const random = seededRandom('stirred days')
     const keyOf = (game: number) => `cbb-a${game}-b${game}-2025-09-04`

@@ -335,7 +335,7 @@ test('resolves waiting callers when the book is live or their time is over, and 
   assert.equal(ended.length, 4 + coverageWaitingOfOwnerMax)
 })
 
-test('waits for a book only in the first two seconds after a demand covered it', async () => {
+test('waits for a book only in the first two seconds after a demand for it', async () => {
   const { coverage, clock, numberOf, seconds } = openCoverage('top:1', [
     ['x', 5],
     ['y', 3],
@@ -349,7 +349,7 @@ test('waits for a book only in the first two seconds after a demand covered it',
   await coverage.live(numberOf('y'), 2_000, 'me')
 })
 
-test('returns since when a book is received; the same time for all markets while the policy is `all`', async () => {
+test('returns the time since which a book is received, equal for all markets under the policy `all`', async () => {
   const { coverage, clock, numberOf } = openCoverage('all', [
     ['x', 5],
     ['y', 9],

@@ -65,7 +65,7 @@ test('reports a change of the wall clock', () => {
   )
 })
 
-test('stops reading while too much is queued, and reports for how long', () => {
+test('stops reading while too much is queued, and reports how long the pause lasted', () => {
   const { clock, system, seen, read } = openWatch()
   system.isFull = true
   clock.advance(3 * delayCheckMs)
@@ -195,7 +195,7 @@ test('uses the smallest delay of the last ten minutes as the normal delay', () =
   assert.equal(delay.excessMs, 0)
 })
 
-test('does not learn a long delay as the normal one, neither after reconnects nor over time', () => {
+test('does not learn a long delay as the normal delay, neither after reconnects nor over time', () => {
   const { delay, check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }

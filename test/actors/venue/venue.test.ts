@@ -208,7 +208,7 @@ test('follows all markets of the catalogue except resolved ones', async () => {
   assert.deepEqual(requestsMade.watched, ['x'])
 })
 
-test('marks only the books affected by a gap as stale and requests them again', async () => {
+test('marks only the books affected by a gap as stale and requests their snapshots', async () => {
   const { requestsMade, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
@@ -231,7 +231,7 @@ test('requests a stale book repeatedly until it is live', async () => {
   assert.deepEqual(requestsMade.resynced, [])
 })
 
-test('requests the trades missed since a disconnect twice', async () => {
+test('requests the trades missed since a disconnect at once and again a little later', async () => {
   const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -334,7 +334,7 @@ test('retries failing REST requests until the trades arrive', async () => {
   )
 })
 
-test('reports in the status until when trades are complete, during and after an outage', async () => {
+test('reports the time up to which trades are complete, during and after an outage', async () => {
   const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const published = () =>
@@ -654,11 +654,7 @@ test('stores the end of a live interval every ten seconds', async () => {
   assert.equal(actor.liveSinceMs, fromMs)
   const written = storage.coverage.at('a', timeMs(startMs + 20_000))
   assert.deepEqual(written, { fromMs, toMs: fromMs + 30_000 })
-  assert.equal(
-    storage.coverage.at('a', startMs),
-    null,
-    'there is no interval before the feed was up',
-  )
+  assert.equal(storage.coverage.at('a', startMs), null, 'no interval exists before the feed was up')
   assert.equal(storage.coverage.at('b', fromMs), null)
   clock.advance(3_000)
   await actor.stop()
@@ -755,7 +751,7 @@ async function openLateBooks(count: number) {
   }
 }
 
-test('marks books with delayed changes as stale without ticks, and requests them gradually', async () => {
+test('marks delayed books as stale without ticks, and requests them gradually', async () => {
   const world = await openLateBooks(50)
   const { requestsMade, clock, names, stale, sendToAll, ticks: held } = world
   held.isHeld = true

@@ -1,4 +1,4 @@
-// A wallet is complete when its syncs contain all events that it shows.
+// A wallet is complete when its syncs contain all events that the wallet shows.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ import {
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
 
-/** Adds a split and a sale to the venue's history. Returns the sale, which the stream also reports. */
+/** Adds a split and a sale to the venue's history. Only the sale is also on the stream, and is returned. */
 function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   const nowMs = world.clock.nowMs()
   const none = { token: null, price: priceMicros(0), role: null } as const
@@ -186,7 +186,8 @@ test('ignores a size difference that a second comparison does not confirm', asyn
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
   await settled()
-  // The first case is a sale between sync and comparison. The second case is a wrong size that the venue returns once.
+  // In the first case a sale occurs between sync and comparison. In the second case the venue returns a wrong size
+  // once.
   const sold = () => {
     const sale = fillAt(world.clock.nowMs(), { kind: 'sell', size: sizeMicros(5_000_000) })
     world.venue.events.get(wallet)?.push(sale)
@@ -234,7 +235,7 @@ test('compares no positions with the venue while a request waits for a sync', as
   await world.wallets.stop()
 })
 
-test('ranks a wallet by figures that include its last minute, and states whether they are complete', async () => {
+test('ranks a wallet by figures that include its last minute, and reports whether they are complete', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]

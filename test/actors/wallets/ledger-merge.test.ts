@@ -40,7 +40,7 @@ function counted(events: readonly WalletEvent[]): Map<string, number> {
   return counts
 }
 
-/** Contains each event as often as the list with more copies of it. */
+/** An event occurs as often as in the list that has more copies of it. */
 function union(one: readonly WalletEvent[], other: readonly WalletEvent[]): Map<string, number> {
   const counts = counted(one)
   for (const [name, count] of counted(other)) {
@@ -56,7 +56,7 @@ const part = (random: Random, events: readonly WalletEvent[]): WalletEvent[] => 
   return events.filter((_, at) => (at >= from && at < to) !== isHole && random.next() <= share)
 }
 
-test('merges a ledger and the venue’s history into their union when either of them lacks events', async () => {
+test('merges a ledger and the venue’s history into their union when either lacks events', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom('merge', String(seed))
     const all = history(random, seed % 5 === 0 ? 4_000 : 1 + random.below(900))

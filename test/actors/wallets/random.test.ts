@@ -64,7 +64,7 @@ function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
   return order === 'asc' ? all : all.reverse()
 }
 
-/** Repeats the request until the view's completeness is as expected. */
+/** Repeats the request until the view is as complete as expected. */
 async function opened(
   world: WalletWorld,
   wallet: ReturnType<WalletWorld['wallet']>,

@@ -94,7 +94,7 @@ for (const { name, listed: published } of ANSWERS) {
       world.list(listing('m'))
       const all = past(world, 30)
       const wallet = world.wallet(1, all)
-      // The venue also returns no positions.
+      // The venue returns no positions either.
       world.venue.held = []
       const before = await userView(assertComplete(await world.open(wallet)))
       const context = `${condition.name}, ${name}`
@@ -186,7 +186,7 @@ test('keeps the readable part of a damaged ledger when the venue lost the events
   await world.wallets.stop()
 })
 
-test('keeps a name, a payout and outcomes when the venue no longer returns them', async () => {
+test('keeps a wallet’s name, payouts and outcomes when the venue no longer returns them', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(world.clock.nowMs() - HOUR_MS)])

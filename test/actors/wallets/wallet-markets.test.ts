@@ -147,7 +147,7 @@ test('divides a conversion over all markets of its group, including settled mark
   assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
 })
 
-test('requests an unsettled market that the catalogue lacks again after a minute', async () => {
+test('repeats the request for an unsettled market that the catalogue lacks after a minute', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const moved = nativeMarketId('moved')

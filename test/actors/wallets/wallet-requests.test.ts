@@ -71,7 +71,7 @@ test('returns known data as incomplete when the venue fails, and UNAVAILABLE wit
   await world.wallets.stop()
 })
 
-test('runs few first syncs at once, queues some and refuses more', async () => {
+test('runs a few first syncs at once, queues some and refuses more', async () => {
   const world = new WalletWorld()
   const all = Array.from({ length: 76 }, (_, index) => world.wallet(index + 1, fills(world, 1)))
   const { closed, open } = gate()
@@ -186,7 +186,6 @@ test('syncs known wallets at once while one requester queues many unknown wallet
   assert.equal(world.venue.readFrom.length, 2)
   const view = assertComplete(await world.wallets.open(existing, signal, ['other', '10.0.0.2']))
   assert.equal(view.isComplete, true)
-  // A third requester's unknown wallet is synced at once as well.
   const fresh = world.wallet(100, fills(world, 1))
   assert.equal(tradesOf(await world.wallets.open(fresh, signal, ['other', '10.0.0.2'])), 1)
   open()

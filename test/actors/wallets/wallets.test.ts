@@ -66,7 +66,7 @@ test('finds a wallet by its owner’s address with one request', async () => {
   await world.wallets.stop()
 })
 
-test('refuses an address that the venue does not know and requests it again after a minute', async () => {
+test('refuses an address that the venue does not know, and requests it again after a minute', async () => {
   const world = new WalletWorld()
   const unseen = addressOf(7)
   assert.deepEqual([await world.open(unseen), await world.open(unseen)], [null, null])
@@ -103,7 +103,7 @@ test('shows received events after an interrupted sync, except those that may sti
   await world.open(wallet)
   const live = fillAt(world.clock.nowMs(), { name: 'live' })
   world.stream(wallet, live)
-  // The last event received is young, and the next sync does not return it.
+  // The next sync does not return the last event received.
   world.clock.advance(200 * SECOND_MS)
   const nowMs = world.clock.nowMs()
   const older = Array.from({ length: 199 }, (_, index) => fillAt(nowMs - 180_000 + index * 50))
@@ -177,7 +177,7 @@ test('counts a fill that the stream repeats once, unless the history contains it
       ...close.map((set) => ({ ...fill, ...set })),
     ]
     world.venue.events.get(wallet)?.push(...published)
-    // No client requests the wallet. A background sync settles the two fills.
+    // No client requests the wallet, so a background sync must settle the two fills.
     for (let minute = 1; minute <= 5; minute += 1) {
       world.clock.advance(MINUTE_MS)
       await settled()

@@ -32,7 +32,7 @@ function open() {
   return { clock, engine, demand, books, put, pass, held }
 }
 
-test('holds a webhook’s named markets for events from books until the webhook changes or is removed', () => {
+test('holds a webhook’s named markets until the webhook changes or is removed', () => {
   const { engine, demand, books, put, held } = open()
   engine.add('one')
   engine.add('two', { venue: 'b' })

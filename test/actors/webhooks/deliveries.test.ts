@@ -135,7 +135,7 @@ test('sends the same bytes and id with each attempt, but a new time and signatur
   }
 })
 
-test('treats only 2xx as success, and waits at least as long as Retry-After states', async () => {
+test('treats only 2xx as success, and waits at least the time of Retry-After', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
     { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
@@ -259,7 +259,7 @@ test('runs one attempt at a time for a failing webhook, alternating new events a
   assert.ok(world.caller.posts.length > retried + 30)
 })
 
-test('runs at most 16 attempts of a webhook at once, and at most four while half of all slots are in use', async () => {
+test('runs at most 16 attempts of a webhook at once, and at most four while half of all slots are busy', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   for (let count = 0; count < 40; count += 1) world.trade()
@@ -432,7 +432,7 @@ test('aborts running attempts on stop, keeps their deliveries pending and leaves
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('deletes finished deliveries that are older than a week or not among the newest thousand', async () => {
+test('deletes finished deliveries that are older than a week or beyond the newest thousand', async () => {
   const { world, view } = await oneWebhook()
   for (let count = 0; count < finishedRetainedMax + 150; count += 1) {
     world.trade()
@@ -484,7 +484,7 @@ class FullOutbox extends CrashingOutbox {
   }
 }
 
-test('counts no refused events, and rejects tests and retries when the outbox is full', async () => {
+test('does not count refused events, and rejects tests and retries when the outbox is full', async () => {
   const outbox = new FullOutbox()
   const { world, view } = await oneWebhook(() => answered(500), { outbox })
   world.trade()

@@ -42,7 +42,7 @@ test('rotates over accounts, then over an account’s hosts, then over its webho
   assert.deepEqual(all(rotation), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
-test('skips a host at its attempt limit and gives its next attempts to each account in turn', () => {
+test('skips a host at its attempt limit, and gives its next attempts to each account in turn', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const host = queueOf('a1x').host

@@ -137,7 +137,7 @@ test('counts trades and whales older than 15 minutes instead of delivering them'
   )
 })
 
-test('compares a price with the last price sent to the webhook, and only stores the first price', async () => {
+test('compares a price with the last price sent to the webhook, and sends nothing for the first price', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -297,7 +297,7 @@ test('delivers whales from 5,000 dollars, or from the webhook’s own minimum', 
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('sends a whale once to each webhook when it reaches the webhook’s minimum, even below the stream’s', async () => {
+test('sends a whale to a webhook when it reaches the webhook’s minimum, even below the stream’s minimum', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({

@@ -131,7 +131,7 @@ test('signs with the newest eight earlier secrets for 24 hours after repeated ro
   assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
 })
 
-test('reverts a change that could not be stored, and rejects', async () => {
+test('reverts a change that could not be stored, and rejects the request', async () => {
   const { world, view } = await oneWebhook()
   const full = () => Promise.reject(new Error('disk full'))
   const { table } = world

@@ -71,7 +71,7 @@ test('stores a fill without a transaction at once as a separate whale', () => {
   assert.equal(world.clock.timerCount, 1, 'the start alone waits')
 })
 
-test('creates a row at 1,000 dollars and publishes the whale at 5,000, even if reached by late fills', () => {
+test('creates a row at 1,000 dollars and publishes the whale at 5,000, even if late fills reach it', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 999.999998 })
   world.clock.advance(1_000)

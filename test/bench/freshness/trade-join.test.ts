@@ -52,7 +52,7 @@ test('counts a trade that the venue shows between begin and end, whenever our tr
   assert.deepEqual([join.venueCount, join.matchedCount, join.unknown.length], [1, 1, 0])
 })
 
-test('ignores our trade from before begin when the venue never shows it', () => {
+test('ignores our trade from before the begin when the venue never shows it', () => {
   const join = new TradeJoin()
   join.begin(TRADE.timeMs + 1)
   join.take('ours', TRADE, 1)

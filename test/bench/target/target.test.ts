@@ -14,9 +14,9 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 const unsubscribed = (): void => undefined
 
 describe('planned requests', () => {
-  it('measures latency from the planned time, so that the latency includes a stall of the server', async () => {
+  it('measures latency from the planned time, which includes a stall of the server', async () => {
     const waiting: ServerResponse[] = []
-    // The server answers nothing until it receives the 20th request, which is planned 95 ms after the first.
+    // The server answers nothing before the 20th request, which is planned 95 ms after the first.
     const stalling = await serve((response) => {
       waiting.push(response)
       if (waiting.length === 20) for (const one of waiting) one.end('{}')

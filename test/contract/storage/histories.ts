@@ -318,7 +318,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(
       left(),
       [true, true, true, true, true],
-      'rows are retained although their day is old',
+      'the rows remain although their day is old',
     )
     await storage.committed()
     for (let count = 1; count <= 5; count += 1) {

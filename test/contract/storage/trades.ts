@@ -76,7 +76,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('changes only the maker of a trade when the maker becomes known', async () => {
+  test('changes only the maker of a stored trade when the maker becomes known', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))
     storage.trades.setMaker(1, 't1', '0xfirst')
@@ -183,7 +183,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(ids('asc', null, -1_000), ['before', 'a', 'b', 'c', 'later'])
   })
 
-  test('returns trades of a run with offsets above the requested one', async () => {
+  test('returns trades of a run with offsets above the requested offset', async () => {
     let storage = await open()
     for (let offset = 0; offset < 20; offset += 1) {
       const location = { run: offset < 15 ? 1 : 2, offset, seq: offset }

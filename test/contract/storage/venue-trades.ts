@@ -84,7 +84,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(rows, [{ market: 1, venueOrdinal: 0, trade: expected }])
   })
 
-  test('assigns each trade’s venue ordinal once, counting from 0, even to late trades', async () => {
+  test('assigns each trade a venue ordinal once, counting from 0, also to late trades', async () => {
     const random = seededRandom('venue ordinals')
     let storage = await open()
     const expected: { venue: 'a' | 'b'; nativeId: string; atMs: number; ordinal: number }[] = []
@@ -142,7 +142,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(7_000), ['second 7000 #0', 'late 7000 #1'])
     assert.deepEqual(at(9_999), ['second 9999 #0', 'late 9999 #1'])
     assert.deepEqual(at(5_001), ['second 5001 #0', 'late 5001 #1'])
-    // The first trade is far ahead. Two later trades share an earlier millisecond.
+    // The first trade is far in the future. The next two trades share an earlier millisecond.
     for (const [id, atMs] of [
       ['far', 30_000 + 3 * 4_096],
       ['back', 30_000],

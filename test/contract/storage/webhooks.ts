@@ -99,7 +99,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.get(webhookNumber(3), 1), null)
   })
 
-  test('returns due deliveries by attempt kind, due time and number, strictly after a position', async () => {
+  test('returns due deliveries after a position, by attempt kind, due time and number', async () => {
     let storage = await open()
     const dueAt = (id: string, offsetMs: number) =>
       storage.outbox.create(ONE, newDelivery(id, { dueAtMs: timeMs(NOON_MS + offsetMs) }))
@@ -386,7 +386,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** Random numbers are reduced to the range of existing rows. */
+/** The steps map each random number to an existing row. */
 const STEPS = fc.array(
   fc.record({
     kind: fc.constantFrom(

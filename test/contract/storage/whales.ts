@@ -53,7 +53,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.whales.rangeByOffset({ run: 2, offset: 6, limit: 9 }), [row])
   })
 
-  test('numbers all whales of a millisecond, and returns ranges of all markets or of one market', async () => {
+  test('numbers all whales of a millisecond, and returns ranges of one market or of all', async () => {
     let storage = await open()
     const put = (number: number, id: string, offsetMs: number) =>
       storage.whales.put(market(number), whale(id, { timeMs: timeMs(NOON_MS + offsetMs) })).ordinal
@@ -159,7 +159,7 @@ function pagesOf(
     const last = rows.at(-1)
     if (last === undefined) return seen.filter((id) => id.startsWith('w'))
     after = last.whale
-    // These rows precede the read position in the order of the read.
+    // These rows lie before the position from which the read continues.
     const far = 1_000 + storage.whales.count()
     const atMs = timeMs(NOON_MS + (order === 'desc' ? far : -far))
     storage.whales.put(market(1), whale(`${order} ${only} ${seen.length}`, { timeMs: atMs }))

@@ -123,7 +123,7 @@ test('keeps a regular file at the socket’s path, and runs without the socket',
   assert.ok(statSync(path).isFile())
 })
 
-test('answers an invalid request with the accepted form, and limits the length of a line', async () => {
+test('answers an invalid request with the accepted syntax, and limits the length of a line', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const wrong = ['', '{', '[]', '5', 'null', '{"command":5}', '{"command":"echo","request":[]}']

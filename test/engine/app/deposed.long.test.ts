@@ -88,7 +88,7 @@ test('writes nothing after the engine lost the lease during a pause, logs one li
   assert.ok(both > 0, 'both engines wrote')
   await cluster.close()
 
-  // The deposed engine must not store trades that it reads after the pause, because no stream would contain them.
+  // No stream would contain trades that the deposed engine stores after the pause.
   const storage = await openData(join(folder, isFirst ? 'one' : 'two'))
   const run = storage.runs.all().find(({ epoch }) => epoch === deposedEpoch)
   assert.ok(run !== undefined)

@@ -57,7 +57,7 @@ test('removes all expired markets at startup, and does not add them again', asyn
     assert.equal(
       storage.markets.count(),
       242,
-      'one batch was deleted before the first page, which added two',
+      'the first page of the crawl added two markets after a batch was deleted',
     )
     clock.advance(1_000)
     assert.equal(storage.markets.count(), 2, 'the other expired markets are deleted soon after')

@@ -118,7 +118,7 @@ const COLD = [
   '/v1/webhooks',
 ]
 
-test('answers like the engine, from the mirror or by forwarding, except for its name', async () => {
+test('gives the engine’s answers under its own name, from the mirror or by forwarding', async () => {
   await cluster.play(200)
   await Promise.all([caughtUp(one), caughtUp(two)])
   for (const path of [...HOT, ...COLD]) {

@@ -12,7 +12,7 @@ import { shutdownMsMax } from '../../../engine/limits.ts'
 const FOLDER = 'engine/app/operating'
 const RULES = `${FOLDER}/twinbook.rules.yml`
 const PAGE = readFileSync('engine/app/OPERATING.md', 'utf8')
-/** Words in PromQL expressions that are not metrics of this code. */
+/** Words of PromQL expressions that are no metric names. */
 const NOT_OURS = new Set(['and', 'or', 'unless', 'on', 'by', 'without', 'ignoring', 'offset', 'up'])
 
 /** Skips the test if the tool is missing. */
@@ -52,7 +52,7 @@ function queriesIn(value: unknown): readonly string[] {
   )
 }
 
-/** Patterns, because a metric's name may contain a venue's key. */
+/** Returns patterns, because a metric's name may contain a venue's key. */
 function metricsOfCode(): readonly RegExp[] {
   const files = ['engine', 'storage', 'actors', 'http'].flatMap((capacity) =>
     readdirSync(capacity, { recursive: true, encoding: 'utf8' })

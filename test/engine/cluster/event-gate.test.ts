@@ -27,7 +27,7 @@ class Rig {
   }
 }
 
-test('passes events on at once while the lease is certain', () => {
+test('passes events on at once while the lease is valid', () => {
   const rig = new Rig()
   rig.emit(1)
   assert.deepEqual(rig.taken, [1])
@@ -55,7 +55,7 @@ test('discards waiting and later events when the lease is lost', async () => {
   assert.deepEqual(rig.taken, [1])
 })
 
-test('passes waiting events on when more events arrive than may wait', () => {
+test('passes waiting events on when the limit of waiting events is exceeded', () => {
   const rig = new Rig()
   rig.pause()
   for (let event = 0; event <= waitingEventsMax; event += 1) rig.emit(event)

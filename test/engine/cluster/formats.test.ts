@@ -52,7 +52,7 @@ const CHECKPOINT: CheckpointHeader = {
   ],
 }
 
-/** Yields the bytes with each byte changed and with each shorter length, and random bytes. */
+/** Yields damaged copies with one changed byte, all shorter copies, and random bytes. */
 function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   const random = seededRandom('damaged batches')
   for (let at = 0; at < bytes.length; at += 1) {
@@ -78,13 +78,17 @@ test('rejects bytes that are not exactly one batch, without throwing', () => {
   }
   for (let end = 0; end < good.length; end += 1) assert.equal(decodeBatch(good.slice(0, end)), null)
   const refused: readonly [string, BatchHeader, readonly unknown[]][] = [
-    ['an item too few', HEADER, ITEMS.slice(1)],
-    ['an item too many', { ...HEADER, count: 1 }, ITEMS],
+    ['one item less than the count', HEADER, ITEMS.slice(1)],
+    ['one item more than the count', { ...HEADER, count: 1 }, ITEMS],
     ['no item', HEADER, [[17, 3], 'text']],
     ['no kind', HEADER, [[17, 3], ['text']]],
     ['no epoch', { ...HEADER, epoch: '' }, ITEMS],
     ['a term below zero', { ...HEADER, term: -1 }, ITEMS],
-    ['offsets that fall', { ...HEADER, offsets: [{ channel: 'x', first: 2, last: 1 }] }, ITEMS],
+    [
+      'a last offset below the first',
+      { ...HEADER, offsets: [{ channel: 'x', first: 2, last: 1 }] },
+      ITEMS,
+    ],
   ]
   for (const [what, header, items] of refused) {
     assert.equal(decodeBatch(encodeBatch(header, bytesOf(items))), null, what)

@@ -45,7 +45,7 @@ class Rig {
   }
 }
 
-test('grants the lease to one engine, and after five seconds or a release to the next engine with a higher term', async () => {
+test('grants the lease to one engine, and with a higher term to the next engine after 5 s or a release', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -140,7 +140,7 @@ test('keeps the holder while the log is unreachable', async () => {
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
   await rig.pass(60_000)
-  // The lease was not renewed for a minute, and the standby may reach the log first.
+  // The lease was not renewed for a minute, and the standby may reconnect first.
   two.setLink('up')
   await rig.pass(3_000)
   one.setLink('up')

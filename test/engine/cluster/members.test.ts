@@ -30,7 +30,7 @@ function openRig() {
 
 const names = ({ members }: { readonly members: Members }) => members.all().map(({ name }) => name)
 
-test('lists all processes within a second, removes a process after five silent seconds, and keeps the last leader', async () => {
+test('lists processes within a second, removes them after 5 s of silence, and remembers the last leader', async () => {
   const { clock, join } = openRig()
   let two: Member = STANDBY
   const engine = join(() => ENGINE)
@@ -44,7 +44,7 @@ test('lists all processes within a second, removes a process after five silent s
   }
   const [first] = gateway.members.all()
   assert.deepEqual({ ...first, lastSeenAgoMs: 0 }, { ...ENGINE, lastSeenAgoMs: 0 })
-  // The process sends no message at its end, as if killed.
+  // The process ends without a message, as if killed.
   engine.log.setLink('down')
   clock.advance(memberTimeoutMs + 2_000)
   assert.deepEqual(names(gateway), ['two', 'g1'])
@@ -54,7 +54,7 @@ test('lists all processes within a second, removes a process after five silent s
   clock.advance(1_001)
   assert.deepEqual(names(gateway), ['two', 'g1'])
   assert.equal(gateway.members.leader?.term, 4)
-  // The process still announces that it leads.
+  // The reconnected process still announces that it leads.
   engine.log.setLink('up')
   clock.advance(1_001)
   assert.deepEqual(names(gateway), ['one', 'two', 'g1'])

@@ -1,4 +1,4 @@
-// Checks ids of batches and expected sequences like JetStream.
+// The fake server checks batch ids and expected sequences like JetStream.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -102,7 +102,7 @@ test('requests acknowledgements only for the first and the newest batch of a bur
     await pass(ackEveryMs * 3)
   }
   assert.deepEqual([server.asked, published.slice(100)], [5, [101, 102, 103]])
-  // In a steady flow a batch requests an acknowledgement only every few milliseconds.
+  // In a steady flow of batches, only one acknowledgement is requested every few milliseconds.
   for (let id = 103; id < 303; id += 1) {
     publish(id, id)
     await pass(0.5)
@@ -120,14 +120,14 @@ test('rejects every publish that a negative acknowledgement covers', async () =>
   publish(0, 0)
   publish(1, 1)
   await pass(ackEveryMs)
-  // Another writer's batch takes the sequence that the first batch expects.
+  // A second writer has taken the sequence that batch 2 expects.
   server.last += 1
   server.lastId = 'of another'
   for (let id = 2; id < 6; id += 1) publish(id, id)
   await pass(0)
   await pass(ackEveryMs * 2)
   assert.deepEqual(published, [1, 2, 'fenced', 'fenced', 'fenced', 'fenced'])
-  // All batches are sent again from the log's position. The server recognises stored batches by their ids.
+  // All batches are sent again. The server recognises stored batches by their ids.
   for (let id = 0; id < 6; id += 1) publish(id, id + 1, true)
   await pass(0)
   assert.deepEqual(published, [1, 2, 4, 5, 6, 7])
@@ -141,7 +141,7 @@ test('requests a separate acknowledgement for a batch whose sequence does not fo
   publish(2, 7)
   await pass(ackEveryMs)
   assert.deepEqual([published[0], published[1], published[2]], [1, 2, 'fenced'])
-  // An acknowledgement at another sequence does not confirm earlier batches.
+  // The acknowledgement of batch 3 does not confirm earlier batches.
   publish(3, 2)
   await pass(ackEveryMs * 2)
   server.ids.set('5', 1)

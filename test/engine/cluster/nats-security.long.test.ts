@@ -1,5 +1,5 @@
-// Checks which messages and records a client without a password, or with the gateway's password, can read, write and
-// forge. Skipped without a nats-server on the PATH.
+// Checks what a client without a password, or with the gateway's password, can read, write and forge. Skipped without a
+// nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -124,7 +124,7 @@ if (!hasNats()) {
       }
     })
 
-    test('makes files with passwords and records readable for their owner only', () => {
+    test('lets only the owner read the files of passwords and records', () => {
       for (const path of [folder, ...filesIn(folder)]) {
         assert.equal(statSync(path).mode & 0o077, 0, path)
       }

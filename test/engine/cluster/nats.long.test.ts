@@ -63,7 +63,7 @@ if (!hasNats()) {
     return [await connect(t, nats), await connect(t, nats)]
   })
 
-  test('reads and writes a bucket again after the server has lost it', async (t) => {
+  test('reads and writes a bucket after the server has lost the bucket', async (t) => {
     const { nats, folder } = await serve(t)
     const bucket = await (await connect(t, nats, silentLog, 2_000)).bucket('accounts')
     await bucket.put('account.one', Buffer.from('before'))
@@ -81,7 +81,7 @@ if (!hasNats()) {
     assert.equal(Buffer.from((await bucket.get('account.one'))?.value ?? '').toString(), 'after')
   })
 
-  test('waits for the server when started before it', async (t) => {
+  test('waits for a server that starts later', async (t) => {
     const { nats, folder } = await serve(t)
     await nats.stop()
     let onWait: () => void = () => undefined

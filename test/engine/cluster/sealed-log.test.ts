@@ -107,7 +107,7 @@ test('skips and counts batches written without the key, and reports their sequen
   assert.deepEqual(read, ['batch 1', 'refused 2', 'refused 3', 'refused 4'])
   assert.equal(await rig.refused('batch', 'forged'), 3)
   assert.equal(rig.warned.length, 1, 'one line a minute')
-  // This batch is authentic but belongs to another shard.
+  // The batch has a valid signature but belongs to another shard.
   await rig.attacker.publish('trades', { bytes: forged[2] ?? batch, id: 'moved', after: 0 })
   const trades = gateway.read('trades', 1, {
     onBatch: () => void read.push('moved'),

@@ -99,7 +99,7 @@ test('writes one batch of at most 512 KiB per shard and tick, and combines ticks
       { batch: 2, count: 1, offsets: [] },
     ],
   )
-  // The first batch is sent at once. The next four ticks, within a millisecond, share a batch.
+  // The first batch is sent at once. The next four ticks lie within a millisecond and share a batch.
   const ticks = rig.writer(rig.server.connect(), { epoch: 'turns' })
   for (const number of upTo(5)) {
     ticks.put('hooks', [0, number])
@@ -266,7 +266,7 @@ test('continues as leader after the log lost its newest batches', async () => {
   assert.deepEqual(
     rig.batches.map(({ batch }) => batch),
     [1, 2, 3, 4, 5, 6, 11, 12],
-    'the gap in the numbers shows a reader the lost batches',
+    'a reader sees the lost batches as a gap in the numbers',
   )
   assert.equal(rig.deposed, 0)
 })

@@ -102,7 +102,7 @@ test('builds a longer bar by joining shorter bars, for every interval', () => {
   }
 })
 
-test('complements prices for the second outcome, swaps high and low, and keeps dollar amounts', () => {
+test('inverts prices for the second outcome, swaps high and low, and keeps dollar amounts', () => {
   const trades = [traded(200_000, 3_000_000, NOON), traded(900_000, 1_000_000, NOON + 5)]
   const [first, last] = trades.map((trade) => barOf('minute', trade))
   assert.ok(first !== undefined && last !== undefined)

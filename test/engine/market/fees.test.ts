@@ -69,7 +69,7 @@ test('matches the worked examples in both venues’ documentation', () => {
   assert.equal(feeOf(model(CENTS, curve('0.07')), 'maker', fill('0.37', '100')), 0)
 })
 
-test('sums an order’s fees before rounding, and adds a step when the cash amount is not a multiple', () => {
+test('rounds the sum of an order’s fees, and rounds the cash amount up to a step', () => {
   const fees = model(CENTS, curve('0.07'))
   assert.equal(feeOfOrder(fees, 'taker', [fill('0.37', '1'), fill('0.37', '1')]), micros('0.04'))
   assert.equal(feeOf(fees, 'taker', fill('0.375', '1')), micros('0.0265'))
@@ -79,7 +79,7 @@ test('sums an order’s fees before rounding, and adds a step when the cash amou
   assert.equal(feeOfOrder(fees, 'taker', []), 0)
 })
 
-test('bounds fees for every price, size and curve like a reference with exact fractions', () => {
+test('computes the same bounds of fees as a reference implementation with exact fractions', () => {
   const numbers = fc.record({
     price: fc.integer({ min: 0, max: MICROS }),
     size: fc.integer({ min: 0, max: 10 ** 13 }),
@@ -128,7 +128,7 @@ test('charges the same fee for a price and its complement, and never less for a 
   )
 })
 
-test('decides whether a gain exceeds all fees like exact fractions, however small the difference', () => {
+test('decides whether a gain exceeds all fees like a computation with exact fractions', () => {
   const one = 1_000_000n
   const leg = fc.record({
     price: fc.integer({ min: 1, max: 999_999 }),
@@ -163,7 +163,7 @@ test('decides whether a gain exceeds all fees like exact fractions, however smal
   assert.equal(exceedsFees(17_501, [curve('0.07')], half), true)
 })
 
-test('returns no bound, never zero, for an unknown fee', () => {
+test('returns no bound for an unknown fee, and never a bound of zero', () => {
   const one = fill('0.5', '100')
   assert.equal(feeOf(MODEL_UNKNOWN, 'taker', one), null)
   assert.equal(feeOf({ ...MODEL_UNKNOWN, kind: 'flat' }, 'taker', one), null)
@@ -201,7 +201,7 @@ test('applies an announced fee change at its time, not before', () => {
   assert.equal(feesAt(FEES_UNKNOWN, 2_000), MODEL_UNKNOWN)
 })
 
-test('shares one object between equal fees, and creates another for any difference', () => {
+test('shares one object between equal fees, and creates a new object for different fees', () => {
   const make = () => ({ now: model(FIVE, curve('0.07')), next: null, waivedUntilMs: null })
   const first = sharedFees(make())
   assert.equal(sharedFees(make()), first)

@@ -38,7 +38,7 @@ test('returns the newest price at or before a time, or null', () => {
   )
 })
 
-test('records a price before the last time at the last time', () => {
+test('records a price with an older time at the time of the newest price', () => {
   const ring = new PriceRing(4)
   ring.push(priceMicros(1), timeMs(20))
   ring.push(priceMicros(2), timeMs(10))

@@ -97,7 +97,7 @@ test('applies the venue’s 24-hour volume and adds each later increase of the t
   assert.equal(figures.figuresAtMs, START + 20)
 })
 
-test('has no total when the venue reports none', () => {
+test('has no total volume when the venue reports no volume', () => {
   const figures = figuresOf(null)
   figures.count(trade(1, 40), timeMs(START))
   assert.deepEqual([figures.volumeTotal, figures.volume24h], [null, 140e6])

@@ -56,7 +56,7 @@ test('refuses a hash task that waited too long, and finishes a running task', as
   assert.deepEqual(begun, ['slow', 'in time'])
 })
 
-test('uses a valid decoy hash of equal cost that no password matches', async () => {
+test('uses a valid decoy hash of equal cost that matches no password', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/

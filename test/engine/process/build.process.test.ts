@@ -44,7 +44,7 @@ export function fail(): never {
   'actors/actor.ts': 'export {}\n',
 }
 
-/** The tree contains the only project file that built programs need. */
+/** Built programs need no other project file than program.ts. */
 function newTree(): string {
   const root = mkdtempSync(join(folder, 'tree-'))
   for (const [path, text] of Object.entries(SOURCES)) write(root, path, text)

@@ -13,7 +13,7 @@ function open() {
 
 const ticks = () => new Promise((resolve) => setImmediate(resolve))
 
-test('stops each started part once in reverse order, regardless of the cause and number of requests', async () => {
+test('stops each started part once in reverse order, however often a stop is requested', async () => {
   const { clock, exits, shutdown } = open()
   const ended: string[] = []
   shutdown.add(async () => void ended.push('storage'))

@@ -51,7 +51,7 @@ describe('leagues', () => {
 })
 
 describe('game clues', () => {
-  test('parses league, codes and date of a slug, and gives further events of a game the same anchor', () => {
+  test('parses league, codes and date of a slug, and gives all events of a game the same anchor', () => {
     const game = slug('nfl-dal-phi-2025-09-04', 'Cowboys vs. Eagles')
     assert.deepEqual(codes(game), ['dal', 'phi'])
     assert.equal(game.date, '2025-09-04')
@@ -81,7 +81,7 @@ describe('game clues', () => {
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', listed).startMs, null)
   })
 
-  test('splits team codes without a separator by table, subtitle, suffix or names', () => {
+  test('splits two joined team codes by table, subtitle, suffix or names', () => {
     assert.deepEqual(codes(ticker('KXNFLGAME-25NOV02DENHOU', 'Denver at Houston')), ['den', 'hou'])
     assert.deepEqual(codes(ticker('KXNHLGAME-25OCT15CGYUTA', 'Calgary vs Utah')), ['cgy', 'uta'])
     assert.deepEqual(
@@ -185,7 +185,7 @@ describe('teams', () => {
     assert.notEqual(team('LIGUE1', 'par', 'Paris'), team('LIGUE1', 'psg', 'PSG'))
   })
 
-  test('learns team codes from the venue’s list for the keys of venue b', () => {
+  test('takes team codes for the keys of venue b from the venue’s list', () => {
     const taught = new TeamTable()
     const b = () =>
       [
@@ -263,7 +263,7 @@ describe('games', () => {
     ])
   })
 
-  test('gives the second game of a day its own key at both venues, by digit or start time', () => {
+  test('gives the second game of a day a separate key at both venues, by digit or start time', () => {
     const first = slug(
       'mlb-oak-mil-2025-04-18',
       'Athletics vs. Brewers',

@@ -1,4 +1,4 @@
-// Each side is parsed from its own row, without the league and date of the file.
+// Each side is parsed from its own row, without the file's league and date.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -61,7 +61,7 @@ function clueOfB(row: KalshiRow, hasSubtitle: boolean): GameClue | null {
   return clueOfTicker('b', { ...NOTHING, nativeId, series, title, subtitle }, table)
 }
 
-/** Returns the keys of each clue and the clues of each key. */
+/** Maps each clue to its keys, and each key to its clues. */
 function keysOf(clues: readonly GameClue[]) {
   const arenas = new Map<string, GameClue[]>()
   for (const clue of clues) {
@@ -103,7 +103,7 @@ function group(read: { isTimed: boolean; hasSubtitle: boolean }): Outcome {
     if (one === other && one !== 'not read') continue
     misses.push(`${row.polymarket.event_slug} (${one}) and ${row.kalshi.event_ticker} (${other})`)
   }
-  // Each row is a different game, so two anchors with one key are two games that were joined by mistake.
+  // Each row is a different game, so two anchors with one key are two games joined by mistake.
   for (const [key, anchors] of anchorsOf) {
     assert.equal(anchors.length, new Set(anchors.map((anchor) => anchor.includes('/'))).size, key)
   }

@@ -37,7 +37,7 @@ describe('TokenBucket', () => {
     }
   })
 
-  it('grants a call once its cost is available, and a call above the burst with a full bucket', async () => {
+  it('grants a call when its cost is available, or a call above the burst when the bucket is full', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 20, clock })
     const grantedAtMs: number[] = []
@@ -54,7 +54,7 @@ describe('TokenBucket', () => {
     assert.deepEqual(delays, [0, 1_000, 3_000, 5_100])
   })
 
-  it('grants at once what is available, and keeps taken tokens when the rate changes', async () => {
+  it('grants available tokens at once, and keeps taken tokens when the rate changes', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 20, clock })
     assert.ok(bucket.tryTake(12))
@@ -78,7 +78,7 @@ describe('TokenBucket', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('reuses the token of an aborted call', async () => {
+  it('returns the token of an aborted call to the bucket', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 1, clock })
     await bucket.take()

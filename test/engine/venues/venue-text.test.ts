@@ -8,7 +8,7 @@ function notes() {
   return { noted, note: (kind: string, name: unknown) => void noted.push(`${kind} ${name}`) }
 }
 
-test('truncates long text at the limit of its kind, never within a character', () => {
+test('truncates a long text at the limit of its kind, between two characters', () => {
   const drift = notes()
   assert.equal(cleanText('x'.repeat(300_000), 'title', drift).length, 500)
   assert.equal(cleanText(`${'x'.repeat(499)}😀`, 'title', drift), 'x'.repeat(499))
@@ -52,7 +52,7 @@ test('cleans every text of a page, including the venue’s raw records', () => {
   assert.ok(drift.noted.length > 0)
 })
 
-test('returns a clean raw record as the same object', () => {
+test('returns the same object for a raw record without invalid text', () => {
   const market = marketListing('one')
   const { markets } = cleanPage({ markets: [market], events: [] }, notes())
   assert.equal(markets[0]?.native, market.native)

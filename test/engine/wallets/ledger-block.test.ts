@@ -76,7 +76,7 @@ test('round-trips events of every kind through a block', () => {
   }
 })
 
-// An earlier version wrote the stored block, and its hash sections are filled.
+// An earlier version wrote the stored block.
 test('decodes a stored block, and encodes its events to the recorded bytes', () => {
   const bytes = Buffer.from(GOLDEN_BLOCK, 'base64')
   assert.deepEqual(unpackBlock(bytes), GOLDEN_EVENTS)
@@ -104,7 +104,7 @@ test('uses at most 90 bytes per event in a busy wallet’s full block, and refus
   assert.throws(() => packBlock([...events, strangeEvent(random)]), RangeError)
 })
 
-test('either rejects truncated or changed bytes or decodes every event', () => {
+test('rejects truncated or changed bytes, or decodes every event', () => {
   const random = seededRandom('damaged blocks')
   const bytes = packBlock(Array.from({ length: 30 }, () => strangeEvent(random)))
   for (let length = 0; length < bytes.byteLength; length += 1) {

@@ -196,14 +196,13 @@ test('rejects truncated bytes and other versions', () => {
   assert.equal(PnlState.unpack(new Uint8Array([...bytes, 0])), null, 'an additional byte')
   const older = new Packr({ useRecords: true }).pack({ version: 2, sums: {}, markets: [] })
   assert.equal(PnlState.unpack(older), null)
-  // The first bytes of an earlier layout.
+  // The bytes begin like an earlier layout.
   assert.equal(PnlState.unpack(new Uint8Array([2, 99, 99, 97, 28, 0, 0, 0])), null)
 })
 
 test('preserves pending write-offs when a state is copied or serialised', () => {
   const wallet = new TestWallet(market('m', resolved(100, 0))).all(['buy', [0, 'm-yes', 10, 4]])
-  // Losing positions are written off when a figure is first read, so a copy before the first read has pending
-  // write-offs.
+  // A copy made before the first read still has pending write-offs.
   const copy = wallet.state.copy()
   const opened = PnlState.unpack(wallet.state.copy().pack())
   assert.ok(opened !== null)
@@ -226,7 +225,7 @@ function finder(markets: readonly WalletMarket[]): FindWalletMarket {
   return (id) => byId.get(id) ?? null
 }
 
-/** Includes the complete history and ranges that begin or end within a second. */
+/** The ranges are the complete history and ranges that begin or end within a second. */
 function someRanges(seed: number, { events }: WalletHistory): readonly Range[] {
   const random = seededRandom('ranges', seed)
   const first = events[0]?.timeMs ?? 0
@@ -239,8 +238,6 @@ function someRanges(seed: number, { events }: WalletHistory): readonly Range[] {
     [a, a],
   ]
 }
-
-// Figures calculated by hand
 
 const START_MS = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
@@ -356,7 +353,7 @@ test('raises the average cost on buys, and gives the last sale the remaining cos
   assert.deepEqual(wallet.of('m-yes', 'cost', 'realized'), [0, 1_000_000 + 1_000_000 - 7_500_000])
 })
 
-test('realises nothing for disposals beyond known holdings, and marks the position', () => {
+test('realises nothing when more contracts are sold than were bought, and marks the position', () => {
   const wallet = new TestWallet(market('m')).all(
     ['buy', [0, 'm-yes', 3, 1.5]],
     ['sell', [1, 'm-yes', 4, 2.4]],
@@ -450,7 +447,7 @@ test('converts No in two of four markets to dollars, and to Yes in the two remai
   )
   assert.deepEqual(wallet.of('m0-no', 'amount'), [0])
   assert.deepEqual(wallet.of('m2-no', 'amount', 'cost'), [10_000_000, 9_000_000])
-  // The cost is 7 + 9 dollars less (2 − 1) × 10 dollars received, for 10 Yes of each market.
+  // The cost is 7 + 9 dollars less 10 dollars received.
   assert.deepEqual(wallet.of('m1-yes', 'cost'), [3_000_000])
   assert.deepEqual(wallet.of('m3-yes', 'cost', 'amount'), [3_000_000, 10_000_000])
   assert.deepEqual(wallet.totals('realized', 'conversions', 'trades'), [0, 1, 2])
@@ -488,7 +485,7 @@ test('marks Yes converted from unknown No holdings as uncertain, and realises no
   assert.deepEqual(lone.state.guessedMarkets(), converted)
 })
 
-test('realises the cash of converting all markets at once, to the micro-dollar, like the reference', () => {
+test('realises the same cash as the reference when all markets are converted at once', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('k is n', seed)
     const names = Array.from({ length: 1 + random.below(6) }, (_, at) => `k${at}`)
@@ -680,7 +677,7 @@ test('reports combo PnL only when all contracts were redeemed and accounted for'
   assert.deepEqual(others, [6, 0, 0, 0, 0, 0])
 })
 
-// Recorded on 25 April 2026: $18.06 at 0.86 bought 21 contracts, of which 20.9118 arrived.
+// Recorded on 25 April 2026: $18.06 at 0.86 bought 21 contracts, of which the wallet received 20.9118.
 test('deducts a taker fee before 28 April 2026 from the contracts when the row omits the fee', () => {
   const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
   const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })

@@ -9,7 +9,7 @@ import type { PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
 import { accountFigures, differencesOf } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
-test('reports no difference when the venue has the same history in its own terms', () => {
+test('reports no difference when the venue has the same history in its own definitions', () => {
   let lost = 0
   let count = 0
   for (let seed = 0; seed < 200; seed += 1) {
@@ -84,12 +84,12 @@ test('reports positions that only the service or only the venue has, if the venu
   assert.deepEqual(
     differencesOf([held], [asTheVenueTells(held, 0), ...twice]),
     [],
-    'the open one counts',
+    'the open position counts',
   )
   assert.deepEqual(differencesOf([held], [...twice, asTheVenueTells(held, 0)]), [])
 })
 
-/** A position by the venue’s definitions. Its average is cut to four decimals. */
+/** The average price is cut to four decimals, like the venue's. */
 function asTheVenueTells(position: PnlPosition, chance: number): VenuePosition {
   const contracts = position.bought / 1e6
   const rounding = Math.trunc(contracts * 100 * chance)

@@ -35,9 +35,7 @@ type Row = Record<string, unknown>
 function rows(t: TestContext, name: string): readonly Row[] {
   const path = join(WALLETS, name)
   if (!existsSync(path)) {
-    t.skip(
-      'NO RECORDED WALLETS HERE (SHARED_DATA): the rules were not held against the venue’s figures',
-    )
+    t.skip('no recorded wallets in SHARED_DATA, so nothing was compared with the venue’s figures')
     return []
   }
   const text = readFileSync(path, 'utf8')
@@ -113,7 +111,7 @@ test('realises the same amount as the venue for a closed position held to the en
   }
 })
 
-test('costs open positions like the venue, but counts a loser as lost while the venue lists it as redeemable', (t) => {
+test('values open positions at the venue’s cost, but counts a redeemable loser as lost', (t) => {
   const open = [...rows(t, 'positions.json'), ...rows(t, 'em-positions.json')]
   let losers = 0
   for (const row of open) {

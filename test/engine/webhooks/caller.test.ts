@@ -1,4 +1,4 @@
-// Real sockets with a manual clock.
+// Uses real sockets and a manual clock.
 
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
@@ -33,7 +33,7 @@ function open(parts: Partial<CallerParts> = {}) {
   return { caller, clock, count }
 }
 
-/** `outcome` is set once the post has ended. */
+/** `outcome` is null until the post has ended. */
 function send(caller: Caller, url: string, signal = new AbortController().signal) {
   const sent: { outcome: PostOutcome | null } = { outcome: null }
   const headers = { 'webhook-id': 'evt_1', 'Content-Type': 'application/json' }
@@ -83,12 +83,12 @@ describe('receiver behaviour', () => {
   const odd: readonly (readonly [name: string, behaviour: Behaviour, outcome: number | string])[] =
     [
       ['reset', { onRequest: (socket) => void socket.resetAndDestroy() }, 'network'],
-      ['closed without a word', { onRequest: (socket) => void socket.end() }, 'network'],
+      ['closed without a response', { onRequest: (socket) => void socket.end() }, 'network'],
       ['closed at once', { onConnection: (socket) => void socket.destroy() }, 'network'],
       ['reset at once', { onConnection: (socket) => void socket.resetAndDestroy() }, 'network'],
       ['garbage', logLine('\x00\xffgarbage\r\n\r\n'), 'network'],
       ['another protocol', logLine('220 mail.example ESMTP\r\n'), 'network'],
-      ['HTTP/1.0, ended by closing', endAfter('HTTP/1.0 200 OK\r\n\r\nfine'), 200],
+      ['HTTP/1.0, ended by a close', endAfter('HTTP/1.0 200 OK\r\n\r\nfine'), 200],
       ['a body that is cut off', endAfter('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'), 200],
       ['headers that are cut off', endAfter('HTTP/1.1 200 OK\r\nContent-Le'), 'network'],
       [
@@ -100,7 +100,7 @@ describe('receiver behaviour', () => {
       ['a million headers', status(200, ...Array<string>(10_000).fill('X-A: b')), 'network'],
       ['a protocol switch', status(101, 'Upgrade: websocket', 'Connection: Upgrade'), 'network'],
       [
-        'early hints first',
+        'early hints before the answer',
         logLine('HTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
         200,
       ],
@@ -208,7 +208,7 @@ describe('receiver behaviour', () => {
     )
   })
 
-  /** Waits many ticks for a condition that must not become true. */
+  /** Waits many ticks, because the condition must not become true. */
   async function soon(condition: () => boolean): Promise<void> {
     for (let tick = 0; tick < 2_000 && !condition(); tick += 1) await nextTurn()
   }
@@ -400,9 +400,9 @@ describe('limits', () => {
 describe('connections', () => {
   afterEach(closeOpened)
 
-  it('replaces an idle connection that the receiver closed once within the same attempt', async () => {
+  it('reconnects once within an attempt when the receiver closed the idle connection', async () => {
     const { caller } = open()
-    // A receiver may close an idle connection just when a request arrives.
+    // Closes the idle connection when its second request arrives.
     const stale = await receive({
       onRequest: (socket, requests) => {
         if (requests % 2 === 0) return void socket.resetAndDestroy()
@@ -437,7 +437,7 @@ describe('connections', () => {
     await until(() => receiver.openCount <= 256, 'the rest closed')
   })
 
-  it('fails a post immediately, without a connection, when 2,048 posts are in progress', async () => {
+  it('fails a post without a connection when 2,048 posts are in progress', async () => {
     const { caller } = open({ lookup: () => new Promise(() => {}) })
     const { url } = await receive({})
     const posts = Array.from({ length: callsMax }, () => send(caller, 'http://silent.example/'))

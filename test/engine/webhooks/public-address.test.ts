@@ -3,10 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { isPublicAddress } from '../../../engine/webhooks/public-address.ts'
 
-/**
- * Address before the range, first and last address of the range, and address after it. null: no public address is
- * adjacent.
- */
+/** Address before a range, first and last address of the range, address after it. null: no adjacent public address. */
 const RANGES_V4: readonly (readonly [string | null, string, string, string | null])[] = [
   [null, '0.0.0.0', '0.255.255.255', '1.0.0.0'],
   ['9.255.255.255', '10.0.0.0', '10.255.255.255', '11.0.0.0'],

@@ -30,7 +30,7 @@ test('allows a full burst, then the rate, and returns the wait until the next to
   assert.equal(level.waitMs(3, 6), 0)
 })
 
-test('has exactly one token after the returned wait, at every rate', () => {
+test('has one token after the returned wait, at every rate', () => {
   for (const rate of [0.2, 1, 3, 5, 7, 50, 333]) {
     const level = new TokenLevel()
     let nowMs = 1_234

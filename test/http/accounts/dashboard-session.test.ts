@@ -193,7 +193,7 @@ describe('dashboard session', () => {
     assert.deepEqual(await limitsOf(page), [429, dashboardRequestsPerMinute, 0])
   })
 
-  test('ends this session on log-out, and all sessions on log-out everywhere', async () => {
+  test('ends one session on log-out, and all sessions on “log out everywhere”', async () => {
     const { user, cookie, account, token } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }

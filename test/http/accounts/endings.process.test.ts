@@ -119,7 +119,7 @@ describe('account management', () => {
 })
 
 describe('permissions of a key', () => {
-  test('accepts a key as `Authorization: Bearer` wherever keys are accepted', async () => {
+  test('accepts a key as `Authorization: Bearer` on every route that accepts keys', async () => {
     const { reader, token } = await newAccount()
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
@@ -168,7 +168,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('DELETE', hook, withKey(key))).status, 204)
   })
 
-  test('refuses an invalid webhook id before a lookup', async () => {
+  test('refuses an invalid webhook id without a lookup', async () => {
     const { key } = await newAccount()
     for (const id of ['not_valid!', 'wh_', 'wh_a-b', `wh_${'a'.repeat(65)}`, '%00']) {
       const got = await send('DELETE', `/v1/webhooks/${id}`, withKey(key))

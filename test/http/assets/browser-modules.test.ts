@@ -14,7 +14,7 @@ const rules = {
 const linked = (files: Readonly<Record<string, string>>) =>
   linkModules(new Map(Object.entries(files)), rules)
 
-test('rewrites all forms of import relative to the importing file and leaves other text unchanged', () => {
+test('rewrites all forms of import relative to the importing file, and no other text', () => {
   const unchanged = 'const text = `made from "./leaf.ts"`, said = "import \'./leaf.ts\'"\n'
   const modules = linked({
     'top.ts': `import { a } from "./leaf.ts"\nimport './leaf.ts'\nexport * from './parts/deep.ts'\n${unchanged}`,

@@ -13,7 +13,7 @@ const sinces = (rig: Rig) =>
 const tradeIds = (rig: Rig) => rig.of('trade').map(({ data }) => data.id)
 
 describe('subscriptions', () => {
-  test('resolves ready with the canonical ids and the rejected ids', async () => {
+  test('resolves `ready` with the canonical ids and the rejected ids', async () => {
     const rig = await openRig()
     const request = { channel: 'trades', marketIds: ['VENUE_A_ONE', 'venue_a_None'] } as const
     const answer = await rig.client.subscribe(request).ready
@@ -246,7 +246,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('continues a truncated resume at its end, even after another disconnect', async () => {
+  test('continues a truncated resume where it ended, even after another disconnect', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.trade(ONE, 't1')
@@ -299,7 +299,7 @@ describe('reconnect', () => {
     })
   }
 
-  test('recovers a lost trade by resuming from the offset before it', async () => {
+  test('recovers a lost trade by resuming from the offset before the trade', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -344,7 +344,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('detects the loss of the last message of single-market subscriptions and recovers it', async () => {
+  test('recovers a lost last message of a single-market subscription', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -384,7 +384,7 @@ describe('reconnect', () => {
     assert.equal(rig.of('gap')[0]?.cause, 'lost')
   })
 
-  test('reports the full range of a growing gap when its resume is interrupted', async () => {
+  test('reports the complete range of a gap that grows while its resume is interrupted', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null }
@@ -448,7 +448,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('reports an empty candle after a resync and the next candle without a gap', async () => {
+  test('reports after a resync that a market has no candle, and no gap before the next candle', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'candles', marketIds: [ONE] }).ready
     const head = { channel: 'candles', market_id: ONE }

@@ -61,7 +61,7 @@ describe('connection lifecycle', () => {
     })
   }
 
-  test('reconnects on the next subscribe when it had no subscriptions', async () => {
+  test('reconnects on the next subscribe after it was closed without subscriptions', async () => {
     const rig = await openRig()
     rig.server.closeAll(4001)
     await rig.until(() => rig.client.state === 'waiting')
@@ -229,7 +229,7 @@ describe('event consumers', () => {
     assert.equal((await queue.next()).done, true)
   })
 
-  test('isolates an event handler that throws', async () => {
+  test('calls the remaining event handlers when one throws', async () => {
     const rig = await openRig()
     const thrown: unknown[] = []
     const before = process.listeners('uncaughtException')

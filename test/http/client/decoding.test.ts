@@ -57,7 +57,7 @@ test('decodes long strings, arrays and maps, and signed 64-bit integers', () => 
   assert.deepEqual(decodeMessagePack(signed), wide)
 })
 
-test('decodes a field named __proto__ as a plain field', () => {
+test('decodes a field named __proto__ without changing the prototype', () => {
   const message = JSON.parse('{"__proto__":{"price":1},"seq":2}')
   const read = decodeMessagePack(encode(message))
   assert.deepEqual(read, message)

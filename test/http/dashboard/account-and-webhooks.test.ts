@@ -163,7 +163,7 @@ test('uses the base URL of the dashboard in the example command', () => {
   assert.equal(line, "curl -H 'X-API-Key: pmk_abc' 'https://example.com/twin/v1/markets?limit=3'")
 })
 
-test('shows “no limit” for an unlimited account and a number for a limited one', () => {
+test('shows “no limit” for an unlimited account, and a number for a limited account', () => {
   assert.equal(limitText(2_147_483_647), 'no limit')
   assert.equal(limitText(60), '60')
 })
@@ -209,7 +209,7 @@ function draftAt(random: Random): Draft {
   return { ...draft, ...filters }
 }
 
-test('accepts the same form values as the server and shows errors of bounds at their fields', () => {
+test('accepts the same form values as the server, and shows violated bounds at their fields', () => {
   const validator = new BodyProblems(createBody(NAMES), 'Webhook')
   const random = seededRandom(29)
   let [sentCount, refusedCount] = [0, 0]

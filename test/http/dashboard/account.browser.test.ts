@@ -93,7 +93,7 @@ const fetchedWith = (page: Page, key: string): Promise<number> =>
 
 const alertOf = (page: Page) => page.getByRole('alert')
 
-test('opens the page of the link after sign-up, and shows a new key once', async () => {
+test('opens the requested page after sign-up, and shows a new key once', async () => {
   const page = await dashboard.open('#/account')
   const heading = page.getByRole('heading', { name: 'Account', level: 1 })
   await enter(page, { entry: 'Sign up', email: 'first@example.com' }, heading)
@@ -250,7 +250,7 @@ test('shows the user, the limits, and the requests left in the current minute', 
   await page.locator('[data-left]', { hasText: String(left - 3) }).waitFor()
 })
 
-test('sends a form once when it is submitted twice, and shows its failure at the form', async () => {
+test('sends a form once when it is submitted twice, and shows an error at the form', async () => {
   const token = await signUp('twice@example.com')
   const page = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   let requestCount = 0

@@ -86,7 +86,7 @@ test('renders once per frame when a signal changes a thousand times', async () =
   assert.deepEqual(renderedValues, [0, 1, 1_999, 2_999, 3_999])
 })
 
-test('shows a notice for stale feeds and for refused connections, and none otherwise', async () => {
+test('shows a notice only for stale feeds and for refused connections', async () => {
   const { engine } = dashboard.server
   const page = await dashboard.open('#/status')
   const line = page.locator('.connection')
@@ -117,7 +117,7 @@ test('shows a notice for stale feeds and for refused connections, and none other
   await other.getByText('all connections of this account may be in use').waitFor()
 })
 
-test('opens the page of the URL on links, back, forward and unknown paths', async () => {
+test('opens the page of the URL after links, back, forward and unknown paths', async () => {
   const page = await dashboard.open('#/status')
   const current = () => page.locator('nav [aria-current=page]').innerText()
   await page.getByRole('link', { name: 'Matches' }).click()

@@ -159,7 +159,7 @@ test('pairs a match by configured venue names, and skips a match without both ma
   )
 })
 
-test('orders games by start time, and lists matched markets before unmatched ones', () => {
+test('orders games by start time, and lists matched markets before unmatched markets', () => {
   const listed = ['north_1', 'south_1', 'south_2', 'north_3'].map((id) => market(id, NOTHING))
   const [a, b, second, third] = listed
   assert.ok(a !== undefined && b !== undefined && second !== undefined && third !== undefined)
@@ -442,7 +442,7 @@ test('merges consecutive windows of a wallet with equal figures into one row', (
   ])
 })
 
-test('sorts the profit curve by time, with the last point of each second only', () => {
+test('sorts the profit curve by time, and keeps only the last point of each second', () => {
   const point = (timestamp: number, pnl_to_date: number) => ({
     ...{ timestamp, pnl_to_date },
     realized_pnl: 0,
@@ -481,7 +481,7 @@ test('describes the cluster’s leader, and its silence if the silence is long',
   assert.match(leaseText({ lease: null }), /No engine/)
 })
 
-test('shows a feed’s state from the stream, or from REST if the stream has none', () => {
+test('shows a feed’s state from the stream, or from REST if the stream has no state', () => {
   const exchanges = { north: true, south: false }
   const unknown = { lastTradeMs: null, books: '–', policy: '–' }
   assert.deepEqual(feedRows({ exchanges }, null, new Map()), [

@@ -81,7 +81,7 @@ test('finds the more profitable direction of buying at one venue and selling at 
   assert.deepEqual(crossingOf({ bid: null, ask: null }, ours), { left: null, buyAt: null })
 })
 
-test('restores a quote when inverted twice, and keeps the gap when both quotes are inverted', () => {
+test('restores a quote when it is inverted twice, and keeps the gap when both quotes are inverted', () => {
   for (let bid = 1; bid < 99; bid += 7) {
     for (let ask = bid + 1; ask < 100; ask += 9) {
       const quote = { bid: bid / 100, ask: ask / 100 }

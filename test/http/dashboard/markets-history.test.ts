@@ -17,7 +17,7 @@ const trade = (number: number): TapeTrade => ({
   timestamp_ms: number * 1_000,
 })
 
-test('describes a trade by outcome, side and price of its execution', () => {
+test('describes a trade by the outcome, side and price of its execution', () => {
   const quoted = { side: 'sell', price: 0.81, size: 100, size_usd: 19, outcome: 'Nationals' }
   const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
   assert.deepEqual(tradedOf(quoted, ['Mets', 'Nationals']), done)
@@ -119,7 +119,7 @@ test('ignores candle messages of another interval or without prices', () => {
   assert.equal(barOfMessage({ interval: '1m' }, '1m'), null)
 })
 
-test('cuts long rules at a word boundary, and a very long word inside it', () => {
+test('cuts a long rules text at a word boundary, and a very long word within the word', () => {
   const rules = 'rule '.repeat(400)
   const folded = foldedText(rules)
   assert.ok(folded.length < 620 && rules.startsWith(folded.slice(0, -2)))

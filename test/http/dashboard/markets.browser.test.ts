@@ -127,7 +127,7 @@ test('updates list prices from the stream without another REST request', async (
   assert.deepEqual(requested, [])
 })
 
-test('shows a buy of the second outcome by its outcome, price and value', async () => {
+test('shows a buy of the second outcome with that outcome’s price and value', async () => {
   const market = add('nationals', {
     outcomes: [
       { id: outcomeId('mets'), label: 'Mets' },
@@ -311,7 +311,7 @@ test('marks a book as stale until the venue’s book arrives', async () => {
   await assertBookIsRest(page, market)
 })
 
-test('keeps the last known book when the connection is lost, and marks it', async () => {
+test('keeps the last known book when the connection is lost, and marks it as not live', async () => {
   const apiServer = await openApiServer()
   const market = apiServer.engine.add('lost')
   market.replace(BIDS, ASKS)
@@ -413,7 +413,7 @@ test('reports an empty search result, and retries a failed search', async () => 
   await page.getByRole('link', { name: 'Will something happen?' }).waitFor()
 })
 
-test('shows the time until a rate-limited search is retried, and retries it', async () => {
+test('shows the time until a rate-limited search is retried, then retries', async () => {
   add('patience')
   const page = await dashboard.open('#/markets?q=zebra')
   await page.getByText('No open market contains “zebra”.').waitFor()

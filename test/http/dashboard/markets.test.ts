@@ -15,7 +15,7 @@ const EVERYTHING: MarketQuery = {
   ...{ sort: null, isDown: true, isGrouped: false },
 }
 
-test('does not search for a single letter or for blanks', () => {
+test('does not search for a single letter or for blank text', () => {
   for (const text of ['', ' ', 'f', ' f ']) assert.equal(searchText({ ...EVERYTHING, text }), '')
   assert.equal(searchText({ ...EVERYTHING, text: ' fed ' }), 'fed')
 })

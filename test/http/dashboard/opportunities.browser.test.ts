@@ -302,7 +302,7 @@ test('expands a row on a click outside of its controls, and collapses it on the 
   await detail.waitFor()
 })
 
-test('keeps an invalid profit in its field, and shows which values are accepted', async () => {
+test('keeps an invalid minimum profit in its field, and shows the accepted values', async () => {
   const page = await dashboard.open('#/opportunities?profit=-5')
   const field = page.getByLabel('Minimum profit (USD)')
   const hint = page.getByText('Enter a number, 0 or more.')
@@ -321,7 +321,7 @@ test('keeps an invalid profit in its field, and shows which values are accepted'
   await rowsAre(page, [CUPS])
 })
 
-test('opens an opportunity by its URL even if the list omits it, and reports that it has ended', async () => {
+test('opens an opportunity by its URL even if the list omits it, and reports when it has ended', async () => {
   const page = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
   const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
   await page.route('**/v1/arbitrage?*', (route) => route.fulfill({ json: none }))

@@ -91,7 +91,7 @@ test('sorts rows by column with unknown values last, and hides rows that the fil
   assert.equal(gapOf(found('gap')), 0.08)
 })
 
-test('marks the book levels that the engine takes, for either outcome', () => {
+test('marks the book levels that the engine would take, for either outcome', () => {
   const random = seededRandom('marks')
   const fees: FeeModel = {
     ...MODEL_UNKNOWN,

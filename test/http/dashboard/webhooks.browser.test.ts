@@ -75,7 +75,7 @@ test('creates a webhook, and sends a test that is signed with the shown secret',
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
-test('explains a failed delivery and its next attempt, and sends it again on a click', async (t) => {
+test('explains a failed delivery and its next attempt, and repeats the delivery on a click', async (t) => {
   let status = '503 Service Unavailable'
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })
   t.after(() => receiver.close())

@@ -122,7 +122,7 @@ describe('descriptions in both documents', () => {
     }
   })
 
-  test('uses every text of meanings.json', () => {
+  test('uses every description in meanings.json', () => {
     const used = new Set<unknown>()
     for (const [, document] of documents)
       for (const [, { description }] of objectsIn(document)) used.add(description)
@@ -130,7 +130,7 @@ describe('descriptions in both documents', () => {
     assert.deepEqual(unused, [])
   })
 
-  test('prefers the description of the innermost record or field', () => {
+  test('prefers the description of the innermost record or field when several apply', () => {
     const meaningOf = fieldMeanings(NAMES)
     assert.equal(meaningOf('price', ['tokens', 'VenueAMarket']), MEANINGS['tokens.price'])
     assert.equal(meaningOf('price', ['Trade']), MEANINGS.price)

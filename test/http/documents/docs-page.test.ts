@@ -107,7 +107,7 @@ describe('API reference', () => {
     assert.deepEqual(
       ids.filter((id, index) => ids.indexOf(id) !== index),
       [],
-      'ids are given once',
+      'each id occurs once',
     )
     const existing = new Set(ids)
     const { document } = apiServer
@@ -123,7 +123,7 @@ describe('API reference', () => {
     assert.deepEqual(
       wanted.filter((id) => !existing.has(id)),
       [],
-      'not on the page',
+      'missing on the page',
     )
     for (const { name } of Object.values(member(member(stream, 'components'), 'messages')).filter(
       isObject,
@@ -133,7 +133,7 @@ describe('API reference', () => {
     assert.deepEqual(
       links.filter((id) => !existing.has(id)),
       [],
-      'links to nothing',
+      'links without a target',
     )
     const versions = [document, stream].map((one) => member(one, 'info'))
     for (const { version, ...info } of versions) {

@@ -65,7 +65,7 @@ test(`returns every row of a random time range on exactly one page even when man
   assert.ok(crowdMax > 900, `${crowdMax}`)
 })
 
-test('refuses a scan with advice when it finds too few rows before its deadline', async () => {
+test('refuses a scan that finds too few rows before its deadline, and suggests a shorter range', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -155,7 +155,7 @@ test('loses and repeats no rows when a client continues with the range that a re
   }
 })
 
-test('counts the request’s earlier waiting time towards its scan time limit', async () => {
+test('counts the time before a scan towards the time limit of its request', async () => {
   const clock = new ManualClock()
   clock.advance(60_000)
   for (const [waitedMs, end] of [
@@ -180,7 +180,7 @@ test('counts the request’s earlier waiting time towards its scan time limit', 
   assert.deepEqual(await Promise.all(running), [null, null])
 })
 
-test('does not queue pages with many matching rows behind scans for rare rows', async () => {
+test('does not queue a page with many matching rows behind scans for rare rows', async () => {
   const clock = new ManualClock()
   const ends = { scans: false }
   const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
@@ -252,7 +252,7 @@ test('runs two scans at once, queues sixteen in order, and refuses further scans
   )
 })
 
-test('refuses a scan that waits too long in the queue, and measures the scan time limit from the scan’s start', async () => {
+test('refuses a scan that is queued for too long, and counts the scan time limit from the start of the scan', async () => {
   const clock = new ManualClock()
   const ends = { first: false }
   const first = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.first }))))

@@ -54,7 +54,7 @@ test('shows current and announced fees, and null for unknown fees', () => {
   assert.deepEqual(shown(), { ...announced, waived_until: seconds + 90, next: null })
 })
 
-test('writes valid JSON with current numbers for any text', () => {
+test('writes valid JSON with current numbers, whatever the texts of a market', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('odd "name"\\', {

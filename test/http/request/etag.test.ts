@@ -42,7 +42,7 @@ const conditional = (path: string, ifNoneMatch: string, method = 'GET') =>
   })
 
 describe('If-None-Match', () => {
-  test('parses lists, weak and strong tags and * like a reference implementation (seeded)', () => {
+  test('parses lists, weak and strong tags and * like a reference implementation', () => {
     const random = seededRandom('if-none-match')
     const tag = etagOf('known')
     const opaque = tag.slice(2)
@@ -58,7 +58,7 @@ describe('If-None-Match', () => {
     assert.equal(matchesEtag(opaque.slice(1, -1), tag), false, 'an entity tag needs quotes')
   })
 
-  test('answers 304 with headers and no body when a tag matches', async () => {
+  test('answers 304 with headers and no body when an ETag matches', async () => {
     for (const path of [...CATALOGUE, ...FILES]) {
       const first = await server.get(path)
       assert.equal(first.status, 200, path)
@@ -78,7 +78,7 @@ describe('If-None-Match', () => {
     }
   })
 
-  test('changes the tag with the content and sends no tag with errors or volatile answers', async () => {
+  test('changes the ETag with the content, and sends no ETag with errors or volatile answers', async () => {
     const paths = ['/v1/markets?limit=200', '/v1/markets/venue_a_Rain']
     const before = await Promise.all(paths.map((path) => server.get(path)))
     rain.volume24h = usdMicros(9_123_456)
@@ -118,7 +118,7 @@ describe('If-None-Match', () => {
     assert.equal(await caching('/v1/keys', token), 'no-store')
   })
 
-  test('exposes the tag to scripts of other origins', async () => {
+  test('exposes the ETag header to scripts of other origins', async () => {
     const { headers } = await server.get('/v1/markets', {
       headers: { 'x-api-key': 'ann-key', origin: 'https://good.example' },
     })

@@ -154,7 +154,7 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('sends the refusal’s own retry time instead of the remaining rate window', async () => {
+  test('sends a refusal’s own Retry-After instead of the remaining rate window', async () => {
     const response = await fetch(`${origin}/locked`)
     assert.equal(response.status, 429)
     assert.equal(response.headers.get('retry-after'), '7')
@@ -256,7 +256,7 @@ describe('data requests that wait in the queue', () => {
   const one = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ann-key\r\n\r\n`
   const idsIn = (answers: string) => [...answers.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)
 
-  test('answers pipelined requests in order when none has to wait', async () => {
+  test('answers pipelined requests in order when no request has to wait', async () => {
     const text = ['1', '2', '3'].map((id) => one(`/private/${id}`)).join('')
     assert.deepEqual(idsIn(await raw(text, '"id":"3"')), ['1', '2', '3'])
   })
@@ -265,7 +265,7 @@ describe('data requests that wait in the queue', () => {
     assert.deepEqual(idsIn(await raw(one('/data/1') + one('/data/2'), '"id":"2"')), ['1', '2'])
   })
 
-  test('closes the connection when a request arrives behind a waiting request', async () => {
+  test('closes the connection when a pipelined request arrives behind a queued request', async () => {
     const text = ['1', '2', '3'].map((id) => one(`/data/${id}`)).join('')
     const answered = idsIn(await raw(text, '"id":"3"'))
     assert.ok(!answered.includes('2') && !answered.includes('3'), answered.join())

@@ -28,7 +28,7 @@ test('counts a request behind trusted proxies against the nearest untrusted hop'
     assert.equal(
       await countedBefore(server, chain),
       2,
-      'through trusted proxies; earlier addresses are only claimed',
+      'the nearest untrusted hop; earlier addresses are only claimed',
     )
     assert.equal(await countedBefore(server, '2001:db8::1'), 0)
     assert.equal(await countedBefore(server), 0, 'the proxy itself')
@@ -36,7 +36,7 @@ test('counts a request behind trusted proxies against the nearest untrusted hop'
     assert.equal(
       await countedBefore(server, '203.0.113.9, nonsense, 10.0.0.1'),
       0,
-      'the last one read',
+      'the last hop that the server reads',
     )
   } finally {
     await server.stop()
@@ -50,13 +50,13 @@ test('reads all X-Forwarded-For lines as one list from the right and treats an i
     assert.equal(
       await countedBefore(server, '198.51.100.1', '203.0.113.7'),
       1,
-      'the last line is nearest',
+      'the last line has the nearest hop',
     )
     assert.equal(await countedBefore(server, '203.0.113.7', '10.0.0.1, fd00::1', '10.9.9.9'), 2)
     assert.equal(
       await countedBefore(server, '198.51.100.2, 203.0.113.7, ,', '', ' '),
       3,
-      'blanks are no entries',
+      'blank entries are skipped',
     )
     assert.equal(await countedBefore(server, '10.0.0.1'), 0, 'a proxy for itself')
     for (const odd of [
@@ -75,7 +75,7 @@ test('reads all X-Forwarded-For lines as one list from the right and treats an i
     assert.equal(
       await countedBefore(server, '198.51.100.1'),
       0,
-      'no address before an invalid entry is accepted',
+      'an invalid entry ends the list of trusted hops',
     )
     assert.equal(await countedBefore(server, '::ffff:203.0.113.7'), 4, 'mapped into IPv6')
     assert.equal(await countedBefore(server, '203.0.113.7:4711'), 5, 'with a port')

@@ -39,7 +39,7 @@ const theirs = (refused: number) => ({ refused, by: 'library' }) as const
 
 const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['a request', `${HEALTH}\r\n`, { read: [200] }],
-  ['two in one piece', `${HEALTH}\r\n${HEALTH}\r\n`, { read: [200, 200] }],
+  ['two requests in one segment', `${HEALTH}\r\n${HEALTH}\r\n`, { read: [200, 200] }],
   ['a body of known length', `${LOGIN}Content-Length: 7\r\n\r\n${BODY}`, { read: [422] }],
   ['blanks around the length', `${LOGIN}Content-Length:  7 \r\n\r\n${BODY}`, { read: [422] }],
   [
@@ -104,7 +104,11 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
     `${LOGIN}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n${CHUNKS}`,
     ours,
   ],
-  ['a coding behind a control', `${LOGIN}Transfer-Encoding: \x0bchunked\r\n\r\n${CHUNKS}`, 'waits'],
+  [
+    'a coding after a control character',
+    `${LOGIN}Transfer-Encoding: \x0bchunked\r\n\r\n${CHUNKS}`,
+    'waits',
+  ],
   [
     'a chunk with an invalid size',
     `${LOGIN}Transfer-Encoding: chunked\r\n\r\nzz\r\n${BODY}\r\n`,
@@ -117,7 +121,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ],
 
   ['two hosts', `${HEALTH}Host: y\r\n\r\n`, ours],
-  ['two hosts alike', `${HEALTH}Host: x\r\n\r\n`, ours],
+  ['two equal hosts', `${HEALTH}Host: x\r\n\r\n`, ours],
   ['hosts as a list', 'GET /health HTTP/1.1\r\nHost: a, b\r\n\r\n', ours],
   ['a host with a path', 'GET /health HTTP/1.1\r\nHost: a/b\r\n\r\n', ours],
   ['a host with a user', 'GET /health HTTP/1.1\r\nHost: a@b\r\n\r\n', ours],

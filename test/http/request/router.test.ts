@@ -34,7 +34,7 @@ test('refuses a query beyond the length limit', () => {
   assert.equal(read(`x=${'a'.repeat(40_000)}`), null)
 })
 
-test('matches literal segments before parameters, which are decoded and never empty', () => {
+test('prefers literal segments to parameters, and decodes parameters, which are never empty', () => {
   const patterns = [
     '/v1/{kind}/{id}',
     '/v1/markets/{id}',

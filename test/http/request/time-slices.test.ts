@@ -105,7 +105,7 @@ test('counts each synchronous run of a handler and reports the longest of the la
   assert.equal(times.largestMs(), 1)
 })
 
-test('counts the event-loop tick in which a handler resumes until its continuations end', async () => {
+test('counts the time of a resumed handler until its continuations in the tick end', async () => {
   const clock = new ManualClock()
   const times = new HandlerTimes({ clock, metrics: new Metrics() })
   const later = async () => {

@@ -151,7 +151,7 @@ describe('unread responses', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('limits pipelined short responses in the same way when the socket is full', async () => {
+  test('disconnects when pipelined requests arrive while the socket is full', async () => {
     const socket = await asker('')
     const before = unsent.takenOverCount
     const isFull = () => unsent.takenOverCount > before
@@ -199,7 +199,7 @@ describe('unread responses', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('limits file bytes and bodiless responses per address and minute', async () => {
+  test('limits file bytes and responses without a body per address and minute', async () => {
     const url = `http://127.0.0.1:${port}/file`
     accounts.fileLimit = 0
     const refused = await fetch(url)

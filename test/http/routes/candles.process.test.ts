@@ -268,7 +268,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     server.engine.pastPrices = own
   })
 
-  test('returns complementary candles for the other outcome and refuses invalid requests', async () => {
+  test('returns inverted candles for the second outcome, and refuses invalid requests', async () => {
     const market = server.engine.add('other')
     trade(seededRandom('other', 1), market, 30, 40 * HOUR_MS)
     const second = naiveCandles(market.stored, HOUR_MS, true).map((one) => record(one, HOUR_MS))

@@ -121,7 +121,7 @@ describe('GET /v1/markets', () => {
 })
 
 describe('GET /v1/markets/search', () => {
-  test('requires at least two characters in a search, and accepts q and sorting by relevance', async () => {
+  test('requires at least two characters in a search, and accepts `q` and sorting by relevance', async () => {
     await got(ProblemsSchema, '/v1/markets/search', 422)
     const short = await got(ProblemsSchema, '/v1/markets/search?search=%F0%9F%98%80', 422)
     assert.equal(short.detail[0]?.type, 'string_too_short')

@@ -190,7 +190,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal(await gap(4), null)
   })
 
-  test('lists the second platform only when the pair is a matched market', async () => {
+  test('returns a second platform only when the pair is a matched market', async () => {
     const rows = listingsOf(await list())
     assert.deepEqual(
       rows.map(({ venue_a: a }) => a.platforms.length),

@@ -99,7 +99,7 @@ describe('venue-native records', () => {
     assert.equal((await one()).status, 'initialized')
   })
 
-  test('returns ids of a protocol v2 market that requests accept', async () => {
+  test('returns ids of a protocol v2 market in a form that requests accept', async () => {
     const ids = ['6121852760768223522', '6121852760768223523']
     const outcomes = ids.map((id, index) => ({
       label: index === 0 ? 'Yes' : 'No',

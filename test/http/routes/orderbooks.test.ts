@@ -55,7 +55,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.deepEqual([book.stale, book.stale_reason], [false, null])
   })
 
-  test('returns the reason for which a book is stale', async () => {
+  test('returns the reason why a book is stale', async () => {
     rain.markStale('contradicted_by_trade')
     assert.equal((await got(OrderbookSchema, path)).stale_reason, 'contradicted_by_trade')
     rain.confirm()

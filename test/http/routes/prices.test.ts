@@ -35,7 +35,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
 describe('GET /v1/markets/{market_id}/price', () => {
   const path = '/v1/markets/venue_a_Rain/price'
 
-  test('returns a current price not later than at_time, and 1 minus the price for the other outcome', async () => {
+  test('returns a current price not later than at_time, and 1 minus the price for the second outcome', async () => {
     rain.reprice(415_000)
     for (const pauseMs of [0, 1, 1_500]) {
       clock.advance(pauseMs)
@@ -69,7 +69,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     await got(ProblemsSchema, `${path}?at_time=${NOON}`, 422)
   })
 
-  test('accepts the at_time of the current price as a request time', async () => {
+  test('accepts the time of the current price as at_time', async () => {
     const { at_time } = await got(PriceSchema, path)
     assert.equal((await got(PriceSchema, `${path}?at_time=${at_time}`)).source, 'history')
     await got(DetailSchema, `${path}?at_time=${at_time + 1}`, 400)

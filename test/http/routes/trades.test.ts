@@ -25,7 +25,7 @@ async function page(query: string) {
 }
 
 describe('GET /v1/markets/{market_id}/trades', () => {
-  test('returns price and side in terms of the first outcome and names the traded outcome', async () => {
+  test('returns price and side quoted for the first outcome, and names the traded outcome', async () => {
     const quiet = server.engine.add('quiet')
     quiet.trade({
       nativeId: '0xabc-1',
@@ -63,7 +63,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.equal(body.has_more, false)
   })
 
-  test('filters by the taker’s side, in terms of the first or the traded outcome', async () => {
+  test('filters by the taker’s side, quoted for the first outcome or for the traded outcome', async () => {
     const sides = server.engine.add('sides')
     const rows = (['buy', 'sell'] as const).flatMap((side) =>
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
@@ -150,7 +150,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.equal((await page(`start_time=${NOON / 1000}`)).headers.get('x-data-start'), null)
   })
 
-  test('accepts a slug when the id is unknown and refuses a slug that contradicts a known id', async () => {
+  test('accepts a slug with an unknown id, and refuses a slug that contradicts a known id', async () => {
     const by = (id: string, slug: string) => server.get(`/v1/markets/${id}/trades?slug=${slug}`)
     assert.equal((await by('unknown', 'THE-other')).body.market_id, 'venue_a_other')
     assert.equal((await by('venue_a_other', 'the-other')).status, 200)

@@ -437,7 +437,7 @@ test('returns every position of the first page’s snapshot once, in order, whil
     assert.equal(
       row.realized_pnl,
       number(held.get(String(row.token_id))?.realized ?? -1),
-      'as of now',
+      'the current positions',
     )
   }
   const { body } = await server.get(`${base}&limit=5`)

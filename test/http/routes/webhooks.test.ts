@@ -147,7 +147,7 @@ describe('webhooks', () => {
     assert.deepEqual(
       await got(200, 'PATCH', ONE, { id, body: same }),
       changed,
-      'the filters as they were read',
+      'the filters in canonical form',
     )
     assert.deepEqual(await got(204, 'DELETE', ONE, { id }), {})
     await got(404, 'GET', ONE, { id })
@@ -300,7 +300,7 @@ describe('webhook bodies', () => {
     assert.equal(Reflect.get(clean, 'url'), undefined, 'no prototype was touched')
   })
 
-  test('expands short event types without repeats, and lists the accepted types for an unknown type', async () => {
+  test('expands short event types without duplicates, and lists the accepted types for an unknown type', async () => {
     const names = [
       ['trade', 'trade_created', 'trade.created'],
       ['whale', 'whale_alert', 'whale.alert'],

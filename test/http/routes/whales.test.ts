@@ -178,7 +178,7 @@ test('returns the same rows as a reference implementation for every filter combi
   assert.deepEqual(oldest, expected(() => true).reverse())
 })
 
-test('returns the whale trades of one market at the market’s path', async () => {
+test('returns a market’s whale trades at the market’s path', async () => {
   const found = await pages('/v1/markets/VENUE_A_one/whales', 'limit=7&side=buy')
   assert.deepEqual(
     found,

@@ -143,7 +143,7 @@ describe('queries', () => {
     )
   })
 
-  test('uses the last value of a repeated scalar, and splits lists at commas and repeats', () => {
+  test('uses the last value of a repeated scalar, and collects lists from commas and repeats', () => {
     const parsed = read('search=ab&limit=3&limit=7&tags=a,b&tags=c,')
     assert.ok(parsed.kind === 'valid')
     assert.equal(parsed.value.limit, 7)
@@ -323,7 +323,7 @@ describe('bodies', () => {
     assert.deepEqual(other.problems[0]?.input, { lable: 'mine' }, 'a body without secrets')
   })
 
-  test('counts lengths in code points and states the limit', () => {
+  test('counts lengths in code points and names the limit', () => {
     assert.equal(key(bytes({ label: '😀'.repeat(64) })).kind, 'valid')
     const parsed = key(bytes({ label: '😀'.repeat(65) }))
     assert.ok(parsed.kind === 'invalid')

@@ -64,7 +64,7 @@ describe('subscribers of an update', () => {
     await Promise.all(clients.map((client) => client.close()))
   })
 
-  test('sends market, both times, epoch, offset and seq in a message', async () => {
+  test('sends market, venue time, receive time, epoch, offset and seq in a message', async () => {
     const client = await StreamClient.open(server.port)
     const market_ids = [one.ref.id.toUpperCase()]
     const replied = await client.ask(
@@ -356,7 +356,7 @@ test('counts and rate-limits log lines for a throwing channel, and still runs th
   assert.equal(
     lines.length,
     1 + 4,
-    'one line for the status; for the trades the first three and the tenth',
+    'one line for the status, and lines for the trades 1, 2, 3 and 10',
   )
   assert.ok(lines.every((line) => line.includes('"channel":"broken"')))
   hub.stop()

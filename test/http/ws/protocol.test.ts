@@ -28,7 +28,7 @@ test('accepts all aliases of a command', () => {
   }
 })
 
-test('treats a null id as absent, like answers to commands without an id', () => {
+test('treats a null id as an absent id', () => {
   assert.deepEqual(parse({ action: 'ping', id: null }), { kind: 'ping', id: null })
 })
 

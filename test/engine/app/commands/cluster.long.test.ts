@@ -15,7 +15,7 @@ const SETTINGS = {
   ...{ PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '100', SIM_FAULTS: 'off' },
   ...{ WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'error' },
 }
-/** Books change between requests, so both gateways may need several requests to give the same answer. */
+/** Books change between the two requests, so a comparison may need several attempts. */
 const TRIES_MAX = 500
 
 const folder = mkdtempSync(join(tmpdir(), 'cluster-'))
@@ -98,7 +98,7 @@ if (!hasNats()) {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test('answers the README’s first requests equally at both gateways, except for the gateway’s name', async () => {
+    test('gives the same answers to the README’s first requests at both gateways, except for their names', async () => {
       const list = await ask(`${gateway(1)}/v1/markets?limit=1`, withKey())
       const id: string = JSON.parse(list.text).markets[0].id
       const paths = [
@@ -206,7 +206,7 @@ async function marketPrice(): Promise<string> {
   return `/v1/markets/${JSON.parse(text).markets[0].id}/price`
 }
 
-/** Changes reach the other gateway with a delay. */
+/** Changes reach the second gateway with a delay. */
 async function untilStatus(url: string, value: string, status: number): Promise<void> {
   while ((await ask(url, withKey(value))).status !== status) await beforeAgain()
 }

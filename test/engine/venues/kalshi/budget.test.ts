@@ -13,7 +13,7 @@ const limits = (refill: unknown, capacity: unknown) => ({
 })
 
 describe('KalshiBudget', () => {
-  it('limits coverage without a key to the books that are polled in 50 seconds', () => {
+  it('covers without a key as many books as are polled in 50 seconds', () => {
     const { count, because } = booksWithinLimits(false)
     assert.deepEqual([count, because], [150, 'without a key 5 books a second are polled'])
     assert.equal(booksWithinLimits(true).count, 20_000)
@@ -55,7 +55,7 @@ describe('KalshiBudget', () => {
     )
   })
 
-  it('charges each item of a request with the cost of its path', async () => {
+  it('charges the cost of the path for each item of a request', async () => {
     const clock = new ManualClock()
     const budget = new KalshiBudget({ clock, isKeyed: true })
     const http = account({

@@ -190,7 +190,7 @@ describe('Kalshi feed with a key', () => {
     )
   })
 
-  it('detects a lost last message by a snapshot during silence, then requests all books of the subscription', async () => {
+  it('detects a lost last message by a snapshot during silence, then requests all books', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
@@ -204,7 +204,6 @@ describe('Kalshi feed with a key', () => {
     const requestsMade = () =>
       books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
     assert.equal(requestsMade().length, 1, 'one request per subscription')
-    // The snapshot that revealed the gap is complete.
     await until(bench, () => requestsMade().length === 2 && count(bench, 'bookSnapshot') === 4)
     assert.equal(requestsMade()[1]?.split(' ').length, 2)
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
@@ -345,7 +344,7 @@ describe('Kalshi feed with a key', () => {
     watchBooks(bench.venue.feed, names.map(watched))
     const beganAtMs = bench.clock.nowMs()
     bench.venue.feed.start()
-    // The connections for trades and tickers open at once.
+    // The connections for trades and tickers are not queued.
     await until(bench, () => bench.peers.length === 6)
     assert.ok(bench.clock.nowMs() - beganAtMs >= 750)
     const bookPeers = () => bench.peers.filter((peer) => peer.sids.has('orderbook_delta'))

@@ -90,7 +90,7 @@ describe('Kalshi map', () => {
     assert.deepEqual([book.outcome, book.isInOrder], ['T', true])
   })
 
-  it('converts a delta to a change on the Yes side and price', () => {
+  it('converts a delta of either side to a change of the Yes book', () => {
     const yes = map(delta({ delta: '-4.00' })).events[0]
     assert.ok(yes?.kind === 'bookChange')
     assert.equal(yes.mode, 'difference')
@@ -104,9 +104,9 @@ describe('Kalshi map', () => {
   for (const [name, more] of [
     ['a price above 1', { price: '1.0001' }],
     ['a negative price', { price: '-0.1' }],
-    ['a price finer than a micro', { price: '0.1234567' }],
+    ['a price with seven decimals', { price: '0.1234567' }],
     ['a price that is no number', { price: '0x1' }],
-    ['a size beyond all reason', { delta: '9007199254740993' }],
+    ['a size above the safe integers', { delta: '9007199254740993' }],
     ['an infinite size', { delta: 'Infinity' }],
     ['more than a thousand million contracts', { delta: '1000000001' }],
     ['less than minus a thousand million contracts', { delta: '-1000000001' }],
@@ -208,7 +208,7 @@ describe('Kalshi map', () => {
     assert.equal(payout({ settlement_value: 37, result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '0.3700', result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '1.0000' }), 1_000_000)
-    // The number may be in dollars or cents, so the result determines the payout.
+    // The number may be in dollars or cents, so only the result is reliable.
     assert.equal(payout({ settlement_value: 1, result: 'yes' }), 1_000_000)
     assert.equal(payout({ settlement_value: 0, result: 'no' }), 0)
     for (const none of [{ settlement_value: 101 }, { settlement_value: 0.5 }, { result: 'void' }]) {

@@ -59,7 +59,7 @@ const withField = (base: { msg: object }, name: string, value: unknown) => ({
 })
 
 describe('Kalshi parse', () => {
-  it('reads each kind of message with numbers as text', () => {
+  it('reads each kind of message whose numbers are texts', () => {
     assert.deepEqual(parse(DELTA), {
       kind: 'orderbookDelta',
       sid: 1,
@@ -150,7 +150,7 @@ describe('Kalshi parse', () => {
     assert.deepEqual(page.position, { sid: null, seq: null, ticker: null })
   })
 
-  it('reads event fee overrides, with null as no override', () => {
+  it('reads event fee overrides, where null means no override', () => {
     const of = (msg: object) => parse({ type: 'event_fee_update', sid: 3, seq: 8, msg })
     const half = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     const message = { kind: 'fee', sid: 3, seq: 8, event: 'E' }
@@ -208,7 +208,7 @@ describe('Kalshi parse', () => {
     let refused = 0
     for (let round = 0; round < 20_000; round += 1) {
       let text = random.pick(seeds)
-      // Half of the mutations keep the shape and change only values.
+      // Half of the mutations change only values.
       if (random.next() < 0.5) {
         const digit = random.below(text.length)
         const isDigit = /\d/.test(text[digit] ?? '')

@@ -192,7 +192,7 @@ describe('Kalshi feed without a key', () => {
     bench.clock.advance(300_000)
     assert.ok(
       feed.health().bookDelayMs >= 300_000,
-      'an unfinished round counts with its present duration',
+      'an unfinished round counts with its duration so far',
     )
   })
 })

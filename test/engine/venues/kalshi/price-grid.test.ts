@@ -18,7 +18,7 @@ const edged = (edge: string, center: string, width: '0.10' | '0.01') => {
 const on = (row: object, price: number): boolean | undefined =>
   parsePriceGrid({ ...row })?.isOn(priceMicros(price))
 
-test('rejects prices between steps in every structure and accepts the bounds of each range', () => {
+test('rejects prices between two steps, and accepts the bounds of each range', () => {
   const cases: readonly (readonly [object, number, readonly number[], readonly number[]])[] = [
     [linear, 10_000, [10_000, 440_000, 990_000], [5_000, 441_000, 999_000]],
     [deci, 1_000, [1_000, 441_000, 999_000], [500, 441_500]],

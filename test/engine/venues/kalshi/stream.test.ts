@@ -83,7 +83,7 @@ test('treats a trade as a block trade unless its flag denies it, and records inv
   assert.deepEqual(found(), [...odd, 'trade.field=is_block_trade missing 1'])
 })
 
-test('records event fees whose type has no formula', () => {
+test('records event fees of a type without a known formula as drift', () => {
   const { take, found } = openStream()
   const fees = (override: object) => take('event_fee_update', { event_ticker: 'E', ...override })
   fees({ fee_type_override: null, fee_multiplier_override: null })
@@ -101,7 +101,7 @@ test('records event fees whose type has no formula', () => {
   ])
 })
 
-test('marks one book, or all books without a ticker, as suspect on a book message of unknown type', () => {
+test('marks the book of a message of unknown type as suspect, or all books if no ticker is named', () => {
   const { take, seen, found } = openStream()
   take('book_delta', { market_ticker: 'A', price_dollars: '0.4', delta_fp: '1.00', side: 'yes' })
   take('book_change', { market_ticker: 'B', price_dollars: '0.4', size: '1.00', side: 'no' })

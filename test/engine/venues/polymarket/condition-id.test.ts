@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conditionId } from '../../../../engine/venues/polymarket/condition-id.ts'
 
-test('normalises a condition id: pads 62 digits on the right and otherwise only lowercases', () => {
+test('pads a condition id of 62 digits on the right, and writes all ids in lower case', () => {
   const short = `0x01${'ab'.repeat(30)}`
   assert.equal(conditionId(short), `${short}00`)
   assert.equal(conditionId(`${short}00`), `${short}00`)

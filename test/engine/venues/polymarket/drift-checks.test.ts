@@ -82,7 +82,7 @@ test('reports each synthetic deviation as a loss or a notice', async () => {
   ])
 })
 
-test('reports as a notice that v1 was retired while the service was running', async () => {
+test('reports a notice when v1 is retired while the service runs', async () => {
   const drift = quietDrift()
   let v1: unknown = []
   const getJson = async (path: string) => {

@@ -65,7 +65,7 @@ async function watching(
   return opened
 }
 
-/** Time does not advance meanwhile. */
+/** The clock does not advance. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
   for (let round = 0; round < 20_000; round += 1) {
     if (isMet()) return
@@ -314,7 +314,7 @@ test('reads books under hexadecimal ids, and marks books as suspect when message
   )
   send(books(stub)[0], change('911', '0x1'))
   await until(() => gaps().length === 1, 'a gap of the named market')
-  // Two consecutive messages about unknown tokens have no effect. The third makes all books suspect.
+  // Two messages in a row about unknown tokens have no effect. The third makes all books suspect.
   send(books(stub)[0], [change('921'), change('922')])
   send(books(stub)[0], [change('21'), change('921'), change('31'), change('31'), change('922')])
   await until(() => ofKind('bookChange').length === 2, 'a change of a known token')
@@ -347,7 +347,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
     { assets_ids: ['11', '12', '21', '22'], operation: 'unsubscribe' },
     { assets_ids: ['11', '12', '21', '22'], operation: 'subscribe', custom_feature_enabled: true },
   ])
-  // A market has one gap until its next snapshot. A loss after that snapshot is a new gap.
+  // A market has only one gap until its next snapshot.
   const renamed = { event_type: 'price_change', entries: [{ asset_id: '11' }] }
   send(books(stub)[0], renamed)
   send(books(stub)[0], [book('11', START_MS + 2_050), book('21', START_MS + 2_050)])
@@ -589,7 +589,7 @@ test('records refused handshakes of the book stream and the activity stream', as
   )
 })
 
-test('attempts no connection for books for five seconds after the venue refused one with 429', async (t) => {
+test('opens no book connection for five seconds after the venue refused one with 429', async (t) => {
   const { stub, feed, clock, metrics } = await openFeed(t, { assetsPerSocketMax: 2 })
   const attempts = () =>
     [...metrics.counts('venue_socket_failed_attempts_total')]
@@ -608,7 +608,7 @@ test('attempts no connection for books for five seconds after the venue refused 
   await until(() => attempts() === 2, 'the second attempt')
 })
 
-test('emits every fill once, including in unknown markets, and reports when a lost stream was last current', async (t) => {
+test('emits every fill once, also in unknown markets, and reports until when a lost stream was complete', async (t) => {
   const { stub, clock, feedEvents, trades } = await watching(t, [])
   assert.deepEqual(commands(sockets(stub, '/rtds')[0])[0], {
     action: 'subscribe',
@@ -626,7 +626,7 @@ test('emits every fill once, including in unknown markets, and reports when a lo
   assert.equal(feedEvents('feedUp', 'trades')[1]?.sinceMs, START_MS + 2_000)
 })
 
-test('dates the loss of an activity stream during a read pause to the start of the pause', async (t) => {
+test('dates a stream loss during a read pause to the start of the pause', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   const rtds = () => sockets(stub, '/rtds')[0]
   feed.start()
@@ -636,7 +636,7 @@ test('dates the loss of an activity stream during a read pause to the start of t
   send(rtds(), activity('orders_matched'))
   clock.advance(60_000)
   feed.read('all')
-  // The queued message gets the time at which the feed reads it, long after the pause began.
+  // The receive time is that of reading, long after the pause began.
   await until(() => trades().length === 1, 'a trade')
   rtds()?.socket.terminate()
   await until(() => feedEvents('feedDown', 'trades').length === 1, 'down')
@@ -708,7 +708,7 @@ test('reconnects a silent activity stream while last_trade_price arrives, even w
   assert.equal(
     feedEvents('feedDown', 'trades').length,
     0,
-    'without trades the silent stream counts as alive',
+    'a silent stream counts as alive while no trades arrive',
   )
   send(sockets(stub, '/rtds')[0], 'PONG')
   send(books(stub)[0], lastTrade())

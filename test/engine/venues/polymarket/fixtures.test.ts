@@ -32,7 +32,7 @@ import {
 
 const AT = timeMs(1_795_000_000_000)
 
-/** `feed` returns the result of each message of a frame. */
+/** `feed` returns one result for each message of a frame. */
 function mapper(tokens: readonly string[]) {
   const tracks = new Tracks()
   const events: VenueEvent[] = []
@@ -78,7 +78,7 @@ test('converts every synthetic row to its expected values', async () => {
   assert.equal(await checkCases('polymarket'), 137)
 })
 
-/** The ids of protocol v2 that replace the ids of the recorded market. */
+/** These ids replace the ids of the recorded market. */
 const V2 = {
   market: '0x015a7c0de9f1b2a3c4d5e6f708192a3b4c000000000000000000000001000000',
   tokens: [

@@ -11,7 +11,7 @@ const AT = timeMs(1_795_000_000_000)
 const FIRST = '111'
 const SECOND = '222'
 
-/** The market has tokens 111 and 222. `feed` returns the new events of the frames. */
+/** The market's tokens are 111 and 222. `feed` returns the new events. */
 function openMap() {
   const tracks = new Tracks()
   const events: VenueEvent[] = []
@@ -105,7 +105,7 @@ test('converts entries of only the second token to the first token’s side and 
   assert.deepEqual(event.top, { bid: null, ask: 700_000 })
 })
 
-test('keeps a level that only the second token has among mirrored entries', () => {
+test('keeps a level that only the second token has, beside mirrored levels', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([
@@ -137,7 +137,7 @@ test('reads absent best prices as unknown, and null, empty, 0 or 1 as an empty s
   assert.deepEqual(topOf({ best_bid: '0.5', best_ask: '0' }), { bid: 500_000, ask: null })
 })
 
-test('emits simultaneous copies of a book once, from the first sender, and corrects them by the first token’s book', () => {
+test('emits the first of simultaneous copies of a book, and corrects it by the first token’s book', () => {
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
@@ -162,7 +162,7 @@ test('emits simultaneous copies of a book once, from the first sender, and corre
   assert.equal(event.isInOrder, true)
 })
 
-test('keeps a level that only the first token’s simultaneous book has', () => {
+test('keeps a level that is only in the first of two simultaneous books', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const poorer = book(SECOND, time, [], [level('0.6', '1')])
@@ -205,7 +205,7 @@ test('skips a copy of a book with an older timestamp until a new subscription re
   assert.equal(feed(book(SECOND, time - 5, [], [])).length, 1)
 })
 
-test('refuses a price that is impossible or finer than a micro, and reports its market', () => {
+test('refuses a price that is impossible or has more than six decimals, and reports its market', () => {
   const { feed, rejections } = openMap()
   assert.equal(feed(change([entry(FIRST, 'BUY', '0.1234567', '1')])).length, 0)
   assert.equal(feed(change([entry(FIRST, 'BUY', '1.5', '1')])).length, 0)

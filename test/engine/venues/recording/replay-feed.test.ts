@@ -219,7 +219,7 @@ describe('replay', () => {
     })
   })
 
-  it('returns no prices from before the recording and no teams', async () => {
+  it('returns no teams, and no prices from before the recording', async () => {
     const { venues } = await play(await record('teams.jsonl'), { speed: 'max' })
     const { signal } = new AbortController()
     const outcomes: [] = []

@@ -134,7 +134,7 @@ test('plans the requested number of markets per venue at every size and time', (
   }
 })
 
-test('lists a third of the questions on both venues, and makes a quarter of these false matches', () => {
+test('lists a third of the questions on both venues, a quarter of them with a different meaning', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -176,7 +176,7 @@ test('links both listings of a pair to each other', () => {
   assert.ok(checked > 1500)
 })
 
-test('plans the same events in eventsAt and createdBetween', () => {
+test('returns the same events from eventsAt and createdBetween', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
   const matchedMarket = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON

@@ -104,7 +104,7 @@ for (const form of ['json', 'msgpack']) {
   })
 }
 
-test('publishes the end of a bar that was sent only as the initial state', async () => {
+test('publishes the end of a bar whose only message was the initial state', async () => {
   const market = server.engine.add('shown')
   await pass(60_000 - (clock.nowMs() % 60_000) + 50_000)
   market.trade()
@@ -124,7 +124,7 @@ test('publishes the end of a bar that was sent only as the initial state', async
   await client.close()
 })
 
-test('resends the last closed bar after a late trade, but no older bar', async () => {
+test('resends the last closed bar after a late trade, and no older bar', async () => {
   const market = server.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)

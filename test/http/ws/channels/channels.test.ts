@@ -109,7 +109,7 @@ describe('depth', () => {
     })
   }
 
-  test('reaches the final state for all options and encodings without exceeding the rate', async () => {
+  test('sends the final state for all options and encodings without exceeding the rate', async () => {
     const random = seededRandom('depths', 4)
     const kinds = [5, 10, 20].flatMap((levels) =>
       [100, 250, 1_000].flatMap((conflate_ms) =>

@@ -41,7 +41,7 @@ const bytesOf = ({ name, write }: Written): Uint8Array => {
   return Uint8Array.from(frame)
 }
 
-test('writes equal fields and values in equal order in JSON and MessagePack for every message type', () => {
+test('writes the same fields and values in the same order in JSON and MessagePack', () => {
   const random = seededRandom('wire', 6)
   for (let round = 0; round < 700; round += 1) {
     for (const message of randomMessages(random, markets)) {
@@ -76,7 +76,7 @@ test('writes times, counters and checksums as integers of any size', () => {
   }
 })
 
-test('generates every message type that an encoder can write', () => {
+test('tests every message type that an encoder can write', () => {
   const random = seededRandom('kinds', 1)
   const written = new Set<string>()
   const types = new Set<unknown>()
@@ -97,7 +97,7 @@ test('generates every message type that an encoder can write', () => {
 })
 
 const python = spawnSync('python3', ['--version']).status === 0
-test('decodes 10,000 messages equally with a Python decoder written from the specification', {
+test('writes 10,000 messages that a Python decoder of the specification decodes equally', {
   skip: python ? false : 'no python3 here',
 }, () => {
   const random = seededRandom('another language', 4)

@@ -232,7 +232,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('publishes a tick by one library call when several connections have equal topics in any order', async () => {
+test('publishes a tick by one library call for all connections with the same topics', async () => {
   const world = new World()
   const [one, other] = addMarkets(world.engine, 2, 1)
   assert.ok(one !== undefined && other !== undefined)
@@ -329,7 +329,7 @@ test('sends a command’s answer after earlier and before later publications', a
   world.hub.stop()
 })
 
-test('limits a frame to about 64 KiB, except for a single longer message, and splits larger ticks', async () => {
+test('splits a tick into frames of about 64 KiB, except for a single longer message', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)

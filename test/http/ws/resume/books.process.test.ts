@@ -140,7 +140,7 @@ describe('books', () => {
         assert.deepEqual(idsOf(messages, 'snapshot').toSorted(), names, of)
         assert.ok(
           idsOf(messages, 'update').every((id) => !isReplaced(id)),
-          'a snapshot instead of updates',
+          'snapshots replace updates',
         )
         const offsets = messages
           .filter(({ type }) => type === 'update')
@@ -238,9 +238,9 @@ describe('books', () => {
 describe('limits of cached updates', () => {
   const count = ringBookUpdatesMax
   for (const [name, missed] of [
-    ['one less than it holds', count - 1],
-    ['all that it holds', count],
-    ['one more than it holds', count + 1],
+    ['one message less than the cache holds', count - 1],
+    ['as many messages as the cache holds', count],
+    ['one message more than the cache holds', count + 1],
   ] as const) {
     test(`sends updates while cached, otherwise resync and snapshot, but never both: ${name}`, async () => {
       const own = await openApiServer({ clock: new ManualClock() })

@@ -71,7 +71,7 @@ test('cannot replay a trade whose market was removed', () => {
   assert.ok(market.stored.length > 0)
 })
 
-test('finds a position unless its epoch is unknown or its offset was never issued', () => {
+test('finds a position unless its epoch is unknown or its offset is in the future', () => {
   const { engine, run, stored, alone } = logs()
   const { present } = engine.tradeLog
   const find = (log: MessageLog, epoch: string, offset: number) => {

@@ -51,8 +51,16 @@ const CASES: readonly (readonly [name: string, bytes: readonly Buffer[], outcome
   ['16 KiB and a byte', [frame(text, longPing(16_385))], 'MESSAGE_TOO_LARGE'],
   ['64 KiB', [frame(text, longPing(65_536))], 'MESSAGE_TOO_LARGE'],
   ['64 KiB and a byte', [frame(text, longPing(65_537))], 'cut'],
-  ['a claim of 2^40 bytes', [Buffer.from('81ff0000010000000000aabbccdd0000', 'hex')], 'cut'],
-  ['a claim of 2^63 bytes', [Buffer.from('81ff8000000000000000aabbccdd0000', 'hex')], 'cut'],
+  [
+    'a declared length of 2^40 bytes',
+    [Buffer.from('81ff0000010000000000aabbccdd0000', 'hex')],
+    'cut',
+  ],
+  [
+    'a declared length of 2^63 bytes',
+    [Buffer.from('81ff8000000000000000aabbccdd0000', 'hex')],
+    'cut',
+  ],
   ['byte by byte', pieces(frame(text, PING), 1), 'pong'],
   ['in fragments', fragments(PING, 5), 'pong'],
   ['in fragments of a byte', fragments(PING, 1), 'pong'],
@@ -65,7 +73,7 @@ const CASES: readonly (readonly [name: string, bytes: readonly Buffer[], outcome
     [frame(text, '{', { isLast: false }), frame(text, PING)],
     'cut',
   ],
-  ['a continuation of nothing', [frame(more, PING)], 'cut'],
+  ['a continuation without a first fragment', [frame(more, PING)], 'cut'],
   ['an empty message', [frame(text)], 'PARSE_ERROR'],
   ['an empty binary message', [frame(binary)], 'PARSE_ERROR'],
   ['bad UTF-8', [frame(text, Buffer.from([0x7b, 0xff, 0x7d]))], 'cut'],
@@ -90,7 +98,7 @@ const CASES: readonly (readonly [name: string, bytes: readonly Buffer[], outcome
   // The library accepts only close codes of the standard and of applications.
   ['a close with 3000', [closing(3000)], 1000],
   ['a close with 4999', [closing(4999)], 4999],
-  ['commands behind a close', [closing(1000), frame(text, PING)], 1000],
+  ['a command after a close', [closing(1000), frame(text, PING)], 1000],
 ]
 
 function interleaved(between: Buffer): Buffer[] {

@@ -214,7 +214,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('rejects unknown markets and events by name and accepts the known ones', async () => {
+  test('rejects unknown markets and events by name, and accepts known ids', async () => {
     const client = await StreamClient.open(server.port)
     const reply = await client.ask(
       {

@@ -189,7 +189,7 @@ describe('slow readers', () => {
     await quick.close()
   })
 
-  test('disconnects a stream beyond the hard limit before it loses a message unannounced', async () => {
+  test('disconnects a stream beyond the hard limit before an unannounced loss', async () => {
     const random = seededRandom('hard', 4)
     const dead = await StreamClient.open(server.port)
     await dead.ask(

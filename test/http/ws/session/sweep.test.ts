@@ -106,7 +106,7 @@ test('sends a stalled reader only its close frame after 10 s, and disconnects it
   assert.deepEqual(
     [takes, never].map(({ sentCount }) => sentCount),
     sentCounts,
-    'nothing more is sent',
+    'the reader receives no further message',
   )
   for (const one of [takes, never])
     assert.equal(one.closeCode, null, 'a close frame must not wait behind unsent data')

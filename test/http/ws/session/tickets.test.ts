@@ -30,7 +30,7 @@ async function ticketOf(headers: Record<string, string>): Promise<string> {
 }
 
 describe('tickets', () => {
-  test('opens one stream per ticket within a minute while its credential is valid', async () => {
+  test('opens one stream per ticket, within a minute and while the ticket’s credential is valid', async () => {
     const made = await accounts.signUp({
       email: 't@example.com',
       password: 'correct horse',

@@ -52,7 +52,7 @@ test('runs one time slice at once, then one per event-loop tick, when many accou
   assert.deepEqual(
     works.slice(1).map(({ runs }) => runs),
     [...Array.from({ length: 10 }, () => 1), 0],
-    'the first connection has run and waits behind the others',
+    'the first connection has run and waits behind all others',
   )
   hub.stop()
 })

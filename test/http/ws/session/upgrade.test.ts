@@ -229,7 +229,7 @@ describe('handshake', () => {
     await other.close()
   })
 
-  test('closes a connection with 4011 when a command fails internally', async () => {
+  test('closes a connection with 4011 when a command causes an internal error', async () => {
     const encoder = apiServer.server.hub.encoder('j')
     const client = await StreamClient.open(apiServer.port, 'api_key=bob-key')
     const { reply } = encoder

@@ -17,14 +17,14 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(3, 2), 'gap', 'the first message of the sid is missing')
   })
 
-  it('reports a gap once and messages with older numbers as late', () => {
+  it('reports a gap once, and reports messages with older numbers as late', () => {
     const check = new SequenceCheck()
     const results = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
     const late = ['late', 'late', 'late']
     assert.deepEqual(results, ['inOrder', 'inOrder', 'gap', 'inOrder', ...late, 'inOrder'])
   })
 
-  it('accepts restarted sequence numbers after a series of late messages', () => {
+  it('accepts sequence numbers that restart after a series of late messages', () => {
     const check = new SequenceCheck()
     for (let seq = 1; seq <= 5_000; seq += 1) check.note(1, seq)
     let lateCount = 0
@@ -99,7 +99,7 @@ describe('Kalshi stream', () => {
     assert.deepEqual([events.length, gaps], [3, [1]])
   })
 
-  it('forwards a late trade, because its id reveals repeats', () => {
+  it('forwards a late trade, because receivers detect repeats by its id', () => {
     const { events, trade } = openStream()
     for (const [seq, id] of [
       [1, 'a'],

@@ -21,7 +21,7 @@ let overflow: string[] = []
 let givenUp: string[] = []
 let isSendable = true
 let isDelivering = false
-/** The number of snapshots that may be requested. */
+/** The number of snapshots that the pace still allows. */
 let allowed = Number.POSITIVE_INFINITY
 let subscriptions: Subscriptions
 let drift: Drift
@@ -61,7 +61,7 @@ const error = (id: number, code: number, more: object = {}): Reply => ({
 })
 const take = (): Sent[] => sent.splice(0)
 
-/** Opens a connection and delivers the snapshots of all markets. Each subscription gets the next sid. */
+/** Opens a connection and delivers the snapshots of all markets. */
 function openWith(tickers: readonly string[]): void {
   for (const ticker of tickers) subscriptions.add(ticker)
   subscriptions.opened()
@@ -230,7 +230,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([commands.length, commands[0]?.tickers.length], [1, 5_000])
   })
 
-  it('requests arrived snapshots again when another gap follows', () => {
+  it('requests a snapshot again when another gap follows its arrival', () => {
     openMerged()
     subscriptions.noteGap(7, 'test')
     subscriptions.flush()

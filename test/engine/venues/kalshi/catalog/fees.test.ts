@@ -199,12 +199,12 @@ test('reads pages of event fee changes that begin and end an override', async ()
   assert.deepEqual([now.taker?.multiplierMicros, now.sinceMs], [0, NOON - HOUR_MS])
   assert.equal(now.source, 'events.fee_changes')
   assert.deepEqual([next?.taker, next?.sinceMs], [feeCurve(70_000, 1), NOON + HOUR_MS])
-  // A change to the current terms is not an upcoming change.
+  // An announced change to the current fees is not an upcoming change.
   const same = await opened({ eventPages: [[eventChange(NOON + HOUR_MS, 'quadratic', 1)]] })
   assert.equal(same.of(QUADRATIC).next, null)
 })
 
-test('prefers an announced change to an older series row, and a later row to the change', async () => {
+test('prefers an announced change to an older series row, and a newer row to the change', async () => {
   const venue = await opened({ seriesChanges: [seriesChange(NOON - 60_000, 'quadratic', 0.5)] })
   assert.equal(venue.of(QUADRATIC).now.taker?.multiplierMicros, 500_000)
   venue.clock.advance(HOUR_MS)

@@ -66,7 +66,7 @@ function reason(more: object): string {
 }
 
 describe('Kalshi listing', () => {
-  it('builds ids, slugs, links and texts', () => {
+  it('builds the ids, slugs, links and texts of a listing', () => {
     const listing = market()
     assert.equal(listing.nativeId, 'KXNFLGAME-25AUG07CINPHI-CIN')
     assert.equal(listing.slug, 'kxnflgame-25aug07cinphi-cin')

@@ -90,7 +90,7 @@ test('takes a candle’s last trade, else the midpoint of a tight book, else the
   )
 })
 
-test('dates the price from before the first candle to the start of that candle', async () => {
+test('dates the price before the first candle to the start of the first candle', async () => {
   const price = { close_dollars: '0.40', previous_dollars: '0.20' }
   const candlesticks = [{ end_period_ts: DAY_S + 600, price }]
   const http = stubHttp(() => ({ candlesticks }))

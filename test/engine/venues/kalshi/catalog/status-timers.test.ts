@@ -29,7 +29,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
   })
 
-  it('ignores repeated times but fires for changed times', () => {
+  it('ignores repeated times, and fires at changed times', () => {
     const { clock, published, timers, at } = open()
     const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
     timers.set('T', times)
@@ -64,7 +64,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['0 A closed', '3000 A seen', '3000 B seen'])
   })
 
-  it('only confirms a close long past, and does not repeat a status that a message already reported', () => {
+  it('confirms a past close, and does not repeat a status that a message already reported', () => {
     const { clock, published, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
     timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })

@@ -40,7 +40,7 @@ const event = (number: number, more: object = {}) => ({
   ...more,
 })
 
-/** Like Gamma, accepts only the cursor `after_cursor`. */
+/** Accepts only the cursor `after_cursor`, like Gamma. */
 function paged(rows: readonly object[], query: URLSearchParams, limit: number) {
   const from = Number(query.get('after_cursor') ?? '0')
   const more = from + limit < rows.length ? { next_cursor: String(from + limit) } : {}

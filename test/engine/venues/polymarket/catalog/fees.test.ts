@@ -36,7 +36,7 @@ const SCHEDULE = { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 }
 const stated = (feeSchedule: unknown, more: object = {}) =>
   readFees({ feesEnabled: true, feeType: 'crypto_fees_v2', feeSchedule, ...more }).now
 
-test('reads a fee schedule as the taker curve, and makers as free only when the schedule is taker-only', () => {
+test('reads a fee schedule as the taker’s curve, and as free for makers only when it is taker-only', () => {
   const crypto = stated(SCHEDULE)
   assert.deepEqual(crypto, {
     kind: 'quadratic',
@@ -99,7 +99,7 @@ test('treats unreadable or contradictory fees as unknown, and reports their sour
   }
 })
 
-test('returns unknown fees for a row without fee fields, with or without legacy fields', () => {
+test('returns unknown fees for a row without current fee fields', () => {
   assert.equal(readFees({}), FEES_UNKNOWN)
   assert.equal(
     readFees({ makerBaseFee: 1000, takerBaseFee: 1000, feeSchedule: null }),
@@ -213,7 +213,7 @@ const ROW = {
   ...{ outcomes: '["Yes", "No"]', positionIds: ['1', '2'], feesEnabled: true },
 }
 
-test('requests fees that Gamma lacks from the CLOB, once an hour while the market is open', async () => {
+test('requests fees from the CLOB once an hour while the market is open if Gamma lacks them', async () => {
   const { fees, requested, seen, pass, rateOf } = openFees()
   fees.start()
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)

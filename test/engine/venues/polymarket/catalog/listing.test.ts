@@ -76,7 +76,7 @@ test('converts a recorded row to a listing in internal units', (t) => {
     settlementPrice: null,
     resolutionStatus: 'none',
     settledAtMs: null,
-    // Fees are enabled without a schedule, because the row is older than schedules.
+    // The row is older than fee schedules.
     fees: { ...FEES_UNKNOWN, now: { ...MODEL_UNKNOWN, source: 'gamma.feesEnabled' } },
     orderSizeMin: 5_000_000,
     otherPayout: null,
@@ -84,7 +84,7 @@ test('converts a recorded row to a listing in internal units', (t) => {
   })
 })
 
-test('reads the minimum order, and the half payout of cancelled games and 50-50 rules', () => {
+test('reads the minimum order, and a payout of one half for cancelled games and 50-50 rules', () => {
   assert.equal(market({ orderMinSize: 15 }).orderSizeMin, 15_000_000)
   for (const orderMinSize of [undefined, null, 0, -5, '5', Number.NaN]) {
     assert.equal(market({ orderMinSize }).orderSizeMin, null)
@@ -110,7 +110,7 @@ test('refuses a market that is not binary or has no tokens, with a specific reas
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","1"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, outcomes: '["A","B","C"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","2","3"]' }), 'not_two_outcomes')
-  // Text is not a boolean, so the market's trading state is unknown.
+  // The text 'true' is not a boolean, so the market's trading state is unknown.
   for (const state of [{ active: 'true' }, { closed: undefined }, { closed: null }]) {
     assert.equal(readMarket({ ...base, ...state }), 'no_state')
   }
@@ -231,7 +231,7 @@ test('detects a dispute that appears only in the list of resolution steps', () =
   )
 })
 
-test('derives the resolution status of a protocol v2 market, or null when its status is ambiguous', () => {
+test('derives the resolution status of a protocol v2 market, or null for an ambiguous status', () => {
   const of = (more: object) => market({ ...V2, ...more }).resolutionStatus
   assert.equal(of({ resolutionStatus: 'inactive' }), 'none')
   assert.equal(

@@ -79,7 +79,7 @@ test('requests long ranges in the requested step, and in twelve-hour steps when 
   )
   assert.ok(
     requested.every(({ days }) => days <= 15),
-    'the venue refuses more',
+    'the venue refuses longer ranges',
   )
 })
 

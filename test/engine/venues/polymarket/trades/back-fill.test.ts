@@ -84,12 +84,12 @@ function open() {
   return { rows, ids, seen, ledger, read, stopping, clock }
 }
 
-test('emits whole transactions between event-loop ticks, and no trade that the stream emitted meanwhile', async () => {
+test('emits complete transactions in each tick, and no trade that the stream emitted meanwhile', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
   let ticks = 0
   await read(() => {
     ticks += 1
-    // The stream sends one fill before the back-fill emits it, and repeats an emitted fill.
+    // The stream sends one fill before the back-fill does, and repeats a fill that the back-fill emitted.
     const later = rows[2 * ticks + 20]
     if (ticks === 3 && later !== undefined) ledger.addMatched(later, clock.nowMs())
     const given = rows[0]

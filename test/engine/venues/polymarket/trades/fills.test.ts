@@ -23,7 +23,7 @@ const fill = (contracts: number, price: number): Fill => ({
   price: priceMicros(Math.round(price * 1e6)),
 })
 
-/** The venue's row has the fills' total size at their average price, in floating point. */
+/** Total size of the fills at their average price, in floating point like the venue's row. */
 function rowOf(fills: readonly Fill[]): TradeRow {
   const size = fills.reduce((sum, one) => sum + one.size / 1e6, 0)
   const dollars = fills.reduce((sum, one) => sum + (one.size / 1e6) * (one.price / 1e6), 0)
@@ -73,7 +73,7 @@ test('splits a row into its fills despite reordered, repeated and mirrored messa
     assert.ok(Array.isArray(found), `seed ${seed}: ${String(found)}`)
     const size = found.reduce((sum, one) => sum + one.size, 0)
     assert.equal(size, row.size, `seed ${seed}`)
-    // Repeats are ambiguous if several combinations add up to the row.
+    // With repeated messages, several combinations may add up to the row.
     if (messages.length === fills.length)
       assert.deepEqual(texts(found), texts(fills), `seed ${seed}`)
   }
@@ -111,7 +111,7 @@ test('prices the missing remainder of a row so that all fills add up to the rowâ
   assert.equal(
     restPrice(rowOf(larger), larger.slice(0, 1)),
     null,
-    'the rest is too small for an exact price',
+    'the remainder is too small for an exact price',
   )
 })
 

@@ -143,7 +143,7 @@ test('records other wallets of a transaction as makers, before or after its fill
   assert.equal(suspicions.length, 0)
 })
 
-test('checks the Data API for the missing fill of a participant row', () => {
+test('requests the missing fill of a participant row from the Data API', () => {
   const { ledger, suspicions, wallets, ids } = openLedger()
   const maker = row({ proxyWallet: '0xbb', side: 'SELL' })
   ledger.addParticipant(maker, AT)

@@ -41,7 +41,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
       const found = source.newestFirst.filter(
         (row) => query.condition === undefined || row.condition_id === query.condition,
       )
-      // The cursor is the number of older rows that were not returned yet.
+      // The cursor is the number of older rows that no page has returned.
       const from = cursor === undefined ? 0 : found.length - Number(cursor)
       const rest = found.length - from - limit
       const page = source.page(found.slice(from, from + limit), { query, cursor })
@@ -170,7 +170,7 @@ test('loses nothing when the venue caps pages below the requested size', async (
   assert.equal(newestMs, Math.max(...rows.map(({ timestamp }) => Number(timestamp))) * 1_000)
 })
 
-test('reports the part of a range beyond the read limit as missing and reads all newer rows', async () => {
+test('reports the oldest part of a range as missing when the range exceeds the read limit', async () => {
   const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
   const { read, cuts, clock } = await openWalk(rows, 1)
   clock.advance(1_400_000)
@@ -230,7 +230,7 @@ test('proves the absence of trades up to the response’s newest row, or up to t
   assert.equal(none.provenToMs, nowMs - 330_000, 'an empty response may be five minutes old')
 })
 
-/** Changes the first response, as an unreliable cache does. */
+/** Changes the first response, like an unreliable cache. */
 const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly unknown[]>> = {
   empty: () => [],
   shorter: (rows) => rows.slice(0, Math.floor(rows.length / 3)),
@@ -245,7 +245,7 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
     assert.equal(staleReason, null)
     assert.ok(suspected(reason) > 0)
-    // The second page size finds no older row either, so the result is suspect.
+    // The second request finds no older row either, so the result is suspect.
     source.page = (page) => damage(page.filter((row) => Number(row.timestamp) >= START_S + 60))
     assert.notEqual((await read(START_S + 60, START_S + 199)).suspectReason, null)
     // A single market may have no older trades.

@@ -135,7 +135,7 @@ test('reads rows without a token, counts unknown kinds with dollars as income, a
   }
 })
 
-test('reads every recorded row: rewards have no market, redemptions have one', {
+test('reads every recorded row: rewards have no market, redemptions have a market', {
   skip,
 }, () => {
   const kinds = new Map<string, number>()

@@ -52,7 +52,7 @@ function tallyOf(rows: readonly Row[]): PnlState {
 
 const dollars = (micros: number | null): number | null => (micros === null ? null : micros / 1e6)
 
-test('counts a round trip with a gain before fees and a loss after fees as lost', () => {
+test('counts a market as lost when its gain is smaller than its fees', () => {
   const traded = { token_id: YES, size: 22.84 }
   const counts = tallyOf([
     row('TRADE', { ...traded, side: 'BUY', price: 0.52, usdc_size: 12.16184 }),
@@ -78,7 +78,7 @@ test('excludes combos from all other figures and reports their realised profit s
   assert.deepEqual([realized, volume, markets, counts.positionCount], [0, 0, 0, 0])
 })
 
-test('redeems as many contracts as a redemption without a token pays for, for one outcome per row', () => {
+test('redeems the contracts that the dollars of a redemption without a token pay for, one outcome per row', () => {
   const bought = (token: string, size: number, price: number) =>
     row('TRADE', {
       ...{ token_id: token, side: 'BUY', price, size, usdc_size: price * size },

@@ -91,7 +91,7 @@ test('emits each fill of a followed wallet once from the wallet’s own row, and
     role: 'taker',
     converted: [],
   })
-  // The maker of the same transaction is followed too from here on.
+  // The maker of the same transaction is now followed too.
   const maker = `0x${'cd'.repeat(20)}`
   wallets.follow(walletAddress(maker) ?? assert.fail())
   send(frame('trades', { proxyWallet: maker, side: 'SELL' }), last(9))

@@ -1,4 +1,4 @@
-// Reads wallet histories from a stub with the venue's limits and faults. The expected events generate the stub's rows.
+// Expected events are generated first. The stub derives its rows from them and adds the venue's limits and faults.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -81,7 +81,7 @@ async function read(client: JsonReader, options: ReadOptions = {}) {
   return { events, ...reach, isComplete, isSettledWhole: reach.isComplete, named }
 }
 
-/** Contains all fields of an event except its role. */
+/** A key of all fields of an event except its role. */
 const nameOf = ({ role: _, ...event }: WalletEvent) => JSON.stringify(event)
 
 function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[], what = ''): void {
@@ -101,7 +101,7 @@ test('reports a row of an undocumented kind and counts it as income', async () =
   assertTrue(events, past.events)
 })
 
-test('returns the true events in order, for any page length and any order within a second', async () => {
+test('returns the true events in order for any page length and any order of rows within a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
@@ -274,7 +274,7 @@ test('retries outdated, mixed or reordered responses, or reports the result as i
   assert.ok(completeCount > ROUNDS / 4, `only ${completeCount} of ${ROUNDS} were complete`)
 })
 
-/** A list that is truncated at the same row twice looks like a complete list. */
+/** Successive reads would take a list for complete if it ended at the same row each time. */
 const CUT_APART = 20
 
 /** Each kind of fault has its own probability, from rare to always. */
@@ -326,7 +326,7 @@ test('loses no event when any single response is empty', async () => {
       stub.fault = ({ path }, rows, page) => {
         if (path !== '/v2/activity') return rows
         requested += 1
-        // An empty response has the real page's cursor or none.
+        // Half of the empty responses have the real page's cursor, and half have none.
         if (requested !== position + 1) return rows
         return position % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
       }
@@ -391,7 +391,7 @@ test('rejects a response without the last known event, and an empty response for
   const empty = await read(stub, from)
   assert.deepEqual([empty.events, empty.isTailComplete, empty.isSettledWhole], [[], false, true])
   assert.ok(empty.settledToMs <= from.fromS * 1_000, 'not settled beyond what is proven')
-  // Without known events, other paths decide whether the wallet exists.
+  // Without known events, the wallet exists only if these paths return data.
   for (const [data, positions] of [
     [{ trades: 3 }, []],
     [{ trades: 0 }, [{}]],
@@ -447,7 +447,7 @@ async function overHttp(past: StubPast) {
   }
 }
 
-test('recovers from refusals, failures and HTML pages, and rejects with FetchError when the venue stays down', async () => {
+test('recovers from failures and HTML pages, and rejects with FetchError when the venue stays down', async () => {
   const past = randomPast('down', seededSeconds('down', 60, 20))
   const { stub, data, stop } = await overHttp(past)
   try {

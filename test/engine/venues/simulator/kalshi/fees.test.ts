@@ -43,7 +43,7 @@ async function rowsOf({ venue }: Opened) {
   })
 }
 
-/** The fee multiplier of every event. Without `hasRows` the connector sees no overrides in event rows. */
+/** Without `hasRows` the connector sees no overrides in event rows. */
 function readAll(
   { fees, clock }: Opened,
   rows: Awaited<ReturnType<typeof rowsOf>>,

@@ -79,7 +79,7 @@ test('renders series, trades, milestones, tags and books with the recorded field
   assertShape((await venue.get(`/markets/${det.listing.nativeId}/orderbook`)).body, book)
 })
 
-test('renders dollars with at least four decimals and counts with two', async (t) => {
+test('renders dollars with at least four decimals, and counts with two decimals', async (t) => {
   const { venue, world, det } = await gameDay(t)
   det.tickMicros = cents(0.01)
   world.setLevels(det, [['bid', 44.05, 0.25]])
@@ -88,7 +88,7 @@ test('renders dollars with at least four decimals and counts with two', async (t
   assert.deepEqual(market.price_ranges, [{ start: '0.0000', end: '1.0000', step: '0.0001' }])
 })
 
-/** null if the file is missing. The test is then skipped. */
+/** Returns null and skips the test if the file is missing. */
 function fixture(t: TestContext, name: string): unknown {
   const path = join(FIXTURES, name)
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'))

@@ -211,7 +211,7 @@ test('accepts unsigned requests, and returns 401 when a signature is wrong or in
   }
 })
 
-test('bills each book of a batch like a request, and states the limits of an account', async (t) => {
+test('charges each book of a batch like a request, and returns the limits of an account', async (t) => {
   const { venue } = await gameDay(t)
   const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const batch = Array.from({ length: 48 }, (_, index) => `tickers=T${index}`).join('&')

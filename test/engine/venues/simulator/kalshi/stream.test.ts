@@ -153,7 +153,7 @@ test('changes some price structures every hour, in stream messages and in REST r
   assert.deepEqual(await client.drain(), [], 'once')
 })
 
-test('sends no message and does not read the book when a change has no subscribers', async (t) => {
+test('neither sends a message nor reads the book when a change has no subscribers', async (t) => {
   const { world, event, venue } = await twoMarkets(t)
   const market = world.addMarket(event, 'C')
   const client = await venue.connect()

@@ -27,7 +27,7 @@ function recipe(book: Readonly<Record<string, unknown>>): string {
     .digest('hex')
 }
 
-test('orders levels from worst to best, mirrors both tokens, and hashes books as the venue does', async () => {
+test('sends levels from worst to best, mirrored books of both tokens, and the venue’s book hashes', async () => {
   const book = record((await get(`/book?token_id=${yes}`)).body)
   const other = record((await get(`/book?token_id=${no}`)).body)
   assert.deepEqual(Object.keys(book), [
@@ -174,7 +174,7 @@ test('returns one price per step: that of the last trade in the step, or the fai
   assert.deepEqual((await history(no)).at(-1), [nowS, 0.58])
 })
 
-test('refuses a price history range over 15 days and accepts intervals', async () => {
+test('refuses a price history range over 15 days, and accepts named intervals', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const long = await get(
     `/prices-history?market=${yes}&startTs=${nowS - 16 * 86_400}&endTs=${nowS}`,

@@ -93,7 +93,7 @@ const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polyma
 const lacksDocument = existsSync(RECORDED) ? false : 'NO DOCUMENT OF DATA API V2 HERE (SHARED_DATA)'
 const recordedOf = (name: string) => JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
 
-/** One market is resolved. Ann bought in two fills in each of two markets, and sold a part. */
+/** Ann bought in two fills in each of two markets and sold a part. One of the markets is resolved. */
 async function startTraded(): Promise<StubVenue> {
   const venue = await startStubVenue()
   venue.world.addEvent(3)

@@ -97,7 +97,7 @@ test('renders lists and volumes as text, and omits the price of an empty side', 
   assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
 })
 
-test('shows disputes in a few open markets, in half of them only in the list of resolution steps', () => {
+test('shows disputes in some open markets, half of them only in the list of resolution steps', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   world.addEvent(200)

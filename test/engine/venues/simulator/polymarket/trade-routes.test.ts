@@ -134,7 +134,7 @@ test('returns the fills of an order as one row at the average price', async (t) 
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=300')
 })
 
-test('returns open interest in dollars for requested markets or for all', async () => {
+test('returns open interest in dollars for requested markets or for all markets', async () => {
   const market = marketAt(venue.world, 1)
   const { nativeId } = market.listing
   const [one, ...none] = records((await of(`oi?condition=${nativeId},0x${'9'.repeat(64)}`)).data)

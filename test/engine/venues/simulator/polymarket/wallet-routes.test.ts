@@ -160,7 +160,7 @@ describe('with a few wallets', () => {
 
   test('returns open positions with the venue’s figures, and closed positions with realized profit', async () => {
     const open = await rows(`positions?user=${ANN.address}`)
-    // 150 contracts were bought at 0.42. 30 of them were sold at 0.50. The price is 0.41.
+    // 150 contracts were bought at 0.42, and 30 of them were sold at 0.50.
     const keys = ['current_size', 'avg_price', 'total_size', 'realized_pnl', 'current_price']
     assert.deepEqual(
       open.map((row) => part(row, keys)),
@@ -234,7 +234,7 @@ describe('with a few wallets', () => {
       assert.ok(complete.length > limit, path)
       assert.deepEqual(await pages(path, limit), complete)
     }
-    // A transaction with one fill has one row for its taker, so each wallet’s rows are a part of all rows.
+    // A transaction with one fill has one row for its taker, so the list of all rows contains each wallet’s rows.
     const everyone = await rows('trades?taker_only=false&limit=1000')
     for (const { address } of [ANN, BOB, CARL]) {
       const own = everyone.filter(({ proxy_wallet }) => proxy_wallet === address)
@@ -283,7 +283,7 @@ describe('with sixty markets', () => {
   })
   after(() => venue.stop())
 
-  test('does not shift pages when rows arrive between two requests', async () => {
+  test('returns no row twice when rows arrive between two page requests', async () => {
     const first = await page(`activity?user=${ANN.address}&limit=20`)
     const complete = await pages(`activity?user=${ANN.address}`, 1_000)
     deal({ market: 59, contracts: 3, at: 0.4 })

@@ -19,7 +19,7 @@ const LACKING = 'NO RECORDED WALLETS HERE (SHARED_DATA): the rows were not held 
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Rows of v1 get the field names of v2. */
+/** Rows of Data API v1 get the field names of v2. */
 function recorded(t: TestContext, names: { v2: readonly string[]; v1?: readonly string[] }) {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(SHARED, name), 'utf8'))
   const v2 = names.v2.map((name) => `fixtures/polymarket-data-v2/${name}`)
@@ -83,7 +83,7 @@ test('renders activity rows with the recorded keys and JSON types of each kind',
     for (const row of ours) assert.deepEqual(differences(row, theirRow), [], kind)
     // A field that is empty in all recorded rows of a kind must be empty in ours.
     for (const [key, value] of Object.entries(theirRow)) {
-      // About half of the redemptions name their token. A trade always does.
+      // About half of the redemptions name their token. A trade always names it.
       const isFree = kind === 'REDEEM' || kind === 'TRADE'
       const isSentinel = key === 'condition_id' || (!isFree && SENTINELS.has(key))
       if (isSentinel && (value === '' || value === 999)) {

@@ -22,7 +22,7 @@ function gammaFees(market: SimMarket, nowMs: ReturnType<StubWorld['nowMs']>) {
   return readFees(gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })).now
 }
 
-test('sets fees by topic, no fee for geopolitics, and a zero rate for totals of games', () => {
+test('sets fees by topic: none for geopolitics, and a rate of zero for totals of games', () => {
   const world = new StubWorld(new ManualClock())
   for (const [topic, rate] of RATES) {
     const event = world.addEvent(1, { topic, number: 7 })

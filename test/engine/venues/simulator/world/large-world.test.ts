@@ -160,7 +160,7 @@ test('moves markets through their life cycle and announces new markets', () => {
   for (const venue of SIM_VENUES) assert.equal(world.markets(venue).length, MARKETS)
 })
 
-test('creates an equal book after the memory of a book without changes is released', () => {
+test('creates an equal book after it released the memory of an unchanged book', () => {
   const { world } = makeWorld()
   const market = sample('a')
     .map(({ listing }) => world.market('a', listing.nativeId))

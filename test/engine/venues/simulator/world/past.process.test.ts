@@ -19,7 +19,7 @@ async function start(t: TestContext, hasPast = true): Promise<Simulator> {
   return simulator
 }
 
-test('generates the same past for the same seed and start, without changing listed markets', async (t) => {
+test('generates the same history for the same seed and start, without changing listed markets', async (t) => {
   const [one, other, without] = [await start(t), await start(t), await start(t, false)]
   const rows = ({ wallets }: Simulator) =>
     wallets.all().map(({ wallet, eoa, cash, events }) => ({

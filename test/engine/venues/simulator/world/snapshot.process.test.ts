@@ -26,7 +26,7 @@ const isLong = process.env.TEST_LONG === '1'
 const RATE = isLong ? 400 : 200
 const ROUNDS = isLong ? 5 : 3
 
-/** An event with five markets that ends after 40 s, a void market, and one market at each venue that does not end. */
+/** An event with five markets that ends after 40 s, a void market, and an endless market at each venue. */
 function plan(): Plan {
   const endMs = timeMs(NOON + 40 * SECOND_MS)
   const ends = { closeMs: endMs, determineMs: endMs, resolveMs: timeMs(endMs + 10 * SECOND_MS) }
@@ -138,7 +138,7 @@ function pastOf(answer: unknown): unknown {
   return JSON.parse(text)
 }
 
-test('serves the same past after a stop, and the last saved past after a kill', async (t) => {
+test('serves the same history after a stop, and the last saved history after a kill', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   let simulator = await start(clock, folder)
@@ -154,7 +154,7 @@ test('serves the same past after a stop, and the last saved past after a kill', 
     const before = { ledgers: ledgersOf(simulator.wallets), answers: await answersOf(simulator) }
     const trades = simulator.world.trades('a').map(({ id }) => id)
     assert.equal(new Set(trades).size, trades.length, 'no id comes twice')
-    // A killed process does not write the file at its end.
+    // A killed process does not write the file when it ends.
     const saved = readdirSync(folder).map((name) => join(folder, name))
     const texts = saved.map((path) => readFileSync(path))
     await simulator.stop()
@@ -220,7 +220,7 @@ test('creates a new world when the file is invalid', async (t) => {
   }
 })
 
-test('restores a world without its oldest trades and events, as it was when its state was copied', (t) => {
+test('restores the world of the time of the copy, without its oldest trades and events', (t) => {
   const file = join(tempFolder(t), 'world.json')
   let clock = new ManualClock(NOON)
   const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 1_500, countMax: 400 })
@@ -292,7 +292,7 @@ test('omits the volume of a market that first trades while the file is written',
   const [market] = world.markets('a')
   const [wallet] = world.wallets
   assert.ok(market !== undefined && wallet !== undefined)
-  // A conversion adds such holdings in markets without trades.
+  // A conversion adds a holding in a market without trades.
   ledgers.holding(ledgers.account(wallet, NOON), market)
   const { volumeTotal } = market
   const trade = () => {

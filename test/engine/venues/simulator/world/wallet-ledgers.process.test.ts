@@ -88,7 +88,7 @@ function eventsOf(
     )
 }
 
-/** Changes of the Yes and No balances by an event, per market. Excludes the tokens that a conversion returns. */
+/** Changes of the Yes and No balances of each market by an event, without tokens that a conversion returns. */
 function tokenMoves(
   event: SimWalletEvent,
   held: (market: SimMarket) => readonly [number, number],
@@ -217,7 +217,7 @@ test('keeps cash equal to all payments, and the sum of all cash and holdings at 
       worth += (yes * payout + no * (PRICE_ONE - payout)) / PRICE_ONE
     }
   }
-  // The amounts paid and received in a fill are equal, except that prices off the tick are rounded.
+  // The dust is the rounding of prices that are off the tick.
   const fillCount = eventsOf('TRADE').length
   assert.ok(Math.abs(dust) <= fillCount, `${dust}`)
   // All wallets together paid for what they hold, so the sum of cash and worth is zero.
