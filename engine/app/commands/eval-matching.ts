@@ -21,10 +21,14 @@ const COMMAND = {
   name: 'npm run eval:matching',
   about:
     'Scores labelled pairs through the same code as the service and says how often it is right.',
-  usage: ['[--pairs FILE ...] [--out FILE] [--worst N]'],
+  usage: ['[--pairs FILE ...] [--out FILE] [--left-out FILE] [--worst N]'],
   options: {
     pairs: PAIRS_OPTION,
-    out: { takes: 'FILE', means: 'writes each pair with its score, its kind left out' },
+    out: { takes: 'FILE', means: 'writes each pair with its score by the served model' },
+    'left-out': {
+      takes: 'FILE',
+      means: 'writes each pair with its score by a model that was trained without its kind',
+    },
     worst: { takes: 'N', means: `how many of the worst pairs are shown (${WORST_SHOWN})` },
   },
   examples: ['', '--pairs pairs.jsonl.gz --out scored.jsonl'],
@@ -33,7 +37,7 @@ const COMMAND = {
 type Option = keyof typeof COMMAND.options
 
 async function main(given: Arguments<Option>): Promise<void> {
-  const out = given.text('out')
+  const files = [given.text('out'), given.text('left-out')]
   const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isInteger: true })
   const progress = openProgress()
   const encoded = await namedEncoder()
@@ -48,7 +52,10 @@ async function main(given: Arguments<Option>): Promise<void> {
   process.stdout.write(
     `${pairReport([served, ...runs], quoted, worst ?? WORST_SHOWN).join('\n')}\n`,
   )
-  if (out !== null) writeFileSync(out, quoted.map(lineOf).join(''))
+  for (const [at, scored] of [served.scored, quoted].entries()) {
+    const file = files[at] ?? null
+    if (file !== null) writeFileSync(file, scored.map(lineOf).join(''))
+  }
 }
 
 function lineOf({ pair, result }: Scored): string {
