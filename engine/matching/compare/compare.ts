@@ -181,6 +181,8 @@ function compareParts(
   const marks = [...unmatchedContrasts(ofA, ofB), ...unmatchedMarks(a.marks, b.marks)]
   const unmatched = marks.filter(({ name, lacks, values }) => {
     const { words, context, quantity, isTouch } = lacks === 'first' ? a : b
+    // A central bank decides by an announcement.
+    if (name === 'deed' && a.marks.has('bank')) return false
     // About growth, "increase by more than 3 %" and "above 3 %" are equal. So are "hit $8" and "how high".
     if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
     if ((name === 'level' || name === 'measure') && quantity !== null && isTouch) return false

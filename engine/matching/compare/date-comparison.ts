@@ -38,7 +38,9 @@ export function compareDates(a: Proposition, b: Proposition): DateComparison {
   const closeGap = closeA && closeB ? Math.abs(closeA.last - closeB.last) : null
   if (one.length > 0 && other.length > 0)
     return { ...compareStated(one, other, closeGap), closeGap }
-  const gap = missedBy(a, one, other)
+  const isCloseNear = closeGap !== null && closeGap <= MISSED_DAYS
+  const gap =
+    isSameSeason(a, b) && other.every(isOfHandle) ? 0 : missedBy(a, one, other, isCloseNear)
   if (gap > MISSED_DAYS) return { result: 'other', gap, closeGap }
   return { ...compareHints(withClose(a, one), withClose(b, other)), closeGap }
 }
@@ -48,9 +50,10 @@ export function compareDates(a: Proposition, b: Proposition): DateComparison {
  * a date or has no closing time.
  */
 function missedBy(
-  { decisionDates }: Proposition,
+  { decisionDates, marks }: Proposition,
   datesA: readonly DecisionDate[],
   datesB: readonly DecisionDate[],
+  isCloseNear: boolean,
 ): number {
   const closes = decisionDates.filter(({ source }) => source === 'close')
   if (datesA.length > 0 || datesB.length === 0 || closes.length === 0) return 0
@@ -61,8 +64,24 @@ function missedBy(
     datesB.every(({ role }) => role === 'by') && datesB.some(({ source }) => source === 'title')
   const isLater = closes.every(({ last }) => datesB.every((dated) => last > dated.last))
   if (isLater && isTitled) return Math.min(...gaps)
+  // An award is given within the year that venue b states.
+  const isYear = datesB.every(({ grain }) => grain === 'year')
+  if (marks.has('ceremony') && isYear && !isCloseNear)
+    return Math.min(...closes.flatMap((close) => datesB.map((year) => daysOutside(close, year))))
   if (datesB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
   return Math.min(...gaps)
+}
+
+/** The number of a season identifies the occasion. The day in a ticker may then be that of the first episode. */
+function isSameSeason(a: Proposition, b: Proposition): boolean {
+  const seasons = b.marks.get('season')
+  return [...(a.marks.get('season') ?? a.words)].some((season) => seasons?.has(season))
+}
+
+const isOfHandle = ({ source }: DecisionDate): boolean => source === 'handle'
+
+function daysOutside(at: DecisionDate, period: DecisionDate): number {
+  return Math.max(0, at.last - period.last, period.first - at.last)
 }
 
 /**
@@ -114,8 +133,10 @@ function statedDates({ decisionDates }: Proposition): readonly DecisionDate[] {
   if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
   const fine = dated.filter(isFine)
   if (fine.length > 0) return fine
-  const middle = dated.filter(({ grain }) => grain !== 'year')
-  return middle.length > 0 ? middle : dated
+  // The month in a ticker may be that of the listing, so a year in a text has priority.
+  const middle = texts.length > 0 ? texts : dated
+  const months = middle.filter(({ grain }) => grain !== 'year')
+  return months.length > 0 ? months : middle
 }
 
 const isFine = ({ grain }: DecisionDate): boolean => grain === 'day' || grain === 'week'

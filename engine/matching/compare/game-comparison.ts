@@ -36,13 +36,16 @@ export function compareGames(a: Game, b: Game) {
   }
 }
 
+/** Maximum days between a stated day and the other listing's closing time. */
+const HINT_DAYS = 2
+
 /**
  * Whether one listing states a day near the other's closing time, in a sport in which teams do not meet on consecutive
  * days.
  */
 function isNearDayStated(a: Game, b: Game, dayGap: number | null): boolean {
   const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
-  return (a.isDayStated || b.isDayStated) && !isDaily && dayGap !== null && dayGap <= 1
+  return (a.isDayStated || b.isDayStated) && !isDaily && dayGap !== null && dayGap <= HINT_DAYS
 }
 
 /** Maximum difference in days. Days from closing times may differ more than days in texts. */

@@ -6,6 +6,7 @@ import type { Game } from '../understand/game.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
 import type { UnmatchedMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
+import { gradeCodeInName, SAME_SIDE } from '../understand/sides.ts'
 import { areRivals, weightOf } from '../understand/text-normalization.ts'
 import type { DateComparison } from './date-comparison.ts'
 import type { GameComparison } from './game-comparison.ts'
@@ -101,7 +102,9 @@ export function unstatedOfTexts({
   const dateCap = isFar ? DECISIVE_CAP : INFORMATIVE_CAP
   const isDateOpen =
     dates.result === 'unknown' || (dates.result === 'hint' && dates.gap > HINT_DAYS)
+  const isAnswerOpen = [a, b].map((one, at) => isAnswerUnstated(one, [b, a][at] ?? one))
   return [
+    ...unstatedBy('answer', isAnswerOpen[0] === true, isAnswerOpen[1] === true, DECISIVE_CAP),
     ...unstatedBy('threshold', isLevelOpen || isLoneB, isLevelOpen || isLoneA, DECISIVE_CAP),
     ...found.unmatched.map(({ name, share, lacks }) => ({
       part: `${name} by the ${lacks}`,
@@ -146,7 +149,35 @@ function restricts(
 /** Minimum weight of such a word. Words of less weight are often implied, such as "special" election. */
 const MODIFIER_WEIGHT = 0.65
 
-const isLevelQuestion = ({ asset, quantity, isUpDown, grain }: Proposition): boolean =>
-  grain === 'market' && asset !== null && quantity === null && !isUpDown
+/**
+ * Whether only the code at the end of a slug or ticker states which of several answers Yes means, and the code does not
+ * fit the other question.
+ */
+function isAnswerUnstated(one: Proposition, other: Proposition): boolean {
+  const isStated = one.answer.length > 0 || one.quantity !== null || one.isUpDown
+  if (one.grain === 'event' || isStated || WHETHER.test(one.opening)) return false
+  // Names that are marks, such as a league, are not answers.
+  const marked = new Set([...one.marks.values()].flatMap((values) => [...values]))
+  if ([...one.names].some((name) => !marked.has(name))) return false
+  const code = codeOf(one)
+  if (code === '' || code === codeOf(other)) return false
+  return other.answer.length === 0 || gradeCodeInName(code, other.answer.join(' ')) < SAME_SIDE
+}
+
+const WHETHER = /^(?:will|is|are|does|do|did|can|has|have)$/
+
+/** The code of the answer: the end of a ticker after that of the event, or the end of a slug after a date. */
+function codeOf({ listedAs: [, event = '', own = ''] }: Proposition): string {
+  const end = own.startsWith(`${event}-`) ? own.slice(event.length + 1) : own
+  return /^(?:.*20\d\d-\d\d-\d\d-)?([a-z]{2,8})$/.exec(end)?.[1] ?? ''
+}
+
+/** A record is a level. */
+const isLevelQuestion = ({ asset, quantity, isUpDown, grain, words }: Proposition): boolean =>
+  grain === 'market' &&
+  asset !== null &&
+  quantity === null &&
+  !isUpDown &&
+  !words.includes('record')
 
 const isClose = ({ source }: Proposition['decisionDates'][number]): boolean => source === 'close'

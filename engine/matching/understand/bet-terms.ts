@@ -184,7 +184,12 @@ export function isCountry({ handles, name, code }: Side): boolean {
   return (name === '' ? countryOfCode(code, handles) : countryOfName(name)) !== null
 }
 
-function scoreOf({ title, tail, rest }: BetFacts): string {
+/** The score in the order of the sides. Venue b may state it from the winner's point of view: "Rennes wins 3-1". */
+function scoreOf(facts: BetFacts): string {
+  const { title, tail, rest, subtitle } = facts
+  const [, winner = '', more, less] = /^(.+?) wins? (\d+) ?- ?(\d+)$/.exec(subtitle) ?? []
+  if (more !== undefined)
+    return sideNamed(facts, plainName(winner)) === 'second' ? `${less}-${more}` : `${more}-${less}`
   const match =
     /(\d+) ?- ?(\d+)/.exec(rest) ?? /(\d+) (\d+)$/.exec(tail) ?? /(\d+)-(\d+)/.exec(title)
   return match === null ? '' : `${match[1]}-${match[2]}`

@@ -32,6 +32,9 @@ for (const [set, rows] of Object.entries(sets)) {
 }
 for (const of of phrases.values()) of.sort(([, , one], [, , other]) => other.length - one.length)
 
+/** Phrases that contain another phrase of their set but have no value, such as "announced as". */
+const NO_VALUE = '-'
+
 /** By set, the values that a text states. Of overlapping phrases the first applies, and of those the longest. */
 export function contrastsIn(text: string): Marks {
   const [found, ends] = [new Map<string, Set<string>>(), new Map<string, number>()]
@@ -41,6 +44,7 @@ export function contrastsIn(text: string): Marks {
       const isPresent = rest.every((each, next) => words[at + next + 1] === each)
       if (!isPresent || at < (ends.get(set) ?? 0)) continue
       ends.set(set, at + rest.length + 1)
+      if (value === NO_VALUE) continue
       found.set(set, (found.get(set) ?? new Set()).add(value))
     }
   }

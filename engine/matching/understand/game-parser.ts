@@ -20,7 +20,7 @@ import { fold } from './text-normalization.ts'
 const SLUG = /^([a-z0-9]+)-(.+?)-(20\d\d)-(\d\d)-(\d\d)(?:-(.+))?$/
 const VERSUS = / vs?\.? | versus |^exact score/
 const SCOPE =
-  /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|WINNER|1H|2H|F5)$/
+  /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|FTTS|CORNERS|SERIES|WINNER|1H|2H|F5)$/
 
 /** The game of a listing. Null if it is not about a game. Without a slug or a ticker only the titles are parsed. */
 export function gameOf(listed: Listed): Game | null {

@@ -41,6 +41,9 @@ export interface NamedPair {
 
 /** Matches "Will A win the A vs B … game?", where one side occurs twice. */
 const WINS_THE = /^will .+? win the (?=.+ (?:vs\.?|v\.?|versus|at) )/
+/** Matches "A to score first vs. B", where the bet is between the names. */
+const SCORES_FIRST = /^(.+?) to (score first) (vs\.? .+?)\??$/
+const EXACT_SCORE = /^(exact score: .+?) (\d+) - (\d+) (.+?)\??$/
 const PAIR = /^(?:will )?(.+?) (?:vs\.?|v\.?|versus) (.+?)$/
 const PAIR_AT = /^(.+?) (?:vs\.?|v\.?|at|@) (.+?)$/
 const SPORT_WORDS =
@@ -55,7 +58,10 @@ export function pairOfTitle(folded: string, mayBeAt: boolean): NamedPair | null 
   const bare = folded
     .replace(/\([^)]*\)/g, ' ')
     .replace(/\s+/g, ' ')
+    .trim()
     .replace(WINS_THE, '')
+    .replace(SCORES_FIRST, '$1 $3: $1 to $2')
+    .replace(EXACT_SCORE, '$1 vs $4: $2-$3')
   const parts = bare.split(/: | - /)
   for (const [index, part] of parts.entries()) {
     const match = PAIR.exec(part) ?? (mayBeAt ? PAIR_AT.exec(part) : null)

@@ -1,7 +1,9 @@
 // Parses the texts of a listing once: folds them, removes dates, then the range. The remaining text is parsed as words.
 
 import { leagueOfSeries } from '../../sports/leagues.ts'
+import { TEAMS } from '../../sports/team-names.ts'
 import type { MatchMarket } from '../../subject.ts'
+import { withCeremonyYears, yearOfCeremony } from './ceremonies.ts'
 import {
   type DateMention,
   type Day,
@@ -40,7 +42,7 @@ export interface Texts {
 }
 
 export function textsOf(listed: Listed): Texts {
-  const ticker = listed.handles === 'ticker' ? tickerDateOf(listed.handle) : null
+  const ticker = listed.handles === 'ticker' ? tickerDateOf(listed) : null
   const anchor = anchorOf(listed, ticker)
   return {
     ...{ listed, ticker },
@@ -50,12 +52,18 @@ export function textsOf(listed: Listed): Texts {
   }
 }
 
+/** A part of a ticker. A number of a ceremony in it becomes the two digits of the ceremony's year. */
+function ceremonyYearPart(part: string, title: string): string {
+  const year = /^[4-9]\d$/.test(part) ? yearOfCeremony(fold(title), Number(part)) : null
+  return year === null ? part : String(year % 100)
+}
+
 /** Copies a list to drop its spare capacity, because many parse results are cached. */
 export const trimmed = <Item>(list: readonly Item[]): readonly Item[] => list.slice()
 
 /** Parses dates, then the range in the remaining text, then the words in the rest. */
 function readText(text: string, anchor: Day | null): ReadText {
-  const folded = fold(text)
+  const folded = withCeremonyYears(fold(text))
   const dates = datesOf(folded, anchor)
   const dateless = withoutDates(folded, dates, GAP)
   const quantity = quantityOf(dateless)
@@ -71,10 +79,29 @@ function readText(text: string, anchor: Day | null): ReadText {
 /** Replaces a removed part, so that no phrase continues across it. */
 const GAP = ' | '
 
-/** The short title, unless it is only "Yes". */
-export function answerText({ subtitle, title }: Listed): string {
+/** The short title, unless it is only "Yes". Else the team at the end of a slug. */
+export function answerText({ subtitle, title, handles, handle }: Listed): string {
   const short = subtitle.trim()
-  return /^(?:yes|no)?$/i.test(short) || short === title ? '' : short
+  if (!/^(?:yes|no)?$/i.test(short) && short !== title) return short
+  return handles === 'slug' ? teamOfSlug(handle) : ''
+}
+
+/** Matches "tec-nba-champ-2026-06-30-lal": the words before a date and the code after it. */
+const CODED_SLUG = /^([a-z0-9-]+)-20\d\d-\d\d-\d\d-([a-z]{2,4})$/
+
+/** Name of the team whose code ends a slug. '' if the slug has no league with a fixed set of teams. */
+function teamOfSlug(slug: string): string {
+  const [, words = '', code = ''] = CODED_SLUG.exec(slug) ?? []
+  for (const word of words.split('-')) {
+    const teams = TEAMS.pro[word] ?? []
+    const row = teams.find((team) => team.split(' ')[0]?.split('+').includes(code))
+    if (row !== undefined)
+      return row
+        .slice(row.indexOf(' ') + 1)
+        .split('/', 2)
+        .join(' ')
+  }
+  return ''
 }
 
 function contextText({ handles, handle, eventTitle, eventSubtitle }: Listed): string {
@@ -100,10 +127,13 @@ function anchorOf(
   return year === undefined ? null : dayOf(Date.UTC(Number(year), 6, 1))
 }
 
-function tickerDateOf(handle: string): TickerDate | null {
-  for (const part of handle.toUpperCase().split('-').slice(1, 3)) {
-    const date = dateOfTicker(part)
-    if (date !== null) return date
-  }
-  return null
+/** The first date of a ticker. In "…-26AUG-27JAN01" the month is that of the listing, and the day is the deadline. */
+function tickerDateOf({ handle, title }: Listed): TickerDate | null {
+  const dates = handle
+    .toUpperCase()
+    .split('-')
+    .slice(1, 3)
+    .flatMap((part) => dateOfTicker(ceremonyYearPart(part, title)) ?? [])
+  const [first = null, second] = dates
+  return first?.grain === 'month' && second?.grain === 'day' && second.rest === '' ? second : first
 }

@@ -25,7 +25,7 @@ const TABLES = tableIn<{
 const NTH = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\\d+(?:st|nd|rd|th)'
 /** A text without a match has no marks of the patterns below. */
 const ORDINAL =
-  /\d|#|\bor (?:better|higher)\b|\bopen|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next|back|endors|recommend|final|playoff|knockout/
+  /\d|#|\bor (?:better|higher)\b|\bopen|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next|back|endors|recommend|final|playoff|knockout|grammy|emmy|oscar|academy|tony|globe|bafta/
 /** Patterns by class, for folded texts. The first group that matched is the value. */
 const PATTERNS = Object.entries(TABLES.patterns).map(([name, pattern]) => {
   return [name, new RegExp(pattern.replaceAll('{nth}', NTH), 'g')] as const

@@ -233,7 +233,12 @@ function formOf(folded: string, childCount: number): Proposition['form'] {
     )
   )
     return 'count'
-  if (/^when\b|\b(?:by|before|in) ?(?:\.\.\.|_{2,})|\bwhen will\b/.test(folded)) return 'when'
+  if (
+    /^when\b|^(?:what|which) (?:day|date|month|year)\b|\b(?:by|before|in) ?(?:\.\.\.|_{2,})|\bwhen will\b/.test(
+      folded,
+    )
+  )
+    return 'when'
   if (/\b(?:who|whom|which|what|where)\b|\bwinner\b/.test(folded)) return 'open'
   if (WHETHER.test(folded)) return 'closed'
   // "Next prime minister?" asks which. "Will anyone dissent at the next meeting?" asks whether.

@@ -165,7 +165,9 @@ const OCCASION_DAYS = 1
  */
 function occasionVetoes(a: Proposition, b: Proposition, dates: DateComparison): readonly Veto[] {
   if ((!a.isRelative && !b.isRelative) || dates.result === 'same') return []
-  const isNear = dates.closeGap !== null && dates.closeGap <= OCCASION_DAYS
+  // Without a closing time of venue b, the day in its ticker is compared.
+  const gap = dates.closeGap ?? (dates.result === 'hint' ? dates.gap : null)
+  const isNear = gap !== null && gap <= OCCASION_DAYS
   return isNear && dates.result !== 'other' ? [] : [veto('other_occasion')]
 }
 
