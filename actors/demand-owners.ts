@@ -1,5 +1,5 @@
-// The markets that each owner demands. When all places are taken, an owner with few demands takes a place of the owner
-// with the most. A client with many accounts or addresses therefore cannot exclude other clients.
+// The markets that each owner demands. When all places are taken, an owner with few demands displaces a market of the
+// owner with the most. A client with many accounts or addresses therefore cannot exclude other clients.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 
@@ -27,7 +27,6 @@ export class DemandOwners {
     this.#setCount(owner, share, share.count + 1)
   }
 
-  /** The market must have been added for the owner. */
   remove(owner: string, market: MarketNumber): void {
     const share = this.#shares.get(owner)
     if (share === undefined) return

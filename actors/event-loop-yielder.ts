@@ -1,5 +1,3 @@
-// Splits long work into time slices and yields to the event loop between them.
-
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
 
@@ -26,7 +24,7 @@ export class EventLoopYielder {
     this.restart()
   }
 
-  /** Must be called after awaiting anything except `yieldIfDue()`. */
+  /** Must be called after each `await` other than `yieldIfDue()`. */
   restart(): void {
     this.#endsAtMs = this.#clock.monotonicMs() + TIME_SLICE_MS
   }

@@ -21,8 +21,7 @@ const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS
 /**
- * Delay after a start until rows that were deleted before it are overwritten. Hourly backups overwrite rows that are
- * deleted later.
+ * Delay after a start until deleted rows of earlier runs are overwritten. The hourly backup overwrites later deletions.
  */
 const OVERWRITE_AFTER_MS = 60_000
 
@@ -72,7 +71,6 @@ export function startStorageHousekeeping(
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
   const timers = [
     runInSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError }),
-    // These promises never reject, because the storage logs and counts failures.
     clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]
@@ -81,7 +79,7 @@ export function startStorageHousekeeping(
   }
 }
 
-/** After a start every market has a checkpoint to write, so the round is split into slices of at most a millisecond. */
+/** After a start every market has a checkpoint to write. The work is split into slices of at most a millisecond. */
 function ticker(clock: Clock, catalog: Catalog): () => void {
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
   return () => {
@@ -101,7 +99,6 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
   }
 }
 
-/** Runs `work` every `everyMs`. While `work` returns true, repeats it after {@link SOON_MS}. */
 function runInSlices(parts: {
   clock: Clock
   everyMs: number

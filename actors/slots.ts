@@ -32,7 +32,6 @@ export class Slots {
     return this.#runningCount === 0
   }
 
-  /** Whether a task of this requester would be rejected now. */
   isFull(requester: Requester = SYSTEM): boolean {
     return !this.#isFree(requester) && this.#waiting.isFull(requester)
   }
@@ -41,7 +40,6 @@ export class Slots {
     return this.#waiting.size > 0
   }
 
-  /** Whether a waiting task's requester has fewer slots than this requester. */
   hasWaitingWithFewer(requester: Requester): boolean {
     const own = this.#runningOf(requester)
     const isFewer = (other: Requester) => this.#runningOf(other) < own
@@ -57,7 +55,7 @@ export class Slots {
     work: () => Promise<Result>,
     requester: Requester = SYSTEM,
   ): Promise<Result> {
-    // If a slot is free, the task begins synchronously.
+    // Begins the task synchronously if a slot is free.
     if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
     try {
       return await work()
@@ -92,7 +90,6 @@ export class Slots {
     return this.#runningCount < this.#runningMax && Number.isFinite(this.#load(requester))
   }
 
-  /** Number of slots that a requester uses. Infinity if the requester has its maximum. */
   #load(requester: Requester): number {
     const count = this.#runningOf(requester)
     const isBounded = requester !== SYSTEM
@@ -154,7 +151,6 @@ interface FairRun {
   readonly requester?: Requester
 }
 
-/** Must be awaited between two parts of the task. */
 export type YieldSlot = () => Promise<void>
 
 /** Slots for long tasks. Between two parts a task may release its slot and wait for the next one. */
@@ -167,7 +163,6 @@ export class FairSlots {
     this.#bounds = bounds
   }
 
-  /** Whether a task of this requester would be rejected now. */
   isFull(requester: Requester = SYSTEM): boolean {
     return this.#slots.isFull(requester)
   }

@@ -33,7 +33,6 @@ import type { Count, Durations, Metrics } from '../engine/process/metrics.ts'
 export type ReceiveResult = undefined
 
 export interface Actor<Message> {
-  /** Kind and id of the actor, for logs. */
   readonly name: string
   /**
    * Handles one message synchronously. If this method throws, the system restarts the actor. `waitedMs`: time that the
@@ -44,16 +43,13 @@ export interface Actor<Message> {
   restart(): void
   /** Called for a message that is lost because the mailbox is full. The actor must request the lost data again. */
   onOverflow(lost: Message): void
-  /**
-   * Whether a message soon loses its value. These messages have their own queue, which is handled first. Default: no
-   * message.
-   */
+  /** Perishable messages have a separate queue, which is handled first. Default: no message is perishable. */
   isPerishable?(message: Message): boolean
-  /** Whether a perishable message may be dropped to make room. Default: no message. */
+  /** Whether a perishable message may be dropped to make room. Default: no. */
   isDroppable?(message: Message): boolean
   /** Called about ten times a second while a perishable message has waited longer than `messageAgeMsMax`. */
   onLate?(): void
-  /** Weight of a message in the limit for all waiting messages. Default: 1, the weight of a small message. */
+  /** The limit for all waiting messages counts weights. Default: 1, the weight of a small message. */
   weightOf?(message: Message): number
 }
 
@@ -76,7 +72,6 @@ interface Runnable {
   isQueued: boolean
   /** Handles at most `count` messages. Returns whether more wait. */
   run(count: number, nowMs: number): boolean
-  /** Current wait of the oldest message of each kind. */
   waitedMs(nowMs: number): Waits
   notifyLate(): void
 }
@@ -140,7 +135,6 @@ export class System {
     return this.#isFull
   }
 
-  /** Registers an actor and returns its reference. */
   spawn<Message, Target extends Actor<Message> = Actor<Message>>(
     actor: Target & Actor<Message>,
   ): ActorRef<Message, Target> {
@@ -161,7 +155,6 @@ export class System {
     return true
   }
 
-  /** `weight`: weight of the queued message. */
   enqueue(runnable: Runnable, weight: number): void {
     this.#weight += weight
     if (!runnable.isQueued) {
@@ -185,12 +178,10 @@ export class System {
     return this.#isStopped
   }
 
-  /** Handles no message afterwards. */
   stop(): void {
     this.#isStopped = true
   }
 
-  /** An exception of the handler restarts only its actor. */
   deliver<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
     this.#handled.inc()
     this.#waits.observe(waitedMs)
@@ -203,7 +194,6 @@ export class System {
     }
   }
 
-  /** Records how long a message waited before it was handled. */
   noteWait(waitedMs: number, isPerishable: boolean): void {
     if (isPerishable) this.#perishableMsMax = Math.max(this.#perishableMsMax, waitedMs)
     else this.#retainedMsMax = Math.max(this.#retainedMsMax, waitedMs)
@@ -375,7 +365,6 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
   }
 }
 
-/** A first-in-first-out queue of at most `capacity` messages. */
 class Mailbox<Message> {
   readonly #capacity: number
   #queue: { readonly message: Message; readonly atMs: number }[] = []
@@ -403,7 +392,6 @@ class Mailbox<Message> {
     return this.#queue.shift()?.message
   }
 
-  /** Removes and returns all messages for which `test` returns true. */
   remove(test: (message: Message) => boolean): readonly Message[] {
     const removed = this.#queue.filter(({ message }) => test(message))
     this.#queue = this.#queue.filter(({ message }) => !test(message))

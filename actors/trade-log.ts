@@ -27,7 +27,7 @@ export class TradeLog implements TradeLogView, Watcher {
     this.#storage = parts.storage
     const { runs, trades } = this.#storage
     const last = runs.all().findLast(({ number }) => number < this.present.number)
-    // The end of the last run is recorded at startup, because it is unknown when its newest trades have expired.
+    // Recorded now, because the end is unknown when the newest trades of that run have expired.
     if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
   }
 

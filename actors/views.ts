@@ -53,8 +53,8 @@ export interface MarketFilter {
   /** Finer than `status`. Unopened markets are listed only if the phase includes them. */
   readonly phase: MarketPhase | null
   /**
-   * Only these markets. Null accepts any. `key` identifies the lookup and is part of the pin, because the set of
-   * markets may grow while a client pages.
+   * Null accepts any market. `key` identifies the lookup and is part of the pin, because the set of markets may grow
+   * while a client pages.
    */
   readonly among: { readonly key: string; readonly markets: readonly MarketNumber[] } | null
 }
@@ -130,7 +130,6 @@ export interface EventPage {
 export interface CatalogWatcher {
   onListed(market: MarketView): void
   onRemoved(market: MarketView): void
-  /** Called when only the volumes or other figures of a market changed. */
   onMoved?(market: MarketView): void
   /** Called when any part of a listing changed, including volumes and prices. Called before `onListed`. */
   onChanged?(market: MarketView): void
@@ -175,7 +174,6 @@ export interface CatalogView {
     requester?: Requester,
   ): MarketPage | 'expired' | Promise<MarketPage | 'expired'>
   eventCount(): number
-  /** Start of the first recorded run of this database. */
   readonly recordsSinceMs: TimeMs
   counts(): Readonly<Partial<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>>
 }
@@ -242,7 +240,6 @@ export interface AccountsView {
   takeAddressRequest(address: string): Quota
   /** Counts the bytes of a document, script or page. */
   takeAddressFile(address: string, byteCount: number): Quota
-  /** Returns the address's quota without counting a request. */
   peekAddress(address: string): Quota
   /** Remaining attempts of the address to sign up or log in. `signUp` and `logIn` count them. */
   peekSignIn(address: string): Quota
@@ -263,7 +260,6 @@ export interface AccountsView {
   /** False for the local account, which has no password. */
   hasPassword(account: AccountId): boolean
   keys(account: AccountId): readonly KeyView[]
-  /** Invalidates the caller's token and closes its streams. Does nothing for a key. */
   logOut(caller: Caller): Promise<void>
   /** Invalidates all tokens of the caller's account and closes their streams. Keys stay valid. */
   logOutEverywhere(caller: Caller): Promise<void>
@@ -317,8 +313,8 @@ export interface BookDemand {
   /** Ends a hold. The market stays covered for another minute, in case a client connects again. */
   release(market: MarketNumber, owner: string, reason: HoldReason): void
   /**
-   * Waits for the first snapshot of a book that was just covered on demand, until `waitMs` after that moment. Resolves
-   * at once for any other book. At most 1,000 callers wait, and at most 50 of one owner. Further calls resolve at once.
+   * Waits for the first snapshot of a book that was just covered on demand, at most `waitMs`. Resolves at once for any
+   * other book, and if 1,000 callers in total or 50 of one owner wait.
    */
   live(market: MarketNumber, waitMs: number, owner: string): Promise<void>
 }
@@ -327,9 +323,7 @@ export interface CoverageCounts {
   readonly open: number
   /** Markets that the policy or demand covers. */
   readonly wanted: number
-  /** Markets whose books are subscribed or polled. */
   readonly covered: number
-  /** Covered markets whose book is live. */
   readonly live: number
   /** Wanted markets by reason. A market with several reasons is counted for each of them. */
   readonly byReason: Readonly<Record<CoverageReason, number>>
@@ -353,10 +347,7 @@ export interface SportsView {
 }
 
 export interface MatchesView {
-  /**
-   * The identical market of the other venue, with the same meaning of its first outcome. Null without a match of high
-   * confidence.
-   */
+  /** Only a match of high confidence whose first outcomes have the same meaning. Otherwise null. */
   matchedMarketOf(market: MarketRef): MarketView | null
   /** Increases when the matched market of any market changes. */
   readonly version: number
@@ -396,11 +387,10 @@ export interface StatsView {
   readonly trades: number
   readonly snapshots: number
   readonly databaseBytes: number
-  /** Times of the oldest and the newest trade of each venue. */
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
-  /** A gateway without figures of the engine has no book figures. */
+  /** Empty at a gateway without figures of the engine. */
   readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
 }
 
@@ -439,14 +429,13 @@ export interface EngineView {
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean
   delayMs(): number
-  /** Maximum time in milliseconds since the last change or confirmation of a book that is not stale. */
+  /** A book without a change or confirmation for this time (ms) may be stale. */
   readonly bookAgeMsMax: number
   /**
    * Reads a market's book over REST. Resolves when the result arrived or after two seconds. Null if the book cannot be
    * read.
    */
   confirmBook(market: MarketView): Promise<void> | null
-  /** Covers books of a venue on demand. Null if the venue is unknown. */
   coverage(venue: VenueKey): BookDemand | null
   uptimeSeconds(): number
   /** Undefined outside a cluster. */

@@ -119,7 +119,7 @@ const LIMITS_MAX = {
   deliveries_per_second: DELIVERIES_PER_SECOND_MAX,
 } as const
 
-/** The limits of an enterprise account are the maximum for every account. */
+/** No account may have higher limits than an enterprise account. */
 function limitIn(request: AdminRequest, name: keyof typeof LIMITS_MAX): number | null {
   const value = request[name] ?? null
   const most = LIMITS_MAX[name]

@@ -23,7 +23,6 @@ import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
-/** A number is appended if a user already has the e-mail `local@localhost`. */
 const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
 /** Equal for known and unknown e-mails, so that the message does not reveal which e-mails exist. */
 const WRONG_LOGIN = 'e-mail or password is wrong'
@@ -51,7 +50,6 @@ export class Accounts implements AccountsView {
    * already received a time-out.
    */
   readonly #claimed = new Map<string, boolean>()
-  /** E-mails of recent sign-ups that were answered in time, oldest first. */
   readonly #answered = new Set<string>()
   readonly #quotas: Readonly<Record<QuotaKind, AccountQuotas>>
   readonly #addressQuotas: Quotas<string>
@@ -66,9 +64,7 @@ export class Accounts implements AccountsView {
     jwtSecret: string
     /** Verifies older tokens until they expire. */
     jwtSecretPrevious?: string | null
-    /** Default: counts requests in this process only. */
     quotas?: (kind: QuotaKind) => AccountQuotas
-    /** Default: counts streams in this process only. */
     connectionSlots?: ConnectionSlots
     isSignUpOpen?: boolean | undefined
     /** Maximum accounts created per hour and address. */
@@ -132,7 +128,6 @@ export class Accounts implements AccountsView {
     return this.countRequests('dashboard', account, 1)
   }
 
-  /** Counts requests of which some may have been answered by another process. */
   countRequests(kind: QuotaKind, account: AccountId, count: number): Quota {
     const quotas = this.#quotas[kind]
     const limit = this.#limitOf(kind, account)
@@ -146,7 +141,6 @@ export class Accounts implements AccountsView {
     return record === null ? 0 : limitsOf(record).requestsPerMinute
   }
 
-  /** Requests in the current minute over all quota kinds, and open streams in this process. */
   useOf(account: AccountId): { requests: number; streams: number } {
     const quotas = QUOTA_KINDS.map((kind) => this.countRequests(kind, account, 0))
     const requests = quotas.reduce((sum, { limit, remaining }) => sum + limit - remaining, 0)
@@ -213,8 +207,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Logs in to an account that was just created if the password is correct. The client may not have received the first
-   * answer.
+   * The client may not have received the answer to its first sign-up, so a repeated sign-up with the correct password
+   * logs in.
    */
   async #repeatedSignUp(
     existing: AccountRecord | null,
@@ -276,7 +270,6 @@ export class Accounts implements AccountsView {
   async #accountWithPassword({ email, password, requester }: Login): Promise<AccountRecord | null> {
     const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.decoyHash
     const isRight = await this.#passwords.verify(password, encoded, requester)
-    // The account may have been disabled, deleted or recreated during the verification.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
     return isRight && isSame && !account.isDisabled ? account : null
@@ -284,7 +277,6 @@ export class Accounts implements AccountsView {
 
   async #session({ id, tokenGeneration }: AccountRecord, message: string): Promise<Session> {
     const accessToken = await this.#tokens.issue(id, tokenGeneration)
-    // The account may have been deleted, or its tokens ended, while the token was signed.
     const caller = this.callerOfToken(accessToken)
     if (caller === null) throw new EngineError('UNAUTHORIZED', message)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
@@ -345,7 +337,7 @@ export class Accounts implements AccountsView {
     })
   }
 
-  /** Failures count per token, so that guesses with stolen tokens do not throttle the user's own token. */
+  /** Failures count per token, so that guesses with a stolen token do not block the user's own token. */
   async #verifyPassword(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)
     const encoded = account?.passwordHash ?? this.#passwords.decoyHash
@@ -390,7 +382,7 @@ export class Accounts implements AccountsView {
     try {
       return await Promise.race([work(throwIfLate), late])
     } catch (error) {
-      // The disk and the password threads have their own time limits.
+      // The disk and the password threads have time limits of their own.
       const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
       throw isTimeout ? busy(error) : error
     } finally {

@@ -32,14 +32,13 @@ import type { KeyView } from '../views.ts'
 export type DeactivationReason = 'disabled' | 'deleted'
 
 /**
- * The callbacks run synchronously with a change, before it is on disk. Their writes to the same LMDB environment are
- * committed in the same transaction. Callbacks must not throw.
+ * Callbacks run synchronously with a change, before it is on disk. If they write to the same LMDB environment, the
+ * writes are in the same transaction. Callbacks must not throw.
  */
 export interface AccountWatcher {
   onRevoked?(key: KeyId): void
-  /** A user logged one token out. */
   onTokenEnded?(tokenId: string): void
-  /** All login tokens of the account ended. Its keys stay valid. */
+  /** The keys of the account stay valid. */
   onTokensEnded?(account: AccountId): void
   /** All requests, streams and webhooks of the account must end. */
   onAccountDeactivated?(account: AccountId, reason: DeactivationReason): void
@@ -55,7 +54,7 @@ export class AccountDirectory {
   readonly #clock: Clock
   readonly #accounts = new Map<AccountId, AccountRecord>()
   readonly #byEmail = new Map<string, AccountId>()
-  /** Accounts whose e-mail differs from its skeleton. E-mails with look-alike characters have the same skeleton. */
+  /** Only accounts whose e-mail differs from its skeleton. E-mails that look alike have the same skeleton. */
   readonly #bySkeleton = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
@@ -144,7 +143,6 @@ export class AccountDirectory {
     return this.#change({ ...account, ...set })
   }
 
-  /** Ends all sessions of the account. Its keys can be used again after `enable`. */
   disable(account: AccountRecord): Promise<AccountRecord> {
     return this.#change({ ...account, isDisabled: true })
   }
@@ -154,12 +152,10 @@ export class AccountDirectory {
     return this.#change({ ...account, isDisabled: false })
   }
 
-  /** Ends all login tokens of the account. */
   setPassword(account: AccountRecord, passwordHash: string): Promise<AccountRecord> {
     return this.endTokens({ ...account, passwordHash })
   }
 
-  /** The keys of the account stay valid. */
   endTokens(account: AccountRecord): Promise<AccountRecord> {
     const generation = account.tokenGeneration + 1
     return this.#change({ ...account, tokenGeneration: generation }, () =>
@@ -195,12 +191,10 @@ export class AccountDirectory {
     }
   }
 
-  /** Resolves to the number of deleted keys. */
   async remove(account: AccountRecord): Promise<number> {
     const { id } = account
     const keys = this.keysOf(id)
     this.#applyRemoval(account)
-    // All writes of an event-loop tick are one transaction.
     const removals = keys.map((key) => this.#storage.removeKey(key.id))
     removals.push(...this.#removeEndedTokens(id))
     await Promise.all([...removals, this.#storage.removeAccount(id)])
@@ -220,7 +214,7 @@ export class AccountDirectory {
     return token.generation !== account.tokenGeneration || this.#endedTokens.has(token.tokenId)
   }
 
-  /** Returns false if the token had ended before. Ends all tokens of an account that has too many ended tokens. */
+  /** Returns false if the token had ended before. If an account has too many ended tokens, ends all its tokens. */
   async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
     if (this.#endedTokens.has(token.tokenId)) return false
     const removals = this.#removeExpiredTokens(account.id)
@@ -274,7 +268,6 @@ export class AccountDirectory {
     return this.#storage.removeEndedToken(tokenId)
   }
 
-  /** Applies a record that the leading engine wrote. */
   follow(entry: AccountEntry): void {
     switch (entry.kind) {
       case 'account':
@@ -292,14 +285,12 @@ export class AccountDirectory {
     }
   }
 
-  /** Applies a revocation by the leading engine before the changed record arrives. */
   followEnd({ of, id }: Revocation): void {
     if (of === 'key') this.#applyRevocation(keyId(id))
     else if (of === 'account') {
       const account = this.find(accountId(id))
       if (account !== null) this.#apply({ ...account, isDisabled: true })
     } else {
-      // Streams must end before the changed record arrives.
       for (const watcher of this.#watchers) {
         if (of === 'token') watcher.onTokenEnded?.(id)
         else watcher.onTokensEnded?.(accountId(id))
@@ -354,7 +345,6 @@ export class AccountDirectory {
     return this.makeKey(account, label, scopes)
   }
 
-  /** Creates a key without the checks of `addKey`. */
   async makeKey(
     account: AccountId,
     label: string,
@@ -452,7 +442,6 @@ export class AccountDirectory {
   }
 }
 
-/** The account was deleted or disabled after its credential was verified. */
 function invalidCredential(): EngineError {
   return new EngineError('UNAUTHORIZED', 'missing or invalid credential')
 }

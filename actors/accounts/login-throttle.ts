@@ -11,14 +11,14 @@ import { siteOf } from '../../engine/networks.ts'
 import type { Quota } from '../views.ts'
 import { Quotas } from './quotas.ts'
 
-/** Maximum size of each map. Evicting a throttled e-mail takes five attempts at each of this many other e-mails. */
+/**
+ * Maximum size of each map. An attacker must fail five times at each of this many e-mails to evict a throttled e-mail.
+ */
 const EMAILS_MAX = 10_000
 
-/** The wait begins at this number of consecutive wrong passwords. */
 const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
 const HOUR_MS = 3_600_000
-/** An IPv6 /48 may create as many accounts as four addresses. */
 const SITE_SHARES = 4
 
 /**
@@ -42,14 +42,11 @@ interface Failures {
 export class LoginThrottle {
   readonly #clock: Clock
   readonly #addresses: Quotas<string>
-  /**
-   * Counts attempts of users who have logged in from the address before. Attempts at other e-mails do not count here.
-   */
+  /** Counts attempts of users who have logged in from the address before. */
   readonly #returningAddresses: Quotas<string>
   readonly #signUps: Quotas<string>
   readonly #signUpsMax: number
   readonly #knownLogins = new Set<string>()
-  /** Keyed by a digest, because an e-mail can have any length. */
   readonly #belowLimit = new Map<string, Failures>()
   readonly #atLimit = new Map<string, Failures>()
 
@@ -122,8 +119,8 @@ export class LoginThrottle {
   }
 
   /**
-   * The caller must end the attempt with `end`. Throws RATE_LIMITED during a wait, or if the running attempts could use
-   * up the free failures.
+   * The caller must call `end` after the attempt. Throws RATE_LIMITED during a wait, or if too many attempts are
+   * running.
    */
   begin(throttleKey: string): void {
     const id = digest(throttleKey)
@@ -141,7 +138,6 @@ export class LoginThrottle {
 
   end(throttleKey: string, outcome: LoginOutcome): void {
     const id = digest(throttleKey)
-    // The entry may have been evicted since `begin`.
     const failures = this.#find(id) ?? { count: 0, running: 1, waitUntilMs: 0 }
     failures.running = Math.max(0, failures.running - 1)
     if (outcome === 'passed') {

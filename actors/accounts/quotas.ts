@@ -22,7 +22,6 @@ export class Quotas<Key> {
     this.#windowMs = windowMs
   }
 
-  /** `amount`: requests or bytes. */
   take(key: Key, limit: number, amount = 1): Quota {
     let window = this.#windows.get(key)
     if (window === undefined) {

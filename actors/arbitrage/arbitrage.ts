@@ -65,7 +65,6 @@ interface ArbitrageParts {
   readonly catalog: Pick<CatalogView, 'byNumber' | 'marketsOfEvent' | 'event'>
   readonly matches: Pick<MatchListView, 'matchOf'>
   readonly table: OpportunityTable
-  /** Maximum time since the last change or confirmation of a book. */
   readonly bookAgeMsMax: number
   readonly confirm: (market: MarketRef) => void
 }
@@ -78,10 +77,8 @@ interface OpenEntry {
   readonly opened: OpportunityState
   best: OpportunityState
   basket: Basket
-  /** Whether a book has changed so that a new simulation may give a different result. */
   isAffected: boolean
   checkedMarkets: readonly CheckedMarket[]
-  /** Null until the opportunity is published. */
   peak: OpportunityPeak | null
   publishedMs: number
   /** Monotonic. */
@@ -106,7 +103,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
   readonly #unpublished = new Set<OpenEntry>()
   readonly #changed = new Set<MarketNumber>()
   /**
-   * Markets with a basket that cannot be bought now: its book is stale, a fee change is announced, or too many
+   * Markets with a basket that cannot be bought now, because a book is stale, a fee change is announced, or too many
    * opportunities are open.
    */
   readonly #waiting = new Set<MarketNumber>()
@@ -136,8 +133,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /**
-   * Publishes the end of the previous run's opportunities with the reason `restarted`. Call it after the stream has
-   * begun.
+   * Publishes the end of the previous run's opportunities with the reason `restarted`. Must be called after the stream
+   * has begun.
    */
   closeLastRun(): void {
     const { table, catalog } = this.#parts
@@ -153,7 +150,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  /** Ends all open opportunities and stores them. Later changes open none. */
+  /** Ends all open opportunities and stores them. */
   stop(): void {
     this.#stopTimer()
     this.#isStopped = true
@@ -194,7 +191,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       this.#close(open, 'market_closed')
   }
 
-  /** Skips a book without an opportunity or a price gap. A change that creates a gap also causes a price update. */
+  /** Skips a book without an opportunity or a price gap. If a change creates a gap, a price update follows. */
   #noteBook(update: BookUpdate): void {
     const { number } = update.market
     const open = this.#byMarket.get(number)
@@ -215,7 +212,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** Checks the markets that have waited longest, at most `count`. */
   #noteWaiting(count: number): void {
     let left = count
     for (const market of this.#waiting) {
@@ -287,7 +283,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return isGapOnly && !hasEventGap(markets) ? [] : eventCandidates(markets, event.title)
   }
 
-  /** Rebuilds a candidate from the current match or event. Null if its outcomes are no longer a basket. */
   #currentCandidate({ key, kind, parts: [first] }: Candidate): Candidate | null {
     if (first === undefined) return null
     const { market } = first
@@ -298,7 +293,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return candidates.find((one) => one.key === key) ?? null
   }
 
-  /** Checks a tenth of the open opportunities in each call. */
   #checkNextSlot(): void {
     this.#slot = (this.#slot + 1) % SLOTS
     for (const open of this.#open.values()) {
@@ -455,7 +449,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.table.put({ ...identity, opened, best, last: stateOf(last), ...end })
   }
 
-  /** The next run publishes the end of this opportunity if the process is killed. */
+  /** If the process is killed, the next run publishes the end of this opportunity. */
   #save(open: OpenEntry, { isEnded }: { readonly isEnded: boolean }): void {
     const { opened, best, now: last, peak } = open
     if (peak === null) return
@@ -483,7 +477,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
   #publish(update: ArbitrageRefresh): void {
     const { publisher } = this.#parts
     const stamp = publisher.stamp('arbitrage', update.market.number)
-    // Object.assign has the reason given at `opportunityOf`.
     publisher.publish(Object.assign(update, stamp))
   }
 

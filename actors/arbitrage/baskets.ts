@@ -43,7 +43,7 @@ export interface Candidate {
   readonly explanation: string
 }
 
-/** Number of book levels that are read first. Each further read has LEVELS_GROWTH times as many. */
+/** Number of book levels that are read first. Each further read multiplies the number by LEVELS_GROWTH. */
 const LEVELS_FIRST = 8
 const LEVELS_GROWTH = 4
 const EVENT_MARKETS_MAX = 64
@@ -52,7 +52,7 @@ const NONE: readonly Candidate[] = []
 /** Cached by match, because every book change needs the candidates of its pair. */
 const ofMatches = new WeakMap<MatchView, readonly Candidate[]>()
 
-/** Both directions of a pair. Empty if its markets are not identical. */
+/** Both directions of a pair. Empty if the two markets are not identical. */
 export function pairCandidates(match: MatchView | null): readonly Candidate[] {
   if (match === null) return NONE
   const cached = ofMatches.get(match)
@@ -77,7 +77,6 @@ function directionsOf(match: MatchView): readonly Candidate[] {
   )
 }
 
-/** Whether the markets of a pair are identical, with known corresponding outcomes. */
 export function isSame({ pairScore }: MatchView): boolean {
   const { score, relation, inverted } = pairScore
   return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
@@ -157,7 +156,7 @@ export function hasGap(
   return left > -APPROXIMATION_ERROR_MAX
 }
 
-/** Like {@link hasGap}, with announced future fees. */
+/** Like {@link hasGap}, with the fees that are announced for a later time. */
 export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, nowMs: TimeMs) {
   return candidate.parts.some(({ market: { summary } }) => {
     const fromMs = summary.fees.next?.sinceMs ?? null
@@ -174,7 +173,6 @@ export function buyFrom(
   return buyBasket({ legs: legsOf(parts, nowMs), winners, contracts })
 }
 
-/** Contracts that meet the minimum order of every venue at the current offers. */
 export function minContractsOf({ parts }: Pick<Candidate, 'parts'>, nowMs: TimeMs): SizeMicros {
   return minimumOf(legsOf(parts, nowMs))
 }
@@ -200,7 +198,7 @@ function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
   }
 }
 
-/** Whether a book change affects the simulated purchase. True if it changes an offer up to the worst price paid. */
+/** True if the book change affects an offer up to the worst price paid. */
 export function isInReach(
   parts: readonly Part[],
   { worstPrices }: Basket,
@@ -231,7 +229,7 @@ function descriptionOf({ parts, score, title, explanation }: Candidate) {
   }
 }
 
-/** Note for a market that may pay out a value other than 0 or 1. Null if no part has such a market. */
+/** Null if every part pays out 0 or 1. */
 function payoutNoteOf(parts: readonly Part[]): string | null {
   let note: string | null = null
   for (const { market } of parts) {
@@ -272,7 +270,6 @@ export function opportunityOf(
     fees: usdMicros(basket.legs.reduce((sum, { fee }) => sum + fee, 0)),
     payout: basket.payout,
     profit: basket.profit,
-    // `slice` frees the spare capacity of the array.
     steps: basket.steps.slice(),
     openedAtMs,
     updatedAtMs: nowMs,

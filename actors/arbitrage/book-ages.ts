@@ -28,21 +28,20 @@ export class BookAges {
   }
 
   /**
-   * Time in ms since the book was last confirmed. Null if the book is or may be stale. Only messages about this book
-   * confirm it, because a single subscription of a socket can stop delivering.
+   * Time in ms since the book was last confirmed. Null if the book is or may be stale. Messages about other books on
+   * the same socket confirm nothing, because a single subscription can stop delivering.
    */
   of(market: MarketView, book: BookLevels | undefined): number | null {
     if (book === undefined || book.isStale || market.isBehind) return null
     return this.since(market)
   }
 
-  /** Time in ms since the book was last confirmed. Null: never. */
   since({ bookConfirmedAtMs }: MarketView): number | null {
     if (bookConfirmedAtMs === null) return null
     return Math.max(0, this.#parts.clock.nowMs() - bookConfirmedAtMs)
   }
 
-  /** A book of unknown age (null) is too old. */
+  /** Null means an unknown age, which is too old. */
   isTooOld(ageMs: number | null): boolean {
     return ageMs === null || ageMs > this.#parts.ageMsMax
   }
@@ -51,7 +50,7 @@ export class BookAges {
     for (const { market } of parts) this.#parts.confirm(market.ref)
   }
 
-  /** The reason why nothing can be bought at any price. Null if there is no such reason. */
+  /** Null: the basket can be bought. */
   blockerOf(
     parts: readonly Part[],
     books: readonly BookLevels[],
@@ -77,7 +76,6 @@ export class BookAges {
     }))
   }
 
-  /** Whether market versions, fees and minimum orders are unchanged, and no book is too old. */
   isUnchanged(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     for (const [index, { market }] of parts.entries()) {
       const checked = checkedMarkets[index]

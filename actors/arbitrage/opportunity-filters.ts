@@ -2,7 +2,6 @@ import { annualisedOf, edgeOf, type Opportunity } from '../../engine/opportunity
 import { DAY_MS, MICROS, type TimeMs } from '../../engine/units.ts'
 import type { OpportunityFilter, OpportunityOrder } from './views.ts'
 
-/** Opportunities are sorted by this value, descending. */
 export const ORDERS: Readonly<
   Record<OpportunityOrder, (one: Opportunity, nowMs: TimeMs) => number>
 > = {
@@ -18,7 +17,7 @@ export function passing(filter: OpportunityFilter, nowMs: TimeMs): (one: Opportu
   const { kind, venue, profitMin, edgeMin, daysMax } = filter
   return (one) => {
     if (kind !== null && one.kind !== kind) return false
-    // Compares in the units of the API, so that a limit equal to a returned value includes its opportunity.
+    // Compares in the units of the API. Micros could exclude an opportunity whose returned value equals the limit.
     if (one.profit / MICROS < profitMin || edgeOf(one) < edgeMin) return false
     if (category !== null && one.category?.toLowerCase() !== category) return false
     if (venue !== null && !one.legs.some(({ market }) => market.venue === venue)) return false

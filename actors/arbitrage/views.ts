@@ -33,13 +33,13 @@ export interface OpportunityPage {
 
 export interface QuoteLeg {
   readonly market: MarketView
-  /** 0 or 1. */
+  /** Index of the outcome: 0 or 1. */
   readonly outcome: number
 }
 
 /**
- * Why a basket is no opportunity. `not_open`: a market does not trade. `stale_book`: a book is or may be stale.
- * `not_identical`: more or fewer than one leg may win.
+ * `not_open`: a market does not trade. `stale_book`: a book is or may be stale. `not_identical`: it is not certain that
+ * exactly one leg wins.
  */
 export type NoOpportunity = NoBasket | 'not_open' | 'stale_book' | 'not_identical'
 
@@ -60,7 +60,6 @@ export interface ArbitrageView {
     readonly offset: number
     readonly limit: number
   }): OpportunityPage | 'expired'
-  /** Null if the opportunity has ended or never existed. */
   find(id: string): Opportunity | null
   ofMarket(market: MarketNumber): readonly Opportunity[]
   /** `contracts` null: as many as are profitable. */

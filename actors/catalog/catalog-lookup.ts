@@ -109,7 +109,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     for (const watcher of this.#watchers) watcher.onRemoved(market)
   }
 
-  /** Updates columns, keys and search texts after a listing, a status change or a trade. */
   protected note(market: MarketView): void {
     const { summary } = market
     const { number } = market.ref
@@ -220,7 +219,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.events.bySlug(slug)
   }
 
-  /** Events whose own listing was read, in order of their numbers. */
+  /** In order of event numbers. */
   listedEvents(): Iterable<EventSummary> {
     return this.events.listed()
   }

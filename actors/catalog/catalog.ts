@@ -30,7 +30,7 @@ import type { MarketActorRef } from './market-registry.ts'
 
 export type { MarketActorRef as KnownMarket } from './market-registry.ts'
 
-/** A trading market's figures are saved within this time, even under load. */
+/** Maximum delay until a trading market's figures are saved. */
 const UNSAVED_MS_MAX = 60_000
 const UNSAVED_TRADES_MAX = 10_000
 const CHECKED_MAX = 5_000
@@ -69,7 +69,6 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   load(): number {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
-      // A market of a venue that is no longer configured is not loaded. It stays on disk.
       if (this.names.has(summary.venue)) this.#addMarket(number, summary)
     }
     this.events.removeEmpty()
@@ -78,7 +77,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   }
 
   /**
-   * Adds stored trades to the figures of their markets. The last run may have been killed before it saved those
+   * Adds stored trades to the figures of their markets, because the last run may have been killed before it saved those
    * figures.
    */
   #countUnsaved(venue: VenueKey): void {
@@ -136,13 +135,12 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
         const market = this.#addMarket(number, summaryOf(this.#read(listing)))
-        // The first crawl publishes no openings, because all of its markets are new to this process.
+        // All markets are new to this process in its first crawl, so that crawl publishes no openings.
         if (this.isLoaded && listing.status === 'open') this.#publishOpened(market.actor)
         fresh.push(market)
       } else {
         const { summary } = existing.actor
         const isOlder = this.#isOlder(existing, listing)
-        // A listing never reopens a resolved market. Its remaining fields are taken.
         if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
         if (!isOlder) this.#updateExisting(existing, listing)
       }
@@ -178,7 +176,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       existing.send({ kind: 'summary', summary })
       this.note(actor)
     }
-    // For a relisted market, `note` has already called the watchers.
+    // `note` has already called the watchers for a relisted market.
     if (!hasNewDetails || isRelisted(before, actor.summary)) return
     this.notifyListed(actor)
   }
@@ -218,8 +216,8 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   }
 
   /**
-   * Removes markets that are resolved, ended over `retentionDays` ago, and have no trades or ticks left. Removes an
-   * event with its last market. One call checks a part of all markets. Returns the number of removed markets.
+   * Removes markets that are resolved, ended over `retentionDays` ago, and have no trades or ticks left. Each call
+   * checks a part of all markets. Returns the number of removed markets.
    */
   removeOld(nowMs: TimeMs, retentionDays: number, countMax: number): number {
     this.#old.setRetainedFrom(nowMs - retentionDays * DAY_MS)
@@ -266,7 +264,7 @@ class OldMarkets {
     return market.status === 'resolved' && endedAtMs(market) < this.#retainedFromMs
   }
 
-  /** Continues where the last call stopped. A call ends at the last market. */
+  /** Continues after the markets of the last call. */
   next(markets: Iterable<MarketActorRef>, countMax: number): MarketActorRef[] {
     const found: MarketActorRef[] = []
     let lookupCount = 0

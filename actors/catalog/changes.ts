@@ -1,5 +1,5 @@
-// Detects changes in listings. Descriptions and native listings are compared by fingerprint, because storing or reading
-// all of them is too expensive.
+// Detects changes in listings. Descriptions and native listings are compared by fingerprint, because storing all of
+// them in memory is too expensive.
 
 import { crc32 } from 'node:zlib'
 import { isEqualFees } from '../../engine/market/fees.ts'
@@ -50,7 +50,7 @@ export function summaryOf(listing: MarketListing): MarketSummary {
   }
 }
 
-/** Whether this copy is older than the known one. False if either change time is unknown. */
+/** False if either change time is unknown. */
 export function isOlder(changedAtMs: TimeMs | null, currentAtMs: TimeMs | null): boolean {
   return changedAtMs !== null && currentAtMs !== null && changedAtMs < currentAtMs
 }
@@ -106,7 +106,6 @@ export function isEqualRecord(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** CRC-32 of description and native listing. */
 export function fingerprint({ description, native }: ListingDetails): number {
   return crc32(JSON.stringify([description, native]))
 }
@@ -129,7 +128,6 @@ const LISTED_FIELDS = [
   'otherPayout',
 ] as const
 
-/** Whether two summaries differ in a field that neither trades nor quotes change. */
 export function isRelisted(before: MarketSummary, after: MarketSummary): boolean {
   return (
     LISTED_FIELDS.some((field) => before[field] !== after[field]) ||
@@ -138,7 +136,6 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
   )
 }
 
-/** Whether the summaries differ in a field of the lifecycle channel's `changed` message. */
 export function hasLifecycleChange(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
@@ -149,7 +146,7 @@ export function hasLifecycleChange(before: MarketSummary, after: MarketSummary):
   )
 }
 
-/** Treats "unknown" and "no result" as equal. Almost every market changes from one to the other. */
+/** Treats "unknown" and "no result" as equal, because almost every market changes from one to the other. */
 function isEqualResolution(before: MarketSummary, after: MarketSummary): boolean {
   const isFinal = after.status === 'resolved'
   return isFinal || (before.resolutionStatus ?? 'none') === (after.resolutionStatus ?? 'none')

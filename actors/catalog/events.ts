@@ -51,7 +51,6 @@ export class Events {
     }
   }
 
-  /** Number of events whose own listing was read. */
   get count(): number {
     return this.#listedCount
   }
@@ -96,7 +95,6 @@ export class Events {
     return this.columns.select(filter, isTitled)
   }
 
-  /** Ignores a copy that is older than the known one. */
   take(read: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
     const named = this.#namedOf(read.venue, read.nativeId)
     const changedAtMs = read.changedAtMs ?? null
@@ -217,9 +215,7 @@ class NamedEvent {
   readonly nativeId: NativeEventId
   readonly markets = new Set<MarketNumber>()
   view: ListedEvent | null = null
-  /** Fingerprint of the stored details. Null until this run has read them. */
   fingerprint: number | null = null
-  /** Change time that the venue stated in the last listing. Null until this run has read a listing. */
   changedAtMs: TimeMs | null = null
 
   constructor(number: number, venue: VenueKey, nativeId: NativeEventId) {

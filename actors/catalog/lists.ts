@@ -54,7 +54,6 @@ export class CatalogLists {
     const ranking = this.#current(query.pin, key)
     if (ranking !== null) return ranking === 'expired' ? ranking : this.#marketPage(ranking, query)
     const numbers = this.#columns.select(query, among?.markets ?? null)
-    // A list of given markets that fits one page is not cached.
     const isSinglePage = among !== null && numbers.length <= query.offset + query.limit
     return this.#marketPage(
       isSinglePage ? { pin: 0, numbers } : this.#rankings.add(key, numbers),
@@ -73,7 +72,7 @@ export class CatalogLists {
     return this.#searched(key, query, requester).then((found) => this.#marketPage(found, query))
   }
 
-  /** Finds the ranking of the pin, or without a pin the newest ranking of the key. Null: not cached. */
+  /** Returns the ranking of the pin. Without a pin, returns the newest ranking of the key. Null: not cached. */
   #current(pin: number | null, key: string): Ranking | 'expired' | null {
     return pin === null
       ? this.#rankings.shared(key)

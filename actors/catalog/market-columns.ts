@@ -19,7 +19,7 @@ import { TermSets, Terms } from './terms.ts'
 /** Up to this number, candidates are sorted. For more candidates, the presorted rows of all markets are scanned. */
 const SORTED_CANDIDATES_MAX = 1_024
 
-/** The first `count` markets by volume, and all further markets with at least `volumeMin`. */
+/** The first `count` markets by volume, and every market with at least `volumeMin`. */
 export interface VolumeRange {
   readonly count: number
   readonly volumeMin: number
@@ -40,7 +40,6 @@ export class MarketColumns {
   readonly #categories = this.#rows.integers()
   readonly #eventSlugs = this.#rows.integers()
   readonly #tagSets = this.#rows.integers()
-  /** 0 if the market has no event. */
   readonly #events = this.#rows.integers()
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
@@ -61,7 +60,6 @@ export class MarketColumns {
     this.#eventColumns = eventColumns
   }
 
-  /** `event`: number of the market's event, 0 for none. */
   put(market: RankedMarket, event: number): void {
     const { summary } = market
     const { number } = market.ref
@@ -119,7 +117,6 @@ export class MarketColumns {
     }
   }
 
-  /** Runs for every trade. */
   moveVolumes(market: RankedMarket): void {
     const slot = this.#rows.slot(market.ref.number)
     if (slot < 0) return

@@ -41,7 +41,6 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byNumber.get(number) ?? null
   }
 
-  /** `nativeId` is case-insensitive. */
   ofNative(venue: VenueKey, nativeId: string): Entry | null {
     return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
@@ -70,7 +69,6 @@ export class MarketRegistry<Entry extends MarketEntry> {
     this.#addKeys(entry, now)
   }
 
-  /** `keys`: the current lookup keys of the market. */
   remove(number: MarketNumber, keys: Keys): void {
     const entry = this.#byNumber.get(number)
     if (entry === undefined) return

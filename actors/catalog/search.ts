@@ -75,7 +75,6 @@ export class MarketSearch {
     this.#isHeld = true
   }
 
-  /** Sends all current texts to the thread. */
   release(): void {
     if (!this.#isHeld || this.#state === 'closed') return
     this.#isHeld = false
@@ -83,7 +82,6 @@ export class MarketSearch {
     this.#work()
   }
 
-  /** Adds or replaces the text of a market. */
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void {
     this.#change(number, { number, summary, eventTitle })
   }
@@ -181,7 +179,8 @@ export class MarketSearch {
         this.#beginRebuild()
       }
     } catch (error) {
-      // The search is not repeated. If the thread ended, its replacement reports an empty index with the next task.
+      // The failed search is not repeated. If the thread ended, its replacement starts with an empty index, which the
+      // next task detects.
       this.#log.warn({ err: error }, 'a search failed')
       if (this.#settle(find)) find.reject(notReady(error))
     }
@@ -260,7 +259,6 @@ export interface MarketText {
 
 const COLUMN_CHARACTERS_MAX = 2_000
 
-/** Columns are cheaper to transfer to the thread than objects. */
 function columnsOf(texts: readonly MarketText[]): SearchTexts {
   return {
     numbers: texts.map(({ number }) => number),

@@ -8,7 +8,6 @@ export class Terms {
   readonly #holders: number[] = [0]
   readonly #free: number[] = []
 
-  /** Adds a reference to the returned number. */
   take(text: string | null): number {
     if (text === null) return 0
     const folded = text.toLowerCase()
@@ -43,7 +42,7 @@ export class Terms {
     return (this.#holders[id] ?? 0) > 0
   }
 
-  /** Larger than all numbers in use. */
+  /** Greater than all numbers in use. */
   get end(): number {
     return this.#texts.length
   }
@@ -55,7 +54,6 @@ export class TermSets {
   readonly #keys = new Terms()
   readonly #members: (readonly number[] | null)[] = []
 
-  /** Adds a reference to the returned number. 0: empty set. */
   take(texts: readonly string[]): number {
     if (texts.length === 0) return 0
     const id = this.#keys.take(JSON.stringify(texts))

@@ -31,7 +31,7 @@ interface CheckpointParts {
   readonly term: number
   readonly view: EngineView
   readonly publisher: Publisher
-  /** Ordered by number. The order decides the order of list entries with equal sort values. */
+  /** In ascending order of numbers, which decides the order of equal list entries. */
   readonly events: () => Iterable<EventSummary>
   readonly pairs: () => Iterable<MatchView>
   readonly opportunities: () => Iterable<Opportunity>
@@ -50,7 +50,6 @@ export class Checkpoints {
   #next: Promise<void> | null = null
   #stopTimer: StopTimer = () => undefined
   #restMs = EVERY_MS
-  /** Losses that earlier runs announced. Null: not read yet. */
   #earlierLosses: readonly AnnouncedLoss[] | null = null
   #bytes = 0
 
@@ -60,7 +59,6 @@ export class Checkpoints {
     parts.metrics.gauge('cluster_checkpoint_bytes', help, () => this.#bytes)
   }
 
-  /** Resolves when the log has stored or rejected the first checkpoint. */
   async start(): Promise<void> {
     await this.#try()
     this.#plan()
@@ -170,7 +168,7 @@ export class Checkpoints {
     yield* inBlocks(eventItems([...events()], feeder))
     const markets = [...view.catalog.markets(null)]
     yield* feeder.packedTexts.blocks(markets)
-    // Cached rows may have old figures. The states that follow replace those figures.
+    // A cached row may have old figures. The later `state` item of the market replaces them.
     yield* feeder.packedRows.blocks(markets)
     yield* inBlocks(stateItems(markets, this.#parts))
     for (const { a, b, pairScore, matchedAtMs } of [...pairs()]) {
@@ -181,7 +179,7 @@ export class Checkpoints {
     yield* feeder.otherState()
   }
 
-  /** Has the form of a stream update. Gateways ignore its stamp. */
+  /** Uses the form of a stream update. Gateways ignore the stamp. */
   #opened(opportunity: Opportunity): LogItem {
     const { publisher, clock } = this.#parts
     const [first] = opportunity.legs

@@ -34,7 +34,6 @@ export class DescriptionWriter {
 /** An empty text means that the market has no description. */
 const textOf = (market: MarketView): string => market.details().description ?? ''
 
-/** Yields one item, or none for a market without description. */
 export function* completeText(market: MarketView): Iterable<TextItem> {
   const text = textOf(market)
   if (text !== '') yield { kind: 'text', market: market.ref.number, from: 0, text }

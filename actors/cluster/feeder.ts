@@ -42,16 +42,14 @@ export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
   readonly #parts: FeederParts
   readonly #writtenSummaries = new Map<MarketNumber, MarketSummary>()
-  /** Markets that loaded past trades since the last call of `beat`. */
+  /** Markets whose past trades were loaded since the last `beat`. */
   readonly #past = new Set<MarketNumber>()
   readonly #moved = new Set<MarketView>()
   readonly #writtenEvents = new WeakSet<EventSummary>()
   readonly #texts = new DescriptionWriter()
-  /** Descriptions and rows in blocks, as in checkpoints. */
   readonly packedTexts: CachedBlocks<MarketView>
   readonly packedRows: CachedBlocks<MarketView>
   readonly teams = new Teams()
-  /** Version of the newest row. */
   version = 0
   /** False until the first checkpoint. Nothing is written before, because the checkpoint contains the changes. */
   isOpen = false
@@ -147,7 +145,10 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /** Writes the status of the venues and the database every second. Readers detect a stopped engine by its absence. */
+  /**
+   * Writes the status of the venues and the database every second. Readers notice from missing items that no engine
+   * writes.
+   */
   beat(): void {
     for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
     this.#put('trades', { kind: 'figures', figures: this.#parts.figures() })
@@ -204,7 +205,6 @@ function quotedOf(market: MarketView, publisher: Publisher): Quoted {
   }
 }
 
-/** The state of a market without its listing and past trades. */
 export function stateOf(market: MarketView, publisher: Publisher): MarketState {
   const { number } = market.ref
   return {

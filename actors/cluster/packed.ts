@@ -18,7 +18,7 @@ import type { MarketView } from '../views.ts'
 /** Items or markets per block. A block takes about 3 ms to build or read. */
 const BLOCK_ITEMS = 128
 const FASTEST = { level: 1 }
-/** A block whose inflated size is larger is damaged. */
+/** An item that inflates to more bytes is damaged. */
 const INFLATED = { maxOutputLength: 64 * 1_024 * 1_024, chunkSize: 131_072 }
 const SLICE_MS = 8
 
@@ -45,7 +45,6 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
   readonly #isOfTexts: boolean
   readonly #blocks = new Map<number, LogItem>()
 
-  /** `isOfTexts`: whether the items are descriptions. */
   constructor(
     market: (number: MarketNumber) => Market | null,
     itemsOf: (market: Market) => Iterable<LogItem>,
@@ -56,7 +55,6 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
     this.#isOfTexts = isOfTexts
   }
 
-  /** Removes the cached block of a changed market. */
   touch({ ref }: Pick<MarketView, 'ref'>): void {
     this.#blocks.delete(blockOf(ref.number))
   }

@@ -40,9 +40,8 @@ interface StandbyParts {
 }
 
 const RETRY_MS = 250
-/** Minimum time between two reads of the checkpoint. An item of an unknown market triggers a read. */
+/** Minimum time between two reads of the checkpoint, which items of unknown markets cause. */
 const LEARN_EVERY_MS = 10_000
-/** A new leader waits at most this time for the remaining log. */
 const CATCH_UP_MS_MAX = 3_000
 const PAGE_ROWS = 4_096
 const END_OFFSET = Number.MAX_SAFE_INTEGER - 1
@@ -55,8 +54,7 @@ interface ReadPosition {
   term: number
   batch: number
   /**
-   * While true, the stored time up to which all trades are known does not advance. A new leader reads trades from the
-   * venues from that time on.
+   * While true, a gap in the log may hide trades. The stored time up to which all trades are known does not advance.
    */
   isMarkHeld: boolean
 }
@@ -81,7 +79,9 @@ export class Standby {
   #isEnding = false
   #lagMs = 0
   readonly #newestMs = new Map<VenueKey, TimeMs>()
-  /** Venues that may lack trades. Their next trade stores a loss for clients that resume there. */
+  /**
+   * Venues that may lack trades. A loss is stored with the venue's next trade, for clients that resume at that time.
+   */
   readonly #venuesWithGaps = new Set<VenueKey>()
 
   constructor(parts: StandbyParts) {
@@ -97,7 +97,6 @@ export class Standby {
     this.#positions = [position('hooks'), position('trades')]
   }
 
-  /** Number of unread batches. */
   get behind(): number {
     return this.#positions.reduce((sum, { behind }) => sum + behind, 0)
   }
@@ -107,7 +106,6 @@ export class Standby {
     return this.#lagMs
   }
 
-  /** Reads the log from the stored positions. */
   start(): void {
     const { log, storage } = this.#parts
     for (const position of this.#positions) {
@@ -151,7 +149,7 @@ export class Standby {
     const batch = decodeBatch(bytes)
     if (batch === null) this.#noteGap(position)
     else if (batch.term >= position.term) await this.#takeBatch(position, batch)
-    // Callers that wait for this sequence read the rows, so the rows are written first.
+    // The rows are stored first, because callers that wait for this sequence number read them.
     this.#pass(position, { sequence, behind })
     while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, RETRY_MS)
   }
@@ -167,7 +165,7 @@ export class Standby {
   async #takeBatch(position: ReadPosition, batch: Batch): Promise<void> {
     const { epoch, term } = batch
     const isNext = position.epoch === epoch ? batch.batch <= position.batch + 1 : batch.batch === 1
-    // After a start, the number of the previous batch is unknown.
+    // The number of the previous batch is unknown after a start.
     if (!isNext && (position.epoch !== null || position.sequence === 0)) this.#noteGap(position)
     position.batch = position.epoch === epoch ? Math.max(position.batch, batch.batch) : batch.batch
     Object.assign(position, { epoch, term })
@@ -231,7 +229,7 @@ export class Standby {
     this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, newestMs)
   }
 
-  /** Stores no description and no native listing. The first crawl as leader adds both. */
+  /** Omits the description and the native listing. The first crawl as leader adds both. */
   #list({ market, summary }: Extract<LogItem, { kind: 'listed' }>): void {
     const { storage, names } = this.#parts
     const { venue, nativeId } = summary
@@ -276,8 +274,8 @@ export class Standby {
   }
 
   /**
-   * Handles a trade that is already stored. If an earlier run stored it, clients that resume in the current run get a
-   * loss.
+   * Handles a trade that is already stored. If an earlier run stored the trade, the current run lacks it. A loss is
+   * then recorded for clients that resume in the current run.
    */
   #noteDuplicate({ market, trade, offset }: TradeUpdate, run: number): void {
     const { trades, losses } = this.#parts.storage
@@ -300,7 +298,6 @@ export class Standby {
     const { webhooks, storage } = this.#parts
     const { outbox } = storage
     const webhook = await webhooks.numberOf(item.webhook)
-    // The webhook was removed with its deliveries.
     if (webhook === null) return
     if (item.kind === 'posting') {
       outbox.create(webhook, item)
@@ -322,8 +319,8 @@ export class Standby {
   }
 
   /**
-   * Called after missing log batches. With the venue's next trade it stores that earlier trades may be missing. Clients
-   * that resume on this engine then receive a gap.
+   * Records for the venue's next trade that earlier trades may be missing. Clients that resume on this engine then
+   * receive a gap.
    */
   #storeLoss(
     venue: VenueKey,
@@ -337,8 +334,8 @@ export class Standby {
   }
 
   /**
-   * Follows a new leader. The last trades of this engine, if it was leader, may not have reached the new leader.
-   * Clients that resume from the new leader's run get a loss for that time.
+   * Follows a new leader. If this engine was the leader before, the new leader may lack its last trades. A loss is then
+   * recorded for clients that resume from the new leader's run.
    */
   async #begin(batch: Batch): Promise<void> {
     const { storage, clock, names } = this.#parts
@@ -388,7 +385,6 @@ export class Standby {
     return run.number
   }
 
-  /** Reads the rows of the newest checkpoint, which must be of this term or a later one. */
   #learn(term: number, isAnew = false): Promise<void> {
     this.#learning ??= this.#learnOnce(term, isAnew).finally(() => {
       this.#learning = null

@@ -10,7 +10,6 @@ const ITEM_CHARACTERS = 65_536
 export class Teams {
   readonly #listings = new Map<string, TeamListing>()
 
-  /** Returns the items for the new teams. */
   take(listings: readonly TeamListing[]): Iterable<LogItem> {
     const added: TeamListing[] = []
     for (const listing of listings) {

@@ -21,8 +21,7 @@ import type { BothTimes } from './parts.ts'
 
 /**
  * 'empty': this run has no book yet. 'recalled': the last run's book, until the first snapshot. 'stale': may lack
- * changes. 'late': ignores changes, because changes waited too long in the mailbox. 'live': contains all received
- * changes.
+ * changes. 'late': changes waited too long in the mailbox, so they are ignored. 'live': contains all received changes.
  */
 type BookStatus = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
 
@@ -120,7 +119,6 @@ export class MarketBook {
     return agrees ? null : 'top'
   }
 
-  /** Applies a snapshot to a live book. Returns the levels that differed. */
   merge(event: BookSnapshotEvent): LevelChange[] {
     const changes = this.levels.differences(event.bids, event.asks)
     for (const change of changes) this.levels.set(change)
@@ -130,7 +128,7 @@ export class MarketBook {
     return changes
   }
 
-  /** Makes a stale book live if a snapshot from the stream equals it. Returns whether the book is live. */
+  /** Makes a stale book live if the stream's snapshot equals it. */
   revive(event: BookSnapshotEvent): boolean {
     if (this.#status !== 'stale' || this.levels.levelCount === 0) return false
     if (this.levels.isCrossed) return false
@@ -204,7 +202,6 @@ export class MarketBook {
     return true
   }
 
-  /** Times of the newest message. `nowMs` if there is none. */
   times(nowMs: TimeMs): BothTimes {
     const venueTimeMs = this.#venueTimeMs ?? nowMs
     return { venueTimeMs, receivedAtMs: this.#receivedAtMs ?? nowMs }
@@ -239,7 +236,6 @@ export class MarketBook {
     return { bookTimeMs: this.#venueTimeMs, bids, asks }
   }
 
-  /** Restores the last run's book, which is not live until this run's first snapshot. */
   recall(checkpoint: Checkpoint): void {
     if (this.#status !== 'empty') return
     this.levels.replace(checkpoint.bids, checkpoint.asks)
@@ -264,8 +260,8 @@ interface Last {
 }
 
 /**
- * Stores book states at most every ten seconds, and no state twice in a row. The caller repeats `save` for a change
- * that came too early, so that the last state before a quiet period is stored too.
+ * Stores book states at most every ten seconds, and only changed ones. The caller repeats `save` for a change that came
+ * too early, so that the last state before a quiet period is stored too.
  */
 class MarketSnapshots {
   readonly #market: MarketNumber
@@ -281,7 +277,7 @@ class MarketSnapshots {
   /** Returns false if the interval since the last snapshot is too short. */
   save(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
-    // The absolute difference lets the history continue after the clock is set back.
+    // The absolute difference handles a clock that was set back.
     if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false
     const snapshot: BookSnapshot = {
       timeMs: nowMs,

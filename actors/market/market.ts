@@ -60,7 +60,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   readonly #trades: MarketTrades
   /** Null while the figures equal those of the summary. */
   #figures: MarketFigures | null = null
-  /** Time of the figures in the last listing that equalled the summary. Null if the listing changed since. */
+  /** Time of the figures in a later listing that equalled the summary. Null: there was none. */
   #confirmedAtMs: TimeMs | null = null
   #isFiguresRead = false
   #areFiguresUnsaved = false
@@ -143,7 +143,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #discardBook(): void {
     if (!this.#book.hasBook) return
     this.#markStale({ reason: 'not_covered', isOfVenue: false })
-    // A discarded stale book is published again, because gateways and subscribers still have its levels.
+    // Subscribers may still have the levels of a stale book, so the discarded book is published as stale again.
     this.#wasLive = true
     this.#checkLive()
     this.#book.discard()
@@ -165,7 +165,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     publishStale(this.#parts.publisher, this.ref, times, { ...stale, sinceMs })
   }
 
-  /** Called after an exception in `receive`. */
   restart(): void {
     this.#change()
     this.#stale = { reason: 'restarted', isOfVenue: false }
@@ -377,7 +376,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#figures?.take(figuresOfListing({ ...this.present, figuresAtMs: atMs }, atMs))
     this.#confirmedAtMs = atMs
     this.#parts.changed(this)
-    // The listing is now newer than the last trade, and sets the price of a market without a book.
+    // The listing is newer than the last trade, so the listing sets the price of a market without a book.
     const isPricedByTrade = this.#prices.source === 'last_trade' && !this.#isCovered
     if (isPricedByTrade) this.#reprice({ venueTimeMs: atMs, receivedAtMs: this.#parts.nowMs() })
   }
@@ -449,7 +448,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.changed(this)
     if (summary.status === before.status) {
       const isSamePrice = summary.settlementPrice === before.settlementPrice
-      // A venue may publish the settlement price after the settlement.
+      // A venue may publish the settlement price after the settlement itself.
       const isSettled = summary.status === 'resolved' && !isSamePrice
       if (isSettled || hasLifecycleChange(before, summary)) {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const
@@ -500,12 +499,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (nowMs - this.#activeAtMs >= marketIdleMsMax) this.#sleep(nowMs)
   }
 
-  /** Writes the data for a restart: the book, the price and the hour's ticks. */
   checkpoint(nowMs: TimeMs): void {
     this.#checkpointAtMs = nowMs
     this.#book.saveSnapshot(nowMs)
     if (!this.#isDirty) return
-    // Without this call, a checkpoint before this run's first book would delete the last run's book.
+    // Without this call, a checkpoint before this run's first book would delete the stored book.
     this.#recall()
     this.#isDirty = false
     this.#prices.save()
@@ -537,7 +535,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const newest = this.#trades.newestPriced()
     if (checkpoint === null && newest === null) return
     this.#change()
-    // A settled market takes its price from the listing.
     const { status, settlementPrice } = this.summary
     const isCovered = this.#isCovered
     if (status !== 'resolved' || settlementPrice === null) {

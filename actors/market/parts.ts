@@ -20,11 +20,11 @@ import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
-/** Marks the book stale, because the feed lost messages or its connection. */
+/** The feed lost messages or its connection, so the book must become stale. */
 export interface VoidMessage {
   readonly kind: 'void'
   readonly reason: StaleReason
-  /** True if the venue's actor announces the stale books of the venue itself. */
+  /** True if the venue's actor announces many stale books with one update. */
   readonly isOfVenue: boolean
 }
 
@@ -56,16 +56,13 @@ export interface BothTimes {
   readonly receivedAtMs: TimeMs
 }
 
-/** The methods of a venue's actor that a market calls. */
 export interface MarketVenue {
-  /** State of the venue's message delay, and the number of changes of that state. */
   readonly delay: Pick<VenueDelay, 'isBehind' | 'changeCount'>
   /**
    * Requests a fresh book. The venue's actor and feed limit the rate. A request with the reason {@link DELAYED} waits
    * until the process has capacity.
    */
   requestResync(market: MarketRef, reason: string): void
-  /** Schedules a second REST read after a first one that differed from the book. */
   checkAgain(market: MarketRef): void
   /** Whether the market's book is subscribed. Unsubscribed markets take their price from the listing and trades. */
   isCovered(market: MarketNumber): boolean
@@ -76,7 +73,6 @@ export interface MarketVenue {
 export interface MarketParts {
   readonly publisher: Publisher
   readonly storage: Storage
-  /** Number of this run, stored with each published trade. */
   readonly run: number
   readonly nowMs: () => TimeMs
   readonly retentionDays: number

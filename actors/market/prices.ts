@@ -20,9 +20,8 @@ import type { BothTimes } from './parts.ts'
 export interface PriceInputs {
   readonly summary: MarketSummary
   readonly book: MarketBook
-  /** Whether the book is subscribed. An unsubscribed market has the price of its listing or of a newer trade. */
+  /** Without a subscribed book, the price is that of the listing or of a newer trade. */
   readonly isCovered: boolean
-  /** Time of the listing's prices. */
   readonly listedAtMs: number
 }
 
@@ -47,14 +46,14 @@ export class MarketPrices {
     return this.#present?.source ?? null
   }
 
-  /** Returns whether the trade's price became the last price. A newer last price stays. */
+  /** Returns false if a newer last price is known. */
   noteTrade(trade: Trade, receivedAtMs: TimeMs): boolean {
     return this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
   }
 
   /**
-   * Keeps a newer last price. Limits the venue's time to the receive time, so that a time in the future does not block
-   * later prices.
+   * Returns false if a newer last price is known. Limits the venue's time to the receive time, so that a time in the
+   * future does not block later prices.
    */
   noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): boolean {
     const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
@@ -124,7 +123,6 @@ export class MarketPrices {
     }
   }
 
-  /** The newest known price at or before a time, or null. */
   before(atMs: TimeMs): PricePoint | null {
     return (
       this.#recent?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
@@ -135,8 +133,8 @@ export class MarketPrices {
     this.#mustNoteTick = false
     this.#recent ??= new PriceRing(priceRingCount)
     this.#recent.push(price, atMs)
-    // Ticks have a resolution of one second. A tick is found from the next full second on, so that no query returns a
-    // price from its future.
+    // Rounds up to the next full second, because ticks have a resolution of one second. No query then returns a price
+    // from its future.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
     const hour = hourOf(asOfMs)
     if (this.#hour === null || this.#hour.hour < hour) {
@@ -154,14 +152,13 @@ export class MarketPrices {
     this.#ticks.put(this.#market, hour, { seconds: [...seconds], prices: [...prices] })
   }
 
-  /** Writes the current hour and releases all memory. */
   release(): void {
     this.save()
     this.#recent = null
     this.#hour = null
   }
 
-  /** The prices in memory may be wrong after an exception. Stored ticks are unchanged. */
+  /** Called after an exception, when the prices in memory may be wrong. Stored ticks are unchanged. */
   reset(): void {
     this.#recent = null
     this.#hour = null
@@ -222,7 +219,7 @@ function hourOf(atMs: TimeMs): number {
   return Math.floor(atMs / HOUR_MS)
 }
 
-/** The prices of the current hour, at most one per second. Written to disk as one record. */
+/** At most one price per second. Written to disk as one record. */
 class OpenHour {
   readonly hour: number
   readonly seconds: number[]
@@ -237,7 +234,6 @@ class OpenHour {
     this.prices = stored === null ? [] : [...stored.prices]
   }
 
-  /** A later price of the same second replaces the earlier one. */
   push(price: PriceMicros, atMs: TimeMs): void {
     const second = Math.floor((atMs % HOUR_MS) / 1_000)
     const last = this.seconds.at(-1)
@@ -249,7 +245,6 @@ class OpenHour {
     this.prices.push(price)
   }
 
-  /** Null if every tick of the hour is later. */
   before(atMs: TimeMs): PricePoint | null {
     for (let position = this.seconds.length - 1; position >= 0; position -= 1) {
       const second = this.seconds[position] ?? 0

@@ -42,7 +42,7 @@ const BLOCKS_MAX = 16
 const SIZE_NOISE = 2
 /** Maximum time between two trades of one transaction, over all sources. */
 const TRANSACTION_APART_MS = 60_000
-/** Maximum stored trades that are searched for a transaction of an earlier run. */
+/** Maximum stored trades that are read to find a transaction of an earlier run. */
 const SCANNED_MAX = 10_000
 
 export interface CompletedTrade {
@@ -58,7 +58,6 @@ interface Unstored {
 
 /** Append to the lists with `concat`. Most lists have one item, and V8 over-allocates with `push` or spread. */
 interface Transaction {
-  /** Receive time of the transaction's first trade. */
   readonly sinceMs: TimeMs
   nativeIds: readonly string[]
   wallets: readonly string[]
@@ -228,7 +227,7 @@ export class MarketTrades {
   }
 
   /**
-   * Adds a wallet to a transaction. If it is the only wallet besides the taker, it is stored as the maker. Returns the
+   * Adds a wallet to a transaction. A wallet that is the only one besides the taker is stored as the maker. Returns the
    * trades of which this wallet may be the maker.
    */
   addParticipant({ txHash, wallet, receivedAtMs }: Participant): readonly CompletedTrade[] {
@@ -291,7 +290,6 @@ export class MarketTrades {
     return made
   }
 
-  /** The ring usually contains the newest trades. */
   slice(query: SliceQuery): readonly StoredTrade[] {
     const fromRing = this.#sliceOfRing(query)
     return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
@@ -343,7 +341,6 @@ export class MarketTrades {
     return ring
   }
 
-  /** All data is in storage. */
   release(): void {
     this.#ring = null
     this.#bars = null

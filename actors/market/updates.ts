@@ -3,7 +3,6 @@ import type { MarketFacts, MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { BothTimes } from './parts.ts'
 
-/** The update gets no new offset. */
 export function publishStale(
   publisher: Publisher,
   market: MarketRef,
@@ -15,7 +14,7 @@ export function publishStale(
   publisher.publish({ kind: 'bookStale', market, venueTimeMs, receivedAtMs, ...stamp, ...stale })
 }
 
-/** `matchedMarket`: the second market of a high-confidence pair that begins or ends. */
+/** `matchedMarket`: the second market of a pair of high confidence that begins or ends. */
 export function publishLifecycle(
   publisher: Publisher,
   market: MarketRef,

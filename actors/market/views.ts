@@ -22,7 +22,6 @@ export interface BookLevels {
   readonly offset: number
   /** False if the book is live or the market is resolved. */
   readonly isStale: boolean
-  /** Null if the book is not stale. */
   readonly staleReason: StaleReason | null
   /** The venue's time of the newest change. Null before the first snapshot. */
   readonly venueTimeMs: TimeMs | null
@@ -33,30 +32,26 @@ export interface BookView extends BookLevels {
   readonly checksum: number
 }
 
-/** Read access to one market. Reading an idle market loads data from storage. */
+/** Reading an idle market loads data from storage. */
 export interface MarketView {
   readonly ref: MarketRef
   readonly summary: MarketSummary
-  /** The same values as in `figures`. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
   /** The venue's figures plus the trades recorded since. */
   readonly figures: FiguresState
-  /** Unit of the volumes. */
   readonly volumeUnit: VolumeUnit
   /** Increases when price(), book(), summary or the figures change. */
   readonly version: number
   /** Increases when trades(), bars() or oldestTradeMs() change. */
   readonly tradesVersion: number
   price(): MarketPrice
-  /** The newest stored price at or before a time, or null. */
   priceAt(atMs: TimeMs): PricePoint | null
-  /** Whether the venue's messages wait unread, so that the book is older than its times state. */
+  /** Whether the venue's messages wait unread in this process. The book is then older than its times state. */
   readonly isBehind: boolean
   /** Time of the last message for the book, or of the last REST read that equalled the book. Null before the first. */
   readonly bookConfirmedAtMs: TimeMs | null
   book(): BookView
-  /** `levelsMax`: maximum levels of each side. */
   levels(levelsMax: number): BookLevels
   /** The trades in [fromMs, toMs] that follow `after`. Returns fewer than `limit` only at the end. */
   trades(query: SliceQuery): readonly StoredTrade[]

@@ -1,5 +1,5 @@
 // Operator overrides that confirm or reject pairs of markets or of families. They are stored by the venues' own ids, so
-// that an override is valid again if a removed market returns.
+// that they stay valid when a market is removed and listed again.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -63,7 +63,7 @@ export class MatchOverrides {
     )
   }
 
-  /** Overrides of this market and a second market that is known. */
+  /** Overrides of this market and another known market. */
   overridesOn(market: MarketView): readonly PairOverride[] {
     const { nativeId, venue } = market.ref
     const overrides: PairOverride[] = []
@@ -193,7 +193,7 @@ export class MatchOverrides {
   }
 }
 
-/** The format of `match.list`, whose sides are valid command arguments. */
+/** The format of `match.list`. Both sides are valid command arguments. */
 export function rowOf({ on, a, b, decision, atMs }: StoredOverride, names: VenueTable) {
   const sign = on === 'family' ? ':' : '_'
   const [one, other] = [a, b].map(

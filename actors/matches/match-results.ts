@@ -30,7 +30,6 @@ export class MatchResults {
     this.#parts = parts
   }
 
-  /** Restores the last run's pairs if both markets can be matched. Publishes nothing. */
   restore(): void {
     const { matches, table, market } = this.#parts
     for (const stored of [...table.all()]) {
@@ -53,7 +52,6 @@ export class MatchResults {
     }
     for (const pair of begun) {
       const [a, b] = [market(pair.a), market(pair.b)]
-      // A market may have closed during the search.
       if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
       this.#unconfirmed.delete(pair.a)
       this.#begin(a, b, pair.pairScore)
@@ -78,7 +76,7 @@ export class MatchResults {
     if (match !== null) this.#end(match)
   }
 
-  /** Ends a rejected pair at once. The thread receives the override later. */
+  /** Ends a rejected pair at once. The matching thread receives the override later. */
   applyOverride({ a, b, decision }: PairOverride): void {
     const match = this.#parts.matches.matchOfFirst(a)
     if (decision === 'rejected' && match?.b.ref.number === b) this.#end(match)
@@ -116,7 +114,6 @@ export class MatchResults {
   }
 }
 
-/** Null for a record with an unknown relation. */
 export function pairScoreOf(stored: StoredMatch): PairScore | null {
   const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
   if (!isRelation(relation)) return null

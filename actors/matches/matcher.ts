@@ -29,7 +29,7 @@ const PUT_MAX = 64
 /** Maximum team entries per task and in total. Two venues list about 4,000 for the supported leagues. */
 const TEAMS_PER_TASK_MAX = 256
 const TEAMS_MAX = 40_000
-/** A changed market waits for at most one search of this many markets. */
+/** A changed market waits at most until one search of this many markets ends. */
 const FIND_MAX = 16
 /** All markets are rematched when their number has doubled and is at least this. */
 const BULK_MIN = 50
@@ -141,7 +141,6 @@ export class Matcher implements CatalogWatcher {
     this.rematch()
   }
 
-  /** The thread receives the entries before later markets. All markets are rematched afterwards. */
   async learnTeams(rows: readonly TeamEntry[]): Promise<void> {
     const yielder = new EventLoopYielder(this.#parts.clock)
     for (const row of rows) {
@@ -173,14 +172,13 @@ export class Matcher implements CatalogWatcher {
     this.#runTask(task)
   }
 
-  /** Order of tasks: changes, partner searches for changed markets, background rematch. */
   #nextTask(): MatchTask | null {
     const seq = this.#seq + 1
     if (this.#isChanged || !this.#hasFamilies) {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
-    // After the first load nearly all markets count as changed. Their searches become a background rematch.
+    // After the first load nearly all markets count as changed, so they are searched as a background rematch.
     if (this.#indexed.size >= Math.max(BULK_MIN, this.#bulkOf * 2)) {
       this.#bulkOf = this.#indexed.size
       this.#background = this.#indexed.keys()
@@ -236,7 +234,6 @@ export class Matcher implements CatalogWatcher {
       const extras = { ...(families && { families }), ...(teams && { teams }) }
       return { kind: 'change', put, removed, overrides, ...extras }
     }
-    // No change of this batch affects a text.
     return this.#changed.size === 0 ? null : this.#nextChange()
   }
 

@@ -76,7 +76,6 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return match?.a.ref.number === number ? match : null
   }
 
-  /** Yields each pair once, in no particular order. */
   *all(): Iterable<MatchView> {
     for (const [number, match] of this.#byMarket) if (match.a.ref.number === number) yield match
   }
@@ -153,7 +152,6 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return wasMatched
   }
 
-  /** Returns the numbers of the pairs' first markets. Equal values are sorted by score, volume and number. */
   #select(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
     const rank = RANKS[sortBy]
@@ -175,7 +173,6 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }
 }
 
-/** Absolute difference of the midpoints in dollars. -1 if unknown. */
 function gapWidthOf(match: MatchView): number {
   const gap = priceGapOf(match)
   return gap === null ? -1 : Math.abs(gap)
@@ -192,7 +189,7 @@ const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
   volume: volumeOf,
 }
 
-/** Only markets that are open or about to open can be matched. */
+/** Only markets that are open or about to open are matched. */
 export function isMatchable({ summary }: MarketView): boolean {
   return summary.status === 'open' || summary.isUnopened
 }
@@ -234,5 +231,5 @@ function having(
     )
 }
 
-/** For instances whose list methods are never called. */
+/** For instances that never list matches. */
 const STOPPED_CLOCK: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }

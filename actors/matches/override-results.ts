@@ -14,7 +14,6 @@ export type OverrideResult = PairScore | null | 'later'
 
 interface Waiting {
   readonly override: PairOverride
-  /** Markets that the thread has not checked yet. */
   readonly left: Set<number>
   isSent: boolean
   readonly answer: (answer: OverrideResult) => void
@@ -27,7 +26,6 @@ export class OverrideResults {
 
   constructor(
     clock: Pick<Clock, 'after'>,
-    /** Null if the markets are not a pair. */
     currentScore: (override: PairOverride) => PairScore | null,
   ) {
     this.#clock = clock
@@ -50,7 +48,7 @@ export class OverrideResults {
     })
   }
 
-  /** Must be called when the thread was sent all overrides so far. */
+  /** Must be called when all overrides so far were sent to the thread. */
   onSent(): void {
     for (const waiting of this.#waiting) waiting.isSent = true
   }

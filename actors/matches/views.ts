@@ -5,7 +5,7 @@ import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { MICROS, type TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../market/views.ts'
 
-/** A current pair. Each market is in at most one pair. */
+/** Each market is in at most one pair. */
 export interface MatchView {
   /** `a` is the market of the venue that comes first in the venue table. */
   readonly a: MarketView
@@ -50,9 +50,7 @@ export interface MatchPage {
 }
 
 export interface MatchListView {
-  /** The pair of a market, with any score. */
   matchOf(market: MarketRef): MatchView | null
-  /** The pair whose first market has this number. */
   matchOfFirst(number: MarketNumber): MatchView | null
   /** Returns 'expired' if the pin has expired. */
   listMatches(query: {

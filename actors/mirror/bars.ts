@@ -36,7 +36,6 @@ const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']
-/** The longest candle that is built from bars of each size. */
 const WIDEST_MS = { minute: widestOf('minute'), hour: widestOf('hour') }
 /**
  * Maximum bars per size: those of three candles (the current one, the previous one, and the newest one if it is older).
@@ -52,13 +51,11 @@ function widestOf(size: BarSize): number {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** All bars of one size that start at or after `fromMs`, ascending. */
 interface RecentBars {
   readonly fromMs: TimeMs
   readonly bars: readonly Bar[]
 }
 
-/** Engine side. Throws for an invalid request. */
 export function answerBars(parts: {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'bars' | 'seq'> | null }
@@ -97,7 +94,6 @@ interface CachedBars {
   readonly sizes: Record<BarSize, RecentBars>
 }
 
-/** Gateway side. */
 export class MirrorBars {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
@@ -114,7 +110,7 @@ export class MirrorBars {
     this.#request = parts.request
   }
 
-  /** Resolves when a market's bars have arrived or the request has failed. Null: the bars are cached. */
+  /** Null: the bars are cached. Otherwise resolves when they have arrived or the request has failed. */
   arrival(market: MarketNumber): Promise<void> | null {
     if (this.#cached.has(market)) return null
     const page = pageOf(market)
@@ -169,7 +165,6 @@ export class MirrorBars {
       const rows = await this.#rows(page)
       for (const number of numbers) {
         const row = rows?.get(number)
-        // Incomplete bars are not cached. The next caller requests them again.
         if (row === undefined) this.#cached.delete(number)
         else if (this.#cached.get(number)) this.#cached.set(number, row)
       }
@@ -186,7 +181,7 @@ export class MirrorBars {
     for (const update of trades) this.note(update)
     if (this.#cached.has(wanted)) return
     this.#cached.set(wanted, null)
-    // After this delay, a caller requests the failed market again.
+    // A later caller may request the failed market again.
     this.#clock.after(RETRY_MS, () => {
       if (this.#cached.get(wanted) === null) this.#cached.delete(wanted)
     })

@@ -17,9 +17,9 @@ const REPORT_MS = 100
 const ROWS_MAX = 1_000
 /** Wait after a report without an answer, for example while no engine leads. */
 const RETRY_MS = 1_000
-/** A repeated request is reported again after this time. */
+/** Minimum time between two reports of the same request. */
 const REPEAT_MS = 60_000
-/** A subscribed market is reported again after this time. */
+/** Interval of the reports of a subscribed market. */
 const RENEW_MS = 240_000
 const SWEEP_MS = 10_000
 /**
@@ -39,7 +39,6 @@ interface Demand extends Row {
   readonly openedAtMs: number
   holds: number
   requestedUntilMs: number
-  /** Time of the last report. -Infinity before the first. */
   reportedAtMs: number
 }
 
@@ -63,7 +62,6 @@ export function answerBookDemand(engine: {
   }
 }
 
-/** Gateway side, for the markets of all venues. */
 export class MirrorBookDemand implements BookDemand, Watcher {
   readonly name = 'book demand'
   readonly #clock: Clock
@@ -79,7 +77,6 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   #isReporting = false
   #retryAtMs = Number.NEGATIVE_INFINITY
 
-  /** `coversAll`: whether the engine covers all markets. `send`: sends a report to {@link answerBookDemand}. */
   constructor(parts: {
     readonly clock: Clock
     readonly isLive: (market: MarketNumber) => boolean
@@ -113,7 +110,10 @@ export class MirrorBookDemand implements BookDemand, Watcher {
     return true
   }
 
-  /** Recorded even if the engine covers all markets, because that policy may change before the release. */
+  /**
+   * Records the demand even if the engine covers all markets, because the engine's policy may change before the
+   * release.
+   */
   hold(market: MarketNumber, owner: string): boolean {
     const demand = this.#open(market, owner)
     if (demand === null) return false
@@ -124,7 +124,6 @@ export class MirrorBookDemand implements BookDemand, Watcher {
 
   release(market: MarketNumber, owner: string): void {
     const demand = this.#demands.get(keyOf({ market, owner }))
-    // The demand was displaced by another owner.
     if (demand === undefined || demand.holds === 0) return
     demand.holds -= 1
     this.#removeExpired(demand, this.#clock.monotonicMs())

@@ -17,7 +17,6 @@ import { MirrorMarket, type MirrorParts } from './market.ts'
 
 type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
-/** Only the engine stores details of events. */
 const NO_TABLE: EventTable = {
   put: () => undefined,
   remove: () => undefined,
@@ -63,7 +62,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return this.mirrorOf(number)?.ref ?? null
   }
 
-  /** Number of a venue's books that the engine does not mark as stale. */
+  /** Counts the books that the engine does not mark as stale. */
   bookCount(venue: VenueKey): number {
     let count = 0
     for (const { actor } of this.registry.all()) {
@@ -110,7 +109,6 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     this.note(existing)
   }
 
-  /** Updates the volumes in lists after a trade. */
   moved(market: MirrorMarket): void {
     this.note(market)
   }

@@ -1,5 +1,5 @@
-// Descriptions of markets at a gateway. Few are ever requested, so the blocks of a checkpoint stay compressed until
-// then. Texts that arrive after the checkpoint replace those of the blocks.
+// Descriptions of markets at a gateway. Most are never requested, so the blocks of a checkpoint stay compressed until
+// then. Later texts replace those of the blocks.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { readItem, type TextItem } from '../../storage/records/log-items.ts'

@@ -28,7 +28,7 @@ class OffsetRows<Row extends WithOffset> {
     this.#capacity = capacity
   }
 
-  /** Ignores a row whose offset exists. */
+  /** Ignores a row whose offset is already present. */
   push(run: number, row: Row): void {
     const rows = this.#runs.get(run)
     if (rows === undefined) this.#runs.set(run, [row])
@@ -41,14 +41,12 @@ class OffsetRows<Row extends WithOffset> {
     if (this.#count > this.#capacity * 1.1) this.#evict()
   }
 
-  /** Returns at most `limit` rows of a run after an offset, in order. */
   range({ run, offset, limit }: OffsetQuery): readonly Row[] {
     const rows = this.#runs.get(run) ?? []
     const at = indexAfter(rows, offset)
     return rows.slice(at, at + limit)
   }
 
-  /** Evicts a tenth of the rows at once, because each removal copies the array. */
   #evict(): void {
     for (const [run, rows] of [...this.#runs].sort(([one], [other]) => one - other)) {
       const surplus = this.#count - this.#capacity

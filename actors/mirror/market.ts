@@ -27,7 +27,6 @@ export interface MirrorParts {
   readonly publisher: Pick<Publisher, 'latest'>
   /** True while the engine has sent nothing for too long, so that the state may be stale. */
   readonly isDisconnected: () => boolean
-  /** Number of changes of `isDisconnected`. */
   readonly disconnectCount: () => number
   readonly description: (market: MarketRef) => string | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
@@ -71,7 +70,7 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(quoted.figures)
   }
 
-  /** `quoted`: the market's figures at the time of the row. */
+  /** `quoted`: figures at the time when the row was written. */
   list(summary: MarketSummary, quoted: Quoted): void {
     this.summary = summary
     this.quote(quoted)
@@ -90,7 +89,6 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(figures)
   }
 
-  /** Takes the market's state from a checkpoint. */
   restore({ book, price, figures, seqs }: MarketState): void {
     this.#version += 1
     this.replace(book)
@@ -128,7 +126,7 @@ export class MirrorMarket implements MarketView {
   markStale(reason: StaleReason): void {
     this.#version += 1
     this.#staleReason = reason
-    // The engine discarded the book at the end of its subscription.
+    // The engine discards a book when its subscription ends.
     if (reason !== 'not_covered') return
     this.#levels = NO_BOOK
     this.#venueTimeMs = null

@@ -82,7 +82,6 @@ class ItemQueue {
     })
   }
 
-  /** Caches the decoded first item. */
   read(read: (item: RawItem) => ReturnType<typeof readItem>): ReturnType<typeof readItem> | null {
     if (this.#head !== null) return this.#head
     const raw = this.first
@@ -131,7 +130,7 @@ export class Mirror {
   #fault: MirrorFault | null = null
   #isDisconnected = false
   #disconnectCount = 0
-  /** Monotonic time since which items wait without progress. Null: none waits. */
+  /** Monotonic. Null: no item waits. */
   #waitsSinceMs: number | null = null
   #figures: EngineFigures = NO_FIGURES
   #lagMs = 0
@@ -209,7 +208,6 @@ export class Mirror {
     this.whaleLog = new MirrorWhaleLog(present)
   }
 
-  /** Venues are stale while the engine is disconnected. */
   venues(): readonly VenueView[] {
     return this.#names.keys.flatMap((key) => {
       const view = this.#venues.get(key)
@@ -283,7 +281,6 @@ export class Mirror {
     if (this.#waitsSinceMs !== null && nowMs - this.#waitsSinceMs > STALL_MS) this.#fail('stalled')
   }
 
-  /** Ends the mirror without a fault. */
   close(): void {
     this.#fault ??= 'stalled'
     for (const waiting of this.#shards.values()) waiting.release()
@@ -450,7 +447,7 @@ export class Mirror {
     }
     if (update.kind === 'trade') this.tradeLog.push(this.#run, update)
     if (update.kind === 'whale') this.whaleLog.push(this.#run, update)
-    // Skips updates that the checkpoint contains. The engine wrote log items while it wrote the checkpoint.
+    // Skips updates that the checkpoint contains. The engine continues to write log items while it writes a checkpoint.
     const isAlreadyApplied = update.seq <= this.publisher.latest(channel, update.market.number).seq
     const isAlreadyPublished = update.offset <= this.publisher.offset(channel)
     this.publisher.follow(channel, {

@@ -59,7 +59,6 @@ export function answerOlderTrades({
   }
 }
 
-/** Gateway side. */
 export class OlderTrades {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
@@ -76,7 +75,7 @@ export class OlderTrades {
     this.#refOf = parts.refOf
   }
 
-  /** Resolves when the page of a position has arrived or the request has failed. Null: the page is cached. */
+  /** Null: the page is cached. Otherwise resolves when the page has arrived or the request has failed. */
   arrival(position: RunOffset): Promise<void> | null {
     const key = keyOf(position)
     let page = this.#pages.get(key)
@@ -104,7 +103,6 @@ export class OlderTrades {
       }
     }
     this.#cache(key, [])
-    // After this delay, a caller requests the page again.
     this.#clock.after(RETRY_MS, () => this.#pages.delete(key))
   }
 

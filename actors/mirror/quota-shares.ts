@@ -26,7 +26,6 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind } from '../accounts/quotas.ts'
 import type { Quota } from '../views.ts'
 
-/** Interval of reports of admitted requests. */
 const REPORT_MS = 100
 /** Interval of reports without admitted requests. They return unused shares. */
 const IDLE_MS = 1_000
@@ -38,10 +37,7 @@ const ALONE_MS = 10_000
 const MISSED_MS = 8_000
 /** After this time without reports the engine removes a gateway, which has most likely crashed. */
 const EXPIRE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
-/**
- * The limit divided by this number is the share of a gateway before its first answer and when idle. Four gateways can
- * exceed the quota by 5 %.
- */
+/** Divisor of the limit. The quotient is a gateway's share before its first answer and when idle. */
 const FIRST_SHARE = 80
 const ACCOUNTS_MAX = 100_000
 const GATEWAYS_MAX = 1_000
@@ -71,7 +67,6 @@ interface Report {
   readonly isWanting: boolean
   readonly remaining: number
   readonly resetSeconds: number
-  /** The gateway's reserve. Null: the gateway needs none. */
   readonly reserve: number | null
 }
 
@@ -80,7 +75,6 @@ interface Reports {
   readonly reports: readonly Report[]
   /** The gateway stops and returns all its shares. */
   readonly isLeaving: boolean
-  /** Number of the last answer that arrived. Null: none. */
   readonly lastAnswer: number | null
 }
 
@@ -203,7 +197,7 @@ export class QuotaServer {
       remaining: remaining - lost,
     })
     const share = isWanting ? Math.ceil((free - reserve) / (users + 1)) : retained
-    // The gateway may use its old share and reserve until it confirms the answer, so the larger values count.
+    // Until the gateway confirms the answer, it may use its old share and reserve, so the larger values count.
     const most = {
       share: Math.max(share, retained),
       reserve: Math.max(reserve, report.reserve ?? 0),
@@ -245,7 +239,7 @@ export class QuotaServer {
       return 0
     }
     const before = this.#before.get(key)
-    // Windows that began under this engine end after all windows that began before.
+    // Windows of the previous engine end before all windows of this engine.
     if (nowSeconds < resetSeconds && resetSeconds < this.#firstEndSeconds) {
       const used = Math.max(limit - remaining, before?.used ?? 0)
       this.#before.set(key, { used, endsSeconds: resetSeconds })
@@ -294,17 +288,15 @@ interface AccountShare {
   /** `share`: requests that may still be admitted. `granted`: share according to the last answer. */
   share: number
   granted: number
-  /** Share that the gateway retains when idle. */
   first: number
   /**
    * Requests of the current window that the gateway may admit without an answer of the engine. Null: no longer needed.
    */
   reserve: number | null
-  /** Admitted requests: not reported yet, and reported without an answer yet. */
+  /** Admitted requests that were not reported yet, and reported ones without an answer. */
   unreported: number
   underWay: number
   usedAtMs: number
-  /** According to the last answer. */
   remaining: number
   resetSeconds: number
 }
@@ -325,7 +317,6 @@ export class QuotaShares {
   #gateways = FIRST_SHARE
   readonly #stopTimer: () => void
 
-  /** `name`: unique name of this gateway. `request`: sends a report to {@link QuotaServer}. */
   constructor(parts: {
     clock: Clock
     name: string
@@ -359,8 +350,8 @@ export class QuotaShares {
   }
 
   /**
-   * Whether the engine holds back this gateway's part of the window that begins at `seconds`. Earlier windows may be
-   * used up by other gateways. 0: the account is new, so its window begins now.
+   * Whether the engine holds back this gateway's part of the window that begins at `seconds`. Other gateways may have
+   * used up an earlier window. 0: the account is new, so its window begins now.
    */
   #isHeldBackFrom(seconds: number): boolean {
     if (!this.#isAlone) return false
@@ -390,7 +381,6 @@ export class QuotaShares {
       entry.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
       if (isHeldBack) {
         entry.share = Math.max(entry.first, aloneShare(limit, this.#gateways))
-        // These requests belong to a window that has ended.
         entry.unreported = 0
         entry.reserve = 0
       }
@@ -408,7 +398,7 @@ export class QuotaShares {
         entry.share -= amount
       }
       this.#due.add(key)
-      // An account's first requests, and the use of half of a share, are reported at once.
+      // Reports an account's first requests, and the use of half of a share, at once.
       if (fresh || (entry.granted > 0 && entry.share * 2 <= entry.granted)) this.#soon()
     }
     const left = Math.max(0, entry.remaining - entry.unreported - entry.underWay)

@@ -10,7 +10,7 @@ import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slo
 const BEAT_MS = 1_000
 /** A gateway without messages for this time counts as stopped. Its clients reconnect to other gateways. */
 const EXPIRE_MS = 3_000
-/** All counts are broadcast in every tenth message without a change, for gateways that missed a change. */
+/** Gateways that missed a change receive all counts in every tenth message. */
 const ALL_BEATS = 10
 /** Maximum accounts per message (about 400 KB). */
 const ROWS_MAX = 10_000
@@ -47,14 +47,13 @@ export class SharedConnectionSlots extends ConnectionSlots {
   readonly #announce: (body: Uint8Array) => void
   readonly #onExcess: (account: AccountId, most: number) => void
   readonly #others = new Map<string, OtherGateway>()
-  /** Limit of each account with a stream here, according to its newest handshake. */
   readonly #limits = new Map<AccountId, number>()
   readonly #changed = new Set<AccountId>()
   #isPlanned = false
   #beats = 0
   readonly #stopTimer: StopTimer
 
-  /** `onExcess`: called if an account has more streams here than the `most` that the gateways before this one leave. */
+  /** `onExcess`: called if this gateway must close streams. `most`: number of streams that may stay. */
   constructor(parts: {
     readonly clock: Clock
     readonly name: string
@@ -85,7 +84,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Ignores invalid messages and this gateway's own messages. */
+  /** Ignores invalid messages and messages of this gateway. */
   receive(body: Uint8Array): void {
     const counts = countsMessage.decode(body)
     if (counts === null || counts.gateway === this.#name) return
@@ -104,7 +103,6 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Broadcasts that no stream is open here. */
   stop(): void {
     this.#stopTimer()
     this.#announceCounts([], true)
@@ -129,7 +127,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     this.#changed.add(account)
     if (this.#isPlanned) return
     this.#isPlanned = true
-    // One message contains the handshakes of one tick.
+    // One message contains all handshakes of a tick.
     this.#clock.soon(() => {
       this.#isPlanned = false
       this.#announceChanged()

@@ -43,7 +43,6 @@ export function pastDay(
   return { readAtMs: fields.readAtMs, completeToMs: fields.toMs, seconds, prices }
 }
 
-/** The newest price of a day at or before a time, or null. */
 export function newestOf(past: PastDay, day: number, atMs: TimeMs): PricePoint | null {
   const second = Math.floor((atMs - day * DAY_MS) / 1_000)
   let low = 0

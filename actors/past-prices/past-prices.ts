@@ -27,7 +27,7 @@ interface PastPricesParts extends VenuePriceRequestParts {
 
 /** The venue's history lacks its newest minute, so the current day is complete only up to a minute ago. */
 const VENUE_LATE_MS = 60_000
-/** After a request, a day is not requested again for this time. */
+/** Minimum time between two requests of the same day. */
 const FRESH_MS = 60_000
 /** Maximum delay until an empty day is requested again. */
 const EMPTY_FRESH_MS_MAX = DAY_MS
@@ -107,7 +107,7 @@ export class PastPrices implements PastPricesView {
     this.#requests.stop()
   }
 
-  /** Whether the price certainly stayed the same from the recorded tick to `atMs`. */
+  /** Whether the price certainly did not change between the recorded tick and `atMs`. */
   #isUnchanged(market: MarketView, own: PricePoint, atMs: TimeMs): boolean {
     if (atMs - own.timeMs <= priceAgeMsMax) return true
     const { venue } = market.ref
@@ -249,7 +249,6 @@ export class PastPrices implements PastPricesView {
     const toMs = isConclusive
       ? completeTo(market, day, readAtMs)
       : (stored?.completeToMs ?? startOf(day))
-    // Retains the stored carried price if the answer has no point before the day.
     const carriedBefore = stored?.seconds[0] === 0 ? (stored.prices[0] ?? null) : null
     const carried = before === null ? carriedBefore : this.#carriedPrice(market, before, day)
     const all = joined(storedPoints, points, startOf(day))
@@ -316,7 +315,7 @@ function completeTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs
   return isOver ? endMs : timeMs(Math.min(nowMs - VENUE_LATE_MS, endMs))
 }
 
-/** The last day on which a market may have had prices. `day` if later prices are possible. */
+/** Later prices are possible: returns `day`. */
 function lastDayOf({ status, closeAtMs }: MarketSummary, day: number): number {
   // A market may close up to a day later than listed.
   return status === 'open' || closeAtMs === null ? day : dayOf(closeAtMs) + 1
@@ -333,7 +332,9 @@ function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDa
   return { fromDay: Math.max(toDay - DAYS_BACK + 1, firstDay), toDay }
 }
 
-/** Whether a price was observed after an interval began, or at most {@link priceAgeMsMax} before it. */
+/**
+ * A price is valid for the interval if it was observed after its beginning, or at most {@link priceAgeMsMax} before it.
+ */
 function isFromThen({ timeMs: seenMs }: PricePoint, fromMs: TimeMs): boolean {
   return seenMs >= fromMs - priceAgeMsMax
 }

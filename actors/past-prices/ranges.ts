@@ -14,7 +14,7 @@ const FRESH_MS = 60_000
 /** Maximum length of one venue request: a day for steps of a minute, 15 days for longer steps. */
 const FINE_WINDOW_MS = DAY_MS
 const COARSE_WINDOW_MS = 15 * DAY_MS
-/** Maximum windows per range, which is half a year in longer steps. */
+/** Maximum windows per range. With longer steps they cover half a year. */
 const WINDOWS_MAX = 12
 
 interface CachedRange {
@@ -27,7 +27,7 @@ interface CachedRange {
 interface PastRangesParts {
   readonly requests: VenuePriceRequests
   readonly clock: Clock
-  /** Called for an answer that has less data than an earlier one. */
+  /** Called for an answer that has less data than an earlier answer. */
   readonly reportSuspect: (market: MarketView, detail: string) => void
 }
 

@@ -22,7 +22,6 @@ import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 
 export interface VenuePriceRequestParts {
   readonly events: Pick<CatalogView, 'event'>
-  /** Null if the venue is not open. */
   readonly pastPricesOf: (venue: VenueKey) => VenuePastPrices | null
   readonly clock: Clock
   readonly log: Log
@@ -47,7 +46,6 @@ export class VenuePriceRequests {
     this.#budget = new VenueBudget(parts.clock, pastQueriesPerMinute, 'past prices of venues')
   }
 
-  /** Passes at the time limit or when the process stops. */
   deadline(): Deadline {
     return new Deadline(this.#parts.clock, pastQueryMsMax, [this.#stopping.signal])
   }

@@ -10,7 +10,6 @@ const PIN_OVERHEAD_BYTES = 512
 
 export interface Ranking {
   readonly pin: number
-  /** Identifies the filter and the order. */
   readonly key: string
   readonly createdAtMs: number
   /** Numbers of the entries, best first. */
@@ -77,7 +76,7 @@ export class Rankings {
     return added
   }
 
-  /** Null if the ranking has expired or another key. */
+  /** Null if the ranking has expired or has another key. */
   resume(pin: number, key: string): Ranking | null {
     this.#expire(this.#clock.monotonicMs())
     const ranking = this.#pins.get(pin)

@@ -33,7 +33,6 @@ export function sortedPositions(
 
 function makeScratch(length: number) {
   return {
-    /** The lower and the upper word of each key, by position. */
     low: new Uint32Array(length),
     high: new Uint32Array(length),
     positions: new Uint32Array(length),
@@ -57,7 +56,7 @@ function splitKeys(keys: Float64Array, count: number, order: 'asc' | 'desc'): nu
   for (let position = 0; position < count; position += 1) {
     const key = keys[position] ?? Number.NaN
     const distance = order === 'asc' ? key - least : most - key
-    // The comparison is false for NaN.
+    // Comparisons with NaN are false.
     const shifted = distance >= 0 ? distance : unknown
     const upper = Math.floor(shifted / WORD)
     high[position] = upper
@@ -66,7 +65,6 @@ function splitKeys(keys: Float64Array, count: number, order: 'asc' | 'desc'): nu
   return unknown
 }
 
-/** Sorts the positions by the lowest `bits` bits of one word of their keys. */
 function sortByWord(words: Uint32Array, count: number, bits: number): void {
   const bitsMax = count < SHORT_ROWS ? DIGIT_BITS_SHORT : DIGIT_BITS_MAX
   const passes = Math.ceil(bits / bitsMax)

@@ -13,7 +13,6 @@ const CHANGED_MAX = 4_096
 export class SortedRows {
   readonly #rows: Columns
   readonly #values: Column<Float64Array>
-  /** 1 for a changed row. */
   readonly #isChanged: Column<Uint8Array>
   readonly #changed = new Uint32Array(CHANGED_MAX)
   #changedCount = 0
@@ -96,7 +95,6 @@ export class SortedRows {
     this.#changedCount = 0
   }
 
-  /** `added`: slots of the changed rows, sorted by key. */
   #mergeInto(target: RowOrder, added: Uint32Array): void {
     const { values } = this.#values
     const { values: isChanged } = this.#isChanged
@@ -128,7 +126,6 @@ export class SortedRows {
     this.#knownCount = knownCount(target.keys, to)
   }
 
-  /** Compaction changes the slots but not the order of the rows. */
   #move(movedTo: Uint32Array): void {
     const { slots } = this.#merged
     for (let index = 0; index < this.#count; index += 1) {

@@ -25,7 +25,7 @@ export interface GameEvent {
 interface Day {
   readonly events: Set<GameEvent>
   readonly byAnchor: Map<string, Set<GameEvent>>
-  /** Change counter over all days, so that no two states of any days have the same version. */
+  /** Change counter over all days. No two states have the same version. */
   version: number
 }
 
@@ -43,7 +43,7 @@ export class GameDays {
 
   add(event: GameEvent): void {
     const { venue, league, sides } = event.clue
-    // Caches the team names of each listing. Otherwise the grouping of a day would look them all up at once.
+    // Caches the team names now. Otherwise the grouping of a day would look up all of them at once.
     for (const side of sides) this.#table.team(league, { venue, ...side })
     const key = dayKey(event.clue)
     let day = this.#days.get(key)
@@ -72,7 +72,6 @@ export class GameDays {
     if (day.events.size === 0) this.#days.delete(key)
   }
 
-  /** Must be called when the table of teams changed. */
   noteTable(): void {
     this.#tableVersion += 1
   }
@@ -103,7 +102,7 @@ export class GameDays {
     const markets: MarketView[] = []
     for (const side of game.sides) {
       const { clue } = side
-      // Several events may share an anchor. Their dates differ only if the venue corrected one of them.
+      // Several events share an anchor with different dates only if the venue corrected a date.
       const day = this.#days.get(dayKey(clue))
       const ofSide: MarketView[] = []
       for (const anchor of new Set(side.anchors)) {

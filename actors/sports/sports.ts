@@ -78,7 +78,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (existing.gameEvent === null && isNew) this.#put(key, { facts, handles, markets }, [market])
   }
 
-  /** All markets of an event have the same event facts, so one market of each event is enough. */
+  /** All markets of an event have equal event facts, so one market of each event is checked. */
   onEvent(markets: readonly MarketView[]): void {
     const seen = new Set<string>()
     for (const market of markets) {
@@ -105,7 +105,7 @@ export class Sports implements SportsView, CatalogWatcher {
       yield
     }
     this.#days.noteTable()
-    // Events that are listed during the loop use the new table anyway, so a copy of the entries suffices.
+    // Events that are listed during the loop use the new table anyway, so the loop uses a copy of the entries.
     for (const [key, entry] of [...this.#entries]) {
       // Only tickers are parsed with the table of teams.
       const isCurrent = this.#entries.get(key) === entry
@@ -154,7 +154,6 @@ export class Sports implements SportsView, CatalogWatcher {
     for (const game of found) {
       const markets = this.#days.marketsOf(game)
       const startMs = game.sides.find((side) => side.startMs !== null)?.startMs ?? null
-      // Omits a game whose markets were all removed while its day was grouped.
       if (markets.length > 0) view.set(game.key, { markets, startMs })
       yield
     }
@@ -216,7 +215,6 @@ export class Sports implements SportsView, CatalogWatcher {
   }
 }
 
-/** The parts of the market tickers after the ticker of their event. */
 function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): readonly string[] {
   return markets.map(({ ref }) => ref.nativeId.slice(nativeId.length + 1))
 }

@@ -24,13 +24,12 @@ const RECONCILE_EVERY_MS = 60_000
  * memory.
  */
 const RECONCILE_APART_MS = 25_000
-/** Length of the polled range. REST shows every trade within this time. */
+/** Length of the polled range. REST shows every trade within this time after the trade. */
 const RECONCILE_SPAN_MS = 150_000
 /** Maximum delay until REST shows a trade. An answer that lacks an older stored trade is an outdated copy. */
 const SHOWN_LATE_MS = 60_000
-/** Length of a part. A part has a few pages at a venue's usual rate of trades. */
+/** A part of this length usually has a few pages. */
 const PART_MS = 120_000
-/** Maximum wait until the trades of a part are stored. The next part is fetched after this time in any case. */
 const SETTLE_MS_MAX = 10_000
 const SETTLE_CHECK_MS = 50
 const RETRY_FIRST_MS = 1_000
@@ -57,9 +56,7 @@ interface BackFillParts {
   readonly metrics: Metrics
   readonly venue: VenueKey
   readonly suspectAnswers: SuspectAnswers
-  /** Null if no trade of the venue is stored. */
   readonly oldestStoredMs: () => TimeMs | null
-  /** Time of the newest stored trade that is not later than `untilMs`. Null if there is none. */
   readonly newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly onLost: (fromMs: TimeMs, toMs: TimeMs) => void
   /** Whether every mailbox is empty. */
@@ -80,7 +77,7 @@ export class TradeBackFill {
   #waiting: Range | null = null
   #inProgress: Range | null = null
   #readToMs: TimeMs | null = null
-  /** Suspect answers for ranges that end before this time are not requested again. */
+  /** Suspect answers for ranges before this time are not requested again. */
   #abandonedToMs = Number.NEGATIVE_INFINITY
   #isRunning = false
 
@@ -146,10 +143,7 @@ export class TradeBackFill {
     this.#abandonedToMs = Math.max(this.#abandonedToMs, toMs)
   }
 
-  /**
-   * Start of the earliest range that is not fetched yet, or null. The next run must fetch from this time on if the
-   * process is killed.
-   */
+  /** If the process is killed, the next run must fetch from this time on. Null: everything is fetched. */
   get unreadSinceMs(): TimeMs | null {
     return earliest(this.#unread().map(({ fromMs }) => fromMs))
   }
@@ -215,8 +209,8 @@ export class TradeBackFill {
   }
 
   /**
-   * Waits until the trades of a part are on disk, at most `msMax`. Returns false after that time. Trades in mailboxes
-   * would be lost if the process were killed.
+   * Waits until the trades of a part are on disk. Returns false after `msMax`. If the process were killed, trades in
+   * mailboxes would be lost.
    */
   async #settled(msMax: number): Promise<boolean> {
     const { signal } = this.#abort
@@ -230,7 +224,6 @@ export class TradeBackFill {
     return false
   }
 
-  /** Returns false if the venue answers but lacks the range. */
   async #readNow(range: Range): Promise<boolean> {
     const startedAtMs = this.#clock.monotonicMs()
     let delayMs = RETRY_FIRST_MS
@@ -244,7 +237,7 @@ export class TradeBackFill {
           newestMs,
         } = await this.#parts.feed.fetchTrades({
           market: null,
-          // A cache may hold the wrong answer. The changed start time gives each retry another URL.
+          // The changed start time gives each retry another URL, because a cache may hold the wrong answer.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',

@@ -22,7 +22,7 @@ interface BookChecksParts {
   readonly limits: BookCheckLimits
   /** Starts reading books over REST. The results are sent to their markets. */
   readonly read: (outcomes: readonly OutcomeId[]) => void
-  /** Whether the feed polls all books itself. Rounds are then unnecessary. */
+  /** True if the feed polls all books itself. Rounds are then unnecessary. */
   readonly isPolled: () => boolean
   /** Markets of matches and opportunities. Their books are read before all others. */
   readonly priorityMarkets: () => Iterable<KnownMarket>
@@ -42,7 +42,6 @@ export class BookChecks {
   readonly #requested = new Map<KnownMarket, number>()
   readonly #readAtMs = new Map<KnownMarket, number>()
   readonly #waiting = new Map<MarketNumber, (() => void)[]>()
-  /** The iterator stays valid when markets are added or removed. */
   #round: Iterator<KnownMarket>
   #roundBeganAtMs: number
   #roundMs = 0
@@ -103,7 +102,6 @@ export class BookChecks {
     })
   }
 
-  /** Resolves the promises of `confirm` for this book. */
   settle(number: MarketNumber): void {
     const waiters = this.#waiting.get(number)
     if (waiters === undefined) return

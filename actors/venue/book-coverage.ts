@@ -46,12 +46,15 @@ const BY_MATCH = 8
 const BY_DEMAND = 16
 const COVERED = 32
 const LIVE = 64
-/** The current computation has found that the policy covers the market. */
+/** Set by the running computation: the policy covers the market. */
 const NEXT = 128
 const WANTED = BY_POLICY | BY_MATCH | BY_DEMAND
 
 const BATCH = 250
-/** Up to this number, new markets are covered one by one. More are covered by a computation, the most traded first. */
+/**
+ * Up to this number, new markets are covered one by one. A larger number is covered by a computation, the most traded
+ * first.
+ */
 const FEW = 1_000
 const CHECKED_PER_STEP = 64
 const FLAGS_PER_STEP = 8_192
@@ -109,7 +112,6 @@ export class BookCoverage implements BookDemand {
     return this.#allSinceMs !== null
   }
 
-  /** Time since which the market's book is received. Null if the market is not covered or the time is unknown. */
   sinceMs(market: MarketNumber): TimeMs | null {
     if (!this.isCovered(market)) return null
     return this.#allSinceMs ?? this.#sinceMs.get(market) ?? null
@@ -121,7 +123,6 @@ export class BookCoverage implements BookDemand {
     return { open, wanted, covered, live, byReason }
   }
 
-  /** Adds markets that the feed watches, or markets that opened. */
   watch(markets: readonly KnownMarket[]): void {
     for (const { actor } of markets) {
       const { ref, summary } = actor
@@ -140,7 +141,7 @@ export class BookCoverage implements BookDemand {
       ({ actor }) =>
         isAll || (actor.summary.status === 'open' && (isInTop || this.#rules.matches(actor))),
     )
-    // Without NEXT, a running computation would uncover these markets.
+    // Without NEXT, the running computation would uncover these markets.
     const flags = this.#computing !== null ? BY_POLICY | NEXT : BY_POLICY
     for (const { actor } of matching) this.#set(actor.ref.number, flags, true)
     this.#cover(matching.map(({ actor }) => actor.ref.number))
@@ -151,7 +152,7 @@ export class BookCoverage implements BookDemand {
     this.#set(market, OPEN, false)
   }
 
-  /** Must be called when a market was resolved or removed. The feed uncovers the market when it is unwatched. */
+  /** Must be called when a market was resolved or removed. Unwatching the market ends its subscription. */
   remove(market: MarketNumber): void {
     this.#demand.remove(market)
     this.#leaving.delete(market)
@@ -224,8 +225,8 @@ export class BookCoverage implements BookDemand {
   }
 
   /**
-   * Computes the covered markets in time slices, the first of them synchronously. If a computation runs, another one
-   * follows it. Resolves at the end.
+   * Computes the covered markets in time slices, the first of them synchronously. A call during a computation starts
+   * another one afterwards. Resolves at the end.
    */
   async compute(): Promise<void> {
     if (this.#isStopped) return
@@ -321,7 +322,7 @@ export class BookCoverage implements BookDemand {
   }
 
   /**
-   * Ends the coverage of markets that the policy no longer covers: at once after a replaced policy, otherwise with a
+   * Ends the coverage of markets that the policy no longer covers: at once if the policy was replaced, otherwise with a
    * delay.
    */
   *#dropUnmarked(mustReplace: boolean): SlicedWork<void> {
@@ -456,9 +457,7 @@ class RuleTest {
   readonly isAll: boolean
   /** Markets with a lower rank by 24-hour volume are covered. */
   readonly top: number
-  /** Markets that may match, by 24-hour volume. */
   readonly range: VolumeRange
-  /** Whether some markets of the range may not match. */
   readonly isSelective: boolean
   readonly #volumeMin: number
   readonly #values: Readonly<Record<'category' | 'event' | 'market', ReadonlySet<string>>>

@@ -26,14 +26,14 @@ const RETRY_MAX_MS = 60_000
  */
 const SUSPECT_CRAWLS_UNTIL_LOADED = 3
 const SLICE_MARKETS = 16
-/** Minimum known markets for the check for another environment. Fewer may all disappear by chance. */
+/** Minimum known markets for the detection of another environment. Fewer may all disappear by chance. */
 const OTHER_ENVIRONMENT_MIN = 5
 /** Delay before a market is requested. Doubled after each answer without the market. */
 const FETCH_DELAY_MS = 250
 const FETCH_BATCH = 100
 /** Maximum requests for one market. REST may show a new market later than the stream. */
 const FETCH_TRIES_MAX = 6
-/** Further markets are not requested. A later refresh lists them. */
+/** When full, further markets are not requested. A later refresh lists them. */
 const FETCH_WAITING_MAX = 10_000
 
 interface CatalogReaderParts {
@@ -42,7 +42,6 @@ interface CatalogReaderParts {
   readonly log: Log
   readonly onPage: (page: CatalogPage) => void
   readonly suspectAnswers: SuspectAnswers
-  /** The known markets that a full crawl must list. */
   readonly expected: () => Iterable<NativeMarketId>
   /** Called if a full crawl listed markets, but none of the known open ones. */
   readonly onOtherEnvironment: (knownCount: number, got: number) => void
@@ -212,7 +211,6 @@ export class CatalogReader {
 
 interface Crawl {
   readonly startedAtMs: TimeMs
-  /** False if the crawl was suspect. */
   readonly isComplete: boolean
 }
 

@@ -15,11 +15,10 @@ type DemandReason = Exclude<CoverageReason, 'policy' | 'match'>
 interface Demand {
   /** The newest request. `untilMs` is monotonic. */
   request: { readonly owner: string; readonly untilMs: number } | null
-  /** Number of holds by reason and owner. */
   readonly holds: Map<HoldReason, Map<string, number>>
 }
 
-/** Number of markets of the largest owner that are compared. The one with the fewest demands is displaced. */
+/** Number of markets of the largest owner that are considered. The one with the fewest demands is displaced. */
 const DISPLACED_FROM = 16
 /** A market with more demands is never displaced. */
 const DISPLACED_OWNERS_MAX = 16
@@ -36,12 +35,10 @@ export class CoverageDemand {
   }
   #holdCount = 0
 
-  /** `onDisplaced`: called when a demanded market was displaced by the market of an owner with fewer demands. */
   constructor(onDisplaced: (market: MarketNumber) => void) {
     this.#onDisplaced = onDisplaced
   }
 
-  /** Number of demanded markets by reason. */
   get counts(): Readonly<Record<DemandReason, number>> {
     return this.#counts
   }
@@ -51,8 +48,8 @@ export class CoverageDemand {
   }
 
   /**
-   * Demands a market until `untilMs`. The newest request of a market replaces earlier ones, so a market counts for one
-   * owner only. Returns false if a limit is reached.
+   * The newest request of a market replaces the earlier one, also that of another owner. Returns false if a limit is
+   * reached.
    */
   request(market: MarketNumber, owner: string, untilMs: number): boolean {
     const before = this.#markets.get(market)?.request ?? null
@@ -84,7 +81,7 @@ export class CoverageDemand {
     return true
   }
 
-  /** Ends one hold. A request until `untilMs` replaces it. Unknown holds have no effect. */
+  /** A request until `untilMs` replaces the hold. Unknown holds have no effect. */
   release(market: MarketNumber, owner: string, reason: HoldReason, untilMs: number): void {
     const demand = this.#markets.get(market)
     const owners = demand?.holds.get(reason)
@@ -104,7 +101,6 @@ export class CoverageDemand {
     if (demand.request === null) this.request(market, owner, untilMs)
   }
 
-  /** Must be called when the market was resolved or removed. */
   remove(market: MarketNumber): void {
     const demand = this.#markets.get(market)
     if (demand === undefined) return
@@ -117,7 +113,7 @@ export class CoverageDemand {
     this.#markets.delete(market)
   }
 
-  /** Removes a request that is over. Returns whether the market is still demanded. */
+  /** Removes an expired request. Returns whether the market is still demanded. */
   isDemanded(market: MarketNumber, nowMs: number): boolean {
     const demand = this.#markets.get(market)
     if (demand === undefined) return false
@@ -129,7 +125,7 @@ export class CoverageDemand {
     return false
   }
 
-  /** Ending demands during the iteration is safe. */
+  /** Demands may end during the iteration. */
   markets(): Iterable<MarketNumber> {
     return this.#markets.keys()
   }

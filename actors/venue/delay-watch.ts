@@ -10,14 +10,12 @@ import type { Readable } from '../../engine/venues/venue.ts'
 import type { System } from '../system.ts'
 import type { OwnDelay } from './delay.ts'
 
-/** Notified of the delay of this process. */
 export interface DelayWatcher {
   onDelay(own: OwnDelay): void
-  /** Restricts the streams that are read to `what`. */
   read(what: Readable): void
 }
 
-/** Ten samples a second. Waits are the maximum of two seconds, loop delays of five seconds. */
+/** There are ten samples a second. Waits cover two seconds, loop delays five. */
 const WAIT_SAMPLES = 20
 const LOOP_SAMPLES = 50
 

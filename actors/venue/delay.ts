@@ -24,10 +24,7 @@ export interface OwnDelay {
   readonly wallClockShiftMs: number
 }
 
-/**
- * The usual difference between receive time and venue time is the minimum of the current and the previous interval of
- * this length.
- */
+/** The usual difference between receive time and venue time is the minimum over this interval and the previous one. */
 const FLOOR_EVERY_MS = 300_000
 /** A larger shift means that the clock was set. NTP slewing shifts the clock by only 0.5 ms a second. */
 const WALL_CLOCK_SHIFT_MS = 250
@@ -36,9 +33,8 @@ const HEALTHY_MS = 60_000
 /** From this delay the event loop counts as slow. On an idle machine the delay is a few milliseconds. */
 const LOOP_MS_SLOW = 100
 /**
- * `isBehind` ends after CALM_SAMPLES samples in a row whose messages are at most EXCESS_MS_CALM later than usual. After
- * a late message, samples without messages are not calm. `isBehind` then also ends after EMPTY_SAMPLES such samples in
- * a row in which this process is not slow.
+ * `isBehind` ends after CALM_SAMPLES samples in a row whose messages are at most EXCESS_MS_CALM later than usual. It
+ * also ends after EMPTY_SAMPLES samples in a row without messages, if this process is not slow.
  */
 const EXCESS_MS_CALM = 500
 const CALM_SAMPLES = 3
@@ -69,7 +65,7 @@ export class VenueDelay {
     return this.#lagMs === null ? null : Math.round(this.#lagMs)
   }
 
-  /** Whether messages that are read now may have stayed unread for longer than `messageAgeMsMax`. */
+  /** True if messages that are read now may have stayed unread for longer than `messageAgeMsMax`. */
   get isBehind(): boolean {
     return this.#isBehind
   }
@@ -78,7 +74,7 @@ export class VenueDelay {
     return this.#changeCount
   }
 
-  /** Delay of the latest book change of the last sample beyond the usual delay, in ms. 0 without a change. */
+  /** How much later than usual the latest book change of the last sample arrived, in ms. 0: there was none. */
   get excessMs(): number {
     return this.#excessMs
   }
@@ -106,7 +102,6 @@ export class VenueDelay {
     const { nowMs, loopMs, loopMsMax, pausedMs, wallClockShiftMs } = own
     if (wallClockShiftMs >= WALL_CLOCK_SHIFT_MS) this.#resetFloor()
     this.#moveFloor(nowMs)
-    // Messages that arrived since the previous sample.
     const floorMs = Math.min(this.#floorMs, this.#olderFloorMs)
     const isEmpty = this.#latestMs === null
     this.#excessMs = this.#latestMs === null ? 0 : Math.max(0, this.#latestMs - floorMs)

@@ -13,7 +13,7 @@ interface FeedIntervalsParts {
   readonly clock: Clock
 }
 
-/** Interval of storing the end of the current interval. A crash loses at most this time. */
+/** Interval of writing the end of the current interval to disk. A crash loses at most this time. */
 const WRITE_EVERY_MS = 10_000
 
 export class FeedIntervals {

@@ -16,7 +16,6 @@ export class StaleBooks {
   readonly #dueAtMs = new Map<KnownMarket, number>()
   /** Late books that were not requested yet, the longest waiting first. */
   readonly #deferred = new Set<KnownMarket>()
-  /** Late books, whether or not they were requested. */
   readonly #late = new Set<KnownMarket>()
 
   get count(): number {
@@ -27,7 +26,7 @@ export class StaleBooks {
     return this.#late.size
   }
 
-  /** Records a request for the book. The book is no longer deferred. */
+  /** Records a request for the book, which is no longer deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
     const dueAtMs = nowMs + staleRetryMs
@@ -36,7 +35,6 @@ export class StaleBooks {
     }
   }
 
-  /** Adds a book that the feed has just subscribed. */
   addFirst(market: KnownMarket, nowMs: number): void {
     if (!this.#dueAtMs.has(market)) this.#dueAtMs.set(market, nowMs + firstBookMsMax)
   }

@@ -22,9 +22,9 @@ interface Watch {
 }
 
 export interface Contradictions {
-  /** A trade was outside their best prices, and no message had confirmed those prices for a long time. */
+  /** Both conditions hold: a trade was outside the best prices, and these prices were not confirmed for a long time. */
   readonly contradicted: readonly KnownMarket[]
-  /** Only one of these two conditions holds. */
+  /** Only one of the two conditions holds. */
   readonly suspect: readonly KnownMarket[]
 }
 
@@ -32,7 +32,6 @@ export class TradeChecks {
   readonly #watches = new Map<KnownMarket, Watch>()
   readonly #coolingDown = new Map<KnownMarket, number>()
 
-  /** Adds a live trade. `nowMs` is monotonic. */
   note(
     market: KnownMarket,
     { trade, venueTimeMs, receivedAtMs }: TradeUpdate,

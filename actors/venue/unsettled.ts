@@ -8,10 +8,7 @@ import { DAY_MS } from '../../engine/units.ts'
 const WAITS_MS = [5_000, 15_000, 45_000, 120_000, 600_000, 3_600_000] as const
 /** A payout is requested for this long after the market's end. A venue may never publish it. */
 export const UNSETTLED_MS = 30 * DAY_MS
-/**
- * When full, a market with the longest current delay is dropped until the next start. Of these markets the least
- * recently requested one is dropped.
- */
+/** When full, drops the least recently requested market of those with the longest delay. */
 const MARKETS_MAX = 10_000
 const BATCH = 100
 

@@ -63,16 +63,13 @@ interface VenueActorParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly delays: Pick<DelayWatch, 'delayMs'>
-  /** Whether every mailbox is empty. */
   readonly isHandled: () => boolean
   readonly bookLimits: BookCheckLimits
   /** `because`: source of the policy, for the log. */
   readonly coverage: { readonly policy: CoveragePolicy; readonly because: string }
-  /** Markets of matches and opportunities. They are always covered, and confirmed before all others. */
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** The feed counts as stale if no data arrives for this time. */
 const NO_DATA_MS_MAX = 30_000
 /** Maximum trades of unknown markets in memory. Further ones are dropped and announced as a gap. */
 const HELD_TRADES_MAX = 10_000
@@ -84,16 +81,17 @@ const NO_STREAM_TRADES_MS = 120_000
 const NO_STREAM_TRADES_MIN = 20
 /** Trades in this time after a reconnect may be missing from the stream. */
 const TRADES_UP_MS = 5_000
-/** The feed remains stale for this long after the last late book, so that its state does not flap. */
+/** Keeps the feed stale for this time after the last late book, so that its state does not flap. */
 const LATE_FOR_MS = 3_000
 /** Two days. A market that closed earlier and is unresolved is requested after the first crawl. */
 const OVERDUE_MS = 172_800_000
 const REST_DIFFERS = 'the book differs from REST'
 /**
- * If more books than this, or all of at least two live books, become stale at once, one `status` update announces them.
+ * If more books than this, or all of at least two live books, become stale at once, one `status` update announces all
+ * of them.
  */
 const STALE_EACH_MAX = 100
-/** Books that are still stale this long after that update are announced one by one if the feed is live. */
+/** Delay after that update until the books that are still stale are announced one by one. */
 const STALE_TOGETHER_MS = 60_000
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
@@ -287,7 +285,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#parts.clock.monotonicMs() - this.#lateAtMs < LATE_FOR_MS
   }
 
-  /** Restricts the streams that are read while too many messages wait in this process. */
   read(what: Readable): void {
     this.#parts.venue.feed.read(what)
   }
@@ -309,7 +306,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     for (const market of markets) {
       market.send({ kind: 'void', reason, isOfVenue })
       this.#noteStale(market)
-      // Updated here because the market may handle the `void` message later.
+      // The market may handle the `void` message later.
       const { number } = market.actor.ref
       if (this.#live.delete(number)) this.#lost.add(number)
     }
@@ -356,10 +353,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#bookChecks.requestCheck(market, SECOND_CHECK_MS)
   }
 
-  /**
-   * Reads a book over REST. Resolves when the result arrived or after two seconds. Null if too many callers wait or the
-   * book is not live.
-   */
   confirmBook({ venue, nativeId }: MarketRef): Promise<void> | null {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     return market === null || !market.actor.isBookLive ? null : this.#bookChecks.confirm(market)
@@ -386,7 +379,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#resync([outcome], reason)
   }
 
-  /** Only an open market is certain to have a book. */
+  /** Only open markets certainly have a book. */
   #noteStale(market: KnownMarket): void {
     if (market.actor.summary.status !== 'open') return
     this.#stale.add(market, this.#parts.clock.monotonicMs())
@@ -443,8 +436,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #saveTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
-    // The mark must not be later than the start of an unread range, or a killed process would lose trades. A live trade
-    // moves the mark on arrival, while the `feedUp` message that requests the range may still wait in the mailbox.
+    // If the process were killed, trades of an unread range after the mark would be lost, so the mark stays before the
+    // range. A live trade moves the mark on arrival, while the `feedUp` message that requests the range may still wait
+    // in the mailbox.
     const unreadMs = this.#backFill.unreadSinceMs ?? nowMs
     const unrequestedMs = this.#unrequestedSinceMs ?? nowMs
     const markMs = Math.min(
@@ -507,7 +501,10 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     })
   }
 
-  /** Announces the missing trades as a gap, because the venue serves data of another environment than before. */
+  /**
+   * The venue serves data of another environment than before, so missing trades cannot be fetched. Announces them as a
+   * gap.
+   */
   #abandonMissing(knownCount: number, got: number): void {
     const sample = `${knownCount} open markets known, ${got} others listed`
     this.#parts.venue.drift.note('catalogue', 'none of the known markets', sample)
@@ -615,7 +612,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#coverageBecause
   }
 
-  /** Resolves when the feed subscribes to the policy's markets. */
   setCoverage(policy: CoveragePolicy, because: string): Promise<void> {
     this.#coverageBecause = because
     return this.coverage.setPolicy(policy).then(() => this.#logCoverage())
@@ -691,7 +687,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #takeBookUpdate(market: KnownMarket, kind: 'bookReplaced' | 'bookStale' | 'bookConfirmed'): void {
     const { ref, isBookLive } = market.actor
     this.#bookChecks.settle(ref.number)
-    // A message that was queued before the market was uncovered.
+    // The message was queued before the market was uncovered.
     if (!this.isCovered(ref.number)) return
     this.coverage.noteLive(ref.number, isBookLive)
     if (kind === 'bookReplaced') this.#stale.remove(market)
@@ -775,7 +771,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#ownReason
   }
 
-  /** The reason apart from books that became stale at once. */
+  /** The reason without the books that became stale at once. */
   get #ownReason(): StaleReason | null {
     const health = this.#parts.venue.feed.health()
     if (health.connectionsOpen < health.connectionsWanted) return 'disconnected'

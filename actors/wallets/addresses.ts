@@ -28,9 +28,7 @@ interface WalletAddressParts {
   readonly warmWallets: WarmWallets
   readonly signal: AbortSignal
   readonly load: (record: StoredWallet, opened: PnlState | null) => WarmWallet
-  /** Finds a wallet's events in the local trade log. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
-  /** Called when a wallet is stored for the first time. */
   readonly onNew: (record: StoredWallet) => void
   readonly onFailure: (address: WalletAddress, error: unknown) => void
 }
@@ -44,7 +42,7 @@ export interface WalletRequest {
 
 const TOO_MANY = 'too many wallets are being asked for'
 
-/** A wallet's name may change, so its profile is requested again after this time. */
+/** The profile is requested again after this time, because a wallet's name may change. */
 const PROFILE_MS = 6 * HOUR_MS
 
 export class WalletAddresses {
@@ -81,7 +79,7 @@ export class WalletAddresses {
     const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
-    // A concurrent request for the wallet's second address may have loaded the wallet.
+    // A concurrent request with the wallet's second address may have loaded the wallet.
     const warm = warmWallets.use(profile.proxy) ?? (await this.#loadedFor(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
@@ -142,7 +140,7 @@ export class WalletAddresses {
     if (pending === 'full') return
     pending
       .then((profile) => {
-        // If the wallet was evicted in the meantime, its old record would overwrite a newer one.
+        // An evicted wallet may have been loaded again. Its old record would overwrite the newer one.
         const isHere = warmWallets.peek(proxy) === warm
         if (isHere && profile?.proxy === proxy) warm.wallet.setProfile(profile)
       })
@@ -218,7 +216,6 @@ class WalletProfiles {
   }
 }
 
-/** Null if no state is stored or the stored one is damaged. */
 async function loadPnlState(
   table: Pick<WalletTable, 'pnlState'>,
   { proxy, pnlEvents, events }: StoredWallet,

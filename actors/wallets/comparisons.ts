@@ -12,7 +12,7 @@ import { type Difference, reconcile } from '../../engine/wallets/reconcile.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
-/** `comparedMs`: monotonic time of the last comparison. Null: never compared. */
+/** `comparedMs`: monotonic time of the last comparison, or null. */
 export interface Compared {
   readonly wallet: Wallet
   comparedMs: number | null
@@ -21,7 +21,6 @@ export interface Compared {
 
 interface Comparison {
   readonly atMs: TimeMs
-  /** Number of positions in the venue's answer, open and closed. */
   readonly positions: number
   readonly differences: readonly Difference[]
 }
@@ -47,7 +46,7 @@ interface ComparisonSource {
 const RUNNING_MAX = 1
 const WAITING_MAX = 16
 const COMPARE_EVERY_MS = HOUR_MS
-/** Interval while sizes differ. The venue may correct its error. */
+/** The venue may correct an error in its list of positions soon. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
 /** The venue lists at most this many open positions. In a list of this length, a missing position is no difference. */
 const LISTED_MAX = 10_000
@@ -97,7 +96,6 @@ export class WalletComparisons {
       return !this.isSound(comparison)
     } catch (error) {
       if (signal.aborted) return false
-      // The next sync compares again.
       compared.comparedMs = null
       const wallet = compared.wallet.record.proxy
       const { isWritten, count } = this.#sampler.admit('positions')

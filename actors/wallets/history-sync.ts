@@ -21,11 +21,10 @@ export interface WalletSource extends MarketSource {
 }
 
 export interface Settled {
-  /** Ordered by time. */
   readonly events: readonly WalletEvent[]
   /** When these events are appended, the ledger contains everything before this time. */
   readonly settledToMs: TimeMs
-  /** Time of the last of these events that the venue returned. Null: the venue returned none of them. */
+  /** Time of the last of these events that the venue returned. Null: none. */
   readonly listedToMs: TimeMs | null
   /** Number of these events that the venue did not return. */
   readonly unlistedCount: number
@@ -34,7 +33,6 @@ export interface Settled {
 interface HistorySyncTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
-  /** Time of the last known event, or null. */
   readonly lastMs: TimeMs | null
   readonly nowMs: TimeMs
   /** Events that users see after the end of the ledger, in order. */
@@ -45,7 +43,7 @@ interface HistorySyncTask {
 
 export interface HistorySyncResult extends Pick<HistoryCoverage, 'isComplete' | 'isTailComplete'> {
   readonly settledToMs: TimeMs
-  /** The venue no longer lists the last known event, and nothing was settled although there may be more events. */
+  /** True if the venue no longer lists the last known event and nothing was settled. */
   readonly isStuck: boolean
   readonly isLastListed: boolean
   /** The events that the venue returned from `settledToMs` on, in order. */
@@ -60,7 +58,7 @@ export class HistorySync {
   readonly #task: HistorySyncTask
   readonly #youngFromMs: number
   #settledToMs: TimeMs
-  /** Unsettled events of the answer, in order. At most one block, the events of one call and those of a few minutes. */
+  /** At most one block, the events of one call and those of a few minutes. */
   #listed: WalletEvent[] = []
   #unlisted: readonly WalletEvent[]
   #recent: readonly WalletEvent[] = []

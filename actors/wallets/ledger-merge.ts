@@ -13,10 +13,9 @@ import { eventKey, inOrder } from './live-fills.ts'
 const SHIFT_MS = 120_000
 const WRITTEN_EVENTS = 2 * blockEvents
 
-/** Maximum ledger events that are stored for operators because the venue lacks them. Their count is always complete. */
+/** Maximum ledger events in `lacking`. */
 const SHOWN_MAX = 1_000
 
-/** The differences between the venue's full history and the ledger. */
 export interface LedgerDifference {
   readonly atMs: TimeMs
   /** Ledger events that the venue's history lacks: their number, and the first SHOWN_MAX of them. */
@@ -34,7 +33,6 @@ export class WalletMerge {
   readonly #merged: WalletLedger
   readonly #yielder: EventLoopYielder
   #position = 0
-  /** Ledger events read so far that no venue event matches yet, with their keys, oldest first. */
   readonly #waiting = new Map<WalletEvent, string>()
   readonly #byKey = new Map<string, WalletEvent[]>()
   #out: WalletEvent[] = []
@@ -51,17 +49,14 @@ export class WalletMerge {
     this.#yielder = new EventLoopYielder(clock)
   }
 
-  /** Number of events that are new or changed in the merged ledger. */
   get newCount(): number {
     return this.#addedCount + this.#changedCount
   }
 
-  /** Time of the last event in the venue's history. Null if the history is empty. */
   get lastListedMs(): TimeMs | null {
     return this.#lastListedMs
   }
 
-  /** Whether the venue's history extends at least to the ledger's last event. */
   get isUpToDate(): boolean {
     const lastMs = this.#ledger.lastMs
     return lastMs === null || (this.#lastListedMs ?? 0) >= lastMs
@@ -93,7 +88,6 @@ export class WalletMerge {
     await this.#write(events.at(-1)?.timeMs ?? 0)
   }
 
-  /** Writes the remaining events. Called at the end of the venue's history. */
   async finish(): Promise<void> {
     await this.#readLedger(Number.POSITIVE_INFINITY)
     this.#out = inOrder(this.#out)
@@ -102,8 +96,8 @@ export class WalletMerge {
   }
 
   /**
-   * Reads the ledger up to SHIFT_MS after a time. Ledger events older than SHIFT_MS before that time can no longer
-   * match.
+   * Reads the ledger up to SHIFT_MS after the time of the venue's next event. Older unmatched events are not in the
+   * venue's history.
    */
   async #readLedger(listedMs: number): Promise<void> {
     for (const event of this.#waiting.keys()) {

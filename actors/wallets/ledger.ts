@@ -37,7 +37,6 @@ export class WalletLedger {
   #open: { readonly index: number; readonly events: readonly WalletEvent[] } | null = null
   readonly #firstMs = new Map<number, TimeMs>()
 
-  /** Opens the first `count` events on disk on this side. */
   constructor(
     table: Pick<WalletTable, 'block' | 'putBlock'>,
     proxy: WalletAddress,
@@ -49,7 +48,6 @@ export class WalletLedger {
     this.#count = count
   }
 
-  /** Number of settled events. */
   get count(): number {
     return this.#count
   }
@@ -109,7 +107,6 @@ export class WalletLedger {
     return bytes
   }
 
-  /** Offsets [from, to). */
   events(from: number, to: number): readonly WalletEvent[] {
     return [...this.read(from, to)]
   }

@@ -6,7 +6,7 @@ import { walletFillsMax, walletFollowedMs, walletsFollowedMax } from '../../engi
 import type { TimeMs } from '../../engine/units.ts'
 import { compareEvents, type VenueWallets, type WalletEvent } from '../../engine/wallet.ts'
 
-/** Several times the longest delay of the venue's history. */
+/** Several times the maximum delay of the venue's history. */
 const RETAINED_MS = 600_000
 
 const NO_FILLS: readonly WalletEvent[] = []
@@ -25,7 +25,6 @@ export class LiveFills {
     return this.#all.size
   }
 
-  /** Evicts the oldest fill of all wallets when full. */
   add(wallet: WalletAddress, fill: WalletEvent, nowMs: TimeMs): void {
     for (const [serial, oldest] of this.#all) {
       const isOld = oldest.fill.timeMs < nowMs - RETAINED_MS
@@ -83,7 +82,6 @@ export function inOrder(events: readonly WalletEvent[]): WalletEvent[] {
 
 type Stream = Pick<VenueWallets, 'follow' | 'unfollow'>
 
-/** When full, the wallet whose last request is oldest is unfollowed. */
 export class WalletFollows {
   readonly #countMax: number
   readonly #requestedAtMs = new Map<WalletAddress, TimeMs>()
@@ -101,7 +99,7 @@ export class WalletFollows {
     return this.#requestedAtMs.has(wallet)
   }
 
-  /** Called when the venue is open. Follows the wallets that were requested before. */
+  /** Called when the venue is open. Follows wallets that were requested before. */
   attach(stream: Stream): void {
     this.#stream = stream
     for (const wallet of this.#requestedAtMs.keys()) stream.follow(wallet)

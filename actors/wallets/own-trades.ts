@@ -14,7 +14,7 @@ import { inOrder } from './live-fills.ts'
 interface OwnTradesParts {
   readonly storage: Pick<Storage, 'trades' | 'whales'>
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /** The venue whose trades name wallets. Null: no venue does. */
+  /** Null: no venue names wallets in its trades. */
   readonly venue: VenueKey | null
   readonly signal: AbortSignal
 }
@@ -43,7 +43,7 @@ export class WalletOwnTrades {
     return inOrder(found.get(wallet) ?? [])
   }
 
-  /** Starts when the running search ends, so that only one runs. */
+  /** Starts the next search when the running search ends. */
   #begin(): { readonly found: Found; readonly done: Promise<void> } {
     const found: Found = new Map()
     const done = this.#running.then(() => {

@@ -19,7 +19,6 @@ export interface ForwardParts {
   readonly log: Log
 }
 
-/** `events`: number of ledger events in the state. */
 interface PackedPnlState {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly events: number
@@ -42,7 +41,6 @@ interface ForwardTask extends ForwardBase {
 
 /** Blocks per message to the worker: about 16,000 events, 1 MB. */
 const TASK_BLOCKS = 32
-/** More events than this are applied in the worker. */
 const HERE_EVENTS = 2 * blockEvents
 
 /** Advances PnlStates over the events of one ledger, with market facts from `source`. */
@@ -69,11 +67,10 @@ export class PnlForward {
     return this.rebuild()
   }
 
-  /** Rebuilds the PnlState from all events of the ledger. */
   async rebuild(): Promise<Forwarded> {
     const rebuilt = await this.#inThread(null)
     if (rebuilt !== 'rebuild') return rebuilt
-    // A fact became known during the rebuild. If another one becomes known now, the next call handles it.
+    // A fact became known during the rebuild. The next call handles facts that become known after this point.
     const { isStale: _, ...next } = await this.#apply({ pnlState: PnlState.empty(), events: 0 })
     return { ...next, packed: null }
   }
@@ -130,7 +127,6 @@ export class PnlForward {
     return result
   }
 
-  /** Applies the events after `base` to its PnlState, on this thread, one block at a time. */
   async #apply(base: ForwardBase): Promise<ForwardBase & { readonly isStale: boolean }> {
     const { pnlState } = base
     const end = this.#ledger.count

@@ -33,7 +33,6 @@ type FigureName = keyof RangeFigures
 interface RankedRow {
   readonly proxy: WalletAddress
   figures: Readonly<Record<WalletWindow, RangeFigures>>
-  /** The last hour with an event of the wallet. 0: none. */
   lastHour: number
   /** Null: the wallet was not loaded in this process. */
   isComplete: boolean | null
@@ -153,7 +152,6 @@ function sumFrom(hours: StoredWallet['hours'], fromHour: number): RangeFigures {
   return figuresOf((name) => sums[name])
 }
 
-/** Whether the stored figures contain everything that the venue lists. */
 function isStoredComplete({ isComplete, rules, totals }: WalletHead): boolean {
   return isComplete && rules >= WALLET_RULES && totals.comboEvents === 0
 }

@@ -24,7 +24,7 @@ export class WalletTail {
   readonly #proxy: WalletAddress
   /** Shown events that the last sync did not return, then live fills since the sync began, in order of arrival. */
   #retained: readonly WalletEvent[]
-  /** Number of events at the start of `#retained` that the last sync did not return. */
+  /** The first events of `#retained` were compared with the last sync, which did not return them. */
   #comparedCount = 0
   #stored: readonly WalletEvent[]
   #lastSync: { readonly atMs: TimeMs; readonly result: HistorySyncResult } | null = null
@@ -49,7 +49,6 @@ export class WalletTail {
     this.#retained = [...this.#stored, ...notAmong(live, this.#stored)]
   }
 
-  /** Start of the last sync in this process, or null. */
   get readAtMs(): TimeMs | null {
     return this.#lastSync?.atMs ?? null
   }
@@ -59,12 +58,10 @@ export class WalletTail {
     return this.#lastSync?.result.isTailComplete ?? true
   }
 
-  /** Whether the venue's last answer lacked the last known event. */
   get isLastMissing(): boolean {
     return this.#lastSync?.result.isLastListed === false
   }
 
-  /** Shown events that the last sync did not return. */
   get unlisted(): readonly WalletEvent[] {
     return this.#unlisted
   }
@@ -73,7 +70,6 @@ export class WalletTail {
     return this.#unlisted.length === 0
   }
 
-  /** Whether a live fill arrived after the last sync began. */
   get hasNewerFill(): boolean {
     return !this.isCovered && this.#readFillCount < this.#fillCount
   }
@@ -123,7 +119,6 @@ export class WalletTail {
     }
   }
 
-  /** Returns the events after the ledger, in order. */
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
     const read = this.#lastSync?.result
@@ -137,7 +132,6 @@ export class WalletTail {
     return inOrder([...(read?.unsettled.filter(isBehind) ?? []), ...more])
   }
 
-  /** Stores the shown events if they changed. */
   store(shown: readonly WalletEvent[]): void {
     const stored = this.#stored
     const isSame = shown.length === stored.length && shown.every((one, at) => one === stored[at])

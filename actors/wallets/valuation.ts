@@ -56,7 +56,6 @@ const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
 }
 
 interface Values {
-  /** The PnlState of this valuation, from which all figures come. */
   readonly pnlState: PnlState
   readonly version: number
   /**
@@ -64,9 +63,7 @@ interface Values {
    * continuously.
    */
   readonly changedToMs: number
-  /** Until this time the values are valid if the wallet did not change. */
   readonly sameToMs: number
-  /** Properties of the wallet at the time of the valuation. */
   readonly asOfMs: TimeMs
   readonly issues: readonly WalletIssue[]
   readonly lacking: number
@@ -87,7 +84,6 @@ export class WalletValuation {
     this.#wallet = wallet
   }
 
-  /** Approximate memory of the cached values. */
   get bytes(): number {
     const values = this.#values
     if (values === null) return 0
@@ -212,7 +208,6 @@ function figuresOf(pnlState: PnlState, window: WalletWindow, nowMs: TimeMs): Ran
   return pnlState.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
 }
 
-/** Derives the price of an outcome from that of the first outcome. Null: unknown. */
 function priceOf(outcomeIndex: number, first: PriceMicros | null): PriceMicros | null {
   if (outcomeIndex < 0 || first === null) return null
   return outcomeIndex === 0 ? first : complement(first)

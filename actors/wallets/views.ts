@@ -54,7 +54,7 @@ export type WalletIssue =
 /** Valid only in the event-loop tick in which it was returned. */
 export interface WalletView {
   readonly profile: WalletProfile
-  /** Whether no issue is known: the last sync is seconds old and returned everything that is shown. */
+  /** True if the last sync is seconds old and no issue is known. */
   readonly isComplete: boolean
   readonly issues: readonly WalletIssue[]
   /** Number of known events that the venue's last answers lack. */
@@ -63,12 +63,10 @@ export interface WalletView {
   readonly asOfMs: TimeMs
   readonly totals: WalletTotals
   readonly unrealized: UsdMicros
-  /** Whether the wallet had a whale row in the last thirty days. */
   readonly isWhale: boolean
   window(window: WalletWindow): RangeFigures
   /** Unordered. Computed at each call in time slices, about 2 µs per position. */
   positions(): readonly PositionView[] | Promise<readonly PositionView[]>
-  /** Returns the figures and the series of the range [fromMs, toMs]. */
   pnl(range: {
     readonly fromMs: TimeMs
     readonly toMs: TimeMs

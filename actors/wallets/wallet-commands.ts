@@ -54,7 +54,7 @@ function shown({ view, record, comparison, resyncs, difference, unlisted }: Foun
     },
     venue_lacks: {
       ...{ events: lacking, settled: record.lacking, behind_the_ledger: lacking - record.lacking },
-      // Null: the venue returned all of the settled events, or none of them.
+      // Null: the venue returned either all of the settled events or none.
       told_to:
         record.listedToMs === null || record.listedToMs === 0
           ? null

@@ -20,7 +20,6 @@ import type { MarketView } from '../views.ts'
 
 export interface WalletMarketParts {
   readonly table: Pick<WalletTable, 'market' | 'putMarket'>
-  /** Returns a market of venue a. Null if the catalogue does not contain it. */
   readonly view: (id: NativeMarketId) => MarketView | null
   readonly marketsOfEvent: (event: string) => readonly MarketView[]
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
@@ -86,7 +85,6 @@ export class WalletMarkets {
   invalidate({ summary }: Pick<MarketView, 'summary'>): void {
     if (this.#facts.size === 0) return
     this.#facts.delete(summary.nativeId)
-    // A new market in an event belongs to the groups of the event's other markets.
     if (summary.event === null || !this.#isGrown(summary.event)) return
     for (const { ref } of this.#parts.marketsOfEvent(summary.event))
       this.#facts.delete(ref.nativeId)
@@ -347,7 +345,6 @@ function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): Wa
   return { ...fresh, payout, resolvedAtMs, tokens, labels, takerFee }
 }
 
-/** Whether the venue's group of the market is stored or has been requested. */
 function isGroupRequested(stored: StoredWalletMarket | null): stored is StoredWalletMarket {
   return stored !== null && (stored.isConverted || stored.group !== null)
 }

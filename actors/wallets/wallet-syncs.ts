@@ -23,7 +23,6 @@ interface WalletSyncsParts {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Called after each part of a sync, which may have changed the wallet's memory size. */
   readonly onProgress: (warm: WarmWallet) => void
   readonly onSynced: (warm: WarmWallet, source: SyncSource) => void
 }
@@ -33,12 +32,10 @@ export interface SyncSource extends WalletSource {
 }
 
 interface SyncOptions {
-  /** Default: SYSTEM. */
   readonly requester?: Requester
   readonly isRequested?: boolean
 }
 
-/** Minimum time between a failed sync of a wallet and its next sync. */
 const FAILED_MS = 2_000
 /**
  * After HELD_MS a sync yields its slot to requesters with fewer syncs. After HELD_ANYWAY_MS it yields to any requester.
@@ -48,7 +45,7 @@ const HELD_ANYWAY_MS = 5_000
 
 export class WalletSyncs {
   readonly #parts: WalletSyncsParts
-  /** First syncs of wallets and later syncs use separate slots, so that neither waits for the other. */
+  /** Separate slots for first and later syncs, so that neither waits for the other. */
   readonly #firstSlots: FairSlots
   readonly #slots: FairSlots
   readonly #sampler = new LogSampler()
@@ -179,7 +176,6 @@ export class WalletCatchUps {
     this.#parts = parts
   }
 
-  /** Schedules a sync after a live fill. */
   note(warm: WarmWallet): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { proxy } = warm.wallet.record
@@ -217,7 +213,6 @@ export class WalletCatchUps {
 interface FullResyncsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Metric that counts full resyncs. */
   readonly resyncs: Count
 }
 
@@ -245,7 +240,6 @@ export class FullResyncs {
     this.#parts = parts
   }
 
-  /** Number of full resyncs of this wallet in this process. */
   times(proxy: WalletAddress): number {
     return this.#scheduled.get(proxy)?.times ?? 0
   }

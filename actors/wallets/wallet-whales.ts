@@ -7,13 +7,11 @@ import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { SliceQuery, WhaleTable } from '../../storage/contract/storage.ts'
 
 const WHALE_MS = 30 * DAY_MS
-/** Whale rows read per tick, which takes about 0.5 ms. */
 const READ_ROWS = 64
 
 /** When full, the wallet with the oldest record is evicted. */
 export class WalletWhales {
   readonly #countMax: number
-  /** By address in lower case, least recently updated first. */
   readonly #lastMs = new Map<string, TimeMs>()
 
   constructor(countMax = walletWhalesMax) {
@@ -43,7 +41,6 @@ export class WalletWhales {
     putLast(this.#lastMs, [address, lastMs], this.#countMax)
   }
 
-  /** Reads the whale rows of the last thirty days, a few per tick. */
   async load(whales: Pick<WhaleTable, 'range'>, nowMs: TimeMs, signal: AbortSignal): Promise<void> {
     const fromMs = timeMs(Math.max(0, nowMs - WHALE_MS))
     let after: SliceQuery['after'] = null

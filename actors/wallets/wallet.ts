@@ -31,7 +31,6 @@ interface WalletParts extends ForwardParts {
   readonly table: WalletTable
   readonly live: LiveFills
   readonly clock: Clock
-  /** Called when the wallet's record was stored with new figures. */
   readonly onStored: (record: StoredWallet) => void
 }
 
@@ -45,7 +44,6 @@ const EVENT_BYTES = 600
 
 /** One day more than the longest window, whose first hour begins before the window. */
 const HOURS_RETAINED = 31 * 24
-/** Approximate bytes of one position and of one event in a packed PnlState. */
 const POSITION_BYTES = 400
 const HISTORY_ENTRY_BYTES = 48
 
@@ -108,7 +106,6 @@ export class Wallet {
     return this.#tail
   }
 
-  /** Whether a sync was ever complete or an event is known. */
   get hasData(): boolean {
     return this.#record.readAtMs > 0 || this.#record.events > 0 || this.#ledger.unsettled.length > 0
   }
@@ -117,12 +114,10 @@ export class Wallet {
     return this.#record.events === 0 && this.#ledger.unsettled.length === 0
   }
 
-  /** Number of known events, settled and unsettled, that the venue's last answers lack. */
   get lacking(): number {
     return this.#record.lacking + this.#tail.unlisted.length
   }
 
-  /** Unsettled events that the venue's last answer lacks, ordered by time. */
   get unlisted(): readonly WalletEvent[] {
     return this.#tail.unlisted
   }
@@ -263,7 +258,7 @@ export class Wallet {
 
   async #syncOn(atMs: TimeMs, source: WalletSource): Promise<HistorySyncResult> {
     const { proxy, settledToMs, readAtMs, isComplete, listedToMs } = this.#record
-    // If the last full history contained no event of the ledger, the answer need not contain the ledger's last event.
+    // After a full history without any event of the ledger, an answer need not contain the ledger's last event.
     const lastMs = listedToMs === TIME_ZERO ? null : (listedToMs ?? this.#ledger.lastMs)
     const task = {
       ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs },
@@ -357,7 +352,6 @@ export class Wallet {
     else if (this.#mustStore) this.#store()
   }
 
-  /** Stores the unsettled events if they changed. */
   storeTail(): void {
     this.#tail.store(this.#ledger.unsettled)
   }
@@ -379,7 +373,7 @@ export class Wallet {
     if (count - this.#pnlEvents >= threshold) await this.#forward(source)
   }
 
-  /** Time of the last settled event that the venue returned, if it returned none of the newly settled ones. */
+  /** The time to store if the venue returned none of the newly settled events. */
   #listedBefore(unlistedCount: number): TimeMs | null {
     const { listedToMs } = this.#record
     if (listedToMs !== null || unlistedCount === 0) return listedToMs
@@ -387,7 +381,6 @@ export class Wallet {
     return position < 0 ? TIME_ZERO : this.#ledger.at(position).timeMs
   }
 
-  /** Advances the PnlState to the last settled event with the current market facts, and stores it. */
   async #applySettledEvents(source: WalletSource): Promise<void> {
     await this.#forward(source)
     await this.#resolveOpen(source)
@@ -399,7 +392,7 @@ export class Wallet {
       this.#mustRebuild = false
     }
     if (this.#mustStore) {
-      // Yields, because copying a large PnlState and computing its figures take long.
+      // Copying a large PnlState and computing its figures take long, so this yields first.
       await nextTurn()
       this.#shownOrSettled()
       await nextTurn()
@@ -434,7 +427,6 @@ export class Wallet {
       this.#record = { ...this.#record, pnlEvents: packed.events }
     }
     this.#change()
-    // Otherwise the state is stored with the next change.
     if (packed !== null) this.#store()
     else this.#mustStore = true
   }
@@ -525,7 +517,6 @@ export class Wallet {
     this.#change()
   }
 
-  /** Applies changed facts of a market to the PnlState. */
   resolve(facts: WalletMarket): void {
     const applied = this.#pnlState.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true

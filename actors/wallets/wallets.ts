@@ -36,9 +36,8 @@ import { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
-  /** The venue whose trades name wallets. Null: no venue does. */
+  /** Null: no venue names wallets in its trades. */
   readonly venue: VenueKey | null
-  /** Null if the catalogue does not contain the market. */
   readonly market: (number: MarketNumber) => MarketView | null
   readonly port: WalletPort
   readonly clock: Clock
@@ -65,7 +64,9 @@ const LATE_MS = 300_000
  * Interval of storing live fills. If the venue's history also lacks them, a crash loses at most the fills of this time.
  */
 const STORE_TAILS_MS = 500
-/** Maximum syncs that one request waits for. It waits for another one if a fill arrived or the sync began long ago. */
+/**
+ * Maximum syncs that one request waits for. A further sync is needed if a fill arrived or the last sync began long ago.
+ */
 const WAITS_MAX = 3
 /**
  * Time that a command waits for the comparison with the venue. Together with the wait for the wallet it stays below the
@@ -187,7 +188,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#timers.push(clock.every(HOUSEKEEPING_EVERY_MS, () => this.#housekeeping()))
   }
 
-  /** Connects an open venue. Ignores a venue without wallets. */
   attach({ wallets, catalog, feed }: AttachedVenue): void {
     if (wallets === null) return
     this.#hasLiveFills = () => feed.health().tradesSource !== 'last_trade_price'
@@ -200,7 +200,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#follows.attach(wallets)
   }
 
-  /** Ends the syncs, stores unsaved data and closes the worker. */
   async stop(): Promise<void> {
     for (const stop of this.#timers) stop()
     this.#catchUps.stop()
@@ -376,7 +375,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, resync })
     this.#rankCompleteness(warm)
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
-    // If the venue's history lacks events, its positions lack them too. That case already schedules its own resyncs.
+    // If the venue's history lacks events, its positions lack them too, and resyncs are already scheduled.
     const isRead = isDifferent && isHere && !this.#isLacking(warm.wallet)
     if (isRead && this.#resyncs.schedule(warm.wallet, 'differs')) this.#syncInBackground(warm)
   }
@@ -385,7 +384,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     void Promise.resolve(warm.sync).then(() => this.#syncInBackground(warm))
   }
 
-  /** Returns null if no sync can begin or the wallet was evicted. */
   #syncInBackground(warm: WarmWallet): Promise<boolean> | null {
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
@@ -453,8 +451,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Takes a fill of the stream if its wallet is followed. A second equal fill is usually a repeated message. It counts
-   * only when the venue's history contains the fill twice.
+   * Takes a fill of the stream if its wallet is followed. A second equal fill is usually a repeated message, so it
+   * counts only when the venue's history contains the fill twice.
    */
   noteFill({ wallet, fill }: WalletFillEvent): void {
     if (!this.#follows.has(wallet)) return

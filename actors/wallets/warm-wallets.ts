@@ -16,9 +16,7 @@ export class WarmWallet implements Compared {
   /** Start of the last successful sync, and time of the last failed one (null after a success). */
   freshMs: number | null = null
   failedMs: number | null = null
-  /** Last request by a user or an operator. */
   requestedMs: number | null = null
-  /** Last search of the local trade log. */
   ownMs: number | null = null
   profiledMs: number | null = null
   comparedMs: Compared['comparedMs'] = null

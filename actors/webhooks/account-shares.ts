@@ -33,7 +33,7 @@ export class AccountShares {
   readonly #clock: Clock
   readonly #shareOf: (account: AccountId) => WebhookShare
   readonly #onCapacity: (account: AccountId) => void
-  /** Accounts with webhooks, and accounts whose last webhooks were removed within about a minute. */
+  /** Contains accounts for about a minute after the removal of their last webhook. */
   readonly #uses = new Map<AccountId, AccountUse>()
 
   constructor(parts: {
@@ -54,14 +54,12 @@ export class AccountShares {
     this.#useOf(queue).queues.delete(queue)
   }
 
-  /** At least 1. */
   get accountCount(): number {
     let count = 0
     for (const { queues } of this.#uses.values()) if (queues.size > 0) count += 1
     return Math.max(count, 1)
   }
 
-  /** At least 1. */
   queueCountOf(queue: DeliveryQueue): number {
     return Math.max(this.#useOf(queue).queues.size, 1)
   }

@@ -172,7 +172,6 @@ interface AttemptResult {
   readonly isGone: boolean
 }
 
-/** Returns the delivery as it is after an attempt. */
 export function applyOutcome(
   record: Delivery,
   outcome: PostOutcome,

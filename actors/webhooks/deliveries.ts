@@ -63,9 +63,8 @@ interface DeliveryParts {
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
   readonly bodies: Pick<WebhookBodies, 'types'>
-  /** Disables a webhook. The changed record arrives through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
-  /** Called when a host answered a test with a 2xx. `webhook` may be outdated. */
+  /** Called when a host answered a test with a 2xx. The record `webhook` may be outdated. */
   readonly verify: (webhook: Webhook) => void
   readonly shareOf: (account: AccountId) => WebhookShare
   /** For tests. Defaults: `pendingPerWebhookMax` and `pendingTotalMax`. */
@@ -76,13 +75,11 @@ interface DeliveryParts {
 export class Deliveries {
   readonly #parts: DeliveryParts
   readonly #expiring: ReadonlySet<WebhookEventType>
-  /** Event types that are created only on request. */
   readonly #onDemand: ReadonlySet<WebhookEventType>
   #accountPendingMax = Number.POSITIVE_INFINITY
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
   readonly #uncommitted = new Set<DeliveryQueue>()
-  /** Queues with throttled events that the outbox has not counted yet. */
   readonly #throttled = new Set<DeliveryQueue>()
   readonly #throttledTotal: Count
   readonly #shares: AccountShares
@@ -125,7 +122,6 @@ export class Deliveries {
     return pending
   }
 
-  /** Starts sending, also of deliveries from before the restart. */
   start(): void {
     this.#isRunning = true
     for (const queue of this.#queues.values()) if (queue.pendingCount > 0) this.#rotation.add(queue)
@@ -337,7 +333,7 @@ export class Deliveries {
     return true
   }
 
-  /** Requests one commit per tick, after all deliveries of the tick are written. */
+  /** Requests one commit per tick, after the deliveries of the tick are written. */
   #requestCommit(): void {
     if (this.#isCommitRequested) return
     this.#isCommitRequested = true
@@ -400,7 +396,7 @@ export class Deliveries {
   }
 
   #step(queue: DeliveryQueue, nowMs: TimeMs): void {
-    // The webhook may have begun to fail while it waited. It is added again when one of its attempts ends.
+    // A webhook that began to fail while it waited is added again when one of its attempts ends.
     if (!queue.hasCapacity(this.#attempts.isQuiet)) return
     const next = queue.next(nowMs)
     if (next === null) return this.#sleep(queue, queue.nextDueMs())
@@ -486,10 +482,6 @@ export class Deliveries {
     return this.#end(queue, { ...delivery, status: 'dropped', dueAtMs: null })
   }
 
-  /**
-   * Ends a pending delivery. Returns false if the outbox could not store the change, so that the delivery is still
-   * pending.
-   */
   #end(queue: DeliveryQueue, delivery: Delivery): boolean {
     if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
     queue.noteEnded(delivery.number)

@@ -15,7 +15,7 @@ interface AccountRotation {
   readonly hosts: Map<string, HostQueue>
   /** Hosts that `take` checks. The remaining hosts wait for capacity. */
   readonly ready: Set<HostQueue>
-  /** True from the check that finds no capacity until the account is released. */
+  /** True from the time when no capacity was found until the account is released. */
   isFull: boolean
 }
 

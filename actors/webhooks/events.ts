@@ -120,7 +120,6 @@ export class WebhookEvents implements Watcher {
     for (const bases of this.#bases.values()) bases.remove(market)
   }
 
-  /** Drops the bases of a webhook that was removed or no longer compares prices. */
   removeBases(webhook: WebhookNumber): void {
     this.#bases.delete(webhook)
   }
@@ -183,7 +182,7 @@ export class WebhookEvents implements Watcher {
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!matchesFilters(webhook.filters, type, measured)) continue
       if (!isFirst) {
-        // The base stays, so that the next event contains the complete change.
+        // The base stays unchanged, so that the next event states the complete change.
         if (!this.#parts.deliveries.admits(webhook.number)) continue
         const parts = [webhook.id, market.id, String(base), String(price), ...happening.idParts()]
         const id = this.#newIdOf(webhook.number, [type.name, ...parts])

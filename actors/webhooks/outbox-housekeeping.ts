@@ -26,7 +26,7 @@ export class OutboxHousekeeping {
   readonly #log: Log
   /** Removed webhooks whose deliveries must be deleted. Some may have been removed before a restart. */
   readonly #leftOver = new Set<WebhookNumber>()
-  /** The running round. Each step handles at most ROWS_MAX rows. */
+  /** Each step handles at most ROWS_MAX rows. */
   #round: Iterator<void> | null = null
   #nextRoundMs = 0
   #nextTickMs = 0
@@ -53,7 +53,6 @@ export class OutboxHousekeeping {
     this.#stopTimer?.()
   }
 
-  /** Deletes the deliveries of a removed webhook soon. */
   clear(webhook: WebhookNumber): void {
     this.#leftOver.add(webhook)
     if (this.#isRunning) this.#runAfter(MORE_AFTER_MS)
@@ -76,7 +75,7 @@ export class OutboxHousekeeping {
   }
 
   #slice(nowMs: number): boolean {
-    // This reads all webhooks, so it does not run in every slice.
+    // This step reads all webhooks, so it does not run in every slice.
     if (nowMs >= this.#nextTickMs) {
       this.#nextTickMs = nowMs + TICK_MS
       this.#deliveries.updatePendingMax()

@@ -54,5 +54,4 @@ export class PriceBases {
   }
 }
 
-/** Converts a result of `get` other than -1. */
 export const basePrice = (base: number): PriceMicros => priceMicros(base)

@@ -32,15 +32,12 @@ type NextStep =
 
 export class DeliveryQueue {
   webhook: Webhook
-  /** Abort controllers of the running attempts, by delivery number. */
   readonly underWay = new Map<number, AbortController>()
   /** Time of the first failure since the last success. Null: the last attempt succeeded. */
   failingSinceMs: TimeMs | null
-  /** Whether the last attempt took `slowAttemptMs` or longer. */
   isSlow = false
   /** Host of the webhook's URL without the port. Attempts are limited per host. */
   host: string
-  /** The webhook's part of the account's event tokens. */
   readonly events = new TokenLevel()
   /** Events beyond the account's share that the outbox has not counted yet. */
   throttledCount = 0
@@ -74,7 +71,7 @@ export class DeliveryQueue {
     this.#windows = { first: window('first'), retry: window('retry') }
   }
 
-  /** Read from the outbox, which may reject a change or drop a damaged delivery. */
+  /** Read from the outbox, because the outbox may reject a change or drop a damaged delivery. */
   get pendingCount(): number {
     return this.#outbox.state(this.webhook.number).counts.pending
   }
@@ -99,7 +96,6 @@ export class DeliveryQueue {
     return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }
 
-  /** Number of the newest delivery created by this process. 0: none. */
   get createdTo(): number {
     return this.#createdTo
   }
@@ -117,12 +113,10 @@ export class DeliveryQueue {
     this.#uncommittedFrom = this.#createdTo > upTo ? upTo + 1 : Number.POSITIVE_INFINITY
   }
 
-  /** Adds a committed delivery of the outbox. */
   noteDue(attemptKind: AttemptKind, entry: DueEntry): void {
     this.#windows[attemptKind].add(entry)
   }
 
-  /** Sends a pending delivery before all others. */
   prioritize(number: number): void {
     if (this.#prioritized.size < prioritizedMax) this.#prioritized.add(number)
   }
@@ -219,7 +213,6 @@ export class DeliveryWindow {
   #isComplete = false
   readonly #read: (limit: number) => readonly DueEntry[]
 
-  /** `read` returns the first entries of the outbox. */
   constructor(read: (limit: number) => readonly DueEntry[]) {
     this.#read = read
   }

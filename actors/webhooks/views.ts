@@ -10,7 +10,6 @@ import type {
   WebhookFilters,
 } from '../../engine/webhooks/webhook.ts'
 
-/** A webhook as its owner sees it, without secrets. */
 export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' | 'number'> {
   readonly counts: DeliveryCounts
   /** Number of events that were rejected because the account used up its share. They have no delivery. */
@@ -21,7 +20,6 @@ export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' 
   readonly previousSecretUntilMs: TimeMs | null
 }
 
-/** A request for a new webhook. The API server has validated types, the forms of URL and secret, and list lengths. */
 export interface WebhookRequest {
   readonly url: string
   readonly eventTypes: readonly WebhookEventType[]
@@ -74,7 +72,6 @@ export interface WebhooksView {
     id: string,
     query: { status: DeliveryStatus | null; before: number | null; limit: number },
   ): readonly DeliveryView[] | null
-  /** A delivery with its body. */
   delivery(account: AccountId, id: string, number: number): StoredDelivery | null
   /** Makes a finished or pending delivery due now, with all attempts of the retry schedule. */
   retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null>

@@ -52,7 +52,7 @@ const keysOf = ({ filters: { marketIds, wallets, takerWallets } }: Webhook) => (
 
 class MinimumAges {
   readonly #counts = new Map<number, number>()
-  /** Null: the ages changed since the last search. */
+  /** Null: must be computed again. */
   #sorted: readonly number[] | null = null
 
   count({ filters: { minAgeMs } }: Webhook, difference: 1 | -1): void {
@@ -82,7 +82,6 @@ export class WebhookIndex {
   readonly #webhooks = new Map<WebhookId, Webhook>()
   readonly #ages = new MinimumAges()
 
-  /** Adds an active webhook or replaces its record. */
   put(webhook: Webhook): void {
     this.remove(webhook.id)
     this.#webhooks.set(webhook.id, webhook)

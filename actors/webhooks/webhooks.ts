@@ -68,13 +68,12 @@ interface WebhookParts {
   readonly box: SecretBox
   readonly bodies: WebhookBodies
   readonly market: WebhookEventParts['market']
-  /** Covers the books of filtered markets. Default: no books are held. */
+  /** Without this part, the books of filtered markets are not covered for webhooks. */
   readonly books?: WebhookBookParts
   /** Webhooks of an inactive account get no new deliveries. Their pending deliveries wait. */
   readonly isAccountActive: (account: AccountId) => boolean
   /** Whether a host must answer a test before it gets events (WEBHOOK_VERIFY). Default: false. */
   readonly mustVerify?: boolean
-  /** Returns the limits that all webhooks of an account share. */
   readonly shareOf: (account: AccountId) => WebhookShare
   /** For tests. */
   readonly pendingMax?: number
@@ -82,7 +81,6 @@ interface WebhookParts {
 }
 
 export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
-  /** Receives updates from the publisher. */
   readonly watcher: Watcher
   readonly #parts: WebhookParts
   readonly #byId = new Map<string, Webhook>()
@@ -362,7 +360,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return delivery
   }
 
-  /** Called when the receiver answered 410 or has failed for too long. */
   #disable(webhook: Webhook, disabledReason: DisabledReason): void {
     const { id } = webhook
     this.#parts.log.warn({ webhook: id, disabledReason }, 'a webhook is disabled')

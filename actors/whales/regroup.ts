@@ -18,7 +18,6 @@ interface Gathered {
   readonly ids: string[]
 }
 
-/** The groups of one market in a time range. */
 export interface Stretch {
   readonly market: MarketNumber
   readonly groups: ReadonlyMap<string, Gathered>

@@ -9,7 +9,6 @@ import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { FillSum } from '../../engine/whale.ts'
 import type { StoredWhale } from '../../storage/contract/storage.ts'
 
-/** Number of evicted entries at the front of the queue that are removed at once. */
 const CUT_AT = 1_024
 
 /**
@@ -18,12 +17,10 @@ const CUT_AT = 1_024
  */
 const CLOCKS_APART_MS = 60_000
 
-/** Fills of one transaction that form one whale. */
 export interface WhaleGroup {
   readonly market: MarketRef
   readonly key: string
   sum: FillSum
-  /** Monotonic time at which the group closes. */
   readonly dueAtMs: number
   isOpen: boolean
   /** Whether stored fills may be missing from the sum. They must be added before the sum is used. */
@@ -58,7 +55,6 @@ export class WhaleGroups {
     return timeMs <= this.#evictedToMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
   }
 
-  /** Records that evicted groups may contain fills up to this venue time. */
   noteEvicted(timeMs: number, nowMs: number): void {
     const boundedMs = Math.min(timeMs, nowMs + CLOCKS_APART_MS)
     if (boundedMs > this.#evictedToMs) this.#evictedToMs = boundedMs
@@ -99,7 +95,6 @@ export class WhaleGroups {
     return group
   }
 
-  /** Null if no group is open. */
   get nextDueMs(): number | null {
     return this.#skipClosed()?.dueAtMs ?? null
   }
@@ -113,13 +108,11 @@ export class WhaleGroups {
     return group
   }
 
-  /** Called when the catalogue removed the market. */
   removeMarket(market: MarketNumber): void {
     for (const group of this.#byMarket.get(market)?.values() ?? []) group.isOpen = false
     this.#byMarket.delete(market)
   }
 
-  /** Removes all groups and returns the open ones. */
   clear(): readonly WhaleGroup[] {
     const open = this.#queue.slice(this.#nextToClose).filter((group) => group.isOpen)
     this.#byMarket.clear()
