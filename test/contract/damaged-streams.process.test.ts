@@ -365,7 +365,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'leaves no wrong Kalshi book live past the next intact frame when frames are lost, repeated, swapped or truncated',
+  'marks a wrong Kalshi book stale at the next intact frame when frames are lost, repeated, swapped or truncated',
   KALSHI_STREAM,
   (t, path) => {
     const { tickers, frames } = kalshiRecording(path)

@@ -81,7 +81,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'explains each difference from the next recorded book by a fill, a slightly later change or a missing message',
+  'explains each difference from the next recorded book by a fill, a later change or a lost message',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     for (const { name, meetings } of replaysOf(source)) {
@@ -114,7 +114,7 @@ testOnBoth(
     assert.deepEqual(totals(live), EXPECTED[origin].differences)
     assert.ok(
       riddles(others) <= 2,
-      'at most two levels are unexplained outside gaps of the recording',
+      'at most two levels are unexplained outside the recording’s gaps',
     )
   },
 )
@@ -307,7 +307,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'finds the Kalshi book equal to a snapshot of the reference book after the last change',
+  'has the reference book’s levels after the last change of a Kalshi stream',
   KALSHI_STREAM,
   (t, source) => {
     const { tickers, frames } = kalshiRecording(source)

@@ -79,7 +79,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(rows[0]?.summary.question, 'Changed?')
   })
 
-  test('replaces only the summary, and restores details and every field', async () => {
+  test('replaces only the summary, and returns details and every field unchanged', async () => {
     let storage = await open()
     const listing = marketListing('one')
     const number = storage.markets.put(listing)
@@ -104,7 +104,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.number('a', marketListing(other).nativeId), 2)
   })
 
-  test('returns all of thousands of markets in order of number', async () => {
+  test('returns thousands of markets in order of number', async () => {
     let storage = await open()
     for (let count = 1; count <= 2_500; count += 1) storage.markets.put(marketListing(`m${count}`))
     storage = await settle(storage)
@@ -167,7 +167,7 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.ticks.oldestHour(3), null)
   })
 
-  test('restores checkpoints, runs and marks as stored', async () => {
+  test('returns checkpoints, runs and marks unchanged', async () => {
     let storage = await open()
     const full = checkpoint()
     const empty = checkpoint({ price: null, bookTimeMs: null, bids: [], asks: [] })
@@ -212,7 +212,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.isHealthy(), true)
   })
 
-  test('restores revoked tokens, scopes of keys and generations of tokens as stored', async () => {
+  test('returns revoked tokens, key scopes and token generations unchanged', async () => {
     let storage = await open()
     const ended = (tokenId: string) => {
       return { tokenId, accountId: account('one').id, expiresAtMs: timeMs(NOON_MS) }

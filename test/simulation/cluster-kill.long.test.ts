@@ -18,7 +18,7 @@ const kills = number('CLUSTER_KILLS', isLong ? 5 : 3)
 const clients = number('CLUSTER_CLIENTS', 20)
 const rate = number('CLUSTER_RATE', 100)
 const secondsBetween = number('CLUSTER_SECONDS', 4)
-/** Minimum downtime of nats-server. The downtime ends when all data is stale. */
+/** Minimum downtime of nats-server, which also stays down until all data is stale. */
 const awaySeconds = number('CLUSTER_AWAY_SECONDS', 0)
 const engines = number('CLUSTER_ENGINES', 1)
 const seed = process.env.SEED ?? 'cluster'

@@ -349,7 +349,7 @@ test('waits for a book only in the first two seconds after a demand for it', asy
   await coverage.live(numberOf('y'), 2_000, 'me')
 })
 
-test('returns the time since which a book is received, equal for all markets under the policy `all`', async () => {
+test('returns since when a book is covered, with one time for all markets under the policy `all`', async () => {
   const { coverage, clock, numberOf } = openCoverage('all', [
     ['x', 5],
     ['y', 9],

@@ -19,7 +19,7 @@ test('requests an unsettled market with growing delays, then hourly, and stops a
   assert.equal(unsettled.count, 0)
 })
 
-test('requests markets without a payout from the last run hourly, a hundred at a time', () => {
+test('requests markets of the last run that have no payout hourly, a hundred at a time', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 250; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })

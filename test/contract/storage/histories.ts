@@ -20,7 +20,7 @@ const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
 const UNLIMITED = Number.MAX_SAFE_INTEGER
 
 export function historyContract({ open, settle }: StorageUnderTest): void {
-  test('restores a bar as stored, replaces it, and finds it in ranges', async () => {
+  test('stores and replaces a bar, and finds it in ranges', async () => {
     let storage = await open()
     const [price] = [trade('x').price]
     const full = bar('hour', NOON_MS, {
@@ -144,7 +144,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(row?.asks.length, bookSnapshotLevels)
   })
 
-  test('replaces a day of past prices, and restores it as stored', async () => {
+  test('stores and replaces a day of past prices', async () => {
     let storage = await open()
     const { price } = trade('x')
     const part = pastDay([price])
@@ -288,7 +288,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(left(storage), rest)
   })
 
-  test('removes the past price days that were read first above the size limit', async () => {
+  test('removes the days of past prices with the oldest read time above the size limit', async () => {
     let storage = await open()
     const { price } = trade('x')
     const row = { completeToMs: timeMs(NOON_MS), seconds: [0], prices: [price] }

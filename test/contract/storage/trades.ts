@@ -41,7 +41,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     for (const nativeId of ids) assert.equal(storage.trades.get(3, nativeId)?.nativeId, nativeId)
   })
 
-  test('reads the remaining trades of a market after retention, for every form of id', async () => {
+  test('reads a market’s remaining trades after retention, for every format of trade id', async () => {
     let storage = await open()
     const taker = `0x${'c3'.repeat(20)}`
     const idsOf = {
@@ -131,7 +131,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.newestMs(2), null)
   })
 
-  test('limits ranges exactly at both ends, in both orders, per market', async () => {
+  test('returns exactly the trades of a range, in both orders, per market', async () => {
     let storage = await open()
     for (let count = 0; count < 10; count += 1) {
       storage.trades.put(traded(1), trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))

@@ -53,7 +53,7 @@ function rows(): readonly StoredWallet[] {
 }
 
 export function walletContract({ open, settle }: StorageUnderTest): void {
-  test('restores a wallet with every field, replaces it, and counts it once', async () => {
+  test('stores and replaces a wallet with every field, and counts it once', async () => {
     let storage = await open()
     const [one, two] = rows()
     assert.ok(one !== undefined && two !== undefined)

@@ -25,7 +25,7 @@ const [ONE, TWO] = [webhookNumber(1), webhookNumber(2)]
 const ATTEMPT_KINDS = ['first', 'retry'] as const
 
 export function webhookContract({ open, settle }: StorageUnderTest): void {
-  test('restores webhooks with every field in order of creation, and replaces a webhook', async () => {
+  test('stores and replaces webhooks, and returns them in order of creation', async () => {
     let storage = await open()
     const full = webhook('full', {
       eventTypes: [...EVENT_TYPES],

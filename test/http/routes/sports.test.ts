@@ -97,7 +97,7 @@ describe('GET /v1/sports/{sport}', () => {
     assert.deepEqual(requested.at(-1), { sport: 'tennis', date: '2026-02-28' })
   })
 
-  test('returns start times in whole seconds or null, only for the listed games', async () => {
+  test('returns the start times of the listed games in whole seconds, or null', async () => {
     const { starts_at: starts } = await games('nfl')
     const start = Date.UTC(2025, 8, 5, 0, 20) / 1_000
     assert.deepEqual(starts, { 'nfl-dal-phi-2025-09-04': start, 'nfl-kc-lac-2025-09-05': null })

@@ -181,7 +181,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('reports a stale book on resume, or resync and snapshot if the book was confirmed before the resume', async () => {
+  test('sends `stale` on resume for a stale book, or resync and snapshot for a confirmed book', async () => {
     one.replace([level(0.4, 1)], [level(0.5, 1)])
     one.change(bid(0.4, 2))
     const subscribe = { action: 'subscribe', channel: 'orderbook', market_ids: [one.ref.id] }

@@ -153,7 +153,7 @@ test('refuses to open a file with a zeroed page, unless every row is still reada
   assert.ok(outcomes.refused > 0 && outcomes.opened > 0, JSON.stringify(outcomes))
 })
 
-test('refuses to open an environment that has no sentinel or another format', async () => {
+test('refuses to open an environment without a sentinel or with an unknown format', async () => {
   const bare = await filled()
   rmSync(join(bare, 'market'), { recursive: true })
   const other = openDatabase(join(bare, 'market'))

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 
 export interface TabOptions {
-  /** Width of the window in pixels; default: 1280 by 800. */
+  /** Pixels; default: 1280 by 800. */
   readonly width?: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
@@ -13,16 +13,15 @@ export interface TabOptions {
   readonly token?: string | null
   /** Problems that the test causes on purpose. */
   readonly expected?: readonly RegExp[]
-  /** A busy server may reject a request with 503. If true, that is not a problem. */
+  /** If true, a 503 of a busy server is not a problem. */
   readonly isShedding?: boolean
   readonly timezone?: string
   readonly locale?: string
 }
 
-/** Each tab has a separate browser profile. */
 export interface Tab {
   readonly page: Page
-  /** Recorded problems, except expected ones. */
+  /** Recorded problems, except expected problems. */
   readonly problems: readonly string[]
   /** Throws if the tab has problems. */
   close(): Promise<void>
@@ -56,7 +55,7 @@ const SHED = /^Failed to load resource: the server responded with a status of 50
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
-/** Returns how to install the browser, or null if it is installed. */
+/** Returns installation advice, or null if the browser is installed. */
 export function missingBrowser(): string | null {
   if (existsSync(executablePath)) return null
   return `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`
@@ -126,17 +125,16 @@ async function tabOf(
   }
 }
 
-/** Address and text of a tab, for the report of a failed test. */
 async function contentOf(page: Page): Promise<string> {
   const text = await page.evaluate('document.body.innerText').catch(String)
   return `left open at ${page.url()}:\n${String(text).slice(0, 2_000)}`
 }
 
-/** An element may get the focus after it is drawn. */
+/** An element may get the focus later than it is drawn. */
 export const focusOn = (one: Locator): Promise<void> =>
   one.and(one.page().locator(':focus')).waitFor()
 
-/** Equals the cookie that http/request/auth.ts sets. */
+/** Returns the cookie of the session as http/request/auth.ts sets it. */
 export function sessionCookie(url: string, token: string) {
   const { origin, port } = new URL(url)
   const stored = { url: origin, httpOnly: true, sameSite: 'Strict' } as const

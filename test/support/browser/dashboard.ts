@@ -34,7 +34,6 @@ export interface RealDashboard {
   close(): Promise<void>
 }
 
-/** Starts an API server over a fake engine, and a browser. */
 export async function openFakeDashboard(
   set: Parameters<typeof openApiServer>[0] = {},
 ): Promise<FakeDashboard> {
@@ -106,7 +105,7 @@ export async function openRealDashboard(
   }
 }
 
-/** URLs of all pages, with content: a busy market, a settled market, a wallet and so on. */
+/** The pages have content: a busy market, a settled market, a wallet and so on. */
 export async function pagesWithContent({ origin, key }: RealDashboard): Promise<readonly string[]> {
   const marketsOf = async (status: string) => {
     const { markets } = await read<{ markets: readonly ListedMarket[] }>(

@@ -1,4 +1,4 @@
-// Measures tasks of the main thread and memory of a tab by the Chrome DevTools protocol.
+// Uses the Chrome DevTools protocol.
 
 import type { CDPSession } from 'playwright-core'
 
@@ -14,7 +14,7 @@ interface TraceEvent {
   readonly name: string
   readonly pid: number
   readonly tid: number
-  /** In microseconds. */
+  /** Microseconds. */
   readonly dur?: number
   readonly tdur?: number
   readonly args?: { readonly name?: string }

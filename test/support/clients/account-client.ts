@@ -26,7 +26,6 @@ export class AccountClient {
   readonly #tokens: string[] = []
   readonly #keys: Key[] = []
   readonly #webhooks: { readonly key: Key; readonly id: string }[] = []
-  /** Number of rejected requests, by response. */
   readonly #refused = new Map<string, number>()
   #tries = 0
   #isOver = false
@@ -61,7 +60,7 @@ export class AccountClient {
     }
   }
 
-  /** Returns null unless the response is the expected one. */
+  /** Returns null unless the response has the expected status. */
   async #ask(path: string, { method = 'POST', headers = {}, body }: AccountRequest) {
     this.#tries += 1
     try {

@@ -1,5 +1,3 @@
-// Clients of the simulated venue b.
-
 import { constants, sign } from 'node:crypto'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
@@ -18,7 +16,7 @@ import { StubWorld } from '../worlds/kalshi-world.ts'
 export const KEY_ID = 'test-key'
 const PUBLIC_PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
-/** The three headers of a request signed with the test key. Each field can be made invalid. */
+/** Each header and the signing key can be made invalid. */
 export function signedHeaders(fields: {
   method?: string
   path: string
@@ -47,7 +45,6 @@ interface Answer {
   readonly body: Record<string, unknown>
 }
 
-/** The world may be any implementation. */
 export async function startStub(options: {
   world: World
   clock: ManualClock
@@ -69,7 +66,7 @@ export async function startStub(options: {
   return {
     port: server.port,
     stop: () => server.stop(),
-    /** Requests a path below /trade-api/v2. */
+    /** `path` is relative to /trade-api/v2. */
     async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
       // Advances the clock so that the token bucket never limits requests.
       options.clock.advance(50)
@@ -197,7 +194,6 @@ class StreamClient {
     return id
   }
 
-  /** Waits for the next `count` messages. */
   async take(count: number): Promise<Message[]> {
     while (this.#inbox.length < count) {
       await new Promise<void>((resolve) => {
@@ -212,7 +208,7 @@ class StreamClient {
     return message ?? {}
   }
 
-  /** A round trip of `list_subscriptions` marks the end of the messages. */
+  /** Returns all messages until the answer to `list_subscriptions`. */
   async drain(): Promise<Message[]> {
     const id = this.send('list_subscriptions')
     for (;;) {
@@ -225,7 +221,7 @@ class StreamClient {
   }
 }
 
-/** Returns an empty object for other values, so that a test fails at the missing field. */
+/** Returns an empty object for any other value, so that a test fails at the missing field. */
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))

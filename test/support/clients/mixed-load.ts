@@ -6,9 +6,9 @@ import { newSecret } from '../fakes/event-receivers.ts'
 import { allMarketIds, beforeAgain, type ServiceLocations } from '../rigs/full-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
-/** A free account may send 60 requests a minute, and the later checks need some of them. */
+/** Requests until a kill. A free account may send 60 a minute, and the later checks need the remaining requests. */
 const REQUESTS_A_LIFE = 36
-/** An address may sign up or log in 20 times a minute, and the later checks need some of them. */
+/** Sign-ups until a kill. An address may send 20 a minute, and the later checks need the remaining attempts. */
 const SIGN_UPS_A_LIFE = 6
 const HOOKS_MAX = 8
 const KEYS_MAX = 8
@@ -23,7 +23,6 @@ export interface KeyEntry {
   isTouched: boolean
 }
 
-/** The public fields of a webhook that its owner set. */
 interface HookFields {
   readonly description: string | null
   readonly active: boolean
@@ -49,10 +48,10 @@ export interface Person {
   requests: number
 }
 
-/** A trade as text without its maker, which is known later and may be lost in a crash. */
+/** Omits the maker, which is known later and may be lost in a crash. */
 export const tradeFacts = (row: object) => JSON.stringify({ ...row, maker: null })
 
-/** False for no answer and for 503, since the service may have executed the request. */
+/** False for no answer and for 503, because the service may have executed the request. */
 const isKnown = (answer: RestAnswer | null): answer is RestAnswer =>
   answer !== null && answer.status !== 503
 
@@ -60,7 +59,6 @@ export class MixedLoad {
   readonly people: Person[] = []
   /** Served trades, by market and id. */
   readonly trades = new Map<string, string>()
-  /** Unexpected responses. */
   readonly problems: string[] = []
   acknowledged = 0
   unanswered = 0
@@ -84,7 +82,7 @@ export class MixedLoad {
     await Promise.all(workers)
   }
 
-  /** Has no time limit, because the test runner ends a hanging test. */
+  /** Without a time limit, because the test runner ends a hanging test. */
   async hasAcknowledged(count: number): Promise<void> {
     while (this.acknowledged < count) await beforeAgain()
   }

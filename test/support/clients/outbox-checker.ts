@@ -182,7 +182,6 @@ export class OutboxChecker {
   }
 }
 
-/** Compares due events, the receiver's records and the service's counts of one webhook. */
 function compare(found: {
   readonly hook: Hook
   readonly due: readonly string[]

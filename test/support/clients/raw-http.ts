@@ -14,7 +14,7 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** `target` is written unchanged. */
+/** `target` is sent unchanged. */
 interface RawRequest {
   readonly method: string
   readonly target: string

@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { frame, OPCODES } from './raw-stream.ts'
 
-/** How a reader reads after it has sent its commands. */
 type ReadBehaviour = 'quick' | 'pausing' | 'trickling' | 'byHand' | 'dead'
 
 const TRICKLE_BYTES = 1_024
@@ -15,7 +14,6 @@ export class RawReader {
   readonly closed: Promise<void>
   bytes = 0
   isClosed = false
-  /** HTTP status of the handshake. */
   status = 0
   /** Code of the close frame at the end of the data; 1006 without a close frame. */
   closeCode = 1006
@@ -39,14 +37,12 @@ export class RawReader {
     })
   }
 
-  /** Connects without a handshake. */
   static async connect(port: number): Promise<RawReader> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     await once(socket, 'connect')
     return new RawReader(socket)
   }
 
-  /** Connects, completes the handshake and sends these commands. */
   static async open(
     port: number,
     query: string,
@@ -69,7 +65,6 @@ export class RawReader {
     )
   }
 
-  /** Resolves with the status of the handshake's response. */
   async answered(): Promise<number> {
     if (this.status === 0 && !this.isClosed) {
       await new Promise<void>((resolve) => {
@@ -97,7 +92,7 @@ export class RawReader {
     if (chunk !== null) this.#take(chunk)
   }
 
-  /** A reset leaves no port in TIME_WAIT, even with thousands of connections. */
+  /** A reset leaves no port in TIME_WAIT, even after thousands of connections. */
   destroy(): void {
     this.#socket.resetAndDestroy()
   }

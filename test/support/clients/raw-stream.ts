@@ -41,7 +41,6 @@ export class RawStream {
   #isUpgraded = false
   #isOver = false
   #wake: (() => void) | null = null
-  /** The response to the handshake. */
   head = ''
 
   constructor(port: number, path: string, rest: Uint8Array = Buffer.alloc(0)) {
@@ -64,7 +63,6 @@ export class RawStream {
     this.write(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), rest]))
   }
 
-  /** Resolves when the handshake is answered. */
   async opened(): Promise<void> {
     while (!this.#isUpgraded && !this.#isOver) {
       await new Promise<void>((resolve) => {

@@ -109,7 +109,6 @@ export class RecordingStream {
   readonly #socket: WebSocket
   readonly #records: Records
   readonly #name: string
-  /** The newest offset of each channel. */
   readonly offsets = new Map<string, number>()
   readonly #pongs: (() => void)[] = []
   #closing: string | null = null

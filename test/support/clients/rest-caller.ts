@@ -2,7 +2,6 @@
 
 import { beforeAgain } from '../rigs/full-service.ts'
 
-/** Headers of a credential. */
 export type Credential = Readonly<Record<string, string>>
 
 export const keyHeader = (key: string): Credential => ({ 'x-api-key': key })
@@ -34,7 +33,7 @@ export async function ask(
   }
 }
 
-/** Like `ask`, but retries while the service is overloaded. */
+/** Retries while the service is overloaded. */
 export async function requestWithRetry(
   ...request: Parameters<typeof ask>
 ): Promise<RestAnswer | null> {
@@ -45,7 +44,7 @@ export async function requestWithRetry(
   }
 }
 
-/** Throws if the status differs. */
+/** Throws if the response has a different status. */
 export async function expectAnswer(
   status: number,
   api: string,

@@ -2,11 +2,11 @@
 
 import { type Message, RebuiltBooks, StreamClient } from './stream-client.ts'
 
-/** A client's subscription, in the form of a command. */
+/** A subscription in the form of a command. */
 export interface ActiveSubscription {
   readonly channels: readonly string[]
   readonly target: Readonly<Record<string, unknown>>
-  /** True for an unfiltered `*`. The client's position must then not be below the offset of a heartbeat. */
+  /** True for an unfiltered `*`, whose position must not be below the offset of a heartbeat. */
   readonly isAll: boolean
 }
 
@@ -72,12 +72,10 @@ export class ResumingClient {
     await client?.close()
   }
 
-  /** True if every command has been answered. */
   get isSettled(): boolean {
     return this.#waiting.size === 0
   }
 
-  /** Processes the received messages. */
   take(): void {
     const messages = this.#client?.messages ?? []
     for (; this.#read < messages.length; this.#read += 1) {

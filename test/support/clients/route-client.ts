@@ -80,7 +80,7 @@ export class RouteClient {
       pattern,
       isHead: method === 'HEAD',
     })
-    // Documented, but no external input may cause it.
+    // A documented status that no external input may cause.
     if (status === 500) this.note(`${method} ${target.slice(0, 300)} → our fault`)
     else if (problem === null) this.reached.add(status)
     else this.note(`${method} ${target.slice(0, 300)} → ${status}: ${problem}`)

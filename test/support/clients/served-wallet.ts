@@ -7,7 +7,6 @@ import type { ServiceLocations } from '../rigs/full-service.ts'
 interface WalletAnswer<Body> {
   readonly body: Body
   readonly isComplete: boolean
-  /** The reason why the data is incomplete. */
   readonly why: string | null
 }
 
@@ -127,10 +126,7 @@ const activityText = ({ type, condition_id, size, usd_value, tx_hash, timestamp_
 export const fillsOf = (locations: ServiceLocations, address: string) =>
   askAll<'trades', Fill>(locations, `${address}/trades?limit=500&order=asc`, 'trades')
 
-/**
- * Figures with the names of `expectedSheet`. Returns a text if the figures are unavailable, or incomplete without
- * permission.
- */
+/** Figures with the names of `expectedSheet`, or a text why the figures are unavailable or incomplete. */
 export async function servedSheet(
   locations: ServiceLocations,
   address: string,

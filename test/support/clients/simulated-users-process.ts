@@ -174,7 +174,6 @@ async function check(truth: readonly TrueTrade[]): Promise<SimulatedUsersReport>
   }
 }
 
-/** Compares REST books with a client's books at the same seq while the books change. */
 async function sample(forMs: number): Promise<SampleReport> {
   const untilMs = performance.now() + forMs
   const found = { asked: 0, equal: 0, different: [] as string[], unknown: 0 }
@@ -209,7 +208,6 @@ function restBook(marketId: string): Promise<RestBook> {
   return read<RestBook>(url, options.apiKey)
 }
 
-/** Compares every client's book with the REST book of the same seq. */
 async function compareBooks(): Promise<SimulatedUsersReport['books']> {
   const followers = new Map<string, StreamClient[]>()
   for (const { client, marketIds } of users) {

@@ -24,10 +24,9 @@ export interface SimulatedUsersOptions {
   } | null
 }
 
-/** {@link SimulatedUsersReplies} has a reply of each kind. */
 export type SimulatedUsersRequest =
   | { readonly kind: 'ready' }
-  /** Compares books with REST for this time while they change. */
+  /** Compares client books with REST books during `forMs`, while the books change. */
   | { readonly kind: 'sample'; readonly forMs: number }
   | { readonly kind: 'calm' }
   | { readonly kind: 'check'; readonly trades: readonly TrueTrade[] }
@@ -51,7 +50,7 @@ export interface SimulatedUsersReport {
   readonly loop: { readonly p50Ms: number; readonly p99Ms: number; readonly cpuSeconds: number }
 }
 
-/** REST books, compared with a client's at the same seq. */
+/** REST books, compared with a client's books at the same seq. */
 export interface SampleReport {
   readonly asked: number
   readonly equal: number
@@ -67,7 +66,7 @@ export interface SimulatedUsersReplies {
   check: SimulatedUsersReport
 }
 
-/** Losses that clients detected themselves. Without a faulty network they are defects. */
+/** Losses that clients detected themselves. Without a faulty network each of them is a defect. */
 export function unannounced({ gaps }: SimulatedUsersReport): readonly string[] {
   const causes = ['seq_hole', 'checksum', 'no_base', 'replay_short']
   return Object.keys(gaps).filter((name) => causes.some((cause) => name.endsWith(` ${cause}`)))

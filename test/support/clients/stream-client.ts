@@ -32,7 +32,7 @@ export class StreamClient {
     this.socket.on('error', () => this.#wakeAll())
   }
 
-  /** Resolves after the greeting. */
+  /** Resolves after the server's first message. */
   static async open(port: number, query = 'api_key=ann-key'): Promise<StreamClient> {
     const client = new StreamClient(port, query)
     await client.next((message) => message.type === 'connected')
@@ -66,7 +66,7 @@ export class StreamClient {
     return this.next((message) => message.type === type)
   }
 
-  /** Resolves with the reply of this type that has the command's id. */
+  /** Resolves with the reply of this type to the command. */
   ask(command: Readonly<Record<string, unknown>>, type: string): Promise<Message> {
     this.send(command)
     return this.next((message) => message.type === type && message.id === command.id)
@@ -85,7 +85,6 @@ function recordOf(value: unknown): Message {
   return { ...value }
 }
 
-/** The status and headers of a rejected upgrade. */
 export async function refusedUpgrade(port: number, query: string) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws?${query}`)
   socket.on('error', () => {})

@@ -24,7 +24,6 @@ interface Message {
   }
 }
 
-/** Sizes by price. */
 export class FollowedBook {
   readonly bids = new Map<number, number>()
   readonly asks = new Map<number, number>()
@@ -48,7 +47,7 @@ export class FollowedBook {
 
 export class StreamFollower {
   readonly books = new Map<string, FollowedBook>()
-  /** How often each trade id arrived on each market. */
+  /** Number of arrivals of each trade id, by market. */
   readonly trades = new Map<string, number>()
   readonly counts = { messages: 0, snapshots: 0, updates: 0, resyncs: 0, gaps: 0, checksums: 0 }
   /** Protocol violations: a gap in seq, a wrong checksum, an update without a snapshot. */

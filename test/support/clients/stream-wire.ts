@@ -15,7 +15,6 @@ export function decodeWire(bytes: Uint8Array): Wire {
   return decoded
 }
 
-/** The consecutive messages of a batch. */
 export function decodeWires(bytes: Uint8Array): Wire[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
@@ -92,7 +91,7 @@ export function decodeWires(bytes: Uint8Array): Wire[] {
   return all
 }
 
-/** Returns the value as JSON.parse returns it. */
+/** Returns the value that JSON.parse would return. */
 export function plain(wire: Wire): unknown {
   if (typeof wire === 'bigint') return Number(wire)
   if (Array.isArray(wire)) return wire.map(plain)
@@ -100,7 +99,7 @@ export function plain(wire: Wire): unknown {
   return Object.fromEntries(Object.entries(wire).map(([key, item]) => [key, plain(item)]))
 }
 
-/** Yields every number with the name of its field, and whether the wire has an integer. */
+/** Yields each number with its field's name, and whether it is an integer in the bytes. */
 export function* numbersOf(wire: Wire, name = ''): Generator<{ name: string; isInteger: boolean }> {
   if (typeof wire === 'bigint') yield { name, isInteger: true }
   else if (typeof wire === 'number') yield { name, isInteger: false }

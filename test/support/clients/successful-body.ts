@@ -3,7 +3,6 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ApiServer } from '../rigs/api-server.ts'
 
-/** Asserts status and shape of the response. */
 export async function successfulBodyOf<S extends TSchema>(
   server: Pick<ApiServer, 'get'>,
   schema: S,

@@ -7,7 +7,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** Sends POST if there is a body, otherwise GET. */
+/** Sends POST if `body` is given, otherwise GET. */
 export async function request(url: string, body?: unknown): Promise<Answer> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const response = await fetch(url, init)
@@ -21,7 +21,6 @@ export async function request(url: string, body?: unknown): Promise<Answer> {
   }
 }
 
-/** JSON objects and arrays, accessed without assumptions about their shape. */
 export function record(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new TypeError(`not an object: ${JSON.stringify(value)}`)
@@ -81,7 +80,7 @@ export class FrameReader {
     return JSON.parse(await this.next())
   }
 
-  /** All frames that the server sent before its answer to this PING. */
+  /** Returns all frames that the server sent before its answer to a PING. */
   async drain(): Promise<readonly string[]> {
     this.send('PING')
     const frames: string[] = []

@@ -10,7 +10,6 @@ export class FakeDemand implements BookDemand {
   readonly waits: BookWaits
   /** Called when a caller waits for a book. Tests may end the wait with `waits.end`. */
   onWait: (market: MarketNumber) => void = () => {}
-  /** Markets whose demand is refused. */
   readonly refused = new Set<MarketNumber>()
 
   constructor(clock: Pick<Clock, 'after'>) {

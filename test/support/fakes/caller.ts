@@ -5,7 +5,7 @@ import type { Caller, PostOutcome, PostRequest } from '../../../engine/webhooks/
 
 export type Answer =
   | { readonly outcome: PostOutcome; readonly afterMs?: number }
-  /** No response. Like the real caller, it times out after 15 s. */
+  /** Like the real caller, times out after 15 s. */
   | 'hang'
 
 export interface Post {
@@ -26,9 +26,8 @@ export const answered = (status: number, retryAfterMs: number | null = null): An
 
 export class FakeCaller implements Caller {
   readonly posts: Post[] = []
-  /** Default: 200. */
+  /** Default: status 200. */
   answer: (post: Post) => Answer = () => answered(200)
-  /** Called when a post begins. */
   onPost: (post: Post) => void = () => undefined
   openCount = 0
   readonly #clock: Clock

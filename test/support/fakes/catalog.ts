@@ -33,7 +33,6 @@ export class FakeCatalog implements CatalogView {
   /** Pinned lists by number. A test deletes a list to let it expire. */
   readonly pins = new Map<number, readonly FakeMarket[]>()
   readonly eventPins = new Map<number, readonly FakeEvent[]>()
-  /** Number of trades by venue and millisecond. */
   readonly #tradesAt = new Map<string, number>()
   readonly #trades = new ByVenue((): VenueTrade[] => [])
   #pinCount = 0
@@ -50,7 +49,6 @@ export class FakeCatalog implements CatalogView {
     return event
   }
 
-  /** Adds a trade to the trades of its venue. */
   noteTrade({ ref }: MarketView, trade: VenueTrade['trade']): void {
     const rows = this.#trades.of(ref.venue)
     const moment = `${ref.venue} ${trade.timeMs}`

@@ -10,7 +10,6 @@ export class CrashingOutbox extends MemoryOutbox {
   #writes: Write[] = []
   #committedCount = 0
 
-  /** Commits all writes so far, so that they survive a crash. */
   commit(): void {
     this.#committedCount = this.#writes.length
   }

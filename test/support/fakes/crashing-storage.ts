@@ -59,7 +59,6 @@ export class CrashingStorage {
   }
 }
 
-/** Records each call of the named methods after it returns. */
 function noting<Table extends object>(
   table: Table,
   names: readonly string[],

@@ -10,11 +10,10 @@ import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 
 export interface DiskImage {
-  /** Each entry is `webhook event`. */
+  /** Each entry is the webhook's id, a blank and the event's id. */
   readonly deliveries: ReadonlySet<string>
-  /** Descriptions of inconsistent counts. */
   readonly problems: readonly string[]
-  /** Native ids of all stored trades. */
+  /** Native ids. */
   readonly trades: ReadonlySet<string>
 }
 

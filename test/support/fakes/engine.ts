@@ -82,7 +82,6 @@ export class FakeEngine implements EngineView {
   readonly tradeLog: FakeTradeLog
   /** Whales of the current run only. Published whales stay in the hub's memory. */
   readonly whaleLog: WhaleLog
-  /** The table of `whaleLog`. Tests add rows to it. */
   readonly whaleRows: WhaleTable
   /** Returns the ticks of the market. Tests replace it to simulate more, late or failing prices of a venue. */
   pastPrices: PastPricesView = {
@@ -90,7 +89,6 @@ export class FakeEngine implements EngineView {
     range: async () => [],
   }
   venueViews: VenueView[]
-  /** Cluster tests set it. */
   cluster?: () => ClusterView
   isHealthy = true
   databaseBytes = 4_096

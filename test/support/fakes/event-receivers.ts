@@ -6,10 +6,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 
-/** The response to every request. */
 export type ReceiverBehaviour = 'accept' | 'refuse' | 'hang' | 'reset'
 
-/** Deliveries of one event to one receiver. */
 interface Received {
   readonly digest: string
   count: number
@@ -22,17 +20,15 @@ interface ReceivedDelivery {
   readonly isSignedBy: (secret: string) => boolean
 }
 
-/** Has the format of secrets that users may choose. */
+/** The format that users may choose. */
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /** The test must call `close`. */
 export class EventReceiver {
-  /** Tests may change it. */
   manner: ReceiverBehaviour
   /** Each delivery must be signed by one of these secrets. If the list is empty, signatures are not checked. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()
-  /** Descriptions of invalid deliveries. */
   readonly faults: string[] = []
   readonly #server: Server
   readonly #verifiers = new Map<string, Webhook>()
@@ -58,7 +54,7 @@ export class EventReceiver {
     return `http://127.0.0.1:${port}/hook`
   }
 
-  /** Number of deliveries of events that had already been accepted with 2xx. */
+  /** Counts deliveries of events that had already been accepted with 2xx. */
   get duplicates(): number {
     let count = 0
     for (const { accepted } of this.events.values()) count += Math.max(0, accepted - 1)

@@ -117,7 +117,7 @@ function faultsOf(
     jitterMs: random.next() < 0.5 ? random.below(100) : 0,
     bytesPerSecond: random.next() < 0.25 ? THROTTLED_BYTES_PER_SECOND : null,
     ending,
-    // A fifth ends during the handshake or the first snapshots.
+    // A fifth of the connections ends during the handshake or the first snapshots.
     lifeMs: random.next() < 0.2 ? random.below(300) : random.below(lifeMsMax),
   }
 }
@@ -182,7 +182,7 @@ class Pair {
   }
 }
 
-/** Forwards one direction: chunks in order, each at its time. */
+/** Forwards one direction. Each chunk has its own time, and the order is kept. */
 class Pipe {
   readonly #source: Socket
   readonly #sink: Socket

@@ -99,7 +99,6 @@ export interface Bench {
   readonly clock: ManualClock
   readonly venue: Venue
   readonly events: VenueEvent[]
-  /** Called after each event. */
   onEvent: () => void
   readonly peers: Peer[]
   readonly upgrades: IncomingHttpHeaders[]
@@ -111,14 +110,13 @@ export interface Bench {
   /** Answers of the account's endpoints by the last part of their paths. */
   readonly account: Record<string, unknown>
   isRestUp: boolean
-  /** If false, the server confirms no subscription. */
   acknowledges: boolean
   close: () => Promise<void>
 }
 
 const benches: Bench[] = []
 
-/** Must be called in afterEach. */
+/** Call it in afterEach. */
 export async function closeAll(): Promise<void> {
   for (const bench of benches.splice(0)) await bench.close()
 }
@@ -210,8 +208,8 @@ export const watched = (ticker: string): WatchedMarket => ({
 })
 
 /**
- * Event-loop ticks per time step. A busy kernel delivers socket data some ticks late. With fewer ticks a handshake
- * would time out.
+ * A busy kernel delivers socket data some event-loop ticks late. With fewer ticks per time step a handshake would time
+ * out.
  */
 const TURNS_A_STEP = 8
 

@@ -42,7 +42,6 @@ export class ManualClock implements Clock {
     this.#add(0, null, action)
   }
 
-  /** A stopped component should have no waiting timers. */
   get timerCount(): number {
     return this.#timers.size
   }
@@ -78,7 +77,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Changes the wall clock like an NTP step. `ms` may be negative. No time elapses. */
+  /** Like an NTP step: the wall clock changes by `ms`, which may be negative, and no time elapses. */
   jumpCalendar(ms: number): void {
     this.#calendarOffsetMs += ms
   }

@@ -1,4 +1,4 @@
-// Each view is computed on each read.
+// Views are computed on each read.
 
 import { crc32 } from 'node:zlib'
 import type { BookLevels, BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
@@ -24,14 +24,12 @@ type Snapshot = ReturnType<MarketView['snapshots']>[number]
 /** Number of the run that publishes the fake trades. */
 export const presentRun = 9
 
-/** Parts of the engine that a fake market uses. */
 interface FakeWorld {
   readonly clock: Clock
   readonly publisher: Publisher
   readonly catalog: { readonly names: VenueTable }
 }
 
-/** Bars of the first `count` rows of a market. */
 interface JoinedBars {
   readonly first: StoredTrade | undefined
   count: number
@@ -45,7 +43,7 @@ export class FakeMarket implements MarketView {
   volumeTotal: MarketView['volumeTotal']
   readonly naive = new NaiveBook()
   isStale = true
-  /** Why the book is stale while `isStale`. */
+  /** The reason while `isStale` is true. */
   staleReason: StaleReason = 'messages_lost'
   now: MarketPrice
   /** In the order in which they were stored. */
@@ -176,7 +174,6 @@ export class FakeMarket implements MarketView {
     return slice(this.storedBooks, query, () => 0)
   }
 
-  /** Computes the bars from the trades on each read. */
   bars(query: Parameters<MarketView['bars']>[0]): readonly Bar[] {
     const { bars } = this.#joinedBars(query.size)
     const sign = query.order === 'asc' ? 1 : -1
@@ -225,7 +222,6 @@ export class FakeMarket implements MarketView {
     return { ...stamp, market: this.ref, venueTimeMs: nowMs, receivedAtMs: nowMs }
   }
 
-  /** Replaces the book and publishes it. */
   replace(
     bids: readonly Level[],
     asks: readonly Level[],
@@ -245,7 +241,6 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** Marks the book stale and publishes the change. */
   markStale(reason: StaleReason, isOfVenue = false): void {
     const nowMs = this.#world.clock.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
@@ -262,7 +257,7 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** Marks the book correct, even if it was not stale. */
+  /** Marks the book live, even if it was not stale. */
   confirm(): void {
     const nowMs = this.#world.clock.nowMs()
     const wasStale = this.isStale
@@ -279,7 +274,6 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** Changes levels of the book and publishes the change. */
   change(...changes: readonly LevelChange[]): void {
     for (const change of changes) this.naive.set(change)
     this.#bookTimeMs = this.#world.clock.nowMs()
@@ -288,7 +282,7 @@ export class FakeMarket implements MarketView {
     this.#world.publisher.publish({ kind: 'book', ...stamped, changes, checksum })
   }
 
-  /** Stores a trade, and publishes it unless `isPublished` is false. */
+  /** Published unless `isPublished` is false. */
   trade(set: Partial<Trade> = {}, isPublished = true): StoredTrade {
     const at = set.timeMs ?? this.#world.clock.nowMs()
     const price = set.price ?? priceMicros(420_000)
@@ -318,7 +312,7 @@ export class FakeMarket implements MarketView {
     return row
   }
 
-  /** Stores the current book and its depths. The default time is that of the clock. */
+  /** Stores the current book and its depths. */
   keepBook(timeMs = this.#world.clock.nowMs()): Snapshot {
     const [bids, asks] = [this.naive.levels('bid'), this.naive.levels('ask')]
     const depth = (levels: readonly Level[]) =>
@@ -334,7 +328,6 @@ export class FakeMarket implements MarketView {
     return row
   }
 
-  /** Sets the price and publishes it. */
   reprice(micros: number): void {
     const observedAtMs = this.#world.clock.nowMs()
     this.now = { ...this.now, price: priceMicros(micros), source: 'midpoint', observedAtMs }

@@ -101,7 +101,6 @@ export class NatsRecorder {
   }
 }
 
-/** Converts the wildcards `*` and `>` to a pattern. */
 function patternOf(subject: string): RegExp {
   const parts = subject.split('.').map((part) => {
     if (part === '>') return '.+'

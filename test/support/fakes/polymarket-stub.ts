@@ -28,7 +28,6 @@ export class PolymarketStub {
   rest: StubRest = () => []
   /** Status with which handshakes are refused; null: they are accepted. */
   upgradeRefusal: number | null = null
-  /** Called for each text that a socket sends. */
   onText: (socket: StubSocket, text: string) => void = () => {}
   readonly #http: Server
   readonly #ws = new WebSocketServer({ noServer: true })

@@ -23,7 +23,7 @@ const KIND = { write: 1, flushBegins: 2, flushEnds: 3, syncBegins: 4, syncEnds: 
 /** The disk writes a sector completely or not at all. */
 const SECTOR_BYTES = 512
 
-/** Why the library cannot be built on this machine; null if it can. */
+/** Returns null if the library can be built on this machine. */
 export function noShimReason(): string | null {
   if (process.platform !== 'linux') return 'the shim is for Linux'
   try {
@@ -34,17 +34,15 @@ export function noShimReason(): string | null {
   }
 }
 
-/** A recorded write. */
 interface Write {
   readonly offset: number
   readonly bytes: Buffer
   isFlushed: boolean
 }
 
-/** Counts of a power loss over both databases. */
 interface Loss {
   readonly unflushedWrites: number
-  /** Number of sectors of these writes, and how many of them reached the disk. */
+  /** Number of sectors of unflushed writes, and how many of them reached the disk. */
   readonly unflushedSectors: number
   readonly writtenSectors: number
 }
@@ -68,10 +66,7 @@ export class PowerSupply {
     return join(this.#folder, 'power-loss.so')
   }
 
-  /**
-   * Starts a run with the current contents of the data folder as flushed. Returns environment variables for the
-   * process.
-   */
+  /** Treats the current contents of the data folder as flushed. Returns environment variables for the process. */
   begin(): Readonly<Record<string, string>> {
     for (const name of NAMES) {
       rmSync(this.#journal(name), { force: true })
@@ -134,7 +129,6 @@ export class PowerSupply {
   }
 }
 
-/** Applies a random part of the sectors of an unflushed write. */
 function applySome(
   platter: Buffer,
   { offset, bytes }: Write,

@@ -13,7 +13,7 @@ class QuickPasswords implements PasswordPool {
   readonly decoyHash = 'of nobody'
   hashed = 0
   verified = 0
-  /** Tests set it to make the next calls fail, like a full queue. */
+  /** Makes the next calls fail, like a full queue. */
   refusal: Error | null = null
   /** Results wait for this promise. */
   gate: Promise<void> = Promise.resolve()

@@ -7,13 +7,13 @@ import { createServer as createTlsServer } from 'node:tls'
 
 /** A connection without a handler stays open without a response. */
 export interface Behaviour {
-  /** Called with a new connection, before any byte is read. */
+  /** Called before any byte is read. */
   readonly onConnection?: (socket: Socket) => void
-  /** Called after a complete request. `requests` is the number of requests of this receiver so far. */
+  /** `requests` is the number of complete requests of this receiver so far. */
   readonly onRequest?: (socket: Socket, requests: number) => void
-  /** Host to listen on. Default: 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   readonly host?: string
-  /** Key and certificate for TLS. Default: no TLS. */
+  /** Default: no TLS. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
@@ -21,7 +21,7 @@ export interface Behaviour {
 export class Receiver {
   readonly requests: string[] = []
   connectionCount = 0
-  /** Number of received bytes, including incomplete requests. */
+  /** Includes bytes of incomplete requests. */
   byteCount = 0
   readonly #server: Server
   readonly #sockets = new Set<Socket>()

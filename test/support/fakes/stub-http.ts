@@ -3,7 +3,6 @@
 import { FetchError, type JsonReader, type Query } from '../../../engine/fetch.ts'
 
 export interface StubHttp extends JsonReader {
-  /** Path and query of each request. */
   readonly requests: readonly { readonly path: string; readonly query: URLSearchParams }[]
 }
 

@@ -13,7 +13,7 @@ import { FrameReader } from '../clients/venue-client.ts'
 import { StubWorld } from '../worlds/stub-world.ts'
 import { ManualClock } from './manual-clock.ts'
 
-/** With 0 faults occur at every opportunity, with 1 never. */
+/** Faults occur at every opportunity with 0, and never with 1. */
 export class SetChance implements Random {
   value = 1
   next = (): number => this.value

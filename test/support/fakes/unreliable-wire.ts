@@ -1,4 +1,4 @@
-// A seed chooses the faults. Some of them cannot occur on a real socket.
+// A seed chooses the faults. Some faults cannot occur on a real socket.
 
 import type { Random } from '../../../engine/random.ts'
 
@@ -41,7 +41,6 @@ export class UnreliableWire {
   }
   readonly #random: Random
   readonly #damages: readonly Damage[]
-  /** Percentage of damaged frames. */
   readonly #percent: number
   /** A frame that is delivered after the next frame. */
   #held: string | null = null
@@ -129,12 +128,12 @@ function replaceOne(root: unknown, random: Random): void {
   }
 }
 
-/** Returns a value of a different type. It may be the same number as text or as a number. */
+/** Returns a value of a different type, possibly the same number as text. */
 function strangeFor(value: unknown, random: Random): unknown {
   if (random.below(3) === 0) {
     if (typeof value === 'number') return String(value)
     if (typeof value === 'string') return Number(value)
   }
-  // Returns a copy, so that later changes of it do not affect later picks.
+  // Later changes of the copy must not affect later picks.
   return structuredClone(random.pick(STRANGE))
 }

@@ -4,7 +4,6 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
 import { quietDrift } from './quiet-drift.ts'
 
-/** The venue writes no log. */
 export function venueCounters(venue: VenueKey) {
   const metrics = new Metrics()
   const drift = quietDrift(venue)

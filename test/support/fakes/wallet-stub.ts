@@ -24,7 +24,6 @@ export interface StubPast {
   readonly events: readonly WalletEvent[]
   /** Rows by second, oldest first. Transactions of a second are in any order. Rows of a transaction are in order. */
   readonly rows: readonly StubRow[]
-  /** The rows in which the wallet was taker. */
   readonly takers: ReadonlySet<StubRow>
 }
 
@@ -175,7 +174,7 @@ function conversion(random: Random, position: RowPosition): ServedRows {
   return { event, rows: rows, isTaker: false }
 }
 
-/** A payment: income of a known or unknown kind, or a transfer. */
+/** DEPOSIT and TIP are transfers. SOMETHING_NEW is an unknown kind of income. */
 function payment(random: Random, position: RowPosition): ServedRows {
   const usd = 1 + random.below(1_000_000_000)
   const type = random.pick(['REWARD', 'MAKER_REBATE', 'YIELD', 'SOMETHING_NEW', 'DEPOSIT', 'TIP'])

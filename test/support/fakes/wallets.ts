@@ -220,7 +220,6 @@ export function randomWallet(
   return wallet
 }
 
-/** Stored facts of a market that the catalogue no longer lists. */
 function keptMarket(id: ReturnType<typeof nativeMarketId>): WalletMarket {
   return {
     ...{ nativeId: id, question: `Was ${id}?`, slug: `old-${id}`, eventSlug: `olds-${id}` },

@@ -13,7 +13,6 @@ import { type AccountId, webhookId } from '../../../engine/ids.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Delivery, DeliveryStatus, StoredDelivery } from '../../../engine/webhooks/webhook.ts'
 
-/** The body of every delivery. */
 export const BODY = '{"type":"trade.created","data":{}}'
 
 interface FakeWebhook {
@@ -27,7 +26,6 @@ export class FakeWebhooks implements WebhooksView {
   /** Webhooks by id, in order of creation. */
   readonly rows = new Map<string, FakeWebhook>()
   readonly #clock: Clock
-  /** Maximum webhooks per account. */
   countMax = 25
   #made = 0
 

@@ -38,7 +38,7 @@ export function differencesOf(before: Sides, after: Sides): LevelDifference[] {
   return differences
 }
 
-/** `soon`: changes sent shortly after the book, in order. */
+/** `soon` contains the changes sent shortly after the book, in order. */
 export function explain(
   difference: LevelDifference,
   books: { readonly before: Sides; readonly after: Sides },
@@ -47,7 +47,7 @@ export function explain(
   const { side, price, before, after } = difference
   const was = bestOf(books.before)
   const is = bestOf(books.after)
-  /** Larger is better on this side. */
+  /** A better price of this side has a larger rank. */
   const rank = (value: number): number => (side === 'bid' ? value : -value)
   const other = side === 'bid' ? 'ask' : 'bid'
   if (after < before && rank(price) >= Math.min(rank(was[side]), rank(is[side]))) return 'fill'

@@ -27,7 +27,6 @@ interface State {
  */
 type BookMatch = 'equal' | 'different' | 'open' | 'unknown'
 
-/** Stored states per market. */
 const STATES_MAX = 48
 
 export class BookHistory {

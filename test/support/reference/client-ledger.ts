@@ -2,7 +2,6 @@
 
 import type { Channel, GapEvent, StreamEvent } from '../../../http/client/connect.ts'
 
-/** A trade of the reference data. */
 export interface TrueTrade {
   readonly market: string
   readonly id: string
@@ -29,7 +28,6 @@ const FAULTS_MAX = 20
 
 export class ClientLedger {
   readonly name: string
-  /** Violations. */
   readonly faults: string[] = []
   readonly starts = new Map<Channel, Start>()
   readonly gaps = new Map<string, number>()

@@ -56,7 +56,7 @@ function pathLines(kind: string, paths: Fields): readonly string[] {
   )
 }
 
-/** Status and shapes, and headers that only few responses have. */
+/** Omits the headers that all responses have. */
 function answerText([status, answer]: [string, Json]): string {
   const headers = Object.keys(fieldsOf(answer, 'headers')).filter((name) => !ON_ALL.test(name))
   const shapes = Object.entries(fieldsOf(answer, 'content')).map(([type, content]) => {

@@ -29,7 +29,6 @@ export function openMemoryStorage(): Storage {
   })
 }
 
-/** An environment for single tables. */
 export function memoryEnvironment(name: EnvironmentName): Environment {
   return new Environment(new MemoryRoot(), {
     ...{ name, path: '', clock: systemClock, log: silentLog, metrics: new Metrics() },
@@ -71,7 +70,6 @@ class MemoryRoot implements Root {
   async backup(): Promise<void> {}
 }
 
-/** Sorted rows, and the number of iterators that read them. */
 interface Rows {
   readonly list: Row[]
   readerCount: number
@@ -108,7 +106,7 @@ class MemoryDatabase implements Database {
     this.#bytes -= key.length + row.value.length
   }
 
-  /** Reads the rows that existed at the start. */
+  /** Yields the rows that existed at the start, even if rows change meanwhile. */
   *getRange(range: { start: Buffer; end: Buffer; reverse?: boolean }): Iterable<Row> {
     const { start, end, reverse = false } = range
     const from = this.#indexOf(reverse ? end : start)
@@ -125,7 +123,7 @@ class MemoryDatabase implements Database {
     }
   }
 
-  /** The list of rows for a change. Iterators keep the previous list. */
+  /** Copies the list if an iterator still reads it. */
   #changeable(): Row[] {
     if (this.#rows.readerCount > 0) this.#rows = { list: [...this.#rows.list], readerCount: 0 }
     return this.#rows.list
@@ -136,7 +134,6 @@ class MemoryDatabase implements Database {
     return { entryCount: this.#rows.list.length, ...pages }
   }
 
-  /** The index of the first row at or above a key. */
   #indexOf(key: Buffer): number {
     const { list } = this.#rows
     let [low, high] = [0, list.length]

@@ -23,9 +23,8 @@ interface DocumentedResponse {
 /** By operation (`GET /v1/markets`) and status. */
 type DocumentedResponses = ReadonlyMap<string, ReadonlyMap<number, DocumentedResponse>>
 
-/** By the document's text, because test files in one process share a document. */
+/** Test files in one process share a document. */
 const cached = new Map<string, DocumentedResponses>()
-/** Base URI that resolves references from within any schema. */
 const BASE = 'document://schemas/'
 const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 

@@ -22,7 +22,7 @@ function entryOf(
   return best === null ? wire : { ...wire, best_bid: best.bid, best_ask: best.ask }
 }
 
-/** The best prices in the venue's format: '' if a side is empty. */
+/** In the venue's format: '' if a side is empty. */
 function bestOf(book: NaiveBook, isFirst: boolean): { bid: string; ask: string } {
   const best = (side: BookSide): string => {
     const level = book.levels(isFirst ? side : otherSide(side))[0]

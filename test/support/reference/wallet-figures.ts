@@ -12,7 +12,7 @@ import { NaiveWallet } from './naive/wallet.ts'
 
 const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
 
-/** Inclusive, in milliseconds. */
+/** Inclusive. */
 export type Range = readonly [fromMs: number, toMs: number]
 
 export function accountFigures(counts: PnlState, ranges: readonly Range[]) {
@@ -31,7 +31,6 @@ export function accountFigures(counts: PnlState, ranges: readonly Range[]) {
   }
 }
 
-/** Differences between a wallet's positions and the venue's positions. */
 export function differencesOf(...given: Parameters<typeof reconcile>): Difference[] {
   return runToEnd(reconcile(...given))
 }

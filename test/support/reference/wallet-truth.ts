@@ -35,7 +35,7 @@ interface TruthWorldOptions {
   readonly markets: number
   readonly messagesPerSecond: number
   readonly pastMinutes: number
-  /** Markets keep closing for this long. */
+  /** Markets close during this time. */
   readonly closingSeconds: number
   /**
    * `machine`: the world follows the system time, as an engine in another process needs. `own`: the world starts at a
@@ -47,13 +47,12 @@ interface TruthWorldOptions {
   readonly activityEndsS?: number
 }
 
-/** The world runs until stopped. */
 export interface TruthWorld {
   readonly simulator: Simulator
   readonly find: FindWalletMarket
-  /** The world's clock, also for an engine in this process. */
+  /** An engine in this process may share this clock. */
   readonly clock: ManualClock
-  /** `ms` is the world's time. */
+  /** `ms` is in the world's time. */
   readonly pause: (ms: number) => Promise<void>
   /** Number of venue a markets that resolved since the end of the history. */
   readonly resolvedCount: () => number
@@ -113,7 +112,7 @@ function hastened(
     const when = chance('when')
     const share = chance('close')
     const isPast = when < 1 / 3
-    // Long enough ago for many redemptions.
+    // The close must be long ago, so that many redemptions have happened.
     const closeMs = isPast
       ? fromMs + (0.2 + 0.5 * share) * (nowMs - fromMs)
       : nowMs + (0.1 + 0.9 * share) * (toMs - nowMs)
@@ -145,7 +144,6 @@ function hastened(
   }
 }
 
-/** All facts of the world's markets, without the venue's API. */
 function marketsOf({ world }: Simulator): FindWalletMarket {
   return (id) => {
     const market = world.market('a', id)
@@ -159,9 +157,9 @@ function marketsOf({ world }: Simulator): FindWalletMarket {
       labels: listing.outcomes,
       tokens: listing.tokens.map((token) => outcomeId(token)),
       payout: isResolved ? listing.payout : null,
-      // The venue reports the close as the time of the result, in whole seconds.
+      // The venue reports the close, in whole seconds, as the time of the result.
       resolvedAtMs: isResolved ? timeMs(listing.closeMs - (listing.closeMs % 1_000)) : null,
-      // Only fills before May 2026 need it, and the world is younger.
+      // Only fills before May 2026 have withheld fees, and the world is younger.
       takerFee: null,
       group: event.isMutuallyExclusive ? group : null,
     }
@@ -209,7 +207,7 @@ const KINDS: Readonly<Record<string, WalletEventKind>> = {
   MIGRATION: 'migration',
 }
 
-/** A comparison without one of these kinds of activity proves little. */
+/** Without one of these kinds a comparison proves little. */
 export const ACTIVITY_KINDS = [
   'taker fills',
   'maker fills',

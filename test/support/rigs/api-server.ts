@@ -25,11 +25,11 @@ export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The parsed body, or null if there is no body. */
+  /** null if there is no body. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Default policy: webhooks may call public HTTPS addresses only. */
+/** The default policy: webhooks may call public HTTPS addresses only. */
 export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 
 /** The account `ann` has the tier pro and a high quota. */
@@ -45,9 +45,8 @@ export async function openApiServer(
     trustedProxies?: readonly string[]
     channels?: readonly Channel[]
     connectionsMax?: number
-    /** Replaces the fake accounts. */
     accounts?: Accounts
-    /** Called before the server listens, for example to publish data. */
+    /** Called before the server listens. */
     before?: (engine: FakeEngine) => void
   } = {},
 ): Promise<ApiServer> {

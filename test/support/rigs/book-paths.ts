@@ -19,13 +19,11 @@ export function countFate(fates: Fates, fate: string): void {
   fates.set(fate, (fates.get(fate) ?? 0) + 1)
 }
 
-/** Processes the messages of one market of venue a. */
+/** One market of venue a. */
 export class PolymarketPath {
   readonly market: FollowedMarket
   readonly fates: Fates = new Map()
-  /** Events that the last frame caused. */
   readonly events: VenueEvent[] = []
-  /** Fees that were reported for new markets. */
   readonly fees = new Map<string, MarketFees>()
   readonly #tracks = new Tracks()
   readonly #track: MarketTrack
@@ -97,7 +95,7 @@ export class PolymarketPath {
   }
 }
 
-/** Processes the messages of one connection of venue b with its markets. */
+/** All markets of one connection of venue b. */
 export class KalshiPath {
   readonly markets = new Map<string, FollowedMarket>()
   readonly fates: Fates = new Map()
@@ -134,7 +132,7 @@ export class KalshiPath {
     this.#stream.take({ connection: 1, receivedAtMs, text })
   }
 
-  /** The values of a counter of the venue by label value. */
+  /** The values of the venue's counter by label value. */
   counted(family: string): Fates {
     const counts: Fates = new Map()
     for (const [labels, count] of this.#counts.metrics.counts(family)) {

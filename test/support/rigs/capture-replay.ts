@@ -23,7 +23,6 @@ export interface Meeting {
   readonly silentMs: number
   readonly atMs: number
   readonly explanations: Readonly<Record<Explanation, number>>
-  /** Texts of some unexplained differences. */
   readonly examples: readonly string[]
 }
 
@@ -37,7 +36,7 @@ export interface CaptureReplay {
   /** Number of first-token messages after which a live book differed from the naive book. Must be 0. */
   readonly stepsUnequal: number
   readonly stepsCompared: number
-  /** Number of changed levels of both tokens, and how many of them crossed the book. */
+  /** Number of changed levels of both tokens, and how many of these changes crossed the book. */
   readonly changeCount: number
   readonly changesCrossed: number
   readonly crossings: readonly Crossing[]
@@ -119,7 +118,6 @@ function explainDifferences(
   return { explanations, examples }
 }
 
-/** Changes of the first token within AHEAD_MS_MAX after a frame, in order. */
 function changesSoon(frames: readonly CapturedFrame[], position: number): LevelChange[] {
   const frame = frames[position]
   if (frame === undefined) return []
@@ -147,7 +145,7 @@ export function isCrossed(book: NaiveBook): boolean {
   return bid !== undefined && ask !== undefined && bid.price >= ask.price
 }
 
-/** Counts the changed levels of each token, and how many of them cross its book. */
+/** Counts the changed levels of each token, and how many of these changes cross the token's book. */
 function crossedChanges(capture: Capture): { changeCount: number; changesCrossed: number } {
   let [changeCount, changesCrossed] = [0, 0]
   const books = { first: new NaiveBook(), second: new NaiveBook() }

@@ -42,7 +42,7 @@ export class ClusterRig {
     readonly engines: number
     readonly gateways: number
     readonly world: Parameters<Rig['startVenues']>[0]
-    /** Log level of all processes. Default: errors only. */
+    /** Default: errors only. */
     readonly logLevel?: 'info'
   }): Promise<ClusterRig> {
     const rig = new ClusterRig(process.env.CLUSTER_LOG ?? set.logLevel ?? 'error')
@@ -102,7 +102,6 @@ export class ClusterRig {
     this.startEngine(index)
   }
 
-  /** Ends the engine without a restart. */
   endEngine(index: number, signal: NodeJS.Signals): Promise<number | null> {
     return this.#end(this.#engines[index], signal)
   }
@@ -171,7 +170,6 @@ export class ClusterRig {
     )
   }
 
-  /** Resolves when every gateway has live books. */
   async waitUntilLive(): Promise<void> {
     for (;;) {
       const isReceived = await Promise.all(this.urls.map(receivesFromEngine))
@@ -181,7 +179,6 @@ export class ClusterRig {
     }
   }
 
-  /** The books of the same markets at each gateway. */
   async #books(): Promise<readonly (readonly Book[])[]> {
     const { api, key } = this.locations
     if (this.#someMarkets === '') {

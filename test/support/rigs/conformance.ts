@@ -32,7 +32,7 @@ export async function conform(client: RouteClient, server: DocumentedServer): Pr
   await states(client, server)
 }
 
-/** Sends a valid request, requests the next page, and adds an unknown parameter. */
+/** Also requests the next page, and adds an unknown parameter. */
 async function succeed(client: RouteClient): Promise<void> {
   const { document, hasBody } = client.route
   const success = document.status ?? 200
@@ -152,7 +152,6 @@ async function bounds(
   }
 }
 
-/** The response must report exactly the named parameters in order. */
 function checkPlaces(client: RouteClient, { body }: RawAnswer, names: readonly string[]): void {
   const problems: { detail: { loc: unknown[] }[] } = JSON.parse(body)
   const got = problems.detail.map(({ loc }) => loc.join('.'))

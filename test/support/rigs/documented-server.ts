@@ -19,7 +19,6 @@ export interface DocumentedServer {
   readonly origin: string
   /** A second set of the running server's routes. */
   readonly allRoutes: readonly Route[]
-  /** The routes that the document contains. */
   readonly routes: readonly Route[]
   readonly document: JsonObject
   stop(): Promise<void>

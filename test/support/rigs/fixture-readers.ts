@@ -54,7 +54,6 @@ type Rows = readonly unknown[]
 /** Parses the rows of one file. A row that is a text is a frame that is not JSON. */
 export type Reader = (rows: Rows) => readonly ReadResult[] | Promise<readonly ReadResult[]>
 
-/** Number of rows by outcome. */
 export function fatesOf(became: readonly ReadResult[]): Fates {
   const fates: Fates = new Map()
   for (const { fate } of became) countFate(fates, fate)
@@ -336,7 +335,6 @@ export const kalshiFrames = each((row) => {
   return streamed(row.frames.map((each: unknown) => (isRecord(each) ? each.frame : each)))
 })
 
-/** Parses the frames of one connection. */
 function streamed(frames: readonly unknown[]): ReadResult[] {
   const all: ReadResult[] = []
   const { counters, metrics } = venueCounters('b')
@@ -364,7 +362,7 @@ function streamed(frames: readonly unknown[]): ReadResult[] {
   return all
 }
 
-/** Parsers by file of invented rows (`<venue>/<file>`). */
+/** The keys are `<venue>/<file>`. */
 export const CASE_READERS: Readonly<Record<string, Reader>> = {
   'polymarket/answers.jsonl': answersByPath,
   'polymarket/market-frames.jsonl': polymarketFrames,
@@ -381,7 +379,6 @@ export const CASE_READERS: Readonly<Record<string, Reader>> = {
   'kalshi/trades.jsonl': kalshiRows,
 }
 
-/** Compares each invented row of a venue with its expected values. */
 export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number> {
   let count = 0
   for (const [path, read] of Object.entries(CASE_READERS)) {

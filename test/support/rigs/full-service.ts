@@ -28,7 +28,6 @@ interface Truth {
   readonly asks: Levels
 }
 
-/** Environment variables by which an engine connects to these addresses. */
 export const venueSettings = (urls: Simulator['urls']) => ({
   POLYMARKET_GAMMA_URL: urls.gamma,
   POLYMARKET_CLOB_URL: urls.clob,
@@ -39,7 +38,7 @@ export const venueSettings = (urls: Simulator['urls']) => ({
   KALSHI_WS_URL: urls.kalshiWs,
 })
 
-/** Simulated venues that keep running, and engines that start and stop on one data folder. */
+/** The venues keep running while engines start and stop on one data folder. */
 export class Rig {
   readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-rig-'))
   readonly #processes: TestProcess[] = []
@@ -117,7 +116,6 @@ export class Rig {
     await read(`${this.gamma}/sim/state?action=${action}`)
   }
 
-  /** Stops all processes, whatever state they are in. */
   async close(): Promise<void> {
     for (const started of this.#processes) await started.end('SIGKILL')
     rmSync(this.#folder, { recursive: true, force: true })
@@ -145,7 +143,7 @@ export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   }
 }
 
-/** Compares open, changed books with REST and, if given, with the books of a stream follower. */
+/** Compares books that are open and have changed. `follower` has books from the stream. */
 export async function compareBooks(locations: ServiceLocations, follower: StreamFollower | null) {
   const booksWrong: string[] = []
   const rebuiltWrong: string[] = []
@@ -219,7 +217,7 @@ function nameOfFill(fill: TruthTrade, n: number): string {
 const orderOf = (name: string): string =>
   name.startsWith('venue_a') ? (name.split('-', 1)[0] ?? '') : name
 
-/** The time of each trade of the venues, by unified market id and native trade id. */
+/** Keyed by unified market id and native trade id. */
 export async function truthOfTrades(
   locations: Pick<ServiceLocations, 'gamma'>,
 ): Promise<Map<string, number>> {
@@ -298,7 +296,7 @@ export async function compareTrades(
   }
 }
 
-/** Transactions of venue a that are not served as their fills but have an equal sum of contracts. */
+/** Transactions whose fills are not served, but trades with the same sum of contracts. */
 function mergedOrders(
   truth: Iterable<string>,
   served: ReadonlyMap<string, number>,
@@ -318,7 +316,6 @@ function mergedOrders(
   return merged
 }
 
-/** The unified id of every listed market. */
 export async function allMarketIds(locations: ServiceLocations): Promise<string[]> {
   const ids: string[] = []
   let cursor: string | null = null
@@ -335,7 +332,7 @@ export async function allMarketIds(locations: ServiceLocations): Promise<string[
   return ids
 }
 
-/** Repeats a comparison every few seconds until it finds no difference or the time is over. */
+/** Repeats the comparison until it finds no difference or the time is over. */
 export async function settle(
   locations: ServiceLocations,
   follower: StreamFollower | null,

@@ -45,7 +45,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `path` has names and indices. Returns '' if the field is absent. */
+/** Returns '' if the field is absent. */
 function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   let found: unknown = value
   for (const step of path) {
@@ -111,7 +111,7 @@ class Receiver {
   }
 }
 
-/** Verifies the signature with the library of the webhook standard, at the time of the attempt. */
+/** The signature is valid at the time of the attempt. */
 function isSigned(body: string, headers: IncomingHttpHeaders): boolean {
   const [id, seconds] = [String(headers['webhook-id']), Number(headers['webhook-timestamp'])]
   const wanted = new Webhook(WEBHOOK_SECRET).sign(id, new Date(seconds * 1_000), body)
@@ -191,7 +191,7 @@ export class GoldenRun {
     return new GoldenRun({ service, records, recording, receiver })
   }
 
-  /** The API key of a role, for other clients of the service. */
+  /** Other clients of the service need the key. */
   key(role: Role): string {
     return this.#keys.get(role) ?? ''
   }
@@ -281,7 +281,7 @@ export class GoldenRun {
     )
   }
 
-  /** Every later step waits until the messages of the connection are recorded. */
+  /** Later steps wait until the messages of this connection are recorded. */
   async stream(name: string, query: string): Promise<RecordingStream> {
     const key = this.key('read key')
     const stream = await RecordingStream.open(this.service.origin, {
@@ -301,7 +301,6 @@ export class GoldenRun {
     while ((await this.service.gauge('stream_connections')) > open) await this.service.settle()
   }
 
-  /** Sends one command per channel. */
   async subscribeAll(stream: RecordingStream, since: ((channel: string) => unknown) | null = null) {
     for (const [id, channel] of CHANNELS.entries()) {
       const command = { action: 'subscribe', id, channel, market_ids: ['*'] }
@@ -447,7 +446,7 @@ export class GoldenRun {
       .sort()
   }
 
-  /** Changes accounts, keys and webhooks, each by a valid sequence of requests. */
+  /** Each object is changed by a valid sequence of requests. */
   async writeAll(): Promise<void> {
     const webhook = textAt((await this.#list('/v1/webhooks')).value, 'webhooks', 0, 'id')
     const delivery = textAt(

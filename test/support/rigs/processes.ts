@@ -5,7 +5,6 @@ import { after } from 'node:test'
 
 export interface TestProcess {
   readonly pid: number
-  /** All output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
   readonly hasEnded: () => boolean

@@ -43,7 +43,6 @@ interface Written {
   sequence: number
   batch: number
   items: Uint8Array[]
-  /** Number of batches that the log did not accept. */
   lost: number
 }
 
@@ -52,7 +51,6 @@ export class RecordedEngine {
   readonly storage: Storage
   readonly epoch: string
   readonly term: number
-  /** Every update in publishing order. */
   readonly published: Update[] = []
   /** Batches by id. A gateway can request a batch that the log did not deliver. */
   readonly batches = new Map<string, Uint8Array>()
@@ -222,7 +220,6 @@ export class RecordedEngine {
   }
 }
 
-/** An item in the encoding of the log. */
 export function bytesOf(item: LogItem): Uint8Array {
   const writer = new MsgpackWriter()
   writer.begin()

@@ -31,7 +31,7 @@ export const SECRET = 'of the recorded answers, 32 bytes or more'
 
 type Frame = Extract<RecordedLine, { kind: 'frame' }>
 
-/** Listings by venue, and frames in order of arrival. */
+/** Listings are grouped by venue. Frames are in order of arrival. */
 export interface Recording {
   readonly startedAtMs: number
   readonly pages: ReadonlyMap<VenueKey, readonly CatalogPage[]>
@@ -78,7 +78,7 @@ export class ReplayClock extends ManualClock {
 
 /** Venue responses that are not part of the recording. */
 export interface VenueAnswers {
-  /** The wallets of venue a. null: the venue does not report wallets. */
+  /** null: the venue does not report wallets. */
   readonly wallets: VenueWallets | null
   readonly pastPrices: (range: { fromMs: number; toMs: number }) => readonly PastPoint[]
 }
@@ -182,7 +182,6 @@ export class ReplayedService {
     this.#emits.get(event.venue)?.(event)
   }
 
-  /** Reports the state of a venue's two streams: up, down or with a gap. */
   feed(
     venue: VenueKey,
     kind: 'feedUp' | 'feedDown' | 'feedGap',

@@ -18,14 +18,13 @@ import {
 } from '../reference/wallet-truth.ts'
 import { read, type ServiceLocations } from './full-service.ts'
 
-/** Milliseconds of world time without another correct wallet. */
+/** The check ends after this world time without a further correct wallet. */
 const IDLE_MS = 300_000
 /** Live fills arrive within a second or two, before the first poll of a sync. */
 const LIVE_TRIES = 12
 /** More concurrent requests would only wait for the venue's quota. */
 const ASKED_AT_ONCE = 6
 
-/** A world, the current address of its engine, and a logger. */
 export interface CheckedService {
   readonly world: TruthWorld
   readonly locations: ServiceLocations
@@ -34,7 +33,6 @@ export interface CheckedService {
 
 interface CheckedRun {
   readonly service: CheckedService
-  /** Starts or restarts the engine. */
   start(): Promise<void>
   /** Stops the engine. It misses the world's events until the next start. */
   end(): Promise<void>
@@ -43,7 +41,7 @@ interface CheckedRun {
   readonly late: number
   /** How long the world runs in the first half, in its own time. */
   readonly flowMs: number
-  /** Kinds of activity that the wallets must include. */
+  /** The wallets must include these kinds of activity. */
   readonly deeds: readonly ActivityKind[]
 }
 
@@ -114,7 +112,6 @@ export class WalletChecks {
     this.#service = service
   }
 
-  /** Retries until it gets a response. */
   async open(ledgers: readonly WalletAccount[]): Promise<void> {
     await inParallel(ledgers, async (ledger) => {
       while ((await ask(this.#service.locations, addressOf(ledger))) === null)
@@ -213,7 +210,6 @@ function addressOf({ wallet, eoa }: WalletAccount): string {
 const isAskedByOwner = ({ wallet }: Pick<WalletAccount, 'wallet'>): boolean =>
   Number.parseInt(wallet.address.slice(-1), 16) % 2 === 1
 
-/** Limits the number of concurrent calls. */
 async function inParallel<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,

@@ -1,5 +1,3 @@
-// Test data with defaults.
-
 import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketParts } from '../../../actors/market/parts.ts'
 import type {

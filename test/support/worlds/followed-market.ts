@@ -47,7 +47,7 @@ export class FollowedMarket {
     this.actor = new MarketActor(ref, marketSummary(market), watching.parts)
   }
 
-  /** Sends a message to the actor and then checks all invariants. */
+  /** Also checks all invariants. */
   receive(message: MarketMessage, context: string): void {
     this.#context = context
     this.actor.receive(message)

@@ -247,7 +247,7 @@ function longQuery(draft: Draft, random: Random): void {
   ]
 }
 
-/** Bytes that are not allowed in a URL. */
+/** These bytes are not allowed in a URL. */
 function rawQuery(draft: Draft, random: Random): void {
   const text = random.pick([
     '\u0001',

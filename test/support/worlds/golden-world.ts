@@ -12,7 +12,7 @@ export const WALLETS: readonly WalletAddress[] = [1, 2, 3].map(addressOf)
 
 const KINDS = ['buy', 'buy', 'sell', 'split', 'merge', 'buy', 'redeem', 'income'] as const
 
-/** The ten hours before the recording, with an event every half hour. */
+/** An event every half hour in the ten hours before the recording. */
 function eventsOf(recording: Recording, wallet: number): readonly WalletEvent[] {
   const markets = (recording.pages.get('a') ?? []).flatMap((page) => page.markets)
   const startSeconds = Math.floor(recording.startedAtMs / 1_000)
@@ -39,7 +39,6 @@ function eventsOf(recording: Recording, wallet: number): readonly WalletEvent[] 
   })
 }
 
-/** Venue responses that are not in the recording. */
 export function venueAnswers(recording: Recording): VenueAnswers {
   const wallets: VenueWallets = {
     async profile(address) {
@@ -78,7 +77,6 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A GET route of the API document with JSON responses. */
 export interface ReadRoute {
   readonly pattern: string
   readonly parameters: readonly {

@@ -50,7 +50,7 @@ export class LossyVenue {
     response.end(Buffer.from(await answer.arrayBuffer()))
   }
 
-  /** Returns null if the request is forwarded to the venue. */
+  /** null: the request is forwarded to the venue. */
   #ownAnswer(url: URL): { readonly status: number; readonly body: unknown } | null {
     if (url.pathname === '/public-profile') return { status: 404, body: { error: 'not found' } }
     if (!url.searchParams.has('user')) return null

@@ -35,7 +35,6 @@ export async function received(client: StreamClient): Promise<void> {
   for (let ticks = 0; ticks < 50 && client.messages.length === length; ticks += 1) await nextTurn()
 }
 
-/** A change of a random market. */
 export function simulateActivity(markets: readonly FakeMarket[], random: Random): void {
   const chosen = random.pick(markets)
   const roll = random.next()

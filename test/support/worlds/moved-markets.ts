@@ -53,7 +53,6 @@ export function openMarkets(seed: number) {
 
 let tradeCount = 0
 
-/** A random message of any kind for a market. */
 export function someMessage(random: Random, market: MarketActor, nowMs: number): MarketMessage {
   const name = String(market.ref.nativeId)
   const { venue } = market.ref

@@ -1,5 +1,3 @@
-// In-memory tables of past days and of coverage.
-
 import type { VenueKey } from '../../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CoverageTable, PastDay, PastPriceTable } from '../../../storage/contract/storage.ts'
@@ -7,7 +5,7 @@ import type { CoverageTable, PastDay, PastPriceTable } from '../../../storage/co
 interface PastTables {
   readonly pastPrices: PastPriceTable
   readonly coverage: CoverageTable
-  /** All intervals of a venue, in order of their starts. */
+  /** In order of their starts. */
   intervals(venue: VenueKey): readonly (readonly [number, number])[]
 }
 

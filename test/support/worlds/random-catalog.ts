@@ -57,7 +57,7 @@ export const ANY_EVENT: EventFilter = {
   volume24hMin: null,
 }
 
-/** Matches a substring of the question. The newest market is first, which no other order of the catalogue does. */
+/** Matches a substring of the question, and returns the newest market first, unlike any order of the catalogue. */
 export class FakeIndex implements SearchIndex {
   readonly texts = new Map<MarketNumber, string>()
   finds = 0
@@ -94,7 +94,6 @@ export class RandomCatalog {
   readonly catalog = this.opened.catalog
   readonly index = this.opened.index
   readonly clock = this.opened.clock
-  /** The newest listing of each event. */
   readonly events = new Map<string, EventListing>()
   readonly #random: Random
   #names = 0

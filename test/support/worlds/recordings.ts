@@ -107,7 +107,7 @@ export interface CapturedFrame {
   readonly changes: readonly LevelChange[]
 }
 
-/** A recorded stream with both tokens of one market, in order of arrival. */
+/** The stream has both tokens of one market, in order of arrival. */
 export interface Capture {
   readonly name: string
   readonly tokens: readonly [first: string, second: string]
@@ -188,7 +188,7 @@ export function mirrored<T extends Level>(level: T): T {
 
 export const otherSide = (side: BookSide): BookSide => (side === 'bid' ? 'ask' : 'bid')
 
-/** An invented frame in the current format, the outcomes of its messages, and the book after the frame. */
+/** The outcomes are those of the frame's messages, and the book is that after the frame. */
 interface PolymarketStep {
   readonly name: string
   readonly text: string

@@ -34,9 +34,8 @@ interface Seed {
   readonly path?: (engine: FakeEngine) => Promise<Readonly<Record<string, string>>>
   /** Valid values of query parameters, if the samples by name are not sufficient. */
   readonly query?: Readonly<Record<string, string>>
-  /** Returns a valid body for one request. */
   readonly body?: () => Readonly<Record<string, unknown>>
-  /** Requests that result in a status. */
+  /** One request for each status. */
   readonly reach?: Readonly<Record<number, RequestSpec>>
   /** Statuses that only requests from another address get. Tests call the handler directly for them. */
   readonly reachFrom?: Readonly<Record<number, string>>
@@ -48,7 +47,7 @@ interface Seed {
   }
 }
 
-/** Valid values by name of the parameter. */
+/** Keyed by the parameter's name. */
 export const SAMPLES: Readonly<Record<string, string>> = {
   address: `0x${'a1'.repeat(20)}`,
   at_time: '1795175999',
@@ -83,7 +82,7 @@ const HANDSHAKE = [
   ['Sec-WebSocket-Version', '13'],
   ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
 ] as const
-/** Header of a request from a dashboard page on the same machine. */
+/** A dashboard page on the same machine sends this header. */
 const OF_PAGE = [['X-Dashboard', '1']] as const
 const SEARCH: RequestSpec = { query: [['search', 'happen']] }
 const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
@@ -152,13 +151,12 @@ async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, 
 /** Requests a page that is not cached, so that its actor is called. */
 const UNASKED: RequestSpec = { query: [['start_time', '1234567']] }
 
-/** The seed of a route about one wallet. */
 const wallet: Seed = {
   path: knownWallet,
   unavailable: { owner: (engine) => engine.wallets, method: 'open' },
 }
 
-/** Seeds by method and pattern. */
+/** Keyed by method and pattern. */
 const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
   'GET /docs/{asset}': {

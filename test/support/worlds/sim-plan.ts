@@ -60,7 +60,7 @@ export function planMany(count: number): PlannedMarket[] {
   return markets
 }
 
-/** Fields of a listing that have no default, and the time on which the default times are based. */
+/** The fields without a default, and the time on which the default times are based. */
 type ListingFields = Partial<SimListing> &
   Pick<SimListing, 'venue' | 'index' | 'nativeId'> & { readonly aroundMs: TimeMs }
 
@@ -100,7 +100,6 @@ export function listingWith({ aroundMs, ...fields }: ListingFields): SimListing 
   }
 }
 
-/** An event without markets. */
 export function eventWith(
   fields: Partial<SimEvent> & Pick<SimEvent, 'venue' | 'number' | 'nativeId'>,
 ): SimEvent {

@@ -1,5 +1,3 @@
-// Test data with defaults.
-
 import { type WalletAddress, walletAddress } from '../../../engine/ids.ts'
 import { timeMs, USD_ZERO, usdMicros } from '../../../engine/units.ts'
 import { type StoredWallet, WALLET_RULES } from '../../../storage/contract/wallets.ts'

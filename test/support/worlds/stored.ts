@@ -1,5 +1,3 @@
-// Stored records with defaults.
-
 import {
   accountId,
   keyId,
@@ -26,7 +24,6 @@ import type {
 /** 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12)
 
-/** Fees with every field. */
 export const SOME_FEES: MarketFees = {
   now: {
     kind: 'quadratic',

@@ -22,7 +22,7 @@ test('reports announced fees of an unknown type as a loss and ignores known type
   }
 })
 
-test('reports unreadable series fees above a share of rows, and an impossible multiplier at once', () => {
+test('reports unreadable series fees above a share of rows, and a single impossible multiplier', () => {
   const namesOf = (...fees: readonly object[]) => {
     const drift = quietDrift('b')
     for (const row of fees) noteSeriesRow({ ticker: 'KXFED', ...row }, drift)

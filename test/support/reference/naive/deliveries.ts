@@ -40,7 +40,6 @@ export class NaiveWebhook {
     this.#pendingMax = pendingMax
   }
 
-  /** An event was published. */
   create(nowMs: number): number {
     const number = Math.max(0, ...this.deliveries.keys(), ...this.gone.keys()) + 1
     const state: NaiveState = { status: 'pending', attempts: 0, due: [nowMs, nowMs] }
@@ -61,7 +60,6 @@ export class NaiveWebhook {
     return number
   }
 
-  /** The owner requested an attempt. */
   ask(number: number, nowMs: number): void {
     const delivery = this.#known(number)
     if (this.underWay.has(number)) return
@@ -121,7 +119,6 @@ export class NaiveWebhook {
     this.reason = null
   }
 
-  /** Number of all deliveries so far, by status. */
   counts() {
     const counts = { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
     for (const { status } of [...this.deliveries.values(), ...this.gone.values()]) {
@@ -131,7 +128,7 @@ export class NaiveWebhook {
     return counts
   }
 
-  /** Also copies the values that only the table has: jitter, and which old rows were dropped. */
+  /** Also copies values that only the table has: the jitter, and which old rows were dropped. */
   compare(rows: readonly Delivery[], nowMs: number): void {
     const numbers = new Set(rows.map(({ number }) => number))
     for (const [number, delivery] of this.deliveries) {

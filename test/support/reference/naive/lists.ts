@@ -49,7 +49,7 @@ function naivePasses({ ref, summary, ...market }: MarketFacts, filter: MarketFil
 
 type MarketFacts = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
-/** A view's figures are getters, so this copies their current values. */
+/** Copies the current values of a view's getters. */
 const factsOf = ({ ref, summary, volume24h, volumeTotal }: MarketView): MarketFacts => ({
   ref,
   summary,

@@ -82,7 +82,7 @@ export class NaiveWallet {
     return markets
   }
 
-  /** Seconds with a non-zero sum, ascending, and the events of each. */
+  /** Ascending seconds with a non-zero sum, and the events of each second. */
   seconds(): NaiveWalletEvent[] {
     const sums = new Map<number, NaiveWalletEvent>()
     for (const one of this.happenings) {
@@ -315,7 +315,7 @@ export class NaiveWallet {
     return [...(this.#byMarket.get(market) ?? [])]
   }
 
-  /** Removes contracts. Returns the cost of the contracts whose cost was known. */
+  /** Returns the cost of the removed contracts whose cost was known. */
   #give(position: NaivePosition, size: bigint): bigint {
     const known = size < position.amount ? size : position.amount
     if (known < size) position.isCostKnown = false
@@ -375,7 +375,7 @@ export class NaiveWallet {
   }
 }
 
-/** Contracts of each position that a redemption turns in, in the order of the market's outcomes. */
+/** Contracts of each position that the redemption pays for, in the order of the market's outcomes. */
 function turnedIn(
   { token, size, usd }: WalletEvent,
   positions: readonly NaivePosition[],
@@ -398,7 +398,7 @@ function turnedIn(
   if (alive.reduce((sum, one) => sum + worthOf(one), 0n) <= BigInt(usd)) {
     return all(alive.length > 0 ? alive : held)
   }
-  // Takes the fewest contracts that pay this amount: of one outcome if it has enough, else of several in order.
+  // The fewest contracts that pay this amount: of one outcome if it has enough, otherwise of several in order.
   const isGuess = alive.length > 1
   const needed = (one: NaivePosition, dollars: bigint) =>
     (dollars * DOLLAR + payoutOf(one) - 1n) / payoutOf(one)
@@ -432,7 +432,7 @@ function withheldContracts(
   const isOfThen = day >= '2026-03-30' || curve.exponent !== 1
   if (curve.rateMicros * curve.multiplierMicros === 0 || !isOfThen) return [0n, true]
   if (role === null) return [0n, false]
-  // The dollars as a fraction: top / bottom.
+  // The fee in dollars is the fraction top / bottom.
   let top = BigInt(size) * BigInt(curve.rateMicros) * BigInt(curve.multiplierMicros)
   let bottom = DOLLAR * DOLLAR
   for (let power = 0; power < curve.exponent; power += 1) {
