@@ -23,7 +23,6 @@ export interface TargetRequest {
   readonly apiKey: string
   /** Requests per second. */
   readonly perSecond: number
-  /** Number of concurrent stream connections. */
   readonly clientCount: number
 }
 
@@ -95,7 +94,6 @@ export function readRequest(args: readonly string[]): BenchRequest {
   }
 }
 
-/** Throws UsageError if a bench does not exist. */
 export function assertKnown(requested: readonly string[], existing: readonly string[]): void {
   const unknown = requested.filter((name) => !existing.includes(name))
   if (unknown.length === 0) return

@@ -6,7 +6,6 @@ const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomati
 
 interface BareApp {
   readonly app: TemplatedApp
-  /** Resolves with the port. */
   listen(): Promise<number>
 }
 

@@ -27,7 +27,7 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** The result of the call with this id. Without an id: an error of the process. */
+/** The result of the call with this id. An answer without an id is an error of the process. */
 export interface Answer {
   readonly id?: number
   readonly value: never

@@ -98,10 +98,8 @@ async function compete(
   const tickCount = Math.max(Math.round(roundMs / intervalMs), 2)
   const rounds: Record<ContestantName, Round[]> = { ours: [], bare: [], ws: [] }
   const lines: string[] = []
-  // A round with this many subscribers takes several seconds, so there are fewer rounds.
   const countedRounds = subscriberCount < MANY_SUBSCRIBERS ? roundCount : Math.min(roundCount, 3)
   for (let round = isSmall ? 1 : 0; round <= countedRounds; round += 1) {
-    // The order of the publishers rotates.
     for (let position = 0; position < contestants.length; position += 1) {
       const contestant = contestants[(position + round) % contestants.length] ?? 'ours'
       const done = await field.run(contestant, { tickCount, perRound, intervalMs })

@@ -17,12 +17,11 @@ import { record } from './latency-recorder.ts'
 
 export { nanosText, newTimes, record } from './latency-recorder.ts'
 
-/** Each `.bench.ts` file exports one bench. */
 export interface Bench {
   /** Name of the file without `.bench.ts`. */
   readonly name: string
   readonly question: string
-  /** Limits of the figures: parts that they do not include. */
+  /** Costs or delays that the figures do not include. */
   readonly excludes: string
   run(setting: BenchSetting): Promise<BenchResult>
 }
@@ -34,7 +33,6 @@ export interface BenchSetting {
   readonly seconds: number | null
   /** Number of markets of both venues together, for benches that measure size. Null: the bench's default. */
   readonly markets: number | null
-  /** Receives progress lines. */
   readonly logLine: (line: string) => void
 }
 
@@ -62,7 +60,6 @@ export type Row =
       readonly aimed?: Aimed
     }
 
-/** A figure with its target. */
 export interface Aimed {
   readonly figure: number
   readonly aim: { readonly atLeast: number } | { readonly atMost: number }
@@ -80,7 +77,6 @@ export function aimedRow(what: string, figure: number, aim: Aimed['aim'], unit =
   return { kind: 'figure', what, value, aimed: { figure, aim, isMet } }
 }
 
-/** Formats a ratio or another small figure with a suitable number of digits. */
 export const figureText = (figure: number): string => figure.toFixed(figure < 10 ? 2 : 1)
 
 /** The median of `slow` divided by the median of `fast`. */
@@ -110,7 +106,6 @@ export function timeInRotation(
   size: {
     readonly operationCount: number
     readonly batchCount: number
-    /** Number of operations at the start that are not recorded. */
     readonly warmUpCount?: number
   },
 ): void {

@@ -22,7 +22,7 @@ export function serve<Of extends Api>(api: Of): Of {
   return api
 }
 
-/** Makes every pending and later call fail. For errors outside of a call. */
+/** Reports an error outside of a call. Every pending and later call of the bench fails. */
 export function fail(why: string): void {
   process.send?.({ error: why } satisfies Omit<Answer, 'value'>)
 }

@@ -19,7 +19,6 @@ export function record(times: Histogram, durationMs: number): void {
   times.recordValue(Math.min(Math.max(Math.round(durationMs * NANOS_PER_MS), 0), NANOS_MAX))
 }
 
-/** Formats nanoseconds in a suitable unit. */
 export function nanosText(nanos: number): string {
   if (nanos < 1_000) return `${nanos} ns`
   if (nanos < NANOS_PER_MS) return `${digits(nanos / 1_000)} µs`

@@ -80,7 +80,6 @@ export class LiveService {
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/)
       const servingAtMs = systemClock.nowMs()
-      // The log line with the venues' addresses is written when they listen.
       const up = /"time":"([^"]+)".*"gamma":"([^"]+)"/.exec(engine.stderr())
       check(up !== null, 'the log states the address of the simulated venues')
       const [, upTime = '', gamma = ''] = up ?? []
@@ -156,7 +155,6 @@ export class LiveService {
     })
   }
 
-  /** Event-loop delay since the start, as a text. */
   async loopDelayText(): Promise<string> {
     const text = await this.metrics()
     const of = (name: string) =>
@@ -184,7 +182,6 @@ export class LiveService {
     return { resident: bytes('VmRSS'), files: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
-  /** Processor time of all threads of the engine, in seconds. */
   processorSeconds(): number {
     return processorSecondsOf(this.#process.pid)
   }
@@ -213,7 +210,6 @@ export class LiveService {
     })
   }
 
-  /** Stops changes of books and trades. */
   async pauseWorld(): Promise<void> {
     await this.#world('?action=pause')
   }

@@ -1,8 +1,7 @@
 // A peak like an election night. A venue process sends frames of the simulated world at planned times. The complete
 // engine with LMDB serves 1,000 subscribers in another process. Each of them follows books and trades of one of the 100
-// busiest markets. Latency is the time from the planned send to the subscriber. The rate rises until a limit is
-// exceeded. Stale books stay stale, because this venue sends no second snapshot, so the peak is then the only further
-// rate that is measured.
+// busiest markets. Latency is the time from the planned send to the subscriber. The rate rises in steps until a limit
+// is exceeded. This venue sends no second snapshot, so a stale book stays stale and ends the steps.
 
 import {
   FedServer,
@@ -75,7 +74,6 @@ export const bench: Bench = {
 
 type Run = Awaited<ReturnType<FedServer['run']>> & {
   readonly rate: number
-  /** Books that the engine had marked stale at the end. */
   readonly staleCount: number
 }
 

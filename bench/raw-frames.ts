@@ -9,16 +9,13 @@ const PING = 9
 const PONG = 10
 
 interface FrameReader {
-  /** The handshake is complete. */
   onOpen(): void
   /** A message was received. It is in `bytes` from `from` to `to`, which are overwritten later. */
   onText(bytes: Buffer, from: number, to: number): void
-  /** The server closed the connection with this code. */
   onClose?(code: number): void
   onFault(why: string): void
   /** The connection has ended. Either side may have closed it. */
   onEnd(): void
-  /** Data has arrived and will be parsed now. */
   onRead?(): void
 }
 

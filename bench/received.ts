@@ -29,14 +29,13 @@ interface Followed {
   seq: number
   /** The offset of the market's snapshot. Null: there was none. */
   readonly from: number | null
-  /** Number of messages since the snapshot. */
   count: number
 }
 
 export class Received {
   readonly #followed = new Map<string, Followed>()
   readonly #positions = new Map<string, Position>()
-  /** The position of the client's first message on each channel. */
+  /** The position of the first message on each channel. */
   readonly #firsts = new Map<string, number>()
   deliveryCount = 0
   repeatCount = 0

@@ -115,7 +115,6 @@ function sizeOf({ isSmall, markets }: BenchSetting): Size {
 interface Plan {
   readonly marketCount: number
   readonly status: MarketStatus
-  /** Number of markets that get a live book. */
   readonly bookCount: number
 }
 
@@ -167,7 +166,7 @@ async function measureOn(
     lines.push(...requested.paths)
     const each = `${requested.processorMs.toFixed(3)} ms of server processor a request`
     rows.push(timesRow(`${title}: ${question}, at the client`, requested.times))
-    // The matcher's thread would be part of the processor time.
+    // Excluded with live books, because the processor time would include the matcher's thread.
     if (bookCount === 0) rows.push(figureRow(`${title}: ${question}`, each))
   }
   const { anonymousBytes, heapBytes } = settled

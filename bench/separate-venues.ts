@@ -15,7 +15,7 @@ export async function startVenues(options: {
   /** Folder for the private key of Kalshi. */
   readonly folder: string
   readonly marketsPerVenue: number
-  /** Of both venues together. */
+  /** Sum of both venues. */
   readonly messagesPerSecond: number
   readonly delayMs: number
 }) {

@@ -30,14 +30,12 @@ const RATE = 2_000
 /** Id of the load's only subscription at Kalshi. */
 const SID = 1
 
-/** One message on a venue's socket. */
 export interface SimFrame {
   readonly venue: SimVenue
   readonly text: string
 }
 
 export interface SimLoad {
-  /** Open markets with activity. */
   readonly markets: readonly SimMarket[]
   /** Initial snapshots of all subscribed markets, in order. */
   readonly snapshots: readonly SimFrame[]

@@ -157,7 +157,7 @@ interface Plan extends BenchSetting {
 interface Measured {
   readonly rows: readonly Row[]
   readonly lines: readonly string[]
-  /** Resident memory of the first start, when measured the second time. */
+  /** Memory after the first start. The second of two measurements. */
   readonly residentBytes: number
   readonly marketCount: number
 }

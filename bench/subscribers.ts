@@ -12,7 +12,7 @@ import { newTimes, record, sharedMs } from './latency-recorder.ts'
 import { openEach, openFrames, subscribe } from './raw-frames.ts'
 
 const READ_BYTES = 262_144
-/** If no message arrives for this long, none is in transit. */
+/** If no message arrives for this time, none is in transit. */
 const QUIET_MS = 200
 const POLL_MS = 25
 const WARM_UP_SHARE = 0.2
@@ -79,7 +79,7 @@ const books = new Map<string, FollowedBook>()
 const seqs = new Map<string, number>()
 let tradeCount = 0
 
-/** One subscriber to everything or to one market. Resolves when its channels are synced. */
+/** Connects one subscriber to everything or to one market. Resolves when its channels are synced. */
 function open(number: number, target: Target, buffer: Buffer): Promise<void> {
   const { port, apiKey, channels, marketIds } = target
   const marketId = marketIds?.[number % marketIds.length]
@@ -148,7 +148,6 @@ function note(number: number, count: number, message: Buffer): void {
   record(times, lastMs - startMs - ((index - from) * 1_000) / perSecond)
 }
 
-/** The index of the message's frame. Null if the message has no time field. */
 function indexOf(message: Buffer): number | null {
   for (const mark of TIME_MARKS) {
     const at = message.indexOf(mark)

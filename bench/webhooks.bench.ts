@@ -231,7 +231,6 @@ class Receiver {
     })
   })
 
-  /** Starts listening. Resolves with the URL of the receiver. */
   async open(): Promise<string> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')

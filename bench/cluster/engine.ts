@@ -26,12 +26,11 @@ export const api = serve({
     const parts = { clock, log: silentLog, metrics: new Metrics() }
     const cluster = await connectCluster(loadConfig(nats), parts)
     quiet = await startQuietEngine(await openStorage(dataDir), clock, { cluster })
-    // The checkpoint is written before the engine becomes leader.
+    // The first checkpoint exists before the engine becomes leader.
     const checkpoint = await cluster.getObject(checkpointObject)
     const { marketCount } = quiet.engine.catalog
     return { marketCount, checkpointBytes: checkpoint?.length ?? 0 }
   },
-  /** Returns the key of a new account. */
   async account(requestsPerMinute: number): Promise<string> {
     const { directory } = accounts()
     accountCount += 1

@@ -14,10 +14,9 @@ const clock = clockOfFrames()
 let gateway: Gateway | null = null
 
 export const api = serve({
-  /** Returns the port. */
   async open(nats: Readonly<Record<string, string>>, name: string): Promise<number> {
     const parts = { clock, log: silentLog, metrics: new Metrics() }
-    // Latency is measured with each process's own clock.
+    // Each process measures latency with its own clock.
     const cluster = await connectCluster(loadConfig(nats), { ...parts, clock: systemClock })
     gateway = new Gateway(
       {

@@ -22,15 +22,14 @@ export const SIDES = ['all', 'alone', 'engine'] as const
 export type SideName = (typeof SIDES)[number]
 
 /**
- * Processor time per delivery, of a gateway and of the process of its subscribers. The subscribers do the same work in
- * every run, so their time shows changes of the machine's speed.
+ * Processor time per delivery, of a gateway and of the process of its subscribers. The work of the subscribers is equal
+ * in every run, so their time shows changes of the machine's speed.
  */
 export interface Delivery {
   readonly micros: number
   readonly besideMicros: number
 }
 
-/** Results of one run of one setup. */
 export interface StreamRun {
   readonly frameCount: number
   /** Processor time per frame, of the process that receives from the venue and of nats-server. */
@@ -122,7 +121,6 @@ export class StreamField {
     }
   }
 
-  /** Sends all frames that were not sent yet. */
   async finish(from: number): Promise<void> {
     const to = this.frameCount
     if (from < to) await this.run('engine', { perSecond: 1_000, from, to })

@@ -81,7 +81,6 @@ class Client {
     })
   }
 
-  /** Closes the connection without a close frame, like a broken network. */
   cut(): void {
     const socket = this.#socket
     this.#socket = null

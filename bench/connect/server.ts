@@ -96,7 +96,6 @@ export const api = serve({
     isPublishing = false
     return published
   },
-  /** Processor time since the start, open streams, and memory. */
   async look() {
     const text = await opened().metrics.registry.getSingleMetricAsString('stream_connections')
     const streamCount = Number(/^stream_connections (\d+)$/m.exec(text)?.[1])

@@ -21,7 +21,6 @@ export type FrameRange = Pick<SendPlan, 'perSecond' | 'from' | 'to'>
 export const openVenue = (): Venue => new Child('end-to-end/venue.ts')
 export const openSubscribers = (): Subscribers => new Child('subscribers.ts')
 
-/** Connects ten subscribers to every book and trade. */
 export function connectSubscribers(
   subscribers: Subscribers,
   port: number,
@@ -33,7 +32,6 @@ export function connectSubscribers(
 
 interface FedRun {
   readonly frameCount: number
-  /** Processor time of the server process. */
   readonly processorMicros: number
   readonly batchCount: number
   readonly batchBytes: number
@@ -44,9 +42,8 @@ interface FedRun {
     readonly times: Histogram
     readonly deliveryCount: number
     readonly resyncCount: number
-    /** Messages that subscribers of single markets did not get. */
+    /** Messages that were lost, according to the subscribers of single markets. */
     readonly lostCount: number
-    /** Processor time of the subscribers' process. */
     readonly processorMicros: number
   }[]
 }
@@ -78,7 +75,6 @@ export class FedServer {
     }
   }
 
-  /** Sends frames at their planned times. Resolves when all have arrived. */
   async run(range: FrameRange): Promise<FedRun> {
     const before = await this.#server.call('look')
     const plan = { ...range, startMs: sharedMs() + START_AFTER_MS }
@@ -108,7 +104,6 @@ export class FedServer {
     }
   }
 
-  /** Number of books that the engine has marked stale. */
   staleCount(): Promise<number> {
     return this.#server.call('staleCount')
   }

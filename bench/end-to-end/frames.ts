@@ -2,7 +2,7 @@
 
 /** Frame `from + n` is due at `startMs + n * 1000 / perSecond`, even if earlier frames were late. */
 export interface SendPlan {
-  /** In the time of sharedMs (bench/latency-recorder.ts). */
+  /** Measured with `sharedMs` (bench/latency-recorder.ts). */
   readonly startMs: number
   readonly perSecond: number
   readonly from: number

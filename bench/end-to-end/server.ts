@@ -37,10 +37,10 @@ export interface Opening {
 async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   const clock = clockOfFrames()
   const storage = await openStorage(dataDir, clock)
-  // The listings and outcomes of the venue process's world at its start.
+  // The venue process starts with the same world.
   const { world } = ingestLoad(1, marketsPerVenue)
   for (const market of world.markets) storage.markets.put(listingOf(market))
-  // Latency is measured with each process's own clock.
+  // Each process measures latency with its own clock.
   const parts = { clock: systemClock, log: silentLog, metrics }
   const cluster = nats === undefined ? null : await connectCluster(loadConfig(nats), parts)
   const { engine, apiKey, emit } = await startQuietEngine(storage, clock, { metrics, cluster })

@@ -15,7 +15,6 @@ const START_AFTER_MS = 100
 const WARM_UP = { tickCount: 3_000, perRound: 10, intervalMs: 1 }
 const SMALL_WARM_UP = { tickCount: 5, perRound: 10, intervalMs: 1 }
 
-/** Cost of one publisher in one round. */
 export interface Round {
   readonly deliveryCount: number
   readonly comparedCount: number
@@ -38,7 +37,6 @@ interface Side {
   readonly load: Child<typeof loadApi>
 }
 
-/** The publishers of a measurement, with connected subscribers. */
 export class Field {
   readonly kind: Kind
   readonly contestants: readonly ContestantName[]

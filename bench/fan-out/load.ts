@@ -58,7 +58,6 @@ class Run {
     })
   }
 
-  /** `index`: number of the subscriber's delivery in this run. */
   take(index: number, atMs: number): void {
     const { startMs, perRound, intervalMs } = this.expected
     record(this.times, atMs - startMs - Math.floor(index / perRound) * intervalMs)
@@ -80,7 +79,6 @@ class Subscriber {
   readonly #frame: Buffer
   readonly #onReady: () => void
   readonly #socket: Socket
-  /** Time when the socket received the bytes that are being parsed. */
   #atMs = 0
   #run: Run | null = null
   #count = 0

@@ -21,7 +21,7 @@ export type Encoding = 'json' | 'msgpack'
 
 /** Tick `n` is due at `startMs + n * intervalMs`, even if earlier ticks were late. */
 export interface Plan {
-  /** In the time of sharedMs (bench/latency-recorder.ts). */
+  /** Measured with `sharedMs` (bench/latency-recorder.ts). */
   readonly startMs: number
   readonly tickCount: number
   readonly perRound: number
@@ -40,7 +40,6 @@ interface Contestant {
   readonly marketIds: readonly string[]
   /** Number of messages that were published before the first subscriber connected. */
   readonly warmUpCount: number
-  /** Publishes the messages of one tick. */
   publish(count: number): void
 }
 
@@ -86,7 +85,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   }
   const written = { epoch: publisher.epoch, catalog, nowMs: () => clock.nowMs() }
   const encoder = encoding === 'json' ? new JsonEncoder(written) : new MsgpackEncoder(written)
-  // Publishes messages of typical sizes before the first subscriber connects, as warm-up.
+  // Warm-up with messages of typical sizes, before the first subscriber connects.
   const frames = changes.map(() => {
     const update = next()
     publisher.publish(update)
@@ -97,7 +96,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   frames.sort((one, other) => distance(one) - distance(other))
   return {
     port: server.port,
-    // A message of mean size, so that all publishers send equally many bytes. The median size is a seventh smaller.
+    // A message of mean size, so that all publishers send equally many bytes.
     frame: frames[0] ?? Buffer.alloc(0),
     marketIds: markets.map(({ id }) => id),
     warmUpCount: count,

@@ -9,7 +9,6 @@ interface DelayProxy {
   stop(): void
 }
 
-/** Forwards connections to a loopback port. `delayMs` applies to each direction. */
 export function openDelayProxy(targetPort: number, delayMs: number): Promise<DelayProxy> {
   const sockets = new Set<Socket>()
   const options = { noDelay: true, allowHalfOpen: true }

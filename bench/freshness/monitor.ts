@@ -13,7 +13,6 @@ import { TradeJoin } from './trade-join.ts'
 interface Sources {
   readonly rtdsUrl: string
   readonly kalshi: { readonly url: string; readonly keyId: string; readonly privateKeyPem: string }
-  /** URL of the service, http. */
   readonly api: string
   readonly apiKey: string
 }
@@ -56,10 +55,10 @@ const MICROS = 1_000_000
 /** Maximum time after the end that a trade of the venue waits for ours. */
 const LATE_MS_MAX = 5_000
 const POLL_MS = 50
-/** RTDS does not confirm a subscription. */
+/** RTDS does not confirm a subscription, so the monitor waits for this time. */
 const SUBSCRIBED_AFTER_MS = 500
 const PING_EVERY_MS = 5_000
-/** Transactions whose taker is known. Their fills follow at once. */
+/** Maximum transactions whose taker is remembered. The fills of a transaction arrive soon after its first row. */
 const TAKERS_MAX = 1_000
 /** The simulator's combinations of markets, which the service does not list. */
 const COMBINATION = /-S2026[0-9A-F]{10}-[0-9A-F]{8}$/

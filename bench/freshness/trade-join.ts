@@ -31,7 +31,6 @@ export class TradeJoin {
   }
   #isCounting = false
   #beganAtMs = 0
-  /** Trades of the venue between `begin` and `end`. */
   venueCount = 0
   matchedCount = 0
   /** From the arrival of the venue's message to that of ours. Zero if ours was first. */

@@ -53,7 +53,6 @@ export function ingestLoad(frameCount: number, marketsPerVenue: number): IngestL
     if (!text.includes('"event_type":"last_trade_price"')) continue
     const trade = ofA[seen]
     seen += 1
-    // Distributes the trades evenly.
     if (trade === undefined || Math.floor((seen * takenOfA) / ofA.length) <= taken) continue
     taken += 1
     frames.push({ stream: 'activity', text: activityText(trade) })
@@ -71,7 +70,6 @@ function activityText(trade: SimTrade): string {
 
 type IngestPath = (frame: IngestFrame) => void
 
-/** The paths of the three streams of a load. */
 export function ingestPath(world: SimLoad, emit: (event: VenueEvent) => void): IngestPath {
   const books = { a: venuePath('a', world, emit), b: venuePath('b', world, emit) }
   const ledger = new TradeLedger({

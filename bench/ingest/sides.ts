@@ -13,7 +13,6 @@ import { type IngestLoad, ingestPath, isCounted } from './load.ts'
 
 const CHANNELS = ['orderbook', 'trades', 'prices']
 
-/** A side that processes frames and counts the messages that it has sent. */
 export interface Side {
   readonly subscriber: Child<typeof subscribersApi>
   readonly sentCount: () => number

@@ -22,7 +22,6 @@ interface Conditions {
   readonly commit: string
   /** ISO 8601, UTC. */
   readonly date: string
-  /** Load average of the last minute before the run. */
   readonly loadAverage: number
   /** Further conditions, as sentences. */
   readonly remarks: readonly string[]
@@ -36,7 +35,6 @@ export type Outcome = {
   | { readonly kind: 'failed'; readonly why: string }
 )
 
-/** The conditions of a run that begins now on this machine. */
 export function conditionsNow(remarks: readonly string[]): Conditions {
   const [first] = cpus()
   const [loadAverage = 0] = loadavg()
@@ -144,7 +142,6 @@ export function aimsText(outcomes: readonly Outcome[]): string {
   return [...head, ...rows, ''].join('\n')
 }
 
-/** A complete run as a Markdown page. */
 export function resultsText(conditions: Conditions, outcomes: readonly Outcome[]): string {
   const title = `# Results of \`npm run bench\`\n\n${conditionsText(conditions)}`
   return [title, aimsText(outcomes), ...outcomes.map(outcomeText)].filter(Boolean).join('\n')

@@ -26,7 +26,6 @@ const PAGE = 20
 /** Headers that are not copied, because each server or the protocol adds them. */
 const OWN_HEADERS = ['date', 'connection', 'content-length', 'transfer-encoding', 'uwebsockets']
 
-/** A route and the requests that are sent to it. */
 export interface RequestedRoute extends ServedRoute {
   readonly name: string
   /**
@@ -39,7 +38,6 @@ export interface RequestedRoute extends ServedRoute {
   readonly bytes: number
 }
 
-/** Cost of a load for a server. */
 export interface Usage {
   readonly answerCount: number
   readonly comparedCount: number

@@ -34,7 +34,7 @@ async function press({
     return index % COMPARED_EVERY === 0 ? { path, onResponse: compare(request) } : { path }
   })
   let answerCount = 0
-  // A short load on a busy machine may end before the first responses. It is then repeated.
+  // A short load on a busy machine may end before the first responses. The load is then repeated.
   for (let tries = 0; answerCount < connections && tries < TRIES_MAX; tries += 1) {
     const result = await autocannon({
       url: origin,

@@ -22,7 +22,6 @@ export interface Plan {
   readonly connections: number
   readonly perSecond: number
   readonly seconds: number
-  /** Requests to send in rotation. */
   readonly requests: readonly RequestedPath[]
 }
 

@@ -102,7 +102,6 @@ function serveMarkets(
 }
 
 export const api = serve({
-  /** Starts the server and returns its port. */
   open: process.argv[2] === 'limit' ? limit : fastify,
   processorMicros,
 })

@@ -22,7 +22,7 @@ export interface Measured {
   /** After a collection. */
   readonly anonymousBytes: number
   readonly heapBytes: number
-  /** At the client. */
+  /** Measured at the client. */
   readonly times: Readonly<Partial<Record<Question, Histogram>>>
   /** Processor time of the server per request, in milliseconds. */
   readonly processorMs: Readonly<Partial<Record<Question, number>>>

@@ -1,5 +1,3 @@
-// Sends the requests of the scale bench in sequence, times each, and checks every response.
-
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'

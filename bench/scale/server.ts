@@ -27,7 +27,7 @@ let quiet: QuietEngine | null = null
  * `startMs`: time from the start of the process until it listens. `some`: an evenly distributed part of the markets.
  */
 async function open(dataDir: string) {
-  // The engine's clock starts at the time of the folder's data.
+  // The engine's clock starts at the time of the stored data.
   const nowMs = () => timeMs(SCALE_NOW + Math.floor(systemClock.monotonicMs() - bornMs))
   const clock = { ...systemClock, nowMs }
   const storage = await openStorage(dataDir, clock)

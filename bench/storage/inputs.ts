@@ -7,7 +7,6 @@ import type { SimMarket, SimTrade } from '../../engine/venues/simulator/model.ts
 import type { Storage, StoredTrade, TradedMarket } from '../../storage/contract/storage.ts'
 import { listingOf } from '../sim-load.ts'
 
-/** The arguments with which a market actor puts a trade. */
 export interface TradeInput {
   readonly market: TradedMarket
   readonly trade: Omit<StoredTrade, 'ordinal'>
@@ -74,7 +73,6 @@ function flat<Text extends string | null>(text: Text): Text {
   return text === null ? text : JSON.parse(JSON.stringify(text))
 }
 
-/** Stores a trade as a market actor does. */
 export function putNew(storage: Storage, inputs: readonly TradeInput[]): void {
   for (const { market, trade } of inputs) {
     if (!storage.trades.has(market.number, trade.nativeId)) storage.trades.put(market, trade)

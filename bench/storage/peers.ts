@@ -13,7 +13,6 @@ import { TABLE_LAYOUTS, TABLES } from '../../storage/tables.ts'
 import { Trades } from '../../storage/trades.ts'
 import type { TradeInput } from './inputs.ts'
 
-/** A row as passed to LMDB. */
 export interface WrittenRow {
   readonly table: string
   readonly key: Buffer

@@ -115,7 +115,6 @@ async function raceStreams(
   for (let from = 0, round = 0; from < inputCount; from += ROUND_TRADES, round += 1) {
     const to = Math.min(from + ROUND_TRADES, inputCount)
     for (let step = 0; step < STREAMS.length; step += 1) {
-      // The order of the streams rotates.
       const name = STREAMS[(round + step) % STREAMS.length] ?? 'ours'
       const startedMs = systemClock.monotonicMs()
       const before = process.cpuUsage()

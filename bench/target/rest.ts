@@ -12,7 +12,6 @@ const ANSWER_MS_MAX = 10_000
 const CONNECTIONS_MAX = 64
 
 interface PlannedLoad {
-  /** URL of the service, to which paths are appended. */
   readonly origin: string
   readonly headers: Readonly<Record<string, string>>
   readonly perSecond: number

@@ -13,7 +13,6 @@ import { runTargetRest } from './rest.ts'
 
 export { TargetError }
 
-/** A deployment that has responded. */
 export interface Target {
   /** Base URL without a trailing slash. */
   readonly origin: string

@@ -21,7 +21,6 @@ import { allTeams } from './questions/teams.ts'
 
 export type { EventOutline, PlannedEvent, PlannedMarket } from './questions/planning.ts'
 
-/** Length of the plan that createdBetween makes at once, so that most calls only search the plan. */
 const HORIZON_MS = 10 * MINUTE_MS
 const HORIZON_LARGE_MS = 6 * HOUR_MS
 
@@ -31,7 +30,7 @@ const CACHED_MARKETS_MAX = 10_000
 export const V2_SHARE = 0.5
 
 /**
- * The methods return the outlines of the events of `eventsAt`, `createdBetween` and `eventNumbered`, in the same order.
+ * The methods return the outlines of the events that the methods `eventsAt`, `createdBetween` and `eventNumbered` plan.
  */
 interface Outlines {
   at(atMs: TimeMs): readonly EventOutline[]
@@ -139,7 +138,6 @@ export class Calendar {
     return events.sort((left, right) => byCreation(left.event, right.event))
   }
 
-  /** Events announced in (fromMs, toMs], in creation order. */
   createdBetween(fromMs: TimeMs, toMs: TimeMs): readonly PlannedEvent[] {
     const events: PlannedEvent[] = []
     for (const { slot, venue, cycle } of this.#announced(fromMs, toMs)) {
@@ -188,7 +186,7 @@ export class Calendar {
     for (const slot of this.#slots) {
       for (const venue of SIM_VENUES) {
         if (!slot.venues.includes(venue)) continue
-        // The next cycle to announce follows the last cycle that exists at `fromMs`.
+        // The last cycle that exists at `fromMs` is announced already.
         let cycle = presentFrom(slot, venue, fromMs) + slot.variant.copies
         for (;;) {
           const createdMs = createdOf(slot, venue, cycle)

@@ -75,7 +75,7 @@ const within =
     return isRecord(inner) ? { ...row, [field]: edit(inner) } : row
   }
 
-/** Edits about a third of the rows. Each answer has the same edited rows. */
+/** Edits about a third of the rows, which are the same in every answer. */
 const ofSome =
   (field: string, edit: Edit): Edit =>
   (row) => {

@@ -11,18 +11,13 @@ const Text = Type.String({ minLength: 1 })
 const childOptions = Type.Object({
   seed: Type.Integer({ minimum: 0 }),
   marketsPerVenue: Type.Integer({ minimum: 1 }),
-  /** Share of venue a's markets under protocol v2. */
   v2Share: Type.Number({ minimum: 0, maximum: 1 }),
   messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
-  /** Planned price gaps per minute. */
   gapsPerMinute: Type.Integer({ minimum: 0 }),
-  /** The child rejects an unknown name. */
   faults: Type.Array(Type.String()),
-  /** Seconds after which the activity stream ends. Null: the stream does not end. */
   activityEndsS: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
   host: Text,
   logLevel: Text,
-  /** Null: the world is not stored. */
   worldFolder: Type.Union([Text, Type.Null()]),
 })
 

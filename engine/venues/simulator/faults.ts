@@ -7,7 +7,7 @@ import type { SimChange, SimFault } from './model.ts'
 
 /** Probability of each fault at each opportunity while it is enabled. */
 export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
-  /** Per stream message: a book change is lost. Kalshi's sequence number still counts it. */
+  /** Per stream message: a book change is lost. At Kalshi, the lost change still uses a sequence number. */
   lost_delta: 1 / 5_000,
   /** Per connection and second: data stops for 20 s while the socket stays open. */
   silence: 1 / 300,
@@ -23,7 +23,7 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   rate_limit_retry_after: 1 / 200,
   /** Per REST request: 502 with an HTML body. */
   html: 1 / 200,
-  /** Per market and minute: the tick changes. No book is sent before the next trade or resubscription. */
+  /** Per market and minute: the tick changes. No book is sent until the next trade or subscription. */
   tick_size: 1 / 600,
   one_sided: 1 / 300,
   /** Per market and minute: the quotes of both sides are withdrawn for ten seconds. */
@@ -51,7 +51,6 @@ const FREEZE_MS = 60_000
 export class Faults {
   readonly #active: ReadonlySet<string>
   readonly #random: Random
-  /** At most one entry per market of the world. */
   readonly #mutedUntilMs = new Map<string, number>()
   #frozenSecond = -1
   #frozenUntilMs = 0

@@ -22,7 +22,7 @@ export type SimPairKind =
   | 'opposite_side'
   | 'other_rules'
 
-/** A game as both venues list it. Each venue has its own codes. */
+/** Each venue has its own codes for a game. */
 export interface SimGame {
   readonly sport: SimSport
   /** Polymarket's league slug: nfl, nba, atp, wta, pga … */
@@ -77,7 +77,6 @@ export interface SimEvent {
  */
 export type SimStatus = 'unopened' | 'open' | 'closed' | 'determined' | 'resolved'
 
-/** The fixed properties of a listing. */
 export interface SimListing {
   readonly venue: SimVenue
   /** Index among the markets of the venue, from 0 without gaps. */
@@ -103,7 +102,6 @@ export interface SimListing {
   readonly question: string
   /** Polymarket's groupItemTitle, Kalshi's yes_sub_title. */
   readonly shortTitle: string
-  /** Kalshi's no_sub_title. */
   readonly noShortTitle: string
   /** Polymarket's description, Kalshi's rules_primary. */
   readonly rules: string
@@ -131,7 +129,7 @@ export interface SimListing {
   readonly determineMs: TimeMs
   /** Time when the result becomes final, at or after determineMs. */
   readonly resolveMs: TimeMs
-  /** Payout of the first outcome: 1, 0, or one half if void. Must not be visible before determineMs. */
+  /** 1, 0, or one half if void, for the first outcome. Must not be visible before determineMs. */
   readonly payout: PriceMicros
   /** Identifies the underlying question. Equal on both venues for pairs, including traps. */
   readonly questionKey: string
@@ -141,7 +139,6 @@ export interface SimListing {
   readonly activity: number
 }
 
-/** A fill between a taker and one or more makers. */
 export interface SimTrade {
   /** Kalshi's trade_id: a UUID. */
   readonly id: string
@@ -192,7 +189,7 @@ export interface SimWalletEvent {
   readonly size: SizeMicros
   /** Dollars without the fee, at least 0. Paid for a purchase or a split, otherwise received. */
   readonly usd: UsdMicros
-  /** The taker's fee. A buyer pays it in addition to the price. A seller receives less by the fee. */
+  /** The taker's fee. A buyer pays the fee in addition to `usd`. A seller receives `usd` less the fee. */
   readonly fee: UsdMicros
 }
 
@@ -234,7 +231,7 @@ export type WorldChange =
       readonly market: SimMarket
       readonly changes: readonly LevelChange[]
       readonly previousSizes: readonly SizeMicros[]
-      /** True: venue b's stream assigns a number to the change but does not send it. */
+      /** True: the change uses a sequence number of venue b's stream but is not sent. */
       readonly isLost?: boolean
       readonly atMs: TimeMs
     }

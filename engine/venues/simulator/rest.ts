@@ -22,7 +22,6 @@ export interface RestRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
-  /** Empty if the request has no body. */
   readonly body: string
 }
 
@@ -37,7 +36,6 @@ export interface RestHooks {
   readonly guard?: (request: RestRequest) => RestAnswer | null
   readonly notFound?: (request: RestRequest) => RestAnswer
   readonly methodNotAllowed?: (request: RestRequest) => RestAnswer
-  /** The 429 answer of the rate-limit faults, without Retry-After. */
   readonly rateLimited?: () => RestAnswer
 }
 
@@ -103,7 +101,6 @@ export class RestServer {
     this.#server.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  /** The pattern is a path, for example `/markets/{ticker}/orderbook`. */
   route(method: string, pattern: string, handler: RestHandler): void {
     this.#routes.push({ method, segments: pattern.split('/').slice(1), handler })
   }

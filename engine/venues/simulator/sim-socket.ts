@@ -93,7 +93,6 @@ export class SocketGroup {
 }
 
 export class SimSocket {
-  /** Envelopes of RTDS contain this id. */
   readonly id = randomUUID()
   readonly #ws: WebSocket
   readonly #raw: Duplex

@@ -31,19 +31,16 @@ export interface SimulatorOptions {
   readonly seed: number
   /** 20 to 250,000. */
   readonly marketsPerVenue: number
-  /** Share of venue a's markets under protocol v2, 0 to 1. Default: one half. */
   readonly v2Share?: number
   /** Stream messages per second of both venues together, 1 to 20,000. */
   readonly messagesPerSecond: number
   readonly faults: readonly (SimFault | SimChange)[]
   /** Seconds after which venue a's activity stream ends. Null or absent: never. */
   readonly activityEndsS?: number | null
-  /** Planned price gaps between the venues per minute. Default: none. */
   readonly gapsPerMinute?: number
   readonly clock: Clock
   /** Source of random numbers. Default: derived from the seed and the start time. */
   readonly random?: Random
-  /** The planned events. Default: the calendar of the seed. */
   readonly plan?: Plan
   readonly log: Log
   /** Port of Gamma. CLOB has +1, Data +2, RTDS +3, Kalshi +10. 0: the system chooses all ports. */

@@ -1,4 +1,4 @@
-// Runs the simulated venues in a separate process. Their CPU time is then not part of the engine's.
+// Runs the simulated venues in a separate process, so that measurements of the engine exclude their CPU time.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

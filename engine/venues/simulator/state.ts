@@ -65,7 +65,7 @@ function ofVenue(query: URLSearchParams, view: (venue: SimVenue) => unknown): un
   return venue === undefined ? { error: 'venue accepts a, b' } : view(venue)
 }
 
-/** A page of a list without its first `dropped` rows, from `from_index` on. */
+/** `dropped`: number of rows that are missing at the start of `rows`. The page begins at `from_index`. */
 function page<Row>(rows: readonly Row[], dropped: number, query: URLSearchParams) {
   const fromIndex = Number(query.get('from_index') ?? 0)
   if (!Number.isInteger(fromIndex) || fromIndex < 0) return null

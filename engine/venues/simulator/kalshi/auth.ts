@@ -19,7 +19,6 @@ export class KalshiKeys {
     for (const [keyId, pem] of keys) this.#keys.set(keyId, createPublicKey(pem))
   }
 
-  /** `path` excludes the query. */
   caller(request: {
     readonly method: string
     readonly path: string
@@ -30,7 +29,7 @@ export class KalshiKeys {
     const signature = single(request.headers['kalshi-access-signature'])
     if (keyId === '' && timestamp === '' && signature === '') return { kind: 'anonymous' }
     if (keyId === '' || timestamp === '' || signature === '') return refused('MISSING_HEADERS')
-    // The venue also answers 401 to a timestamp in seconds, which is a common mistake.
+    // A timestamp in seconds is a common mistake, to which the venue also answers 401.
     if (!/^\d{13}$/.test(timestamp)) return refused('INVALID_TIMESTAMP')
     const key = this.#keys.get(keyId)
     if (key === undefined) return refused('NOT_FOUND')
@@ -65,7 +64,7 @@ function isSigned(text: Buffer, by: { key: KeyObject; signature: string }): bool
     if (by.key.asymmetricKeyType === 'ed25519') return verify(null, text, by.key, signature)
     return verify('sha256', text, options, signature)
   } catch {
-    // A key of another type or a signature that is not base64 is invalid.
+    // The key has another type, or the signature is not base64.
     return false
   }
 }

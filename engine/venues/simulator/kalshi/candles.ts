@@ -28,14 +28,14 @@ const PERIODS = [1, 60, 1440] as const
 type PeriodMinutes = (typeof PERIODS)[number]
 
 interface CandleRequest {
-  /** Unix seconds. Returns candles that end in [startSeconds, endSeconds]. */
+  /** Unix seconds. Candles that end in [startSeconds, endSeconds] are returned. */
   readonly startSeconds: number
   readonly endSeconds: number
   readonly period: PeriodMinutes
   readonly nowMs: TimeMs
   /** The world's trades before this time are incomplete, so earlier candles have generated trades. */
   readonly tradesFromMs: TimeMs
-  /** Adds a candle at the start of the range if there is none. It has the last price before the range and no trades. */
+  /** True: if no candle is at the start of the range, adds one without trades at the last price before the range. */
   readonly hasLatestBefore: boolean
 }
 
@@ -66,7 +66,7 @@ function candlesOf(market: SimMarket, request: CandleRequest): Record<string, un
   return candles
 }
 
-/** Estimate, ±1, of the number of candles of a market. It must be called before candlesOf. */
+/** Estimate, accurate to ±1, for checks of limits before `candlesOf` runs. */
 function candleCount(market: SimMarket, request: CandleRequest): number {
   const { openMs, closeMs } = market.listing
   const fromMs = Math.max(request.startSeconds * 1000, openMs)
@@ -203,7 +203,8 @@ function periodEnd(atMs: number, period: PeriodMinutes): number {
 
 function periodBefore(endMs: number, period: PeriodMinutes): number {
   if (period !== 1440) return endMs - period * 60_000
-  // A clock change moves midnight by an hour. Half a day before the end is always within the day that ends there.
+  // Half a day before the end is always within the day that ends there, also when a clock change moves midnight by an
+  // hour.
   return easternMs({ dayNumber: easternTime(endMs - DAY_MS / 2).dayNumber, minuteOfDay: 0 })
 }
 

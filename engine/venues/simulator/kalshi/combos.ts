@@ -26,7 +26,7 @@ export class SimCombos {
     for (const trade of trades) this.add(trade)
   }
 
-  /** Returns the ticker of the combination that traded together with this trade, or null. */
+  /** Returns the ticker of the combination that traded together with this trade. Null: none did. */
   add(trade: SimTrade): string | null {
     const combo = comboOf(trade)
     if (combo === null) return null

@@ -1,5 +1,3 @@
-// Venue b's events, event metadata and series.
-
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport } from '../model.ts'
 import { seriesFees } from './fees.ts'
@@ -20,7 +18,6 @@ const COMPETITIONS: Readonly<Record<SimSport, string>> = {
 
 const DOCUMENTS = 'https://kalshi-public-docs.s3.amazonaws.com'
 
-/** The result has `markets` only if nested markets are requested. */
 export function renderEvent(
   event: SimEvent,
   details: { readonly updatedMs: TimeMs; readonly markets: readonly unknown[] | null },

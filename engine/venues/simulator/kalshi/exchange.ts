@@ -94,7 +94,6 @@ export class SimHalts {
     return shard !== this.#shard
   }
 
-  /** Always false for venue a. */
   isHalted({ listing, event }: SimMarket): boolean {
     return this.#shard !== null && listing.venue === 'b' && shardOf(event) === this.#shard
   }

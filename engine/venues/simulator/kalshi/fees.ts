@@ -21,7 +21,6 @@ interface EventFees {
 const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
 /** Of 16 series, one has no fee, one has half the fee, and one changes its fee at midnight. */
 const SERIES_KINDS = 16
-/** One event in this many overrides the fees of its series. */
 const EVENTS_EVERY = 16
 const NO_OVERRIDE: EventFees = { fee_type_override: null, fee_multiplier_override: null }
 const HALF: EventFees = { fee_type_override: null, fee_multiplier_override: 0.5 }
@@ -42,7 +41,7 @@ function isChanging(ticker: string): boolean {
   return baseMultiplier(ticker) === 1 && crc32(ticker) % SERIES_KINDS === 3
 }
 
-/** An event with overrides has one in every other hour. */
+/** An event that overrides fees does so in every other hour. */
 export function eventFees(event: SimEvent, atMs: number): EventFees {
   if (!hasOwnFees(event)) return NO_OVERRIDE
   return hourOf(event, atMs) % 2 === 1 ? HALF : NO_OVERRIDE
@@ -77,7 +76,7 @@ export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): 
   })
 }
 
-/** Events whose override changed within (afterMs, byMs] and which have not ended. */
+/** Events whose override changed in (afterMs, byMs] and that have not ended. */
 export function eventsWithOtherFees(
   events: readonly SimEvent[],
   { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },

@@ -1,5 +1,3 @@
-// Filters of venue b's queries for markets, events and trades. Refuses combinations of filters that the venue refuses.
-
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimStatus, World } from '../model.ts'
 import type { ListedMarket, ListedTrade } from './combos.ts'
@@ -35,7 +33,7 @@ export function marketFilter(
       throw badRequest('min_updated_ts only goes with mve_filter=exclude and series_ticker')
     }
   }
-  // Compares market objects, because reading the ticker of each row is slow in a large world.
+  // Compares market objects, because reading each row's ticker is slow in a large world.
   const wanted = tickers === null ? null : foundBy(tickers, (ticker) => world.market('b', ticker))
   const isWanted = ({ market, combo }: ListedMarket): boolean =>
     combo === null ? wanted?.has(market) !== false : tickers?.has(combo) !== false

@@ -37,7 +37,7 @@ export function snapshotMessage(
 ): string {
   const { bids, asks } = market.book
   const yes = levelsText(bids, { isReversed: true, isComplement: false })
-  // In prices of No, the asks (best first) are bids in descending order. In prices of Yes they ascend.
+  // Asks are sorted best first. As prices of No they are bids in descending order. As prices of Yes they ascend.
   const no = levelsText(asks, { isReversed: !form.isYesPriced, isComplement: !form.isYesPriced })
   const yesPart = yes === '' ? '' : `,"yes_dollars_fp":[${yes}]`
   const noPart = no === '' ? '' : `,"no_dollars_fp":[${no}]`
@@ -77,7 +77,6 @@ export function tickerMessage(market: SimMarket, form: { fields: string; atMs: T
   )}"}`
 }
 
-/** `combo`: the message is for a trade of this combination. */
 export function tradeMessage(trade: SimTrade, combo: string | null = null): string {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)

@@ -6,7 +6,6 @@ import { json, Refusal, type RestAnswer } from '../rest.ts'
 const refusal = (status: number, code: string, message: string): RestAnswer =>
   json({ error: { code, message } }, status)
 
-/** The message lists the accepted values. */
 export const badRequest = (message: string): Refusal =>
   new Refusal(refusal(400, 'bad_request', message))
 
@@ -81,7 +80,7 @@ export class QueryReader {
   }
 }
 
-/** The rows of a list, created on access. A position may have no row. */
+/** Creates the rows of a list on access. A position may have no row. */
 export interface Rows<Row> {
   readonly length: number
   at(position: number): Row | undefined

@@ -25,7 +25,6 @@ const STATUS_NAMES: Readonly<Record<SimStatus, string>> = {
   resolved: 'finalized',
 }
 
-/** `metadataMs`: time of the last change of the market's metadata. */
 export function renderMarket(
   market: SimMarket,
   at: { readonly nowMs: TimeMs; readonly metadataMs: TimeMs },
@@ -74,7 +73,7 @@ export function renderMarket(
 /** Approximate end of a game. In recorded rows it is three hours after the start, in every sport. */
 const occurrenceMs = ({ startMs }: SimGame): TimeMs => timeMs(startMs + 3 * HOUR_MS)
 
-/** The market object of a combination whose only leg is this market. */
+/** A combination that has this market as its only leg. */
 export function renderCombo(
   ticker: string,
   market: SimMarket,
@@ -93,7 +92,6 @@ export function renderCombo(
   }
 }
 
-/** `combo`: ticker of the combination that traded. Null: the market itself traded. */
 export function renderTrade(trade: SimTrade, combo: string | null): Record<string, unknown> {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
@@ -227,7 +225,6 @@ function customStrike({ event, listing }: SimMarket): Record<string, string> {
   return { [targetType(sport)]: targetId(league, team === undefined ? suffix : team.kalshiCode) }
 }
 
-/** The `type` of a sport's participants in /structured_targets. */
 export function targetType(sport: string): string {
   if (sport === 'nfl' || sport === 'cfb') return 'football_team'
   if (sport === 'nba' || sport === 'cbb') return 'basketball_team'

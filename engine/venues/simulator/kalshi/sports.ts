@@ -65,7 +65,6 @@ export function targetsOf(world: World) {
   const sports = new Map<string, SimSport>()
   const seen = new Set<string>()
   for (const event of world.events('b')) {
-    // The events of a series of games are games of one league.
     if (seen.has(event.series)) continue
     const { series, game } = event
     if (game === null) continue

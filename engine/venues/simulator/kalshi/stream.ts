@@ -1,5 +1,3 @@
-// Sends each change of the world to the subscriptions of venue b's stream that cover the change.
-
 import type { Clock } from '../../../clock.ts'
 import {
   type PriceMicros,
@@ -42,7 +40,7 @@ export class SimKalshiStream {
   readonly combos: SimCombos
   readonly #stop: () => void
   readonly #world: World
-  /** Fee and structure changes up to this time have been sent. */
+  /** Fee and structure changes up to this time were sent. */
   #publishedToMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock; faults: Faults }) {
@@ -297,7 +295,6 @@ class Watch {
     this.fields = marketFields(market)
   }
 
-  /** Stores the best prices and sizes. Returns whether any of them changed. */
   noteTop({ book }: SimMarket): boolean {
     const bid = book.bestBid
     const ask = book.bestAsk

@@ -47,7 +47,6 @@ interface KalshiSubscriptionOptions {
   /** True: the subscription lists markets. False: it covers the whole exchange. */
   readonly isByMarket: boolean
   readonly isYesPriced: boolean
-  /** True: an `ok` answer omits the list of markets. */
   readonly isAckShort: boolean
 }
 

@@ -6,7 +6,6 @@ import { HOUR_MS, MINUTE_MS, type PriceMicros, type TimeMs, timeMs } from '../..
 import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
 import { dollars } from './text.ts'
 
-/** Shards of the exchange. */
 export const SHARDS = [
   { exchange_index: 0, description: 'Main exchange' },
   { exchange_index: 1, description: 'Combos' },
@@ -20,7 +19,10 @@ export function shardOf({ series, topic, game }: SimEvent): number {
   return game?.sport === 'tennis' || game?.sport === 'mlb' ? 3 : 0
 }
 
-/** Counts hours of an event. They begin at a different minute for each event, so that not all events change at once. */
+/**
+ * Number of the event's hour. The hours of different events begin at different minutes, so that not all events change
+ * at once.
+ */
 export function hourOf({ number }: SimEvent, atMs: number): number {
   return Math.floor((atMs - (number % 60) * MINUTE_MS) / HOUR_MS)
 }
@@ -62,7 +64,7 @@ const DECI: readonly Structure[] = [
   edged('center_deci_edge_centi_cent', ['0.0100', '0.9900'], ['0.0001', '0.0010']),
 ]
 
-/** `tick`: order prices of the market are multiples of it. */
+/** `tick`: the prices of all orders in the market are multiples of this tick. */
 export function priceFields(
   { listing, event }: SimMarket,
   { tick, atMs }: { readonly tick: PriceMicros; readonly atMs: number },
@@ -96,7 +98,6 @@ export function comboOf({ id, market }: Pick<SimTrade, 'id' | 'market'>): string
   return `${market.event.series}-S2026${code.slice(2, 12)}-${code.slice(12, 20)}`
 }
 
-/** A combination's ticker without the last part. */
 export function comboEvent(ticker: string): string {
   return ticker.slice(0, ticker.lastIndexOf('-'))
 }

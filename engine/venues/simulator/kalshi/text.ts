@@ -1,5 +1,3 @@
-// Formats numbers, times and levels of venue b. The functions run for every stream message.
-
 import type { Level } from '../../../events.ts'
 import {
   complement,

@@ -73,7 +73,7 @@ export class KalshiConnection implements Conversation {
     const isBook = channel === 'orderbook_delta'
     if (isBook && tickers.length === 0) return this.#refuse(id, 14)
     const existing = this.#ofChannel(channel)
-    // In recorded sessions a second subscribe to a channel extends the first subscription. Its answer is `ok` with the
+    // As at the venue, a second subscribe to a channel extends the first subscription. The answer is `ok` with the
     // first sid.
     if (existing !== null) return this.#extend(existing, command)
     const isByMarket = hasMarkets && tickers.length > 0
@@ -148,7 +148,7 @@ export class KalshiConnection implements Conversation {
       this.#parts.stream.watch(subscription, market)
     }
     if (details.isAcknowledged) this.#acknowledge(subscription, id)
-    // Watching and the snapshot must run in one event-loop tick. Otherwise a change in between would be in both.
+    // No `await` may be between watching and the snapshot. A change in between would be in the snapshot and in a delta.
     for (const market of added) {
       if (subscription.channel === 'orderbook_delta') this.#sendSnapshot(subscription, market, null)
       else if (subscription.channel === 'ticker' && details.hasInitialSnapshot) {

@@ -100,7 +100,6 @@ function ghostText({ market, outcomeIndex }: Token): string {
 }
 
 function addBatchRoutes(server: RestServer, world: World, faults: Faults): void {
-  // Answers for several tokens omit those without a book.
   const batch = (path: string, answer: (items: readonly BatchItem[]) => RestAnswer) => {
     server.post(path, (request) => {
       const items = parseBatch(request.body, world)

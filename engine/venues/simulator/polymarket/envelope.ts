@@ -1,5 +1,5 @@
-// Shared parts of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): pages with signed cursors,
-// errors with a code and a trace id, and a cache of first pages for the fault `stale_cache`.
+// Data API v2 of venue a (engine/venues/polymarket/README.md, Data API v2): pages with signed cursors, errors with a
+// code and a trace id, and a cache of first pages for the fault `stale_cache`.
 
 import { LRUCache } from 'lru-cache'
 import { hash32 } from '../../../random.ts'
@@ -12,7 +12,7 @@ const LIMITS = { fallback: 100, max: 1_000 }
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
-/** The start of the next page, as the cursor contains it. */
+/** The start of the next page. Cursors contain it. */
 export type Position = Readonly<Record<string, string | number>>
 
 export interface PageQuery {
@@ -149,7 +149,6 @@ function refused(
   return { ...json(body, status), headers: headers(traceId) }
 }
 
-/** The answer to an unknown path of v2 or to a wrong method. */
 export function unknownPath(status: 404 | 405, path: string): RestAnswer {
   const code = status === 404 ? 'not_found' : 'method_not_allowed'
   return refused(
@@ -182,7 +181,7 @@ function limitOf(query: URLSearchParams, limits: { fallback: number; max: number
   return limit
 }
 
-// Cursors are signed JSON in base64url, so that the server can refuse changed cursors.
+// Cursors are signed, so that the server can refuse changed cursors. They are JSON in base64url.
 
 interface Held {
   readonly l: number

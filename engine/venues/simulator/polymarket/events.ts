@@ -17,7 +17,6 @@ import {
   volumeWithin,
 } from './market-facts.ts'
 
-/** A Gamma event object without its markets. */
 export function eventRow(
   event: SimEvent,
   parts: { readonly nowMs: TimeMs; readonly hasTags: boolean },
@@ -132,7 +131,7 @@ const KNOWN_TAGS: Readonly<Record<string, number>> = {
   nhl: 899,
 }
 
-// The range is so large that two names of one world almost never get the same id.
+// The range is so large that two names of one world almost never have the same id.
 function numberOf(kind: string, name: string): number {
   return 200_000 + (hash32(kind, name) % 900_000_000)
 }
@@ -152,12 +151,10 @@ function eventFigures(event: SimEvent, nowMs: TimeMs): Record<string, number> {
   }
 }
 
-/** Time of the last change of the event or of one of its markets. */
 export function eventUpdatedMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(event.createdMs, ...event.markets.map((market) => market.updatedMs)))
 }
 
-/** Time of the latest close of an event's markets, past or planned. */
 export function lastCloseMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(...event.markets.map((market) => market.listing.closeMs)))
 }

@@ -1,5 +1,3 @@
-// Fields of venue a's rows that have the same value in every row.
-
 import { readFileSync } from 'node:fs'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -17,7 +17,6 @@ import { feeScheduleOf } from '../world/fees.ts'
 import { tagSlug } from './events.ts'
 import { feeBps, ORDER_SIZE_MIN, quoteOf, spreadOf, winnerIndex } from './market-facts.ts'
 
-/** The shortest decimal. */
 export function priceText(price: PriceMicros): string {
   return price % TABLE_STEP === 0 ? (PRICE_TEXTS[price / TABLE_STEP] ?? '') : toDecimal(price)
 }
@@ -55,7 +54,6 @@ export function bookFrame(market: SimMarket, outcomeIndex: 0 | 1): string {
   return `{"event_type":"book",${bookText(market, outcomeIndex).slice(1)}`
 }
 
-/** Shared parts of one market's frames, with a running hash of its book. */
 export class MarketFrames {
   readonly #market: SimMarket
   readonly #id: string
@@ -110,7 +108,6 @@ export class MarketFrames {
     return `{"event_type":"price_change",${this.#id},"price_changes":[${entries}],"timestamp":"${atMs}"}`
   }
 
-  /** The `last_trade_price` of the traded token. */
   lastTradePrice(trade: SimTrade): string {
     return (
       `{"event_type":"last_trade_price",${this.#id},` +

@@ -14,7 +14,6 @@ interface List<Row> {
   readonly rows: (query: URLSearchParams) => readonly Row[]
   readonly number: (row: Row) => number
   readonly byNumber: (rows: readonly Row[]) => readonly Row[]
-  /** Parameters that are true or false. */
   readonly flags: Readonly<Record<string, (row: Row) => boolean>>
   /** Parameters that list ids. A row matches if it has one of the ids. */
   readonly ids: Readonly<Record<string, (row: Row) => readonly string[]>>
@@ -117,7 +116,7 @@ function valuesOf(query: URLSearchParams, key: string): readonly string[] {
   return query.getAll(key).flatMap((text) => text.split(','))
 }
 
-/** Position of a row in the sort order. Rows with equal values are sorted by number. */
+/** Sort key of a row. Rows with equal values are sorted by number. */
 interface Position {
   readonly value: number
   readonly number: number

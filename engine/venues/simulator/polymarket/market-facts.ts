@@ -83,7 +83,6 @@ export function outcomePrices(market: SimMarket): readonly [PriceMicros, PriceMi
   return [first, complement(first)]
 }
 
-/** Price of the first outcome in the last trade. Null before any trade. */
 export function lastFirstPrice(market: SimMarket): PriceMicros | null {
   const trade = market.lastTrade
   if (trade === null) return null

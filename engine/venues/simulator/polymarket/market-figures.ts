@@ -1,5 +1,3 @@
-// Figures about markets from venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2).
-
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
@@ -13,7 +11,7 @@ interface Parts {
   readonly wallets: WalletLedgers
 }
 
-/** Number of an arbitrary Polygon block. The number increases by one every two seconds. */
+/** An arbitrary Polygon block number. Two seconds later the number is one higher. */
 const BLOCK_FIRST = 90_000_000
 const LAG_S = 4
 

@@ -22,7 +22,7 @@ export class MarketChannel {
   readonly #clock: Clock
   readonly #subscribers = new Map<SimMarket, MarketSubscribers>()
   readonly #readers = new Set<Reader>()
-  // Markets whose new_market was sent at their creation. The message is not repeated at their opening.
+  // Markets whose `new_market` message was already sent when they were announced.
   readonly #announced = new WeakSet<SimMarket>()
   readonly sockets: SocketGroup
   readonly #stopListening: () => void
@@ -98,7 +98,6 @@ export class MarketChannel {
     subscribers.readers.set(reader, (subscribers.readers.get(reader) ?? 0) | bit)
   }
 
-  /** Subscribes clients to a market that they requested before it was announced. */
   #addWaitingReaders(market: SimMarket): void {
     for (const reader of this.#readers) {
       for (const outcomeIndex of OUTCOMES) {
@@ -213,7 +212,7 @@ export class MarketChannel {
   #publishOpening(change: WorldChange): void {
     const subscribers = this.#subscribers.get(change.market)
     if (subscribers === undefined) return
-    // The new running hash is that of a book without levels.
+    // The running hash restarts from a book without levels.
     subscribers.frames = new MarketFrames(change.market)
     for (const outcome of OUTCOMES) {
       this.#send(subscribers, BITS[outcome], () => bookFrame(subscribers.market, outcome))
@@ -233,7 +232,6 @@ export class MarketChannel {
     }
   }
 
-  // Renders the frame only if a client subscribes to one of its tokens.
   #send(
     subscribers: MarketSubscribers,
     bits: number,
@@ -263,7 +261,7 @@ const BITS = [1, 2] as const
 const BOTH = 3
 const DUMP_BOOKS_MAX = 1_000
 
-/** One connection. The limit of the frame size also limits the number of its tokens. */
+/** The limit of the frame size also limits the number of a connection's tokens. */
 interface Reader {
   readonly socket: SimSocket
   /** The subscriptions by token. Null: no market has this token. */
@@ -291,7 +289,6 @@ interface Request {
   readonly hasDump: boolean
 }
 
-// Encodes the text only once if several readers receive it.
 function shared(text: string, readerCount: number): string | Buffer {
   return readerCount > 1 ? Buffer.from(text) : text
 }

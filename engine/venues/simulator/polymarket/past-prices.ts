@@ -61,7 +61,6 @@ export function pastPrices(world: World, clock: Clock, query: URLSearchParams): 
 interface Range {
   readonly startS: number
   readonly endS: number
-  /** Minutes. */
   readonly fidelity: number
 }
 

@@ -1,5 +1,3 @@
-// Gamma and CLOB market objects of venue a (engine/venues/polymarket/README.md, Gamma and CLOB).
-
 import {
   DAY_MS,
   formatTime,

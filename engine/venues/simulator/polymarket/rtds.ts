@@ -53,7 +53,7 @@ export class Rtds {
     this.#listeners.add(listener)
     return {
       receive: (text) => this.#receive(listener, text),
-      // A row that waits to be swapped is sent at the end of its second.
+      // The fault `reorder` holds a row back until the next one, at most until the end of the second.
       tick: () => this.#release(listener),
       closed: () => this.#listeners.delete(listener),
     }
@@ -145,7 +145,7 @@ export class Rtds {
   }
 }
 
-/** `held`: a row to send after the next one. */
+/** `held`: a row that is sent after the next one. */
 interface Listener {
   readonly socket: SimSocket
   readonly topics: Map<string, Topic>

@@ -43,7 +43,6 @@ interface PolymarketServerOptions {
   readonly state: (query: URLSearchParams) => unknown
   /** Whether requests above the venue's rate limits get 429. Default: true. */
   readonly isRateLimited?: boolean
-  /** Seconds after which the activity stream ends. Null or absent: never. */
   readonly activityEndsS?: number | null
 }
 

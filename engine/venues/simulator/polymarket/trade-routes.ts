@@ -20,7 +20,7 @@ export const TRADES_AGE_S = 300
 const LISTED_MAX = 20
 /** Lists omit smaller trades. */
 const DUST = 0.01
-/** The exchange contracts, which are not wallets. */
+/** Contracts of the exchange, which the venue does not list as wallets. */
 export const CONTRACTS: ReadonlySet<string> = new Set([
   '0x006f54f7f9a22e0000cc2ab60031000000ae9fef',
   '0xe3333700ca9d93003f00f0f71f8515005f6c00aa',
@@ -139,7 +139,6 @@ export function isSameMatch(one: SimTrade | undefined, other: SimTrade): boolean
   return one?.txHash === other.txHash && one.market === other.market
 }
 
-/** The fills of one wallet, from its own ledger. They are not grouped, as in `/v2/activity`. */
 function* matchesOf(
   wallets: WalletLedgers,
   wanted: Wanted,

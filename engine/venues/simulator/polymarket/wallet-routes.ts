@@ -97,7 +97,7 @@ function userStats(wallets: WalletLedgers, query: URLSearchParams): unknown {
   }
 }
 
-// The cursor is the number of the last row in the wallet's history. New rows therefore do not shift pages.
+// The cursor is the number of the last row in the wallet's history, so new rows do not shift pages.
 function activity({ world, wallets, faults }: Parts, { query, limit, at: after }: PageQuery): Page {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   enumParam(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')

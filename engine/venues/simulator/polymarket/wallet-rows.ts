@@ -1,5 +1,3 @@
-// Wallet rows of venue a's Data API v2 (engine/venues/polymarket/README.md, Wallets).
-
 import { formatTime, MICROS, sizeMicros, type TimeMs, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWalletEvent } from '../model.ts'
 import { participation } from '../world/fill-money.ts'
@@ -9,7 +7,7 @@ import { snakeRow } from './envelope.ts'
 import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
-/** The venue uses this value for an absent outcome index. */
+/** The venue's value for an absent outcome index. */
 const NO_OUTCOME = 999
 
 /** One of a wallet's two positions in a market. */
@@ -187,7 +185,6 @@ export function holderRow({ holding, outcomeIndex }: Position) {
   }
 }
 
-/** All positions that a wallet ever had, in both outcomes of each market. */
 export function* positionsOf(ledger: WalletAccount | null): Generator<Position> {
   for (const holding of ledger?.holdings.values() ?? []) {
     for (const outcomeIndex of [0, 1] as const) {
@@ -200,7 +197,6 @@ function isRedeemable(market: SimMarket): boolean {
   return market.status === 'resolved'
 }
 
-/** Rounds to `decimals` decimals, like the venue's JSON. */
 export function rounded(value: number, decimals: number): number {
   return Math.round(value * 10 ** decimals) / 10 ** decimals + 0
 }

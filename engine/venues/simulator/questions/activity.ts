@@ -21,7 +21,6 @@ export function largeWorldActivity(
   of: {
     readonly venue: SimVenue
     readonly number: number
-    /** The first events of a cycle have the same number at both venues. */
     readonly eventNumber: number
   },
 ): number {

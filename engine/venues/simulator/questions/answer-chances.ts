@@ -15,7 +15,7 @@ export interface Measured {
   readonly result: number
 }
 
-/** Adds the usual values of the other fields to an answer. */
+/** Adds default values of the other fields to an answer. */
 export const answerWith = (
   fields: Partial<Answer> & Pick<Answer, 'key' | 'chance' | 'payout'>,
 ): Answer => ({
@@ -130,7 +130,7 @@ export function singleAnswer(
   })
 }
 
-/** The result under different rules, which differs by at most `reach`. */
+/** The result under different rules. It differs by at most `reach`. */
 export function underRules(view: View, result: number, reach: number): number {
   if (view.trap !== 'other_rules') return result
   return result + (2 * chanceOf(view.seed, view.resultKey, 'other source') - 1) * reach
@@ -151,7 +151,6 @@ export function strikesAround(
   )
 }
 
-/** The nearest multiple of a unit, without floating-point error. */
 export function roundTo(value: number, unit: number): number {
   const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(unit) - 1e-9)))
   return Number((Math.round(value / unit) * unit).toFixed(decimals))

@@ -151,7 +151,6 @@ export function drawDeed(view: View, opposite: string): Drawn {
   return { form: 'single', answers: [singleAnswer(view, { label, code: '' })] }
 }
 
-/** Appends a digit to codes that more than one name has. */
 export function uniqueCodes(
   names: readonly { label: string; code: string }[],
 ): readonly { label: string; code: string }[] {
@@ -190,7 +189,7 @@ export function drawBoxOffice(view: View, work: string, count: number): Drawn {
 }
 
 export const workOf = (view: View, ordinal: number): string =>
-  // No other cycle or slot of the same run uses this title.
+  // This title is unique among all cycles and slots of the run.
   workTitle(ordinal * 97 + (view.cycle % 97) + Math.floor(view.cycle / 97) * 10_000_019)
 
 /** Golfers in order of their probabilities. One simulated race determines all placings of the week. */

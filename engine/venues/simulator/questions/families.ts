@@ -198,7 +198,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
   {
     name: 'monthly figure',
     questionAt(ordinal) {
-      // Ordinals list all figures of the first country, then those of the next one.
+      // The first ordinals are the figures of the first country, the next ones those of the second, and so on.
       const country = LISTS.countries[Math.floor(ordinal / LISTS.monthlyFigures.length)]
       if (country === undefined) return null
       const figure = pickAt(LISTS.monthlyFigures, ordinal)
@@ -453,7 +453,7 @@ const GOLF: Kind = {
     const minuteOfDay = 18 * 60 + ((ordinal * 25) % 180)
     return {
       key: `golf/${tour.code}${placing.code}`,
-      // Day 3 of 1970 was a Sunday.
+      // 1970-01-04, day 3 of the epoch, was a Sunday.
       schedule: everyDays({ days: 7, dayPhase: 3, minuteOfDay }),
       interest: ordinal === 0 ? 2 : 0.5,
       grid: { least: 12, most: 60 },

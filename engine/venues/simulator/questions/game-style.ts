@@ -19,9 +19,7 @@ import type { EventDraft, MarketDraft, SharedTexts } from './question.ts'
 import { fill } from './question-templates.ts'
 import { kalshiLocation } from './teams.ts'
 
-/** The result determines the payouts of both venues. */
 export interface GameResult {
-  /** Probability that the away team wins. */
   readonly chance: number
   readonly isAwayWinner: boolean
   readonly isAwayFavourite: boolean

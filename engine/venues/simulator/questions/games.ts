@@ -25,7 +25,7 @@ import {
 import { everyDays } from './schedule.ts'
 import { LEAGUES, teamsOf } from './teams.ts'
 
-/** One family per league. Golf has no games. */
+/** One family per league without golf, which has no games. */
 export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 'pga').map(
   (league) => ({
     name: `${league.league} games`,
@@ -103,8 +103,8 @@ function gameOf(
   const slate = slateOf(view.seed, league.league, view.cycle)
   const [first, second] = [slate[2 * meeting.pair], slate[2 * meeting.pair + 1]]
   if (first === undefined || second === undefined) throw new RangeError('the slate is too short')
-  // The home team of a pair alternates by day. A game under the trap other_date therefore always differs from the game
-  // of its day.
+  // The home team of a pair alternates by day, so that a game under the trap other_date always differs from the game of
+  // its day.
   const pair = [first.name, second.name].sort().join('|')
   const isFirstAway = ((hash32(pair) + view.cycle) & 1) === (first.name < second.name ? 0 : 1)
   return {
@@ -161,7 +161,7 @@ function resultOf(view: View, game: SimGame, league: League, lineCount: number):
   }
 }
 
-/** Lines in this order: the middle one, then alternately one above and one below. */
+/** The middle line first, then alternately one line above and one below. */
 function lines(count: number, middle: number, step: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => {
     const offset = index % 2 === 1 ? (index + 1) / 2 : -index / 2

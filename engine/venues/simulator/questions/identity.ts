@@ -9,11 +9,10 @@ export interface ChainIds {
   readonly tokens: readonly [string, string]
 }
 
-/** Whether a protocol v2 condition belongs to a group with one winner. */
 interface V2Grouping {
   /** Key of the group, or of the market without a group. The id's hash is computed from it. */
   readonly baseKey: string
-  /** As for `chainIds`. */
+  /** Same meaning as in `chainIds`. */
   readonly eventNumber: number | null
   readonly group: { readonly size: number; readonly index: number } | null
 }
@@ -61,7 +60,6 @@ export function positionIds({ baseKey, eventNumber, group }: V2Grouping): ChainI
   return { conditionId: `${condition}00`, tokens: [position('00'), position('01')] }
 }
 
-/** A UUID in the format of version 4, hashed from a key. */
 export function uuidOf(key: string): string {
   const hex = hash('sha1', key)
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)

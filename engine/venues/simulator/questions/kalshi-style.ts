@@ -37,7 +37,6 @@ function kalshiMarket(questionSet: QuestionSet, answer: Answer, eventTicker: str
 
 interface StrikeTexts {
   readonly code: string
-  /** The yes_sub_title. */
   readonly label: string
   /** The answer as in the rules: "above 3.1%", "between 46-47°". */
   readonly phrase: string

@@ -105,7 +105,7 @@ export function familyOf({ name, questionAt }: Kind): Family {
 
 function sharedTextsOf(kind: string, venue: SimVenue, recurring: Values): SharedTexts {
   const { series, seriesTitle, category, tags } = templatesOf(kind, venue)
-  // A title with a work differs in each cycle.
+  // A title that contains a work differs in each cycle.
   const isShared = !series.includes('{work')
   return {
     ...(isShared ? { series: fill(series, recurring) } : {}),
@@ -120,7 +120,7 @@ function questionSetOf(kind: string, view: View, recurring: Values, drawn: Drawn
   const { form, answers, format = String, unit = 1, isInclusive = false } = drawn
   const templates = templatesOf(kind, view.venue)
   const at = drawn.at ?? easternTime(view.closeMs)
-  // An event that happens by the end of a day is an event before the next day.
+  // "By the end of a day" is written as "before the next day".
   const { dayNumber } = easternTime(view.closeMs)
   const nextDate = shortDate(easternTime(easternMs({ dayNumber: dayNumber + 1, minuteOfDay: 0 })))
   const values = { ...datesOf(at), nextDate, ...recurring, ...drawn.values }

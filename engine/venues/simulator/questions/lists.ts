@@ -35,7 +35,6 @@ export interface Figure extends Named {
   readonly source: string
 }
 
-/** An action that a person does or does not do by a date. */
 export interface Deed {
   readonly slug: string
   readonly code: string

@@ -39,7 +39,7 @@ const TOWNS = { heads: wordsOf('townHeads'), tails: wordsOf('townTails'), stride
 const COINS = { heads: wordsOf('coinHeads'), tails: wordsOf('coinTails'), stride: 1 }
 const TITLES = { heads: wordsOf('titleHeads'), tails: wordsOf('titleTails'), stride: 101 }
 
-/** The parts of the name with this ordinal, and the number of times that all combinations were used before. */
+/** `round`: how many times all combinations were used before this ordinal. */
 function combination({ heads, tails, stride }: NameParts, ordinal: number) {
   const count = heads.length * tails.length
   const at = (ordinal * stride) % count
@@ -93,7 +93,6 @@ export function workTitle(ordinal: number): string {
 /** The letters and digits of a name in capitals, for a ticker. The result is unique if the name is. */
 export const capitals = (name: string): string => name.toUpperCase().replace(/[^A-Z0-9]/g, '')
 
-/** The item at a position modulo the length. */
 export function pickAt<T>(items: readonly T[], position: number): T {
   const item = items[((position % items.length) + items.length) % items.length]
   if (item === undefined) throw new RangeError('pickAt needs at least one item')

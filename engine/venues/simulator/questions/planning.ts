@@ -17,8 +17,8 @@ import type { Slot } from './slots.ts'
 
 export interface PlannedMarket {
   /**
-   * `index` is unique among the markets that exist at one moment, from 0 without gaps. A new market gets the index of
-   * the market that is removed when the new one is announced. `number` is never reused.
+   * `index` is unique among the markets that exist at one moment, without gaps. A new market gets the index of the
+   * market that it replaces. `number` is never reused.
    */
   readonly listing: SimListing
   /** Probability of the first outcome at the opening, between 0 and 1, exclusive. */
@@ -41,7 +41,6 @@ export interface PlannedEvent {
 /** Facts of an event that are known before its texts, chances and results are drawn. */
 export interface EventOutline {
   readonly venue: SimVenue
-  /** The event's number, from which `Calendar.eventNumbered` plans the event. */
   readonly number: number
   readonly slot: Slot
   /** Index among the slot's events of the cycle at the venue. */
@@ -63,13 +62,11 @@ export interface Numbering {
   readonly isLarge: boolean
   readonly slotCount: number
   readonly marketCounts: Readonly<Record<SimVenue, number>>
-  /** Share of venue a's markets under protocol v2, 0 to 1. */
   readonly v2Share: number
 }
 
-/** Maximum number of events of a variant in one cycle at one venue. */
 const EVENTS_PER_CYCLE = 4
-/** Cycles are counted from 1970. This offset keeps the numbers positive. */
+/** Added to cycle numbers, which count from 1970, so that they are positive. */
 const CYCLES_BEFORE = 1000
 
 /**

@@ -19,13 +19,11 @@ export interface Templates {
   /** The opposite question, for the trap opposite_side. */
   readonly negatedQuestion?: string
   readonly negatedClause?: string
-  /** Rules text about the resolution source and other conditions. */
   readonly remarks: string
   /** The remarks under the trap other_rules. */
   readonly otherRemarks?: string
 }
 
-/** The share of a kind of question in the world, and its listing. */
 interface KindTerms {
   readonly topic: SimTopic
   readonly share: number
@@ -114,7 +112,7 @@ interface TemplatePart {
   readonly forms: readonly string[]
 }
 
-/** All templates come from the two files of texts, so the cache is bounded. */
+/** The cache is bounded, because all templates come from two files. */
 const parsed = new Map<string, readonly TemplatePart[]>()
 
 function partsOf(template: string): readonly TemplatePart[] {

@@ -9,7 +9,7 @@ import type { Schedule } from './schedule.ts'
 export interface Family {
   readonly name: string
   readonly topic: SimTopic
-  /** Share of a venue's markets. Later families get the unused part. */
+  /** Share of a venue's markets. The next families get a share that this family cannot use. */
   readonly share: number
   /** Null: there are no more variants. The result depends only on the arguments. */
   variant(ordinal: number, size: WorldSize): Variant | null
@@ -54,7 +54,6 @@ export type SharedTexts = Partial<
   Pick<SimEvent, 'series' | 'seriesTitle' | 'category' | 'tags' | 'game'>
 >
 
-/** The cycle and the venue for which a listing is drafted. */
 export interface View {
   readonly seed: number
   readonly venue: SimVenue

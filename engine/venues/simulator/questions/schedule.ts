@@ -8,7 +8,7 @@ export interface Schedule {
   /** Approximate time between two closes. */
   readonly periodMs: number
   closeMs(cycle: number): number
-  /** A cycle whose close is within a period or two of the time. */
+  /** A cycle that closes within about two periods of the time. */
   cycleNear(atMs: number): number
 }
 

@@ -13,7 +13,6 @@ export type SlotTimes = Pick<
   'createdMs' | 'openMs' | 'closeMs' | 'determineMs' | 'resolveMs'
 >
 
-/** Times of a cycle at a venue, in order. */
 export function timesOf(slot: Slot, venue: SimVenue, cycle: number): SlotTimes {
   const createdMs = createdOf(slot, venue, cycle)
   const closeMs = closeOf(slot, venue, cycle)
@@ -39,7 +38,7 @@ export function createdOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return endOf(slot, venue, cycle - slot.variant.copies) + 1
 }
 
-/** The first cycle that exists at a time. It and the next copies − 1 cycles exist. */
+/** The first cycle that exists at a time. The next `copies` − 1 cycles exist too. */
 export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   let cycle = slot.variant.schedule.cycleNear(atMs - RETENTION_MS)
   while (endOf(slot, venue, cycle) >= atMs) cycle -= 1

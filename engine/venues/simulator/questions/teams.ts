@@ -1,5 +1,5 @@
-// Teams and players from lists.json. Names and both venues' codes are those of 2025–26, including codes that differ
-// between the venues (jax and JAC, ari and AZ, mon and MTL). More players are generated.
+// Teams and players from lists.json, with names and codes of 2025–26. Some codes differ between the venues (jax and
+// JAC, ari and AZ, mon and MTL). More players are generated.
 
 import type { SimTeam } from '../model.ts'
 import { LISTS, wordsOf } from './lists.ts'

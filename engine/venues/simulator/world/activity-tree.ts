@@ -11,7 +11,7 @@ export class ActivityTree<Member> {
   readonly #free: number[] = []
   #total = 0
 
-  /** Number of slots that were ever used. `memberAt` accepts smaller numbers. */
+  /** Upper bound, exclusive, of the arguments of `memberAt`. */
   get slotCount(): number {
     return this.#members.length
   }

@@ -110,7 +110,7 @@ export class FairPrice {
 /** Normalizes the prices of an exclusive event's outcomes to a sum of one dollar. */
 class ExclusiveGroup {
   #members: readonly FairPrice[] = []
-  /** The time of the cached shares. Callers usually request all markets for the same time. */
+  /** Cached, because callers usually request all markets for the same time. */
   #atMs = Number.NaN
   #shares: ReadonlyMap<FairPrice, number> = new Map()
 

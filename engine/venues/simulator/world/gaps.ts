@@ -25,8 +25,8 @@ type SimGapKind = (typeof KINDS)[number]
 export interface SimGap {
   readonly kind: SimGapKind
   /**
-   * Native ids. A pair's first id is that of venue a. An event's id is that of the market whose makers deviate from the
-   * fair price.
+   * Native ids. For a pair, venue a's market is first. For an event, the market whose makers deviate from the fair
+   * price.
    */
   readonly markets: readonly string[]
   readonly question: string
@@ -71,7 +71,6 @@ interface OpenGap {
 interface GapOptions {
   readonly seed: number
   readonly startedMs: TimeMs
-  /** Planned gaps per minute. 0: none. */
   readonly perMinute: number
   readonly flow: OrderFlow
   /** Pairs of these kinds whose two markets both trade. */
@@ -94,7 +93,6 @@ export class Gaps {
     this.#everyMs = MINUTE_MS / options.perMinute
   }
 
-  /** The gaps that opened so far, newest last. */
   get planned(): readonly SimGap[] {
     return this.#planned
   }

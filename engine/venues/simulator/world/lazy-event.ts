@@ -19,7 +19,6 @@ interface RetainedMarket extends MarketFacts, Pick<SimListing, 'nativeId' | 'isV
 
 export interface EventSource {
   readonly seed: number
-  /** The plan of an event, from a cache or planned again. */
   planned(event: LazyEvent): PlannedEvent
   /** Called once, before the first use of the plan. Must call `retain`. */
   prepare(event: LazyEvent): void
@@ -28,7 +27,6 @@ export interface EventSource {
 export class LazyEvent implements SimEvent {
   readonly outline: EventOutline
   readonly markets: LiveMarket[]
-  /** False: the event is no longer listed. */
   isListed = true
   readonly #source: EventSource
   #retained: RetainedEvent | null = null

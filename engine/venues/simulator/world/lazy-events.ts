@@ -21,7 +21,6 @@ export class LazyEvents implements EventSource {
   constructor(options: {
     context: RunContext
     eventNumbered: Calendar['eventNumbered']
-    /** Called once per event, when its ids are known. */
     onPlanned: (event: LazyEvent) => void
   }) {
     this.seed = options.context.seed
@@ -30,7 +29,6 @@ export class LazyEvents implements EventSource {
     this.#onPlanned = options.onPlanned
   }
 
-  /** Null: the event is listed already. */
   add(outline: EventOutline): LazyEvent | null {
     const listed = this.#listed[outline.venue]
     if (listed.has(outline.number)) return null
@@ -40,7 +38,6 @@ export class LazyEvents implements EventSource {
     return event
   }
 
-  /** Creates an event that is not listed. */
   addUnlisted(outline: EventOutline): LazyEvent {
     const event = this.#create(outline)
     event.isListed = false
@@ -66,7 +63,6 @@ export class LazyEvents implements EventSource {
     return [...(this.#bySeries.get(series) ?? []), ...(this.#bySeries.get('') ?? [])]
   }
 
-  /** Plans the listed events that may have an id. */
   planCandidates(venue: SimVenue, id: string): void {
     for (const event of this.candidates(venue, id)) if (!event.isPlanned) this.prepare(event)
     if (venue === 'a') return

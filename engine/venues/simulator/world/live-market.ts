@@ -47,7 +47,6 @@ export interface RunContext {
 
 /** Facts of a market that are drawn together with its texts. */
 export interface MarketFacts {
-  /** Probability of the first outcome at the opening. */
   readonly prior: number
   readonly fair: FairPrice
 }
@@ -82,7 +81,6 @@ export class LiveMarket implements SimMarket {
   constructor(options: {
     listing: SimListing
     event: SimEvent
-    /** Called each time the facts are needed. */
     factsOf: (market: LiveMarket) => MarketFacts
     context: RunContext
   }) {
@@ -118,7 +116,7 @@ export class LiveMarket implements SimMarket {
 
   /** Markets whose prices depend on each other, including this one. They share one array (world.ts). */
   get linked(): LiveMarket[] {
-    // Reading the facts sets the links.
+    // `factsOf` also sets the links.
     if (this.#linked === null) this.#factsOf(this)
     this.#linked ??= [this]
     return this.#linked
@@ -139,17 +137,14 @@ export class LiveMarket implements SimMarket {
     return priceMicros(Math.min(Math.max(fair + this.gap.skew, TENTH_CENT), MICROS - TENTH_CENT))
   }
 
-  /** The makers' spread, in ticks. */
   get spread(): number {
     return this.gap === null ? spreadTicks(this.traitHash, this.listing.activity) : 1
   }
 
-  /** Target number of levels per side. */
   get depth(): number {
     return bookDepth(this.traitHash, this.listing.activity)
   }
 
-  /** Whether a read or a change has created the book. */
   get isTouched(): boolean {
     return this.#isTouched
   }
@@ -184,7 +179,7 @@ export class LiveMarket implements SimMarket {
     this.#isTouched = false
   }
 
-  /** Frees the memory of a book without changes. The next read creates an equal one. */
+  /** The next read creates an equal book. */
   releaseBook(): void {
     if (this.#book?.isChanged === false) this.#book = null
   }
@@ -203,7 +198,6 @@ export class LiveMarket implements SimMarket {
     if (trade.atMs > this.updatedMs) this.updatedMs = trade.atMs
   }
 
-  /** Sums over all trades, including dropped ones. Null: the market has no trades. */
   tradedSums(): VolumeSums | null {
     return this.#traded?.sums() ?? null
   }
@@ -267,7 +261,6 @@ export class LiveMarket implements SimMarket {
   }
 }
 
-/** The status of a listing at a time, by its planned times. */
 export function statusAt(listing: SimListing, atMs: number): SimStatus {
   if (atMs >= listing.resolveMs) return 'resolved'
   if (atMs >= listing.determineMs) return 'determined'

@@ -8,7 +8,7 @@ import type { PriceMicros, TimeMs } from '../../../units.ts'
 import type { SimListing, SimMarket } from '../model.ts'
 import { plainListing } from './lazy-event.ts'
 
-/** Above the numbers of all listed markets. */
+/** Greater than the numbers of all listed markets. */
 const NUMBERS_FROM = 1_000_000_000
 
 const migrated = new WeakMap<SimMarket, MigratedMarket>()

@@ -20,9 +20,7 @@ import type { Trading } from './trading.ts'
 
 const TRADE_SHARE = 0.12
 const LEVELS_MAX = 60
-/**
- * If the best price is more than this many ticks behind the wanted price, a new quote is placed at the wanted price.
- */
+/** If the best price is more than this many ticks worse than makers want, a new quote is placed at the wanted price. */
 const LAG_TICKS = 2
 
 interface Action {

@@ -13,7 +13,6 @@ const QUIET_MS = 5 * MINUTE_MS
 
 interface Moment {
   readonly atMs: TimeMs
-  /** Neighbouring markets that change at the same times, such as those of an event. */
   readonly markets: readonly LiveMarket[]
   readonly status: SimStatus
 }

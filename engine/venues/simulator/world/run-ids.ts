@@ -7,7 +7,6 @@ import { hexWord, mix32 } from './mix.ts'
 
 /** Converts counters below 2^32 to ids. */
 export class RunIds {
-  /** Start of the run in which the ids are created. */
   readonly startedMs: TimeMs
   readonly #keys: readonly number[]
 
@@ -20,7 +19,6 @@ export class RunIds {
     this.#keys = keys
   }
 
-  /** A version 4 UUID. */
   tradeId(count: number): string {
     const first = hexWord(this.#word(0, count))
     const second = hexWord(this.#word(1, count))
@@ -35,7 +33,6 @@ export class RunIds {
     return text
   }
 
-  /** The last hex digit of a transaction's hash. */
   txDigit(count: number): number {
     return this.#word(11, count) % 16
   }

@@ -66,7 +66,6 @@ export class LiveBook implements SimBook {
   }
 }
 
-/** The book of a market that is not trading. */
 export const EMPTY_BOOK: SimBook = {
   bids: [],
   asks: [],

@@ -17,9 +17,9 @@ export class LiveTrade implements SimTrade {
   readonly taker: SimWallet
   readonly makers: Makers
   readonly ids: RunIds
-  /** Number of this fill in the run that `ids` belongs to. */
+  /** Number of this fill in the run of `ids`. */
   readonly fillCount: number
-  /** Number of the taker's order in that run. All fills of the order have the same number. */
+  /** Number of the taker's order in the run of `ids`. All fills of the order have the same number. */
   readonly orderCount: number
 
   constructor(fields: Omit<LiveTrade, 'id' | 'txHash' | 'isBesideTick'>) {

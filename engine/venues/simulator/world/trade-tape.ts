@@ -21,7 +21,6 @@ export class TradeTape {
     return this.#trades
   }
 
-  /** Number of trades that were dropped since the start. */
   get droppedCount(): number {
     return this.#droppedCount
   }

@@ -32,7 +32,7 @@ const SPLIT_FILL_SHARE = 0.06
 
 type Maker = SimTrade['makers'][number]
 
-/** A taker's order, in the terms in which a trade reports it. */
+/** The parts of a taker's order that a trade reports. */
 interface Deal {
   readonly market: LiveMarket
   readonly outcomeIndex: 0 | 1

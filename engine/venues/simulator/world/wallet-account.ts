@@ -32,7 +32,7 @@ class WalletPosition {
   realized = 0
   fees = 0
   lastMs: TimeMs = TIME_ZERO
-  /** Amount that was acquired in second `#freshS` and not sold since. */
+  /** Amount that was acquired in second `#freshS` and not sold. */
   #fresh = 0
   #freshS = 0
 

@@ -58,7 +58,7 @@ export function fillEvent(trade: SimTrade, participant: number): WalletFill {
   return new WalletFill({ trade, participant, size, usd, fee: fillFee(trade, participant) })
 }
 
-/** The transaction that gives an operation its hash: its own one, or that of the trade to which it belongs. */
+/** Either an operation's own transaction, or that of the trade to which the operation belongs. */
 export interface Transaction {
   readonly txHash: string
 }

@@ -43,7 +43,7 @@ interface Plan {
 const OUTCOMES = [0, 1] as const
 const CONTRACT = 1_000_000
 const REST_AFTER_MS = 20_000
-/** One redemption of winning tokens in four redeems only a third. */
+/** A quarter of the redemptions of winning tokens redeem only a third. */
 const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at(-2) ?? '')
 /** Maximum number of events. With their trades they use about 250 MB. */
 const EVENTS_MAX = 2_000_000
@@ -342,7 +342,6 @@ function* inOrder(
   }
 }
 
-/** The seed of all ids that do not belong to a trade. */
 export function operationSeed(seed: number): number {
   return hash32('wallet operations', seed)
 }

@@ -34,12 +34,14 @@ import { TradeTape } from './trade-tape.ts'
 import { Trading } from './trading.ts'
 import { WalletPool } from './wallets.ts'
 
-/** Maximum time for which one step generates order flow, in milliseconds. A longer pause has no flow for the rest. */
 const FLOW_MS_MAX = 250
 const SECOND_MS = 1_000
 const TRADES_MAX = 2_000_000
 const LISTED_AFTER_MS = 2 * 86_400_000
-/** Trades per venue before a new world's start. In a large world each plans events, which delays the start. */
+/**
+ * Trades per venue before a new world's start. The number is smaller in a large world, where each trade plans events
+ * and delays the start.
+ */
 const PAST_TRADES = 6_000
 const PAST_TRADES_LARGE = 2_000
 /** Maximum number of retained books without changes. The others are created again when they are read. */
@@ -89,9 +91,8 @@ export class SimulatedWorld implements World {
   readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
   readonly #events = { a: new Map<string, WorldEvent>(), b: new Map<string, WorldEvent>() }
   readonly #marketsByToken = new Map<string, LiveMarket>()
-  /** Markets whose books were created last, oldest first. */
   readonly #newBooks = new Set<LiveMarket>()
-  /** Adding or removing an event clears these caches. */
+  /** Cleared when an event is added or removed. */
   readonly #eventLists: Record<SimVenue, readonly SimEvent[] | null> = { a: null, b: null }
   readonly #marketLists: Record<SimVenue, readonly SimMarket[] | null> = { a: null, b: null }
   /** Markets that are not listed any more but have retained trades. */
@@ -104,7 +105,7 @@ export class SimulatedWorld implements World {
   #plannedToMs: TimeMs
   #sweptSecond: number
   /**
-   * True during order flow. Other changes do not count towards the rate, so that the close of many books does not stop
+   * True during order flow. Only these changes count towards the rate, so that the close of many books does not stop
    * the flow.
    */
   #isMetered = false
@@ -119,11 +120,8 @@ export class SimulatedWorld implements World {
     random: Random
     /** Start times of the first and the last earlier run, if any. */
     earlier?: { readonly bornMs: number; readonly startedMs: number } | null
-    /** Maximum number of retained trades of each venue. Default: 2 million. */
     tradeCountMax?: number
-    /** Planned price gaps per minute. Default: none. */
     gapsPerMinute?: number
-    /** Whether trading in a market is halted. */
     isHalted?: (market: SimMarket) => boolean
   }) {
     const { seed, clock, random } = options
@@ -270,7 +268,7 @@ export class SimulatedWorld implements World {
     return this.#planned(venue, nativeId, find) ?? this.#migrated(venue, nativeId)
   }
 
-  /** Searches all markets, because such ids are requested rarely. */
+  /** Searches all markets, because requests for these ids are rare. */
   #migrated(venue: SimVenue, nativeId: string): SimMarket | null {
     const ending = venue === 'a' ? legacyEnding(nativeMarketId(nativeId)) : null
     if (ending === null) return null
@@ -313,7 +311,6 @@ export class SimulatedWorld implements World {
     return this.#tapes[venue].trades
   }
 
-  /** Number of the venue's oldest trades of this run that were dropped. */
   droppedTradeCount(venue: SimVenue): number {
     return this.#tapes[venue].droppedCount
   }
@@ -556,7 +553,7 @@ export class SimulatedWorld implements World {
     const balanceMax = FLOW_MS_MAX * this.#messagesPerMs
     const due = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
     this.#messagesDue = due + ofBurst
-    // The limit ends the loop, because some actions have no effect and use no messages.
+    // Some actions have no effect and use no messages, so the number of tries is limited.
     this.#isMetered = true
     for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
       const market = this.#open.draw(this.#random)
