@@ -5,19 +5,18 @@
 import type { Channel, GapEvent, Position } from './messages.ts'
 import { ChannelKeys } from './subscription-keys.ts'
 
-/** Number of reported gaps that are remembered to avoid a second report. The map is cleared when it is full. */
+/** Gaps that are stored to prevent a second report. The map is cleared when it is full. */
 const REPORTED_GAPS_MAX = 256
 
 export class ChannelState {
   readonly channel: Channel
   readonly keys = new ChannelKeys()
-  /** Number of pending `since` commands. */
   resuming = 0
-  /** The current resume was caused by a gap in `seq`. Messages that it does not deliver are lost. */
+  /** A gap in `seq` caused the current resume. Messages that the resume does not deliver are lost. */
   isRetry = false
   /** The server reported a loss during the current resume, so the next messages may have any `seq`. */
   hasLost = false
-  /** Number of messages that the server reported as lost during the current resume. */
+  /** Messages that the server reported as lost during the current resume. */
   lostReported = 0
   #position: Position | null = null
   /** End time (`to_ms`) of each reported gap, by its other fields. */
@@ -31,7 +30,6 @@ export class ChannelState {
     return this.#position
   }
 
-  /** Advances the position after a data message. */
   move(epoch: string, offset: number): void {
     if (this.resuming > 0) return
     const current = this.#position
@@ -39,13 +37,11 @@ export class ChannelState {
     this.#position = { epoch, offset }
   }
 
-  /** Ends a command and advances the position to that of the server's reply. */
   finish(position: Position, isSince: boolean): void {
     if (isSince) this.settle()
     this.move(position.epoch, position.offset)
   }
 
-  /** Ends a `since` command, successful or not. */
   settle(): void {
     this.resuming = Math.max(0, this.resuming - 1)
     if (this.resuming > 0) return
@@ -55,7 +51,6 @@ export class ChannelState {
     this.#reportedGaps.clear()
   }
 
-  /** Handles a disconnect. The position does not change. */
   interrupt(): void {
     this.resuming = 0
     this.lostReported = 0
@@ -63,7 +58,7 @@ export class ChannelState {
     for (const key of this.keys.all()) key.phase = 'new'
   }
 
-  /** Moves the position back to before a missing message, so that the next resume fetches it. */
+  /** Moves the position back before a missing message, so that the next resume fetches it. */
   fallBack(position: Position): void {
     const current = this.#position
     if (current?.epoch !== position.epoch || current.offset <= position.offset) return
@@ -75,7 +70,7 @@ export class ChannelState {
    * reported. A gap whose end is later is reported again, since the later resume may have lost more.
    */
   unreported(gap: GapEvent): GapEvent | null {
-    // The state tracker or the book already reports such a gap only once.
+    // The state tracker and the book report such a gap only once.
     if (gap.state_follows) return gap
     if (this.resuming === 0 && this.#reportedGaps.size === 0) return gap
     const name = JSON.stringify([gap.cause, gap.market_id, gap.platform, gap.from_ms, gap.from_seq])
@@ -88,7 +83,7 @@ export class ChannelState {
   }
 }
 
-/** Builds a gap event. Omitted fields become null. */
+/** Omitted fields become null. */
 export function gapEvent(
   channel: Channel | null,
   fields: Pick<GapEvent, 'cause' | 'state_follows'> & Partial<GapEvent>,

@@ -102,11 +102,10 @@ export const CHANNELS = {
     messages: {
       /** A complete book. After a stale snapshot, the server sends either a gap and a new snapshot, or `fresh`. */
       snapshot: messageOf<Sides, SnapshotFields>(hasSides),
-      /** Changed levels of a book with absolute sizes. */
       update: messageOf<Sides, { readonly checksum?: number | null }>(hasSides),
     },
   },
-  /** The best levels of a book. Each message contains all of these levels. */
+  /** Each message contains all levels. */
   depth: { delivery: 'state', messages: { depth: messageOf<Sides & Fields>(hasSides) } },
   prices: {
     delivery: 'state',

@@ -231,7 +231,7 @@ export class StreamClient {
     this.#take(message)
   }
 
-  /** Any message may be missing after an unreadable one, so the client resumes. */
+  /** After an unreadable message, any message may be missing, so the client resumes. */
   #damaged(reason: string): void {
     this.#emit({ type: 'fault', reason })
     this.#socket?.cut(reason)
@@ -335,7 +335,6 @@ export class StreamClient {
     }
   }
 
-  /** Called every half heartbeat. */
   #beat(): void {
     if (!this.#isGreeted || this.#isCatchingUp) return
     if (this.#commandQueue.openCount === 0) {

@@ -6,7 +6,7 @@ import type { Channel, Position, ReplyMessage } from './messages.ts'
 import type { Key } from './subscription-keys.ts'
 
 const COMMANDS_MAX = 4096
-/** Fraction of the server's rate limit to use. The one-second windows of server and client are not aligned. */
+/** Fraction of the server's rate limit to use, because the one-second windows of server and client are not aligned. */
 const PACE = 0.8
 const SECOND_MS = 1000
 /**
@@ -23,7 +23,6 @@ export interface Command {
   readonly channel: Channel | null
   keys: readonly Key[]
   since: Position | null
-  /** All fields except `action` and `id`. */
   fields: Readonly<Record<string, unknown>>
   /** Only for a `since` command: number of messages received so far. */
   received: number

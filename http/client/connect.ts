@@ -27,7 +27,6 @@ export interface ConnectOptions {
   readonly url: string
   /** An API key. Alternatives: `accessToken` or `ticket`. */
   readonly apiKey?: string
-  /** The access token of a login. */
   readonly accessToken?: string
   /**
    * Requests a ticket before each connection, so that URLs contain no credentials. A rejection with `status` 401 or 403

@@ -28,7 +28,7 @@ interface InboxParts {
   readonly channelStates: PerChannel<ChannelState>
   readonly emit: (event: DataMessage | GapEvent | StaleMessage | FreshMessage) => void
   readonly requestSnapshots: (marketIds: readonly string[]) => void
-  /** Called for each message of a key. Returns the `since` of the pending command that delivers the message, or null. */
+  /** Called for each message. Returns the `since` of the pending command that delivers the message, or null. */
   readonly onCounted: (key: Key, position: Position) => Position | null
   /** Closes the connection. The next connection resumes from the current positions. */
   readonly cut: (reason: string) => void
@@ -88,7 +88,6 @@ export class Inbox {
     else this.#reportGap(gapEvent(channel, { cause, market_id, state_follows: false }))
   }
 
-  /** Handles `stale` and `fresh`. */
   handleStaleness(message: StaleMessage | FreshMessage): void {
     const { channel, market_id } = message
     if (this.#parts.channelStates.of(channel).keys.keyOf(market_id) === null) return

@@ -199,7 +199,6 @@ export interface StateEvent {
   readonly retry_ms: number | null
 }
 
-/** The client received data that it cannot parse. */
 export interface FaultEvent {
   readonly type: 'fault'
   readonly reason: string

@@ -9,7 +9,7 @@ import type { Position } from './messages.ts'
 const MARKETS_MAX = 300_000
 /** Epochs stored for each market. The last complete resume may have been several epochs ago. */
 const RUNS_MAX = 4
-/** Number of ids in one generation. {@link IdWindow} stores two generations. */
+/** {@link IdWindow} stores two generations. */
 const GENERATION_IDS = 32_768
 
 interface Mark extends Position {
@@ -86,7 +86,7 @@ export class IdWindow {
   }
 }
 
-/** Compares a `seq` with the latest known one. The result is `next` for an unknown market. */
+/** The result is `next` for an unknown market. */
 export function checkSequence(mark: Mark | null, seq: number): SequenceCheck {
   if (mark === null) return NEXT
   if (seq <= mark.seq) return REPEAT

@@ -22,9 +22,7 @@ export interface SubscribeRequest {
   readonly marketIds?: readonly string[]
   /** The server expands events to their current markets once. */
   readonly eventSlugs?: readonly string[]
-  /** All markets of a venue. */
   readonly platform?: string
-  /** All markets. */
   readonly all?: boolean
   readonly options?: ChannelOptions
 }

@@ -65,7 +65,7 @@ export async function request<Answer>(path: string, options: RequestOptions = {}
   return (await requestWithFacts<Answer>(path, options)).answer
 }
 
-/** Like `request`. Also returns the facts of the response headers. */
+/** Also returns the facts of the response headers. */
 export async function requestWithFacts<Answer>(
   path: string,
   options: RequestOptions = {},

@@ -122,7 +122,6 @@ const utcMonthDay = date({ ...monthDay, timeZone: 'UTC' })
 const localMonthDay = date(monthDay)
 const hour = date(minutes)
 
-/** Date in UTC. */
 export const utcDayText = (atMs: number): string => utcDay.format(atMs)
 
 export const monthDayText = (atMs: number, isUtc = false): string =>
@@ -138,7 +137,6 @@ export function zoneText(atMs: number, timeZone = hour.resolvedOptions().timeZon
   return `${timeZone.replaceAll('_', ' ')} (${offset ?? ''})`
 }
 
-/** UTC with milliseconds. */
 export const utcText = (atMs: number): string =>
   `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')} UTC`
 
@@ -146,7 +144,6 @@ export const utcText = (atMs: number): string =>
 export const shortId = (id: string): string =>
   id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`
 
-/** The date in the viewer's time zone, as `2026-11-22`. */
 export function localDay(atMs: number): string {
   const at = new Date(atMs)
   const two = (count: number) => String(count).padStart(2, '0')
@@ -160,7 +157,6 @@ const easternTime = date({ ...monthDay, ...minutes, ...EASTERN })
 /** The date in US Eastern time, as `2026-11-22`. Dates of games are in this zone. */
 export const easternDay = (atMs: number): string => eastern.format(atMs)
 
-/** Date and time in US Eastern time. */
 export const easternTimeText = (atMs: number): string => `${easternTime.format(atMs)} US Eastern`
 
 /** True for a valid date `YYYY-MM-DD`. */

@@ -5,6 +5,5 @@ import { h, type VNode } from 'preact'
 
 export type Shown = VNode | readonly Shown[] | string | number | boolean | null | undefined
 
-/** Tag of a template, as in `html`<p class="note">${text}</p>``. */
 export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNode | VNode[] =
   htm.bind(h)

@@ -11,7 +11,7 @@ export type Ending = 'never' | 'left' | 'expired' | 'deleted'
 type User = NonNullable<DashboardSession['user']>
 
 export type SessionState =
-  /** A request for the state is running, or failed with `error`. The user can repeat a failed request. */
+  /** A request for the state is running, or has failed with `error`. */
   | { readonly kind: 'asking'; readonly error: unknown }
   /** `isLocalOffered`: the server offers the local account, which needs no password. */
   | { readonly kind: 'out'; readonly ending: Ending; readonly isLocalOffered: boolean }
@@ -21,7 +21,7 @@ export const session = new Signal<SessionState>({ kind: 'asking', error: null })
 
 let notifyTabs: () => void = () => undefined
 
-/** Requests the session state. Repeats the request when another tab logs in or out. */
+/** Repeats the request when another tab logs in or out. */
 export function resumeSession(): void {
   watchRefusals(() => session.value.kind === 'in' && end('expired'))
   notifyTabs = openTabChannel('twinbook.session', () => void refreshSession())

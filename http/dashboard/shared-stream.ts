@@ -51,7 +51,6 @@ const openClient = (onEvent: (event: StreamEvent) => void): StreamClient =>
 
 interface SharedStreamParts {
   readonly open: (onEvent: (event: StreamEvent) => void) => StreamClient
-  /** Returns a cancel function. */
   readonly after: (delayMs: number, action: () => void) => () => void
 }
 
@@ -65,7 +64,6 @@ interface Followed {
 interface Tab {
   readonly post: (message: FromStream) => void
   readonly followed: Map<number, Followed>
-  /** Heartbeats posted since the last acknowledgement. */
   unseenBeats: number
 }
 

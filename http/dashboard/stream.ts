@@ -44,7 +44,7 @@ interface Follower {
   readonly onMessage: (message: DataMessage) => void
   /** Messages of the channel were lost. The shown data may be outdated until it is reloaded. */
   readonly onGap?: () => void
-  /** The subscription is live. A REST request after this call misses no change that the stream does not deliver. */
+  /** The subscription is live. The stream delivers every change that a later REST request could miss. */
   readonly onReady?: () => void
 }
 
@@ -57,7 +57,6 @@ interface Following extends Follower {
 
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
-/** The server's close code for a connection without subscriptions. */
 const IDLE_CODE = 4_001
 const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
 /** Maximum silence while live. The server sends a heartbeat every 5 s. */
@@ -89,7 +88,7 @@ let nextId = 0
 let polling: AbortController | null = null
 const followings = new Map<number, Following>()
 const books = new Map<string, BookView>()
-/** State of the connection, ignoring the state of the browser's network. */
+/** Does not include the state of the browser's network. */
 let connection: StreamState = OFF
 
 /** Called after a login. Subscriptions are possible from then on. */
@@ -248,7 +247,6 @@ function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void
   if (state === 'live') failedCount = 0
   if (state === 'waiting') {
     failedCount += 1
-    // Feed states are unknown until the next connection reports them.
     feeds.set(new Map())
   }
   const isLost = state === 'waiting' || (state !== 'live' && connection.isLost)
@@ -295,7 +293,7 @@ const isTrying = (): boolean => connection.state === 'waiting' || connection.sta
 function check(): void {
   const { state } = connection
   const isExpected = state === 'live' || state === 'catching_up' || state === 'off'
-  // In state `off` the worker has never sent a message, so the tab stops using the worker.
+  // In state `off`, the worker has never sent a message. The tab then stops using the worker.
   if (isExpected && monotonicMs() - lastReceivedMs > SILENCE_MS_MAX)
     return reattach(state === 'off')
   show()
@@ -378,7 +376,6 @@ function idsOf(channel: 'orderbook' | 'prices'): readonly (readonly string[])[] 
   return [all.slice(0, IDS_MAX), all.slice(IDS_MAX)].filter(({ length }) => length > 0)
 }
 
-/** Converts a REST book to the stream client's format. */
 function viewOf(book: Orderbook): BookView {
   return {
     marketId: book.market_id,
@@ -396,7 +393,6 @@ function viewOf(book: Orderbook): BookView {
   }
 }
 
-/** Converts REST prices to price messages. */
 function messagesOf(prices: Prices['prices'], tops: readonly Orderbook[]): readonly PriceMessage[] {
   const topOf = new Map(tops.map((book) => [book.market_id, book]))
   return prices.map(({ market_id: id, price, timestamp_ms: atMs, source }) => {

@@ -32,9 +32,7 @@ interface Constants {
     readonly answers: Texts
   }
   readonly examples: {
-    /** Examples of bodies other than JSON, by content type or by operation. */
     readonly texts: Texts
-    /** Examples of error bodies by status. */
     readonly refusals: JsonObject
   }
 }

@@ -33,7 +33,6 @@ const RECORDS: Readonly<Record<string, Json>> = {
 
 const GAME_KEY = 'nfl-den-hou-2025-11-02'
 
-/** Shared components with the error bodies, by status. */
 export const refusalExamples = (): JsonObject =>
   Object.fromEntries(
     Object.entries(constants.examples.refusals).map(([status, value]) => [
@@ -42,7 +41,6 @@ export const refusalExamples = (): JsonObject =>
     ]),
   )
 
-/** Reference to the shared error body of a status. */
 export const refusalExample = (status: number): JsonObject => ({
   refusal: { $ref: `#/components/examples/Refusal${status}` },
 })
@@ -61,7 +59,6 @@ export class Examples {
     this.#records = named(RECORDS, names)
   }
 
-  /** Undefined if the parameter has no example. */
   parameter(operation: string, name: string, schema: JsonObject): Json | undefined {
     return this.#of(schema, name, [operation], 0)
   }

@@ -20,7 +20,7 @@ const {
  */
 export const MEANINGS: Texts = Object.assign({}, ...Object.values(fields))
 
-/** Descriptions of parameters. They apply to all routes. */
+/** They apply to all routes. */
 export const PARAMETER_MEANINGS = parameters
 
 export function fieldMeanings({ all }: VenueTable): FieldMeanings {

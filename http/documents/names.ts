@@ -5,7 +5,6 @@ import { constants } from './constants.ts'
 /** Version of the REST and stream interface. It changes only if paths or messages change. */
 export const INTERFACE_VERSION = '1.0.0'
 
-/** Displayed name of a route group. */
 export function groupName(group: RouteGroup, names: VenueTable): string {
   const venue = nativeVenue(group, names)
   return venue === null ? group : `${venue.name} native`

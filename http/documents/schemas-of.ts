@@ -146,10 +146,8 @@ export class Components {
   }
 }
 
-/** Keywords that do not restrict the value. */
 const ABOUT: readonly string[] = ['description', 'default']
 
-/** Keywords whose value is a single schema. */
 const SINGLE: readonly string[] = ['items', 'additionalProperties', 'not', 'unevaluatedProperties']
 
 /** Capitalizes the first letter and adds a full stop. */

@@ -21,7 +21,6 @@ export interface MarketTrade {
   readonly trade: Trade
 }
 
-/** The position of a trade in the merged order. */
 export function mergedPosition({ view, trade }: MarketTrade): RowPosition {
   return { timeMs: trade.timeMs, ordinal: view.ref.number * ORDINALS + trade.ordinal }
 }
@@ -67,7 +66,6 @@ export class MergedTrades {
     }
   }
 
-  /** Inserts a source at its sorted position. Ignores a source without rows. */
   #add(source: Source): void {
     if (source.headMs === null) return
     let [low, high] = [0, this.#sources.length]
@@ -104,12 +102,10 @@ class Source {
     this.#read()
   }
 
-  /** Null after the last row. */
   get row(): Trade | null {
     return this.#chunk[this.#position] ?? null
   }
 
-  /** Null after the last row. */
   get headMs(): TimeMs | null {
     return this.row?.timeMs ?? null
   }
@@ -135,7 +131,6 @@ class Source {
   }
 }
 
-/** Translates a position in the merged order into a position in one market's trades. */
 function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): SliceQuery['after'] {
   // Without a position, the market would fill its ring buffer to return one or two rows.
   if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }

@@ -162,7 +162,6 @@ class Scan<Row> {
     return false
   }
 
-  /** Reads the page after the first slice. */
   async rest(): Promise<TimePage<Row>> {
     const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
     if (this.#spec.accepts !== null) await this.#runInSlot(isDense ? densePages : scans)
@@ -196,7 +195,7 @@ class Scan<Row> {
     }
   }
 
-  /** An answer after this time would be too late. */
+  /** Monotonic time after which an answer would be too late. */
   get #lastMs(): number {
     return this.#requestedAtMs + requestDeadlineMs - ANSWER_MS
   }
@@ -208,7 +207,6 @@ class Scan<Row> {
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await turn()
-      // The client has disconnected.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())
   }

@@ -146,7 +146,6 @@ export const SportsSchema = Type.Object({
 /** Maximum age of a cached record. Needed because a description may change without a new summary. */
 const CACHE_MS = 60_000
 
-/** `matchedMarket` is the market on the other venue. */
 export function marketRecord(view: MarketView, matchedMarket: MarketView | null, nowMs: number) {
   const { ref, summary, figures, volumeUnit } = view
   const first = view.price().price

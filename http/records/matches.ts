@@ -94,13 +94,11 @@ export function matchText(
   return `{${sides.join()},${JSON.stringify(own).slice(1)}`
 }
 
-/** Ids of a market and its event under the venue's own field names. */
 function ownIds({ ref, summary }: MarketView, names: VenueTable) {
   const { market, event } = names.of(ref.venue).idFields
   return { [market]: ref.nativeId, ...(event === null ? {} : { [event]: summary.event }) }
 }
 
-/** Adds fields to an object in JSON text. */
 function withKeys(text: string, keys: Readonly<Record<string, string | null>>): string {
   return `${text.slice(0, -1)},${JSON.stringify(keys).slice(1)}`
 }

@@ -246,7 +246,6 @@ function inMillionths(value: number | null): number | null {
   return value === null ? null : value / MICROS
 }
 
-/** The Price record of one outcome at the current time. */
 export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0): string {
   const { price, observedAtMs, source } = view.price()
   // Rounded up, so that the price is never observed after its own `at_time`.

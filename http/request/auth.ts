@@ -46,7 +46,6 @@ function byCaller(caller: Caller | null, isTokenHolder: boolean): Identity {
   return caller === null ? ANONYMOUS : { caller, isTokenHolder, isDashboard: false }
 }
 
-/** Null if the header has another form. */
 function bearerToken(authorization: string): string | null {
   const parts = /^bearer +([\x21-\x7e]+)$/i.exec(authorization)
   return parts?.[1] ?? null
@@ -55,13 +54,11 @@ function bearerToken(authorization: string): string | null {
 const COOKIE = 'twinbook'
 
 export interface DashboardRequest {
-  /** The token in the session cookie, or ''. */
   readonly token: string
   /** True if the `Host` header is a loopback address or `localhost`. */
   readonly isLoopback: boolean
   /** Returns the `Set-Cookie` value that stores a token for `seconds`. */
   setCookie(token: string, seconds: number): string
-  /** Returns the `Set-Cookie` value that deletes the token. */
   clearCookie(): string
 }
 
@@ -99,7 +96,6 @@ function isSameOrigin({ fetchSite, origin, host }: RequestHead): boolean {
   return origin === '' || origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase()
 }
 
-/** Returns '' if the cookie is absent. */
 function cookieValue(cookie: string, name: string): string {
   for (const part of cookie.split(';')) {
     const [key = '', ...value] = part.trim().split('=')

@@ -116,7 +116,6 @@ export class Codings {
   }
 }
 
-/** True if the answer may be compressed. */
 export function isCodable({ status, body, contentType, isFile = false }: Answer): boolean {
   if (status !== 200 || body === null) return false
   if (isFile) return body.length >= FILE_BYTES_MIN

@@ -56,9 +56,8 @@ interface HandlerParts {
   readonly unsent: UnsentAnswers
   /** While `isCrowded`, answers to unknown callers and 429 answers close their connections. */
   readonly connections?: { readonly isCrowded: boolean }
-  /** Forwards requests that this process cannot answer. Null: this process answers all requests. */
+  /** Null: this process answers all requests. */
   readonly forward?: Forward | null
-  /** Name of this process in every answer, or null. */
   readonly servedBy?: string | null
 }
 
@@ -72,7 +71,6 @@ export class RequestHandler {
   readonly refusals: WindowCounts
   readonly codings: Codings
   readonly #answered = new Map<number, Count>()
-  /** Number of requests that are not answered yet. */
   inFlightCount = 0
   /** While true, every answer closes its connection. */
   isDraining = false
@@ -168,7 +166,7 @@ class Exchange implements RequestFacts {
   #match: RouteMatch | null = null
   #queryText: string | undefined
   address = ''
-  /** The request comes from this machine. Set together with `address`. */
+  /** Set together with `address`. */
   isLocal = false
   dashboard: DashboardRequest | null = null
   #allowedOrigin: string | null = null

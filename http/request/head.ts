@@ -25,8 +25,8 @@ const LENGTH = /^\d{1,15}$/
 /** One instance is reused for all requests. */
 export class RequestHead {
   /**
-   * `X-API-Key`. Absent headers are ''. For repeated headers, the first line is used unless the field's comment says
-   * `joined`.
+   * `X-API-Key`. Absent headers are ''. For repeated headers, the first line is used. The lines of `cookie`,
+   * `acceptEncoding`, `ifNoneMatch` and `forwardedFor` are joined.
    */
   key = ''
   authorization = ''
@@ -34,17 +34,12 @@ export class RequestHead {
   host = ''
   /** `Sec-Fetch-Site`. Browsers send it and scripts cannot set it. */
   fetchSite = ''
-  /** All lines of `Cookie`, joined. */
   cookie = ''
   /** True if the header of the dashboard's page is present (auth.ts). */
   isDashboard = false
-  /** All lines of `Accept-Encoding`, joined. */
   acceptEncoding = ''
-  /** All lines of `If-None-Match`, joined. */
   ifNoneMatch = ''
-  /** All lines of `X-Forwarded-For`, joined. */
   forwardedFor = ''
-  /** `X-Forwarded-Proto` in lower case. */
   forwardedProto = ''
   /** True if the request passed through a proxy, trusted or not. */
   isForwarded = false

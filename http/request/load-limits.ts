@@ -75,7 +75,6 @@ const RESERVE_MIN = 64
 /** Connections are crowded above this fraction of the maximum. */
 const CROWDED_SHARE = 3 / 4
 
-/** Maximum connections of a process with `descriptorsMax` file descriptors. */
 export function connectionsMaxOf(descriptorsMax: number): number {
   if (descriptorsMax === Number.POSITIVE_INFINITY) return descriptorsMax
   const reserve = Math.max(RESERVE_MIN, Math.ceil(descriptorsMax * RESERVE_SHARE))

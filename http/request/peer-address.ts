@@ -95,7 +95,6 @@ export function normalized(text: string): string | null {
   return groups.map((group) => group.toString(16)).join(':')
 }
 
-/** The eight groups of a valid IPv6 address. Replaces `::` by zeros. */
 function groupsOf(address: string): readonly number[] {
   const [left = '', right] = address.split('::')
   const before = written(left)

@@ -29,7 +29,6 @@ export interface Answer {
 interface Frame {
   readonly quota: Quota
   readonly nowSeconds: number
-  /** The `Access-Control-Allow-Origin` value, or null. */
   readonly allowedOrigin: string | null
   readonly isHead: boolean
   /** True if the answer varies by `Accept-Encoding`. */
@@ -38,7 +37,6 @@ interface Frame {
   readonly closes: boolean
   /** True during the library's handler call, in which the library corks all writes. */
   readonly isCorked: boolean
-  /** Sends the bytes that the socket does not accept at once. */
   readonly unsent: UnsentAnswers
   /** The account or address that unsent bytes count against. */
   readonly holder: string
@@ -113,13 +111,11 @@ export const fileRefusals = {
   429: `the address has had ${addressFileBytesPerMinute / 2 ** 20} MiB of files within a minute`,
 }
 
-/** A document, script or page that does not change while the process runs. */
 export function file(text: string, contentType: string, caching: string): Answer {
   const body = Buffer.from(text)
   return { ...answerOf(200, body, contentType), isFile: true, etag: etagOf(text), caching }
 }
 
-/** A page with a content security policy. */
 export function page(text: string, contentType: string, policy: string): Answer {
   const policed = withHeader(
     file(text, contentType, REVALIDATED),
@@ -256,7 +252,7 @@ export function headerValue(text: string): string {
 /** Length of 96 bits in base64url. */
 const CHARACTERS = 16
 
-/** `W/"…"`. */
+/** A weak ETag: `W/"…"`. */
 export function etagOf(content: string | Uint8Array): string {
   return etagFrom(newHash().update(content))
 }

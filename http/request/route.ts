@@ -119,15 +119,12 @@ export type RouteGroup = (typeof ROUTE_GROUPS)[number]
 /** The description of a route in the specification document. Tests check answers against its schemas. */
 export interface RouteDocument {
   readonly group: RouteGroup
-  /** A single line. */
   readonly summary: string
-  /** May have several lines. */
   readonly description?: string
   /** Schema of a successful body. Null: no body (204), or not JSON. */
   readonly answer: TSchema | null
   /** Status of success. Default: 200. */
   readonly status?: 200 | 201 | 202 | 204 | 302 | 101
-  /** Example request bodies by name. */
   readonly bodyExamples?: Readonly<Record<string, JsonObject>>
   /** Content type of a successful body if it is not JSON. */
   readonly contentType?: string
@@ -136,7 +133,6 @@ export interface RouteDocument {
   /** False: the document omits the route, which only redirects browsers. */
   readonly isListed?: false
   readonly isNamed?: boolean
-  /** Additional headers of a successful answer, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -210,7 +206,6 @@ export function route(
 
 const EMPTY_OBJECT = new TextEncoder().encode('{}')
 
-/** A route with a JSON body. */
 export function bodyRoute<B extends TProperties>(
   name: string,
   rules: RouteRules & { readonly body: BodyRule<B> },

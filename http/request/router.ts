@@ -12,7 +12,6 @@ export type Match = Found & {
 export interface RouteMatch {
   readonly kind: 'route'
   readonly route: Route
-  /** Decoded path parameters. */
   readonly params: ReadonlyMap<string, string>
 }
 
@@ -33,7 +32,6 @@ class Node {
   any: Node | null = null
   /** By method. The routes' pattern ends at this node. */
   readonly routes = new Map<string, Route>()
-  /** Parameter names of the pattern by index of their segment. */
   readonly params = new Map<number, string>()
   /** True if every route of the path is cross-origin. */
   isCrossOrigin = true

@@ -6,7 +6,7 @@ import { FairQueue, type Requester } from '../../engine/fair-queue.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import { type Answer, etagFrom, namedJson, newHash } from './reply.ts'
 
-/** The HandlerTimes of each server by its clock, since handlers have access only to the clock. */
+/** By the server's clock, since handlers have access only to the clock. */
 const timesOf = new WeakMap<Clock, HandlerTimes>()
 
 /** Waits for the next event-loop tick and measures how long that tick is blocked. */
@@ -37,11 +37,9 @@ const PART_COUNT = 6
 export class HandlerTimes {
   readonly #clock: Clock
   readonly #histogram: Durations
-  /** Maximum of each part of the last minute. */
   readonly #largest = new Float64Array(PART_COUNT)
   #part = 0
   #isInTick = false
-  /** Start of the current or last measured time. */
   #beganMs = 0
 
   constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics }) {
@@ -66,7 +64,6 @@ export class HandlerTimes {
     return this.#beganMs
   }
 
-  /** Ends the measured time and returns it in milliseconds. */
   end(): number {
     const nowMs = this.#clock.monotonicMs()
     const elapsedMs = nowMs - this.#beganMs
@@ -192,7 +189,6 @@ function hashedAnswer(clock: Clock, body: Buffer): Answer | Promise<Answer> {
   return hashed === null ? finish() : hashed.then(finish)
 }
 
-/** Rows with commas between them. */
 export function separated<Row>(rows: readonly Row[]): (Row | ',')[] {
   return rows.flatMap((row, index): (Row | ',')[] => (index === 0 ? [row] : [',', row]))
 }
@@ -230,7 +226,6 @@ export class RequestTurns {
     return this.#waiting.size > 0 || this.#handledMs >= REQUEST_SLICE_MS
   }
 
-  /** Adds the handling time of a request that was not queued. */
   noteHandled(durationMs: number): void {
     this.#handledMs += durationMs
     if (this.#handledMs < WATCHED_MS || this.#isWatched) return

@@ -10,16 +10,13 @@ import type { Count, Metrics } from '../../engine/process/metrics.ts'
 export interface Rest {
   /** Must not change until they are sent. */
   readonly bytes: Uint8Array
-  /** Body bytes that the kernel has accepted. */
   readonly sentCount: number
-  /** Bytes of the complete body. */
   readonly length: number
   /** The bytes belong to a file, which many answers share. */
   readonly isShared: boolean
   readonly holder: string
 }
 
-/** The part of the library's response that this file uses. */
 interface UnsentResponse {
   onAborted(handler: () => void): unknown
   onWritable(handler: (offset: number) => boolean): unknown

@@ -218,7 +218,6 @@ function tokenRoutes(accounts: AccountsView, clock: Clock): readonly Route[] {
   ]
 }
 
-/** The dashboard's session, and its login without a password. */
 function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): readonly Route[] {
   const isOffered = ({ isLocal, dashboard }: RequestFacts) =>
     opensLocalAccount && isLocal && dashboard?.isLoopback === true

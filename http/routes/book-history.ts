@@ -1,5 +1,3 @@
-// Stored order book snapshots of one market, newest first by default.
-
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
 import { answerTimePage, DATA_START, timeParameters } from '../pages/time-range.ts'

@@ -1,5 +1,3 @@
-// Markets of one venue in its own format.
-
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter, MarketView } from '../../actors/views.ts'
 import {

@@ -80,7 +80,6 @@ interface Group extends GameView {
 const startOf = (startMs: number | null): number | null =>
   startMs === null ? null : Math.floor(startMs / 1_000)
 
-/** Removes games without markets on the requested platform. */
 function filtered(
   catalog: CatalogView,
   all: GamesView,

@@ -115,7 +115,6 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(name)
 }
 
-/** Number of characters of an input that may still be repeated. */
 interface Budget {
   characters: number
 }
@@ -163,7 +162,6 @@ function repeat(
   return copy
 }
 
-/** Repeats items until the limit is reached. */
 function repeatList(
   items: readonly unknown[],
   budget: Budget,

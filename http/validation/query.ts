@@ -50,7 +50,6 @@ export function parseQuery(text: string | undefined): RawQuery | null {
   return values
 }
 
-/** Null if the text is malformed. */
 function decode(text: string): string | null {
   return decodePath(text.replaceAll('+', ' '))
 }

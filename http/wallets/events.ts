@@ -50,7 +50,6 @@ export function walletTakerSide({ event: { kind, role } }: WalletEventView): Tra
   return (kind === 'buy') === (role === 'taker') ? 'buy' : 'sell'
 }
 
-/** A fill from the view of its wallet. */
 export function walletTradeRecord(
   row: WalletEventView,
   { names, proxy }: { readonly names: VenueTable; readonly proxy: WalletAddress },

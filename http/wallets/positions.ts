@@ -132,7 +132,6 @@ interface Sums {
 
 const NOTHING: Sums = { openCount: 0, value: 0, initial: 0 }
 
-/** Page of a wallet without data. */
 export const NO_POSITIONS: PositionPage = {
   rows: [],
   summary: summaryRecord(NOTHING, { realized: 0, unrealized: 0 }),

@@ -18,7 +18,6 @@ import {
 } from '../../engine/wallets/wallet-figures.ts'
 import { choice, nullable, pageFields } from '../schemas.ts'
 
-/** Maximum points in a profit series. */
 export const PNL_POINTS_MAX = 1_000
 
 const Count = Type.Integer({ minimum: 0 })

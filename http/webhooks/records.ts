@@ -56,7 +56,6 @@ export function canonicalId(id: string, catalog: MarketIds): string {
   return parts === null ? id : catalog.names.marketId(parts.venue, parts.native)
 }
 
-/** A delivery in a list, without its body. */
 export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
   const { last } = delivery
   return {

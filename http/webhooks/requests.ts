@@ -64,7 +64,7 @@ function targetOf(text: string, { policy }: RequestFactors): string {
   return target.url
 }
 
-/** The full name of an event type. `given` is a full name or an alias. */
+/** `given` is a full name or an alias. */
 function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): WebhookEventType {
   const found = types.find(({ name, shortNames }) => name === given || shortNames.includes(given))
   return found?.name ?? given
@@ -91,7 +91,7 @@ function filtersOf(body: FiltersBody, catalog: MarketIds): WebhookFilters {
   }
 }
 
-/** Removes texts that are equal after `form`. */
+/** Removes texts whose `form` equals that of an earlier text. */
 function setOf(
   texts: readonly string[] | null | undefined,
   form: (text: string) => string,

@@ -1,5 +1,3 @@
-// Schemas of webhook records, request bodies and posted events. Some depend on the venues' names.
-
 import { type TSchema, Type } from '@sinclair/typebox'
 import { opportunityAgeMsMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -274,7 +272,6 @@ export function webhookShapes(types: readonly string[]) {
   }
 }
 
-/** The same schemas for all event types. */
 export const {
   WebhookSchema,
   WebhooksSchema,
@@ -284,7 +281,6 @@ export const {
   DeliveriesSchema,
 } = webhookShapes(EVENT_TYPES)
 
-/** The schema of a posted event. */
 export function eventSchema(type: EventDescriptor, names: VenueTable) {
   return Type.Object({
     type: Type.Literal(type.name),

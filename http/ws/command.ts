@@ -36,7 +36,7 @@ export type Command =
   | {
       readonly kind: 'subscribe'
       readonly id: CommandId
-      /** One variant per channel, with the options of the command. */
+      /** One variant per channel. */
       readonly variants: readonly ChannelVariant[]
       readonly target: Target
       readonly since: Since | null

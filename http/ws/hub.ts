@@ -47,7 +47,6 @@ export class Hub implements Watcher, HubAccess {
   readonly log: Log
   readonly variants: VariantTable
   readonly sessions = new Set<Session>()
-  /** The library's topics, with batching for connections that requested it. */
   readonly batches: Batches
   /**
    * Closes sessions of revoked keys, ended logins and deactivated accounts. The caller registers it, and also the hub,
@@ -155,7 +154,6 @@ export class Hub implements Watcher, HubAccess {
     if (isWritten) this.log.error({ err: error, channel, kind, count }, 'a channel failed')
   }
 
-  /** Called when the market was evicted from the catalogue. */
   onMarketRemoved(market: MarketNumber): void {
     for (const channel of this.#channels.values()) channel.removeMarket?.(market)
   }
@@ -309,7 +307,6 @@ export class Hub implements Watcher, HubAccess {
     return this.sessions.size
   }
 
-  /** Stops the timers. The server must close the connections. */
   stop(): void {
     this.#stopBeat()
     this.#stopSweeps()

@@ -25,11 +25,9 @@ const ERROR_CODES: readonly StreamErrorCode[] = [
 
 const text = () => Type.String()
 const nonNegativeInteger = () => Type.Integer({ minimum: 0 })
-/** The id that the client gave its command, or null. */
 const commandId = () => nullable(Type.Union([Type.String({ maxLength: 64 }), Type.Number()]))
 const position = { epoch: text(), offset: nonNegativeInteger() }
 
-/** Fields that every message has. */
 const written = {
   published_ms: Type.Integer({
     minimum: 0,
@@ -42,7 +40,6 @@ const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
 const EXAMPLE_POSITION = { epoch: 'k3f9c2', offset: 41 }
 const EXAMPLE_MARKET = `venue_a_${EXAMPLE_IDS.condition}`
 
-/** A message type: its meaning, its fields after `type`, and an example of these fields. */
 interface Described {
   readonly summary: string
   readonly fields: TProperties
@@ -57,7 +54,7 @@ function message(type: string, { summary, fields, example }: Described): Message
   }
 }
 
-/** `fields` are those after the counters. Both times are null before the first book. */
+/** `fields` are the fields after the counters. Both times are null before the first book. */
 export function counted(
   type: string,
   channel: string,
@@ -99,7 +96,6 @@ function reply(type: string, { summary, fields, example }: Described): MessageDo
   })
 }
 
-/** A requested market that is unknown, or unsupported in the channel. */
 const RejectedSchema = Type.Object({
   market_id: Type.Optional(text()),
   event_slug: Type.Optional(text()),
@@ -116,7 +112,7 @@ const PositionSchema = Type.Object({
 /** Named schemas that belong to no channel. */
 export const connectionShapes = { RejectedSchema, PositionSchema }
 
-/** By their names in commands and replies. */
+/** Schemas of the options, by their names in commands and replies. */
 function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
   const table = new VariantTable(channels)
   const schemas = table.optionNames.map((name) => {
@@ -133,7 +129,6 @@ function schemaOf(values: readonly OptionValue[]): TSchema {
     : Type.Number({ enum: [...values] })
 }
 
-/** Messages that the server sends, by `type`. */
 export function serverMessages(
   channels: readonly Channel[],
 ): Readonly<Record<string, MessageDocument>> {
@@ -341,7 +336,6 @@ const command = <P extends TProperties>(action: string, rest: P) =>
   })
 const ids = () => Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 
-/** Replies are in the order in which they are sent. */
 export interface DescribedCommand extends MessageDocument {
   readonly answers: readonly string[]
 }

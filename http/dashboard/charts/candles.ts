@@ -17,7 +17,6 @@ const KINDS = ['Candles', 'Line'] as const
 
 interface CandleChartProps {
   readonly marketId: string
-  /** Creation time of the market; null: unknown. */
   readonly createdAtMs: number | null
   /** Minimum decimals of a price in cents. */
   readonly decimals: number
@@ -149,7 +148,7 @@ function useDrawnBars(
   return { ...drawn, again: () => setRound(round + 1) }
 }
 
-/** Uses recorded trades alone if the venue's history returns 503. Rejects with ApiError. */
+/** Uses only recorded trades if the venue's history returns 503. Rejects with ApiError. */
 async function fetchBars(
   marketId: string,
   query: { readonly interval: Interval; readonly limit: number },
@@ -187,7 +186,6 @@ const HOUR_MS = 3_600_000
 const LENGTHS = [['15m', 0.25] as const, ['1h', 1] as const, ['4h', 4] as const]
 /** The range `All` uses the shortest interval that needs at most this many bars. */
 const ALL_BARS = 200
-/** Maximum number of bars in one page of the API. */
 const BARS_OF_PAGE = 1_000
 
 /** `ageMs` is the age of the market and sets the interval of `All`; null: unknown. */

@@ -37,9 +37,7 @@ const SPACING = 9
 const SPACING_MAX = 30
 /** Pixels of margin at both edges, which prevents cut-off time labels. */
 const LABEL = 20
-/** Empty bar slots at the right edge. */
 const RIGHT_MARGIN_BARS = 4
-/** Minimum price range of the vertical axis, in dollars. */
 const SPAN_MIN = 0.01
 
 export type CandleCanvas = ReturnType<typeof openCandles>
@@ -161,7 +159,6 @@ export interface CurvePoint {
   readonly usd: number
 }
 
-/** Length of a UTC day in seconds. */
 const DAY = 86_400
 
 /**

@@ -156,7 +156,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
   `
 }
 
-/** Counts down to 0 in whole seconds. A new `cause` restarts it. */
+/** A new `cause` restarts the countdown. */
 function useCountdown(seconds: number, cause: unknown): number {
   const [leftSeconds, setLeft] = useState(0)
   useEffect(() => {
@@ -169,7 +169,7 @@ function useCountdown(seconds: number, cause: unknown): number {
   return leftSeconds
 }
 
-/** Poll period of /health, which requires no session and has no rate limit. */
+/** Requests of /health need no session and have no rate limit. */
 const PERIOD_MS = 5_000
 const fetchHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
 

@@ -106,7 +106,7 @@ export const withTrade = (tape: Tape, trade: TapeTrade): Tape =>
 
 interface TradePanelProps {
   readonly marketId: string
-  /** Outcome labels. Prices of the API are those of the first one. */
+  /** Prices of the API are those of the first outcome. */
   readonly outcomes: readonly string[]
   /** Minimum decimals of a price in cents. */
   readonly decimals: number

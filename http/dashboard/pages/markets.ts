@@ -19,7 +19,7 @@ import { currentRoute, hrefOf, type PageProps, parseRoute } from '../route.ts'
 const ROWS = 50
 /** Events in a page of a grouped list. The API returns at most ten markets of each event. */
 const EVENTS = 10
-/** Limit of pages. Each listed market needs a subscription. */
+/** Maximum pages, because each listed market needs a subscription. */
 const PAGES_MAX = 8
 
 /** In a grouped list, `events` has the event of each market by market id. */
@@ -212,9 +212,7 @@ function Outcomes({ market: { id, outcomes, price_step: step }, prices }: Outcom
 
 export interface MarketQuery {
   readonly text: string
-  /** A venue's configured name; null: both venues. */
   readonly venue: string | null
-  /** Null: any status. */
   readonly status: MarketStatus | null
   readonly category: string | null
   /** Null: by relevance for a search, otherwise by volume. */

@@ -171,9 +171,7 @@ interface LadderRow extends Level {
 }
 
 interface Ladder {
-  /** Best first. */
   readonly bids: readonly LadderRow[]
-  /** Best first. */
   readonly asks: readonly LadderRow[]
 }
 
@@ -231,7 +229,6 @@ export const BOOK_STATE_LABELS: Readonly<Record<BookState, string>> = {
 const PERIOD_MS = 250
 /** The chart shows prices within this distance of the midpoint, in dollars. */
 const REACH = 0.2
-/** View box of the SVG. */
 const WIDTH = 1_000
 const HEIGHT = 240
 

@@ -1,4 +1,4 @@
-// Deliveries of a webhook, newest first. The list is polled, and polled more often after a test or retry.
+// Deliveries of a webhook, newest first. The list is polled, more often after a test or retry.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -273,7 +273,6 @@ function attempt(detail: Detail, url: string, isLast: boolean) {
 const headerLines = (headers: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
 
-/** Indents JSON and returns other text unchanged. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)
@@ -292,7 +291,6 @@ export function attemptText({ last_attempt: last }: Delivery): string {
 }
 
 export interface Shown {
-  /** Newest first. */
   readonly rows: readonly Delivery[]
   /** Cursor of the next older page; null if there is none. */
   readonly cursor: string | null
@@ -320,7 +318,6 @@ export function withOlder({ rows }: Shown, page: Deliveries): Shown {
   }
 }
 
-/** Replaces a delivery, or inserts a new one at the top. */
 export function withOne({ rows, cursor }: Shown, delivery: Delivery): Shown {
   const isListed = rows.some(({ id }) => id === delivery.id)
   if (!isListed) return { rows: [delivery, ...rows], cursor }

@@ -94,7 +94,6 @@ interface TradeFacts {
 interface Traded {
   /** Null if the traded outcome cannot be determined, because both outcomes have the same price. */
   readonly side: 'buy' | 'sell' | null
-  /** Price of the traded outcome in dollars. */
   readonly price: number
   readonly outcome: string | null
 }

@@ -200,7 +200,6 @@ export function useQuestion() {
 }
 
 interface ConfirmProps {
-  /** Label of the button. */
   readonly action: string
   /** Object of the action. The button's accessible name is `${action} ${of}`. */
   readonly of: string
@@ -237,7 +236,6 @@ interface SecretOnceProps {
   readonly title: string
   readonly what: string
   readonly secret: string
-  /** Shell command that uses the secret. */
   readonly command?: string
   readonly onDone: () => void
   readonly children?: Shown

@@ -161,7 +161,7 @@ function MatchedPrices({
     }
   })
   if (here === undefined || there === undefined) return null
-  // Converts the other venue's quote to our first outcome; null if the equivalent outcome is unknown.
+  // Converts the quote of the other venue to the first outcome of `market`; null if the equivalent outcome is unknown.
   const theirs = inverted === null ? null : inverted ? contrary(there.quote) : there.quote
   const other = theirs ?? there.quote
   const decimals = [

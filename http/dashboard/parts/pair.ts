@@ -15,7 +15,6 @@ export interface MatchPair {
 }
 
 interface AlignedQuotes {
-  /** First outcome of venue a's market. */
   readonly outcome: string
   /** Equivalent outcome at venue b; null: unknown. */
   readonly matchedOutcome: string | null
@@ -37,7 +36,6 @@ export function pairOf(match: MatchRecord, { a: nameOfA, b: nameOfB }: Venues): 
 export const pairsOf = (matches: readonly MatchRecord[], venues: Venues): readonly MatchPair[] =>
   matches.flatMap((match) => pairOf(match, venues) ?? [])
 
-/** Both venues' quotes for the first outcome of venue a's market. */
 export function alignedQuotes({ a, b, match }: MatchPair, live: LivePrices): AlignedQuotes {
   const { inverted } = match
   const own = quoteOf(a, live)

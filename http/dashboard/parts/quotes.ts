@@ -97,7 +97,6 @@ export function gapOf(one: Quote, other: Quote): number | null {
 
 const complement = (price: number | null) => (price === null ? null : complementOf(price))
 
-/** Price of the other outcome. */
 export const complementOf = (price: number): number => exact(1 - price)
 
 /** Rounds to half a millionth. Prices are multiples of a millionth, so midpoints are multiples of half a millionth. */

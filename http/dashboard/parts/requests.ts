@@ -160,7 +160,6 @@ export function More({ paged }: { readonly paged: Paged<unknown> }) {
 
 interface LiveSource<Rows> {
   readonly channel: Channel
-  /** Undefined: all markets. */
   readonly marketIds?: readonly string[]
   readonly none: Rows
   readonly load: (signal: AbortSignal) => Promise<Rows>

@@ -64,7 +64,6 @@ function onceLive(action: () => void): () => void {
   })
 }
 
-/** Title and detail to show for an error. */
 export function describeError(error: unknown): { readonly title: string; readonly detail: string } {
   if (!(error instanceof ApiError)) return { title: 'This page failed.', detail: String(error) }
   if (error.status === 0) return { title: 'No connection.', detail: error.message }

@@ -11,13 +11,11 @@ import type { EventCause, EventType } from '../../../engine/webhooks/event-type.
 import type { MarketTexts } from '../../records/render.ts'
 import { withVenueNames } from '../../schemas.ts'
 
-/** Time of an event, and its `data` as JSON text. */
 interface Payload {
   readonly timeMs: TimeMs
   readonly data: string
 }
 
-/** Dependencies of `write`. */
 export interface PayloadParts {
   readonly catalog: CatalogView
   /** Texts of a market as JSON. Also works for a market that has just left the catalogue. */
@@ -26,7 +24,6 @@ export interface PayloadParts {
   recordOf(market: MarketRef): string
 }
 
-/** Name of a webhook filter in request bodies. */
 type FilterName =
   | 'market_ids'
   | 'platform'
@@ -98,7 +95,6 @@ export const TRADE_TYPE = {
   expires: 'unmade',
 } as const
 
-/** The properties of a trade or whale trade that filters test. */
 export function tradeHappening(
   { market, receivedAtMs }: { readonly market: MarketRef; readonly receivedAtMs: TimeMs },
   trade: Trade,
@@ -113,7 +109,6 @@ export function tradeHappening(
   }
 }
 
-/** Returns a function that replaces the venue names of an example by the configured names. */
 export const exampleOf =
   (example: object) =>
   (names: VenueTable): unknown =>

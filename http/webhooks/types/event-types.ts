@@ -153,7 +153,6 @@ const priceChanged: EventDescriptor = {
 
 const RESOLUTIONS: ReadonlySet<LifecycleEvent> = new Set(['resolved', 'settled'])
 
-/** Fields of a lifecycle message, with the id of the market. */
 const MarketResolvedSchema = Type.Object({
   market_id: Type.String(),
   ...LifecycleSchema.properties,
@@ -223,7 +222,7 @@ const matchCreated: EventDescriptor = {
   },
 }
 
-/** Defaults for both event types about opportunities. */
+/** Defaults for `arbitrage.opened` and `arbitrage.closed`. */
 const OPPORTUNITY_TYPE = {
   ...PLAIN_TYPE,
   filters: [...MARKET_FILTERS, 'min_profit_usd', 'min_edge', 'min_age_ms'],

@@ -180,7 +180,7 @@ class Interval {
   readonly #seqs = new Map<MarketNumber, number>()
   /** Bars that were sent before their end: at most two per market. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
-  /** Gateway only: changed bars of markets whose bars have not arrived from the engine yet. */
+  /** Gateway only: changed bars whose market's bars have not arrived from the engine yet. */
   readonly #awaited = new Map<MarketNumber, BarChanges>()
   #closedUntilMs = 0
 
@@ -277,7 +277,6 @@ class Interval {
     if (changes !== undefined) this.#windows.note(market, changes)
   }
 
-  /** Schedules the closing message for a bar that was sent before its end. */
   #watch(market: MarketRef, startMs: TimeMs, nowMs: TimeMs): void {
     if (startMs + this.#facts.lengthMs <= nowMs) return
     const openStarts = this.#open.get(market.number)?.starts ?? []
@@ -292,7 +291,6 @@ const merged = (older: BarChanges, newer: BarChanges): BarChanges => ({
   starts: united(older.starts, newer.starts),
 })
 
-/** Merges two ascending lists without duplicates. */
 function united(one: readonly TimeMs[], other: readonly TimeMs[]): readonly TimeMs[] {
   if (one.length === 1 && other.length === 1 && one[0] === other[0]) return one
   return [...new Set([...one, ...other])].sort((first, second) => first - second)

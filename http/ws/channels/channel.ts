@@ -25,12 +25,11 @@ export interface MessageDocument {
 
 export interface Channel extends ChannelWithVariants {
   readonly delivery: Delivery
-  /** The kinds of updates passed to {@link OpenChannel.onUpdate}. */
   readonly updateKinds: readonly Update['kind'][]
   readonly messages: Readonly<Record<string, MessageDocument>>
   /** Named schemas in the AsyncAPI document. Each name is the key without `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
-  /** The channel's row in the table of README.md: message contents, sending times, initial message. */
+  /** The channel's row in the table of README.md. */
   readonly row: { readonly messages: string; readonly when: string; readonly begins: string }
   open(parts: ChannelParts): OpenChannel
 }
@@ -56,9 +55,7 @@ export interface OpenChannel {
   arrival?(view: MarketView): Promise<void> | null
   /** The latest offset that the channel has processed, for channels that send every change. */
   readonly seen?: number
-  /** The log of missed messages, for channels that replay every message. */
   readonly log?: ChannelLog
-  /** Recent book updates, for the resume of books. */
   readonly books?: RecentBookUpdates
   /** Why the channel never sends messages about a market, and what to request instead. Null: it may send messages. */
   unsupportedReason?(market: MarketRef): string | null

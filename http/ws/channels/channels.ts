@@ -1,4 +1,4 @@
-// Table of channels. To add a channel, write its descriptor in this folder and list it here.
+// To add a channel, write its descriptor in this folder and list it here.
 
 import { arbitrage } from './arbitrage.ts'
 import { candles } from './candles.ts'

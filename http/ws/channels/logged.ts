@@ -20,7 +20,6 @@ export class LoggedChannel implements OpenChannel {
     parts: ChannelParts,
     set: Omit<ChannelLog, 'messages'> & {
       readonly name: CountedChannel
-      /** Number of messages that are retained in memory. */
       readonly capacity: number
       /** Table of older messages, or null if they are not persisted. */
       readonly table: MessageTable | null

@@ -181,7 +181,6 @@ class Orderbook implements OpenChannel {
     this.books.removeMarket(market)
   }
 
-  /** Sends `resync` and a snapshot to every subscriber. */
   #replace(update: BookReplaced): void {
     const { market } = update
     const reason = resyncReason(update.reason)

@@ -28,7 +28,6 @@ const NAME = 'prices'
 const CONFLATE_MS = [0, 250, 1_000] as const
 const VARIANTS = CONFLATE_MS.map((conflate_ms) => variantOf(NAME, { conflate_ms }))
 const STALENESS = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
-/** The variant that sends every change at once. */
 const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
 /** `staleReason`: why the book of the price is stale; null: the book is live. */
@@ -151,7 +150,6 @@ class Prices implements OpenChannel {
     }
   }
 
-  /** Sends `resync` and the current price after the book was replaced. */
   #replace(variant: ChannelVariant, { market, reason }: BookReplaced): void {
     const { engine, fanOut } = this.#parts
     fanOut.send(variant, market, 'state', (encoder) => {

@@ -86,7 +86,6 @@ export const trades: Channel = {
 
 type StoredTrade = ReturnType<TradeLogView['range']>[number]['trade']
 
-/** Converts rows of the engine's trade log to published updates. */
 export function tradeTable({
   tradeLog,
   catalog,

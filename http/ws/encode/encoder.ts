@@ -54,7 +54,7 @@ export function keyOf(name: string): Uint8Array {
   return encoded((to) => to.text(name))
 }
 
-/** Counters and times of a message. Both times are null before the first book. */
+/** Both times are null before the first book. */
 export interface Dated extends Stamp {
   readonly venueTimeMs: TimeMs | null
   readonly receivedAtMs: TimeMs | null
@@ -88,9 +88,8 @@ export interface Encoder {
   reply(reply: Reply): Frame
 }
 
-/** Lost messages of a market or a venue. `fromMs` is null if the start is unknown. */
 export interface Gap {
-  /** Number of lost messages of the channel, or null if unknown. */
+  /** Null if unknown. */
   readonly count: number | null
   readonly channel: ChannelName
   readonly where: { readonly marketId: string } | { readonly platform: string }
@@ -104,7 +103,6 @@ export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply 
   return { type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs, ...counted }
 }
 
-/** States that the last sent state is out of sync and that a new state follows. */
 export function resyncMessage(
   channel: ChannelName,
   market: MarketRef,
@@ -130,12 +128,10 @@ export function statusMessage(status: Status): Reply {
   }
 }
 
-/** States that earlier messages of the market may be wrong. */
 export function staleMessage(channel: ChannelName, { market, reason, sinceMs }: BookStale): Reply {
   return { type: 'stale', channel, market_id: market.id, reason, since_ms: sinceMs }
 }
 
-/** States that all messages of the market up to `seq` are correct. */
 export function freshMessage(channel: ChannelName, market: MarketRef, seq: number): Reply {
   return { type: 'fresh', channel, market_id: market.id, seq }
 }

@@ -9,7 +9,6 @@ import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS, midPrice, type PriceMicros, priceCents } from '../../../engine/units.ts'
 import { keyOf } from './encoder.ts'
 
-/** The encoded fields of a level before the value of its price. */
 const LEVEL = encoded((to) => {
   to.map(3)
   to.text('price')

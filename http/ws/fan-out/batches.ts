@@ -9,7 +9,6 @@ import { batchBytesMax } from '../../../engine/limits.ts'
 import type { Frame } from '../encode/encoder.ts'
 import type { Form } from './channel-variants.ts'
 
-/** The parts of uWebSockets.js that the stream uses. */
 export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
 
 /** Call nothing after the socket is closed. */
@@ -37,7 +36,7 @@ class FrameBatch {
     return this.#frames.length === 0
   }
 
-  /** True if the frame would exceed the maximum size with this message added. */
+  /** True if adding the message would exceed the maximum size of a frame. */
   isFullFor(frame: Frame): boolean {
     return !this.isEmpty && this.bytes + frame.length > batchBytesMax
   }
@@ -48,7 +47,6 @@ class FrameBatch {
     this.bytes += frame.length
   }
 
-  /** Returns all waiting messages in order as one frame and removes them. */
   take(): Frame {
     const frames = this.#frames
     this.#frames = []
@@ -111,7 +109,6 @@ export class Batches {
     return this.#library.publish(topic, frame, isBinary)
   }
 
-  /** Registers a member that has direct messages. They are sent by the end of the tick. */
   queueOwn(socket: BatchedSocket): void {
     socket.group.own.add(socket)
     this.#markDirty(socket.group)
@@ -192,7 +189,6 @@ export class Batches {
     return true
   }
 
-  /** Moves a socket to its own group without pending messages. */
   #separate(socket: BatchedSocket): Group {
     const { group } = socket
     this.flushPending(socket)
@@ -234,7 +230,6 @@ export class Batches {
 /** Receives all published messages of a tick in one frame. Direct messages go in separate frames. */
 export class BatchedSocket implements Socket {
   readonly ws: Socket
-  /** Changed by {@link Batches} only. */
   group: Group
   readonly #own: FrameBatch
   readonly #batches: Batches

@@ -25,13 +25,11 @@ interface Option {
   readonly synonyms?: ReadonlyMap<unknown, OptionValue>
 }
 
-/** A variant with its options by their names in commands. */
 interface VariantFacts<Options = Readonly<Record<string, OptionValue>>> {
   readonly variant: ChannelVariant
   readonly options: Options
 }
 
-/** The channel properties that variants depend on. */
 export interface ChannelWithVariants {
   readonly name: ChannelName
   /** True if a subscription starts with the current state of the market. */
@@ -77,7 +75,6 @@ export function heartbeatTopic(form: Form): string {
   return `${form}:heartbeat`
 }
 
-/** All variants of the given channels, and the options that commands accept. */
 export class VariantTable {
   readonly names: readonly ChannelName[]
   readonly optionNames: readonly string[]
@@ -102,24 +99,20 @@ export class VariantTable {
     return this.#channels.has(channel)
   }
 
-  /** True if a subscription to the channel starts with the current state of the market. */
   hasState(channel: ChannelName): boolean {
     return this.#channels.get(channel)?.hasState === true
   }
 
-  /** True if subscribers of a single market need its book. */
   needsBook(channel: ChannelName): boolean {
     return this.#channels.get(channel)?.needsBook === true
   }
 
-  /** The options of a variant by their names in replies. */
   optionsOf(variant: ChannelVariant): VariantFacts['options'] {
     const facts = this.#facts.get(variant)
     assert(facts !== undefined, `${variant} is not a channel variant`)
     return facts.options
   }
 
-  /** All distinct values that at least one channel allows for an option. */
   valuesOf(option: string): readonly OptionValue[] {
     const values = [...this.#channels.values()].flatMap(
       ({ options }) => options[option]?.allowed ?? [],

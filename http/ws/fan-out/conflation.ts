@@ -81,7 +81,6 @@ export class Conflation<Change> {
   readonly #windows = new Map<MarketNumber, Window<Change>>()
   /** First changes that exceed the burst limit. They may be sent at any time. */
   readonly #due = new Map<MarketNumber, Window<Change>>()
-  /** Messages sent immediately since the last flush. */
   #burstCount = 0
 
   constructor(scheduler: ConflationScheduler, sender: Sender<Change>) {
@@ -90,7 +89,6 @@ export class Conflation<Change> {
     scheduler.add(this)
   }
 
-  /** Sends a change now, or stores it until the market's window ends. */
   note(market: MarketRef, change: Change): void {
     const { number } = market
     const waiting = this.#due.get(number) ?? this.#windows.get(number)
@@ -107,7 +105,6 @@ export class Conflation<Change> {
     }
   }
 
-  /** True if a market has an open window or a waiting change. */
   get isWaiting(): boolean {
     return this.#windows.size + this.#due.size > 0
   }

@@ -25,7 +25,6 @@ type Weight = 'change' | 'state'
 
 type TopicKey = MarketNumber | WideKey
 
-/** A topic with at least one subscribed connection. */
 export interface Topic {
   readonly name: string
   readonly form: Form
@@ -82,7 +81,6 @@ export class FanOut {
     this.#topics[topic.form].get(topic.variant)?.delete(topic.key)
   }
 
-  /** True if the variant has subscribers. */
   isActive(variant: ChannelVariant): boolean {
     if (this.#topics.j.get(variant)?.size !== 0 || this.#topics.b.get(variant)?.size !== 0)
       return true
@@ -103,13 +101,11 @@ export class FanOut {
       if (wildcard.connection === connection) this.#wildcards.delete(wildcard)
   }
 
-  /** True if at least one connection would receive a message of this market. */
   hasSubscribers(variant: ChannelVariant, market: MarketRef): boolean {
     for (const wildcard of this.#wildcards) if (wildcard.isFor(variant, market)) return true
     return this.#encoders.some(({ form }) => this.#reached(form, variant, market).length > 0)
   }
 
-  /** The topics of a market that have subscribers. */
   #reached(form: Form, variant: ChannelVariant, { number, venue }: MarketRef): readonly Topic[] {
     const topics = this.#topics[form].get(variant)
     if (topics === undefined || topics.size === 0) return NONE
@@ -118,7 +114,7 @@ export class FanOut {
     )
   }
 
-  /** Publishes a message to every subscriber. Calls `make` at most once per form. */
+  /** Calls `make` at most once per form. */
   send(
     variant: ChannelVariant,
     market: MarketRef,

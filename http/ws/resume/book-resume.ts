@@ -36,7 +36,6 @@ export function* resumeBooks(
       return false
     }
   }
-  // Each market becomes live with its own snapshot.
   const reason = isOurs ? 'slow_consumer' : 'restart'
   const before = ({ ref }: MarketView) => connection.reply(resyncMessage(ORDERBOOK, ref, reason))
   const { key, refs } = subscribed

@@ -65,12 +65,10 @@ export class BookUpdateRing {
       this.#levels[at + 1] = size
       this.#levelCount += 1
     }
-    // Removes the updates whose levels were overwritten.
     const firstRetained = this.#levelCount - this.#levelsMax
     while (this.#oldest < offset && this.#head(this.#oldest, 4) < firstRetained) this.#oldest += 1
   }
 
-  /** Null if the update is not retained. */
   get(offset: number): BookUpdate | null {
     const market = this.marketAt(offset)
     if (market === null) return null

@@ -15,7 +15,7 @@ import { replay } from './replay.ts'
 /** Recorded when a connection starts to lag. */
 export interface Lag {
   readonly sinceMs: TimeMs
-  /** By channel with a log: all messages up to this offset are in the socket's buffer. */
+  /** By channel with a log. All messages up to the offset are in the socket's buffer. */
   readonly after: ReadonlyMap<ChannelName, number>
 }
 

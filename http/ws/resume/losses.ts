@@ -1,5 +1,3 @@
-// Sends `gap` for permanently lost messages of a market or venue in a time range.
-
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { gapMessage } from '../encode/encoder.ts'
 import type { ChannelName, WideKey } from '../fan-out/channel-variants.ts'
@@ -7,7 +5,6 @@ import type { Connection, HubAccess } from '../session/connection.ts'
 import { contains } from '../session/subscriptions.ts'
 import type { Loss, LostRange } from './message-log.ts'
 
-/** The markets of a command or connection in a channel. */
 export interface Audience {
   readonly wide: readonly WideKey[]
   readonly refs: readonly MarketRef[]

@@ -15,7 +15,6 @@ import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelName, ChannelVariant } from '../fan-out/channel-variants.ts'
 import { MessageRing } from './message-ring.ts'
 
-/** An update that has a market and an offset in a channel. */
 export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
 
 export function isLogged(update: Update): update is LoggedUpdate {
@@ -25,7 +24,7 @@ export function isLogged(update: Update): update is LoggedUpdate {
 export interface LostRange {
   readonly fromMs: TimeMs | null
   readonly toMs: TimeMs
-  /** Number of lost messages of the channel, or null if unknown. */
+  /** Null if unknown. */
   readonly count: number | null
 }
 
@@ -66,7 +65,6 @@ export interface MessageTable {
   runs(): readonly RunView[]
   /** The next messages of a run after an offset, in order. Returns as many as can be read in about 0.5 ms. */
   range(query: LogQuery & { run: number }): readonly LogEntry[]
-  /** The losses that a run reported at or after an offset. */
   losses(query: { run: number; offset: number }): readonly Loss[]
   /**
    * Resolves when the messages after an offset have arrived in the table or will not arrive. Null or absent: the table

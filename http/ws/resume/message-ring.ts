@@ -34,7 +34,6 @@ export class MessageRing<Message extends { readonly offset: number }> {
     this.#ring[offset % this.#capacity] = message
   }
 
-  /** Null if the message is not retained. */
   get(offset: number): Message | null {
     if (offset < this.#oldest || offset > this.#newest) return null
     return this.#ring[offset % this.#capacity] ?? null

@@ -87,17 +87,15 @@ export class RecentBookUpdates {
     return offset <= this.newest && offset >= this.#updates.oldest - 1
   }
 
-  /** Null if the update is not retained. */
   get(offset: number): BookUpdate | null {
     return this.#updates.get(offset)
   }
 
-  /** The market of an update, without building the update. Null if the update is not retained. */
+  /** Does not build the update. Null if the update is not retained. */
   marketAt(offset: number): MarketRef | null {
     return this.#updates.marketAt(offset)
   }
 
-  /** The latest replacement of a market in this run, or null. */
   replacement(market: MarketNumber): Replacement | null {
     return this.#replaced.get(market) ?? null
   }

@@ -102,7 +102,6 @@ function* answerSince(
 ): Generator<void, Replayed> {
   const { log, from, audience } = wanted
   const { channel } = log.messages
-  // Losses that were reported after the client's position.
   for (const loss of log.messages.losses(from)) {
     sendLoss(connection, hub, { channel, audience, loss })
     yield
@@ -131,7 +130,7 @@ interface ReplayWanted {
   readonly log: ChannelLog
   readonly from: LogPosition
   readonly audience: Audience
-  /** The variant of which a market's messages are sent. */
+  /** The variant whose message a market gets. */
   readonly variantOf: (market: MarketRef) => ChannelVariant
   readonly countMax: number
   readonly onLost: (range: LostRange) => void
@@ -200,7 +199,6 @@ export function* replay(
   return { count, limitedAt: null }
 }
 
-/** Waits until the next messages have been fetched. */
 function* arrivals(connection: Connection, log: MessageLog, run: RunView, offset: number): Task {
   for (let arrival = log.arrival(run, offset); arrival !== null; ) {
     connection.waitFor(arrival)

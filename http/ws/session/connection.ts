@@ -28,7 +28,7 @@ export interface Connection {
   readonly caller: Pick<Caller, 'accountId'>
   readonly encoder: Encoder
   readonly subscriptions: Subscriptions
-  /** The wildcard subscription that the current command is filling. */
+  /** The current command fills this wildcard subscription. */
   wildcard: WildcardSubscription | null
   /** A trade replay is running. Its markets are not among the subscriptions yet. */
   isReplaying: boolean
@@ -38,7 +38,7 @@ export interface Connection {
   send(frame: Frame): void
   reply(reply: Reply): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
-  /** Sends the state of a market. `isResync`: if the market has no state, sends a message that states this. */
+  /** `isResync`: if the market has no state, sends a message about the missing state. */
   sendState(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
   /** The connection receives later messages only. */
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
@@ -54,7 +54,6 @@ export interface Connection {
 /** `more`: needs another time slice. `blocked`: waits for the socket to drain or for `waitFor`. `idle`: nothing to do. */
 export type SliceOutcome = 'idle' | 'more' | 'blocked'
 
-/** Work that runs in time slices, scheduled fairly by account. */
 export interface Work {
   readonly caller: Pick<Caller, 'accountId'>
   run(): SliceOutcome

@@ -57,7 +57,6 @@ export function* subscribeWide(
   subscriptions.wide.set(key, variant)
 }
 
-/** Gateway only: waits until the market's state has been fetched from the engine. */
 function* arrival(
   connection: Connection,
   hub: HubAccess,

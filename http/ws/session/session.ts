@@ -68,14 +68,13 @@ type State =
   | { readonly kind: 'leaving'; readonly untilMs: number }
   | { readonly kind: 'closed' }
 
-/** The number of commands that a command counts as in the rate limit. */
+/** In the rate limit, a command counts as this many commands. */
 function weightOf(command: Command): number {
   if (command.kind === 'list') return listCommands
   if (command.kind !== 'snapshot') return 1
   return Math.ceil(command.marketIds.length / snapshotMarketsPerCommand)
 }
 
-/** The close code that a client sees if the connection ends without a close frame. */
 const CUT = 1006
 
 export class Session implements Connection {
@@ -84,7 +83,6 @@ export class Session implements Connection {
   readonly encoder: Encoder
   readonly subscriptions: Subscriptions
   wildcard: WildcardSubscription | null = null
-  /** A trade replay is running. Its markets are not among the subscriptions yet. */
   isReplaying = false
   /** Empty while the connection lags. */
   readonly #topics = new Map<string, Topic>()
@@ -280,7 +278,7 @@ export class Session implements Connection {
     this.#ws.unsubscribe(topic.name)
   }
 
-  /** Sends `gap` if the lost messages affect a subscription of the channel. */
+  /** Sends `gap` only if the lost messages affect a subscription. */
   sendGap(update: GapUpdate): void {
     const { channel, market, venue, platform, fromMs, toMs, count } = update
     const subscriptions = this.subscriptions.of(channel)
@@ -382,7 +380,6 @@ export class Session implements Connection {
     if (this.hasWork && buffered <= socketBufferBytesLow) this.#hub.advance(this)
   }
 
-  /** Closes a connection that has had no subscription for too long. */
   #checkSubscribed(nowMs: number): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
     if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
@@ -432,7 +429,6 @@ export class Session implements Connection {
     } else if (nowMs - state.progressAtMs > laggingMsMax) this.#leave(nowMs)
   }
 
-  /** Makes the connection live again after a catch-up that has sent all missed messages. */
   resumeLive(): void {
     if (this.isClosed) return
     this.#state = { kind: 'live' }

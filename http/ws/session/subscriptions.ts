@@ -20,7 +20,7 @@ export interface Subscribed {
   readonly refs: readonly MarketRef[]
 }
 
-/** Keeps the books of single markets covered while a connection subscribes to them. */
+/** Books of single markets are covered while a connection subscribes to them. */
 export interface BookHolds {
   /** Returns false if the book is not held. `release` must then not be called. */
   hold(market: MarketRef): boolean
@@ -86,7 +86,6 @@ class ChannelSubscriptions {
     return this.wide.has('*') || this.wide.has(key)
   }
 
-  /** The variant in which this market is subscribed, or null. */
   variantOf(market: MarketRef): ChannelVariant | null {
     return this.wideVariant(market.venue) ?? this.#singles.get(market.number)?.variant ?? null
   }
@@ -145,7 +144,6 @@ export class Subscriptions {
     return this.of(channelOfVariant(variant))
   }
 
-  /** Removes all subscriptions and releases their books. */
   clear(): void {
     for (const subscriptions of this.#channels.values()) subscriptions.clear()
   }

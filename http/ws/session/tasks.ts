@@ -213,7 +213,6 @@ function* snapshots(
   } else synced(connection, hub, command.id, ORDERBOOK)
 }
 
-/** Replies with all subscriptions and the latest `seq` of each market. */
 function* list(connection: Connection, hub: HubAccess, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
   const { catalog } = hub.engine

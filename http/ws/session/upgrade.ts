@@ -188,7 +188,7 @@ class Handshake {
     return peers.of(this.#res, head)
   }
 
-  /** Rejects a request that another HTTP parser may read differently. handle.ts explains this. */
+  /** Rejects a request that another HTTP parser may read differently, like handle.ts. */
   #refuse(fault: string): void {
     this.#closes = true
     const quota = this.#parts.accounts.takeAddressRequest(this.#address)
