@@ -36,7 +36,6 @@ export const systemClock: Clock = {
   soon: (action) => void setImmediate(action),
 }
 
-/** Resolves after the events that have already arrived: see {@link Clock.soon}. */
 export function nextTick(clock: Pick<Clock, 'soon'>): Promise<void> {
   return new Promise((resolve) => clock.soon(resolve))
 }

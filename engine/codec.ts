@@ -5,7 +5,6 @@ import { Packr } from 'msgpackr'
 import type { JsonRecord, MarketNumber, MarketRef } from './market/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from './units.ts'
 
-/** Part of a record: any number of MessagePack values. */
 export interface Field<Value> {
   put(to: unknown[], value: Value): void
   /** Throws an Error if the next values do not belong to this field. */
@@ -17,7 +16,6 @@ export interface Single<Value> extends Field<Value> {
   decode(value: unknown, context: ReadContext): Value
 }
 
-/** Data that a record needs for decoding and does not contain. */
 export interface ReadContext {
   /** Number of the schema that the record was written with. */
   readonly schema: number
@@ -122,7 +120,6 @@ export const price = as(number, priceMicros)
 export const size = as(number, sizeMicros)
 export const usd = as(number, usdMicros)
 
-/** A market, stored as its number. */
 export const marketRef: Single<MarketRef> = single(
   (value, context) => context.marketOf(number.decode(value, context)),
   ({ number: market }) => market,

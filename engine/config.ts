@@ -39,7 +39,6 @@ export const LIVE_URLS = {
   },
 } as const
 
-/** In the order of the table in OPERATING.md. */
 export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = JSON.parse(
   readFileSync(new URL('./variables.json', import.meta.url), 'utf8'),
 )

@@ -2,9 +2,7 @@ import { parseUsd, type UsdMicros } from './units.ts'
 
 export type CoverageRule =
   | { readonly kind: 'all' }
-  /** The open markets of each venue with the highest 24-hour volume. */
   | { readonly kind: 'top'; readonly count: number }
-  /** Markets with at least this 24-hour volume. */
   | { readonly kind: 'minVolume'; readonly volume: UsdMicros }
   /** `value`: a category name, an event slug or a market id, in lower case. */
   | { readonly kind: 'category' | 'event' | 'market'; readonly value: string }

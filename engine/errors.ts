@@ -20,7 +20,6 @@ const CATALOGUE = {
   UNAVAILABLE: { status: 503, retry: true, means: 'draining, starting, or a queue is full' },
 } as const satisfies Record<string, { status: number; retry: boolean; means: string }>
 
-/** Seconds after which a client may retry a request that timed out. */
 const TIMED_OUT_RETRY_SECONDS = 5
 
 export type ErrorCode = keyof typeof CATALOGUE

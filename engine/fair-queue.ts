@@ -88,7 +88,6 @@ export class FairQueue<Item> {
     }
   }
 
-  /** Removes an item. Returns false if the item is not in the queue. */
   remove(item: Item): boolean {
     for (const group of this.#groups.values()) {
       const index = group.entries.findIndex((entry) => entry.item === item)

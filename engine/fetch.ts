@@ -32,7 +32,6 @@ export class FetchError extends Error {
   readonly status?: number
   /** The delay that a 429 or 503 requested, in ms. */
   readonly retryAfterMs?: number
-  /** The host that did not respond, for the log (log.ts). */
   readonly unreachableHost?: string
 
   constructor(
@@ -336,7 +335,6 @@ export class HttpClient {
     return Buffer.concat(chunks, byteCount)
   }
 
-  /** Creates the error for a non-2xx response, from the first bytes of its body. */
   async #refusal(response: IncomingMessage, status: number, attempt: Attempt): Promise<FetchError> {
     const { clock, busyWaitMs } = this.#options
     const { url, options } = attempt

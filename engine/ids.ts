@@ -18,7 +18,6 @@ export type VenueKey =
   | 'm'
   | Later
 type Later = 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
-/** All letters that the venue table may assign, ascending. */
 export const VENUE_KEYS: readonly VenueKey[] = [
   ...(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'] as const),
   ...(['n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'] as const),

@@ -76,7 +76,6 @@ export function textsOf(value: unknown, key = 'label'): readonly string[] {
   })
 }
 
-/** The objects of an array. Other items are omitted. */
 export function rowsOf(value: unknown): readonly Row[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }

@@ -2,7 +2,6 @@
 // 64-bit numbers. Always the shortest form, and only 64-bit floats (github.com/msgpack/msgpack/blob/master/spec.md).
 
 const BLOCK_BYTES = 16_384
-/** Maximum length of a message whose view is cached. */
 const CACHED_VIEW_BYTES_MAX = 4_096
 const UNIT_BYTES_MAX = 3
 const HEAD_BYTES_MAX = 9
@@ -47,7 +46,6 @@ export class MsgpackWriter {
     return beginning
   }
 
-  /** Writes bytes that {@link encoded} produced. */
   bytes(some: Uint8Array): void {
     const { length } = some
     this.#ensureCapacity(length)

@@ -125,7 +125,6 @@ export interface PastOpportunity {
   readonly reason: CloseReason
 }
 
-/** A published open opportunity, as stored until it ends. */
 export interface OpenOpportunity {
   readonly opened: OpportunityState
   readonly best: OpportunityState

@@ -11,14 +11,12 @@ export interface Pool<Task, Result> {
 }
 
 interface PoolOptions<Task, Result> {
-  /** Entry module of the thread. Its default export takes a Task. */
   readonly worker: URL
   readonly threads: number
   /** Whether the threads start at once and never end, because they hold state. Otherwise idle threads end. */
   readonly isPersistent?: boolean
   readonly queueMax: number
   readonly timeoutMs: number
-  /** Validates the result of a thread, which is untyped. */
   readonly isResult: (value: unknown) => value is Result
   /**
    * Buffers of a task that are transferred without a copy. The caller can no longer use them. By default all data is

@@ -35,7 +35,6 @@ export interface TradeCompletion {
    */
   readonly role: 'maker' | 'taker'
   readonly wallet: string
-  /** Other known wallets of the transaction. */
   readonly previousWallets: readonly string[]
 }
 
@@ -63,7 +62,6 @@ export class Publisher {
     this.#watchers.push(watcher)
   }
 
-  /** Increments and returns the offset and seq of a channel and market. */
   stamp(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     counters.offset += 1

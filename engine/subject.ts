@@ -19,7 +19,6 @@ export interface MatchMarket {
   /** The market's id at its venue. In labelled pairs: its slug or question. */
   readonly key: string
   readonly title: string
-  /** The meaning of Yes in a few words. */
   readonly subtitle: string
   /** Labels in the venue's order, empty if unknown. Yes means the first outcome. */
   readonly outcomes: readonly string[]
@@ -69,7 +68,6 @@ export interface SubjectReader {
   /** The event's row adds fields. Without an event, they are read from the market's row. */
   readonly market: (row: Row, event: Row | null) => MatchMarket
   readonly event: (row: Row) => MatchEvent
-  /** Whether a row without a list of markets is an event. */
   readonly isEvent: (row: Row) => boolean
 }
 

@@ -3,7 +3,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 
-/** Work with a result that can pause at each `yield`. */
 export type SlicedWork<Result> = Generator<void, Result, void>
 
 export function* forEachSliced<Item>(
@@ -16,7 +15,6 @@ export function* forEachSliced<Item>(
   }
 }
 
-/** Milliseconds of one slice. The last step of a slice may end later. */
 const SLICE_MS = 1
 
 let last: Promise<unknown> = Promise.resolve()

@@ -137,7 +137,6 @@ export interface HistoryCoverage {
   readonly isLastListed: boolean
 }
 
-/** All calls reject with FetchError if the venue does not respond after retries. */
 export interface VenueWallets {
   /** The profile of a proxy's or an owner's address. Null: the venue does not know the address. */
   profile(address: WalletAddress, signal: AbortSignal): Promise<WalletProfile | null>

@@ -91,7 +91,6 @@ export class FillSum {
     if (isBefore(fill, this.first)) this.first = fill
   }
 
-  /** The whale of these fills, without its ordinal. */
   row(facts: WhaleFacts, { nativeId, timeMs }: WhaleAnchor): Omit<Whale, 'ordinal'> {
     const { side, outcomeIndex, taker, txHash, isBlock } = this.first.trade
     return {
@@ -124,7 +123,6 @@ export class FillSum {
   }
 }
 
-/** Σ price × size in the first outcome, Σ size, and Σ price × size in the traded outcome. */
 interface Weights {
   value: bigint
   size: bigint

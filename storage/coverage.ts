@@ -28,7 +28,6 @@ export class Coverage {
     this.#intervals = new RecordTable(environment.table(TABLES.coverage), intervalCodec)
   }
 
-  /** Starts an interval, or sets the end of the interval that starts at `fromMs`. */
   put(venue: VenueKey, fromMs: TimeMs, toMs: TimeMs): void {
     this.#intervals.putIfChanged(venueTimeKey(venue, fromMs), { fromMs, toMs })
   }

@@ -40,7 +40,6 @@ import { TABLES } from './tables.ts'
 
 const PRESENT = Buffer.of(1)
 const ATTEMPT_KINDS: readonly AttemptKind[] = ['first', 'retry']
-/** Maximum number of rows that one change of a delivery puts or removes. */
 const ROWS_A_CHANGE = 6
 
 interface DuePosition {
@@ -48,7 +47,6 @@ interface DuePosition {
   readonly number: number
 }
 
-/** Cached state of a webhook, about 300 bytes. */
 interface WebhookEntry {
   readonly key: Buffer
   readonly totals: OutboxTotals
@@ -320,7 +318,6 @@ export class Outbox {
     return isMore
   }
 
-  /** Deletes at most `rowsMax` rows of a webhook. Returns true if more remain. */
   clear(webhook: WebhookNumber, rowsMax: number): boolean {
     if (!this.#environment.accepts(rowsMax)) return true
     const range = webhookRange(webhook)
@@ -364,7 +361,6 @@ export class Outbox {
     return made
   }
 
-  /** Recomputes the totals from the stored rows, for a new webhook or after damage. */
   #recount(webhook: WebhookNumber): OutboxTotals {
     const totals = noTotals()
     for (const row of this.#deliveries.rows.all(webhookRange(webhook))) {

@@ -37,7 +37,6 @@ interface RetentionParts {
 
 export class Retention {
   readonly #parts: RetentionParts
-  /** Bytes of removed rows whose removal is not committed. */
   #bytesUnderWay = 0
 
   constructor(parts: RetentionParts) {

@@ -42,7 +42,6 @@ export class Runs {
     if (run !== null) this.#runs.put(numberKey(number), { ...run, endOffset })
   }
 
-  /** Oldest first. */
   all(): readonly Run[] {
     return [...this.#runs.all()]
   }

@@ -46,7 +46,6 @@ export class Snapshots {
     return this.#count
   }
 
-  /** Removes at most `rowsMax` snapshots of a market before `beforeMs`, oldest first. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const keys = { from: groupKey(market, FIRST), to: groupKey(market, beforeMs) }

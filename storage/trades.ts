@@ -65,7 +65,6 @@ export class Trades {
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
   readonly #ordinals = new Map<MarketNumber, OrdinalState>()
-  /** The last result of `has`, until the index changes. `put` reuses the result for the same trade. */
   #lastLookup: IdLookup | null = null
   #count: number
 
@@ -83,7 +82,6 @@ export class Trades {
     this.#count = this.#ids.committedCount()
   }
 
-  /** Includes uncommitted trades. */
   has(market: MarketNumber, nativeId: string): boolean {
     this.#lastLookup = this.#lookUp(market, nativeId)
     return this.#lastLookup.row !== null && this.#find(market, nativeId) !== null
@@ -120,7 +118,6 @@ export class Trades {
     this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.venuePosition)
   }
 
-  /** Sets a taker that became known later. Does nothing if the trade was deleted. */
   setTaker(market: MarketNumber, nativeId: string, taker: string): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.taker === taker) return

@@ -86,7 +86,6 @@ export class VenueTrades {
     }
   }
 
-  /** The last ordinal of the millisecond plus one. Reads the table only for trades that arrive late. */
   #nextOrdinal(venue: VenueKey, time: number): number {
     const recent = this.#recentOf(venue)
     const keyOf = (atMs: number, one: number) => venueTradeKey(venue, atMs, one)

@@ -44,7 +44,6 @@ export class StoredWallets {
     this.#count = wallets.committedCount()
   }
 
-  /** In order of address. */
   all(): Iterable<StoredWallet> {
     return this.#wallets.all()
   }

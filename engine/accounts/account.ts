@@ -55,7 +55,6 @@ export function makeKey(): string {
   return `${KEY_PREFIX}${random}${base62(crc32(random), KEY_CHECK)}`
 }
 
-/** Distinguishes API keys from tokens. */
 export function isKeyLike(text: string): boolean {
   return text.startsWith(KEY_PREFIX)
 }
@@ -71,7 +70,6 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-/** The part of a key that may be displayed. */
 export function keyPrefix(key: string): string {
   return key.slice(0, KEY_PREFIX.length + 6)
 }

@@ -3,7 +3,6 @@ const ASCII_DOMAIN = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
 /** Reserved for accounts that this process creates. */
 const RESERVED_DOMAIN = 'localhost'
 
-/** Lower-case letters of other scripts that look like an ASCII letter. */
 const CONFUSABLES: Readonly<Record<string, string>> = {
   ...{ а: 'a', α: 'a', ɑ: 'a', ь: 'b', с: 'c', ϲ: 'c', ԁ: 'd', е: 'e', ҽ: 'e', ɡ: 'g', һ: 'h' },
   ...{ і: 'i', ι: 'i', ı: 'i', ј: 'j', κ: 'k', к: 'k', ӏ: 'l', м: 'm', ո: 'n', η: 'n', о: 'o' },

@@ -10,7 +10,6 @@ import { isRecord } from '../json-record.ts'
 import type { Log } from '../process/log.ts'
 import { readLines } from './read-lines.ts'
 
-/** Unvalidated arguments of a command. Each handler checks its own arguments. */
 export type AdminRequest = Readonly<Record<string, unknown>>
 type AdminHandler = (request: AdminRequest) => unknown
 export type AdminHandlers = Readonly<Record<string, AdminHandler>>
@@ -87,7 +86,6 @@ export class AdminSocket {
     }
   }
 
-  /** Answers pending requests, then closes and removes the socket. */
   async stop(): Promise<void> {
     this.#isStopping = true
     const listening = this.#listening
@@ -210,7 +208,6 @@ class Connection {
     if (!this.#isBusy) this.#socket.destroy()
   }
 
-  /** Destroys the connection if the peer does not read the last response. */
   #end(): void {
     if (this.#socket.destroyed) return
     const stopTimeout = this.#clock.after(IDLE_MS_MAX, () => this.#socket.destroy())

@@ -33,7 +33,6 @@ export class CoverageSettings {
     this.#stored = readStored(this.#path)
   }
 
-  /** Whether the environment variable COVERAGE is set. Its policy then applies after the next start. */
   get isSetByVariable(): boolean {
     return this.#config.coverage !== null
   }

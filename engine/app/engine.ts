@@ -105,7 +105,6 @@ interface EngineParts {
   /** Identifies this run. Must never be reused. */
   readonly epoch: string
   readonly version: string
-  /** Present while the engine leads a cluster. */
   readonly cluster?: ClusterParts
 }
 
@@ -307,7 +306,6 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   const { publisher, catalog, accounts, whales, overrides, delays } = components
   const { tradeLog, wallets, webhooks, sports, matcher, matches } = components
   const venues = [...components.venues.values()].map(({ actor }) => actor)
-  // Watchers of updates run in the same event-loop tick as the event.
   publisher.watch(tradeLog)
   publisher.watch(whales)
   publisher.watch(wallets.watcher)
@@ -316,7 +314,6 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   for (const venue of venues) publisher.watch(venue)
   const { feeder } = components
   if (feeder !== null) publisher.watch(feeder)
-  // Watchers of whale rows that the stream does not contain.
   whales.watch(webhooks)
   whales.watch(wallets)
   // The matcher comes first, because it ends the pairs of a removed market.
@@ -325,7 +322,6 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   catalog.watch(matches)
   catalog.watch(wallets)
   if (feeder !== null) catalog.watch(feeder)
-  // Watchers of deleted accounts, revoked keys and ended sessions.
   accounts.watch(webhooks)
   overrides.setListener(matcher)
   // Watchers of the engine's delay, which is measured ten times a second.
@@ -510,7 +506,6 @@ async function stopComponents(components: Components, parts: EngineParts): Promi
   ])
 }
 
-/** Resolves when the server may listen although a catalogue is not loaded. */
 async function isReadyToListen(components: Components, parts: EngineParts): Promise<void> {
   // A catalogue that an earlier run loaded can be served before its crawl ends.
   if (!components.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)

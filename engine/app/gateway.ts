@@ -53,10 +53,8 @@ interface GatewayParts {
   readonly version: string
 }
 
-/** All data counts as stale if the engine sends no message for this time. */
 const LEADER_TIMEOUT_MS = 5_000
 const CHECK_MS = 100
-/** Delay before a failed start of a mirror is repeated. */
 const RETRY_MS = 1_000
 
 interface Followed {
@@ -143,7 +141,6 @@ export class Gateway {
     )
   }
 
-  /** Port of the server. Valid after `start`. */
   get port(): number {
     return this.#served?.server.port ?? this.#settings.port
   }
@@ -160,7 +157,6 @@ export class Gateway {
     return { count: this.#faultCount, last: this.#lastFault }
   }
 
-  /** Retries until the server listens. */
   async start(): Promise<void> {
     const { clock, cluster, log, name } = this.#parts
     while (this.#accounts === null && !this.#isStopped) {
@@ -209,7 +205,6 @@ export class Gateway {
     await this.#accounts?.stop()
   }
 
-  /** Checks whether the engine sends messages, and whether the mirror waits for missing messages. */
   #check(): void {
     const served = this.#served
     if (served === null) return

@@ -223,7 +223,6 @@ export class Leader {
     }
   }
 
-  /** Lets this engine write the records that it followed as standby. */
   async guard(followed: Following): Promise<void> {
     this.#guarded.push(followed)
     await followed.lead()

@@ -77,7 +77,6 @@ function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   }
 }
 
-/** The key of the local account. It is created at the first start and stored in the data folder. */
 async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
   if (!config.hasDemoKey) return null
   const storedKey = readLocalKey(config.dataDir)
@@ -206,7 +205,6 @@ function isDefaultAddress(config: Config): boolean {
   )
 }
 
-/** Signals and uncaught errors stop the components in order at any time. */
 function handleSignals(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
   process.on('SIGINT', () => shutdown.begin(0))
@@ -253,7 +251,6 @@ const COMMAND = {
 } as const
 
 if (existsSync('.env')) process.loadEnvFile('.env')
-// Only the user may read files of this process and of the simulator.
 process.umask(0o077)
 try {
   if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {

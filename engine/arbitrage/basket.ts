@@ -53,7 +53,6 @@ export type NoBasket = 'no_depth' | 'fee_unknown' | 'no_profit' | 'below_minimum
 
 export interface BasketOrder {
   readonly legs: readonly Leg[]
-  /** Number of legs that win, whatever the result. */
   readonly winners: number
   /** The requested size, profitable or not. Null: buy as long as the next contract is profitable. */
   readonly contracts: SizeMicros | null
@@ -142,7 +141,6 @@ function firstOf(steps: readonly BasketStep[], contracts: SizeMicros): readonly 
   return first
 }
 
-/** Merges adjacent steps at the same price. */
 function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   const fills: { price: PriceMicros; size: SizeMicros }[] = []
   for (const { contracts, prices } of steps) {
@@ -154,7 +152,6 @@ function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   return fills
 }
 
-/** Rounds up to whole micro-dollars. */
 function costOf(fills: readonly Fill[]): UsdMicros {
   let cost = 0n
   for (const { price, size } of fills) cost += BigInt(price) * BigInt(size)
@@ -162,7 +159,6 @@ function costOf(fills: readonly Fill[]): UsdMicros {
   return usdMicros(Number((cost + scale - 1n) / scale))
 }
 
-/** Takes the same size from each book of a basket. */
 class Walk {
   readonly #legs: readonly Leg[]
   readonly #rules: readonly OrderRule[]
@@ -192,7 +188,6 @@ class Walk {
     while (this.bought < total && this.#takeStep(total - this.bought));
   }
 
-  /** Takes offers while the next contract earns more than its exact fees. */
   takeWhileEarning(payoutOfOne: number): void {
     const curves = this.#legs.map(({ fees }) => fees.taker)
     for (;;) {
@@ -236,7 +231,6 @@ class Walk {
     return this.#books.map(({ left, price }) => (left > 0 ? price : PRICE_ONE))
   }
 
-  /** Takes up to `contractsMax` contracts at the current prices. Returns false if a book is exhausted. */
   #takeStep(contractsMax: number): boolean {
     if (this.isExhausted) return false
     const contracts = Math.min(contractsMax, ...this.#books.map(({ left }) => left))

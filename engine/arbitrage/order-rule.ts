@@ -14,7 +14,6 @@ export interface OrderRule {
   readonly costMin: UsdMicros
 }
 
-/** Accepts any hundredth of a contract. */
 export const ANY_ORDER: OrderRule = {
   sizeMin: CONTRACT_STEP,
   step: CONTRACT_STEP,
@@ -28,7 +27,6 @@ const POLYMARKET_ORDER: OrderRule = {
   costMin: usdMicros(MICROS),
 }
 
-/** Rules for markets that state no minimum. */
 const USUAL: Readonly<Partial<Record<VenueKey, OrderRule>>> = { a: POLYMARKET_ORDER }
 
 /** Kalshi's minimum is one step. The step is a whole contract if the market does not trade fractions. */

@@ -48,7 +48,6 @@ export interface EngineRun {
 
 export interface AnnouncedLoss {
   readonly run: number
-  /** Offset of the newest trade when the loss was announced. */
   readonly offset: number
   readonly venue: VenueKey
   /** Null: the loss concerns all markets of the venue. */
@@ -67,12 +66,9 @@ export interface CheckpointHeader {
   readonly recordsSinceMs: TimeMs
   readonly names: readonly { readonly venue: VenueKey; readonly platform: string }[]
   readonly shards: readonly ShardPosition[]
-  /** Newest offset of each channel when the checkpoint was begun. */
   readonly offsets: Readonly<Record<string, number>>
-  /** Newest row version when the checkpoint was begun. */
   readonly version: number
   readonly count: number
-  /** Losses that occurred in `runs`. */
   readonly losses: readonly AnnouncedLoss[]
 }
 

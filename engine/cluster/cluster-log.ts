@@ -21,7 +21,6 @@ export type LogFailure =
   | 'down'
   /** The log is full, or the data is too large for the log. */
   | 'full'
-  /** The record has another revision. */
   | 'changed'
   /** No process answers requests of this kind. */
   | 'unanswered'
@@ -154,13 +153,10 @@ export interface ClusterLog {
   /** Sends to the current subscribers. Nothing is stored. */
   announce(subject: AnnouncementSubject, body: Uint8Array): void
   subscribe(subject: AnnouncementSubject, listener: (body: Uint8Array) => void): LogSubscription
-  /** Flushes pending data, then disconnects. */
   close(): Promise<void>
 }
 
-/** Time limit of a request in milliseconds. */
 export const requestMsMax = 4_000
-/** Maximum pending requests of a process. */
 export const requestsMax = 1_024
 /** Maximum running answers per subject, shared by the requesting processes. */
 export const answersMax = 64

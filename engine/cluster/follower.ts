@@ -15,9 +15,7 @@ import {
 } from './cluster-log.ts'
 
 export type FollowFault =
-  /** Batches are missing, and neither the log nor the engine has them. */
   | 'batch_missing'
-  /** Another run of the engine leads. */
   | 'new_epoch'
   /** A batch cannot be decoded. Gateways must be upgraded before the engine. */
   | 'unreadable_batch'
@@ -46,7 +44,6 @@ const HEAD_LATE_MS = 4_000
 /** The followed leader counts as ended if only batches of a lower term arrive for this time. */
 const LEADER_LOST_MS = 2_000
 const READY_POLL_MS = 5
-/** Number of batches before the checkpoint that are read for streams that resume. */
 const RECALLED_BATCHES = 4_096
 /** Streams that need a batch that was not read in this time get a gap. */
 const RECALL_MS_MAX = 1_500
@@ -58,11 +55,9 @@ interface ShardState {
   sequence: number
   delivered: number
   batch: number
-  /** Batches that arrived before an earlier batch. */
   readonly held: Map<number, Batch>
   heldSinceMs: number | null
   isFilling: boolean
-  /** Newest sequence of the log at the last poll. */
   head: number
   ahead: { readonly sequence: number; readonly sinceMs: number } | null
   behind: number
@@ -177,7 +172,6 @@ export class Follower {
     await Promise.all(this.#subscriptions.map((subscription) => subscription.stop()))
   }
 
-  /** Skips a sequence whose batch was not written by this cluster. */
   #pass(state: ShardState, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
     state.behind = behind
     state.delivered = Math.max(state.delivered, sequence)
@@ -240,7 +234,6 @@ export class Follower {
     return Promise.resolve(taken).then(() => this.#handHeld(state))
   }
 
-  /** Requests the batches before the held batches from the engine. */
   async #fill(state: ShardState): Promise<void> {
     if (state.isFilling) return
     state.isFilling = true

@@ -12,7 +12,6 @@ export const leaseLostMs = 5_000
 const POLL_MS_MIN = 25
 /** If the holder's process paused for this time, another engine may have taken the lease. */
 const ASLEEP_MS = leaseLostMs - leaseRenewMs
-/** Delay before a failed read of the lease is repeated. */
 const READ_AGAIN_MS = 100
 /**
  * Maximum time counted between two polls. During a longer gap the holder may have been paused too. The count is not
@@ -40,7 +39,6 @@ interface LeaseParts {
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
-  /** Called when the log has lost the record of the lease, and perhaps other data. */
   readonly onRecordLost?: () => void
 }
 
@@ -86,7 +84,6 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       if (!(error instanceof LogError)) throw error
       hasFailed = true
     }
-    // The next poll is at the latest when the lease may be taken.
     const lostInMs = polledMs + leaseLostMs - watchedMs - clock.monotonicMs()
     await pause(clock, Math.max(POLL_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
   }
@@ -198,9 +195,7 @@ export class Lease {
         leaseMessage.encode({ holder: '', term: this.term }),
         this.#revision,
       )
-    } catch {
-      // The lease expires without renewals.
-    }
+    } catch {}
   }
 
   async #renew(onDeposed: () => void): Promise<void> {

@@ -21,7 +21,6 @@ export class Loopback {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: answersMax })
   readonly #port: number
 
-  /** `port` of the server on 127.0.0.1. */
   constructor(port: number) {
     this.#port = port
   }

@@ -9,9 +9,7 @@ interface BucketParts {
   readonly replicas: number
   readonly bytesMax: number
   readonly timeoutMs: number
-  /** If false, a missing bucket is an error. */
   readonly creates: boolean
-  /** Calls `action` each time the connection is up again. */
   readonly onUp: (action: () => void) => void
   readonly clock: Clock
   readonly log: Log

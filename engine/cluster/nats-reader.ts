@@ -18,7 +18,6 @@ interface ReaderParts {
   readonly log: Log
   readonly shard: ShardName
   readonly reader: ShardReader
-  /** The first and last sequence that the stream has now. */
   readonly ends: () => Promise<{ readonly first: number; readonly last: number }>
   readonly open: (next: number) => Promise<Consumer>
 }
@@ -107,7 +106,6 @@ export class NatsReader implements LogSubscription {
       } else if (last >= this.#next && this.#checkedNext === this.#next) this.restart()
       this.#checkedNext = this.#next
     } catch {
-      // Without a connection there is nothing to check.
     } finally {
       this.#isChecking = false
     }

@@ -33,7 +33,6 @@ export interface NatsSecrets {
   /** Passwords of the NATS users with these names. */
   readonly engine: string
   readonly gateway: string
-  /** Value of CLUSTER_KEY. */
   readonly clusterKey: string
 }
 
@@ -42,7 +41,6 @@ export interface RunningNats {
   readonly url: string
   readonly port: number
   readonly child: ChildProcess
-  /** Resolves when the server has ended. */
   stop(): Promise<void>
 }
 
@@ -50,7 +48,6 @@ export function hasNats(): boolean {
   return spawnSync('nats-server', ['--version']).status === 0
 }
 
-/** Environment variables for a process that uses a server of {@link startNats}. */
 export function natsEnv(role: 'engine' | 'gateway', { url, secrets }: RunningNats) {
   const login = { NATS_USER: role, NATS_PASSWORD: secrets[role] }
   return { ROLE: role, NATS_URL: url, ...login, CLUSTER_KEY: secrets.clusterKey }

@@ -28,7 +28,6 @@ const CODE_BYTES = 16
 const KEYS_MAX = 1_024
 
 export interface Opened {
-  /** Identifies the process that sealed the message. */
   readonly sender: string
   /** The sender's messages are numbered from 1. */
   readonly number: number

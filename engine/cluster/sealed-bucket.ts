@@ -11,7 +11,6 @@ import {
 } from './cluster-log.ts'
 import type { ClusterSeal } from './seal.ts'
 
-/** Kinds of data from NATS that can be rejected. */
 export type RefusedKind = 'batch' | 'object' | 'record' | 'request' | 'answer' | 'announcement'
 /**
  * `forged`: not made with this CLUSTER_KEY. `old`: a time too far in the past or future, or an older version. `repeat`:

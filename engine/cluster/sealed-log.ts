@@ -27,7 +27,6 @@ import { type Refuse, type RefusedKind, SealedBucket } from './sealed-bucket.ts'
 export const sealedMessageAgeMsMax = 60_000
 /** Maximum number of a sender's later messages that may arrive before a message. */
 const REORDERED_MAX = 1_024
-/** Maximum senders that one subscription tracks. */
 const SENDERS_MAX = 4_096
 /** A process has a share of a subject's answers until this time after its last request. */
 const SHARE_MS = 1_000
@@ -212,7 +211,6 @@ class AnswerSlots {
     this.#clock = clock
   }
 
-  /** False if the sender has used up its share. */
   take(sender: string): boolean {
     const nowMs = this.#clock.monotonicMs()
     for (const [other, { busy, atMs }] of this.#senders) {
@@ -264,7 +262,6 @@ class ReplayFilter {
     return true
   }
 
-  /** Removes idle senders. Their earlier messages are rejected by age. */
   #evictIdle(nowMs: number): void {
     for (const [sender, { atMs }] of this.#senders) {
       if (nowMs - atMs > 2 * sealedMessageAgeMsMax) this.#senders.delete(sender)

@@ -89,7 +89,6 @@ export class LogWriter<Item> {
     else clock.after(gatherMs, () => this.flush())
   }
 
-  /** Reads the position of each shard, after which this run appends. */
   async open(names: readonly ShardName[]): Promise<void> {
     await Promise.all(names.map((name) => this.shard(name).open()))
   }
@@ -122,7 +121,6 @@ export class LogWriter<Item> {
     return count
   }
 
-  /** Acknowledged position of each shard. */
   positions(): readonly ShardPosition[] {
     return [...this.#shards.values()].map((shard) => shard.position)
   }
@@ -201,7 +199,6 @@ class ShardWriter<Item> {
   readonly #ranges = new Map<string, { first: number; last: number }>()
   #count = 0
   #batch = 0
-  /** Unacknowledged batches in order, whether sent or not. */
   readonly #waiting = new Map<number, Waiting>()
   #missingFrom: number | null = null
   /** Sequence that the next batch must follow. Null: it must be read from the log. */
@@ -269,7 +266,6 @@ class ShardWriter<Item> {
     if (this.#count > 0) this.#close(this.#items.length)
   }
 
-  /** Creates a batch from the first `length` encoded bytes and begins the next batch. */
   #close(length: number): void {
     const items = this.#items.end().subarray(0, length)
     if (this.#count > 0) {
@@ -331,7 +327,6 @@ class ShardWriter<Item> {
     if (batch > this.#acknowledged.batch) this.#acknowledged = { sequence, batch }
   }
 
-  /** Drops the waiting batches. Returns their number. */
   giveUp(): number {
     const count = this.#waiting.size
     const [first] = this.#waiting.keys()

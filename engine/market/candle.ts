@@ -30,7 +30,6 @@ export const CANDLE_MS = {
 } as const
 export type CandleInterval = keyof typeof CANDLE_MS
 
-/** The largest bar size that divides the interval. */
 export function barSizeOf(lengthMs: number): BarSize {
   return lengthMs < BAR_MS.hour ? 'minute' : 'hour'
 }

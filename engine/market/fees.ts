@@ -46,7 +46,6 @@ export interface FeeRounding {
   readonly orderStepMicros: number | null
 }
 
-/** The fees that apply from `sinceMs` on. */
 export interface FeeModel {
   readonly kind: FeeKind
   /** Null: unknown. */
@@ -67,7 +66,6 @@ export interface FeeModel {
 
 export interface MarketFees {
   readonly now: FeeModel
-  /** The next announced model. It applies from its `sinceMs`. */
   readonly next: FeeModel | null
   /** The venue waives some fees until this time. Bounds ignore the waiver, because the venue does not state which fees. */
   readonly waivedUntilMs: TimeMs | null
@@ -91,7 +89,6 @@ export const MODEL_UNKNOWN: FeeModel = {
   sinceMs: null,
 }
 export const FEES_UNKNOWN: MarketFees = { now: MODEL_UNKNOWN, next: null, waivedUntilMs: null }
-/** The curve without a fee. */
 export const CURVE_ZERO: FeeCurve = { rateMicros: 0, exponent: 1, multiplierMicros: MICROS }
 const SQUARE = BigInt(MICROS) * BigInt(MICROS)
 
@@ -117,7 +114,6 @@ export function feesAt({ now, next }: MarketFees, atMs: number): FeeModel {
   return next !== null && next.sinceMs !== null && next.sinceMs <= atMs ? next : now
 }
 
-/** Like `feeOfOrder`, for one fill. */
 export function feeOf(model: FeeModel, role: FeeRole, fill: Fill): UsdMicros | null {
   return feeOfOrder(model, role, [fill])
 }
@@ -204,7 +200,6 @@ function feeOfFill(curve: FeeCurve, rounding: FeeRounding, { price, size }: Fill
   return divideUp(numerator * BigInt(MICROS), denominator * step) * step
 }
 
-/** The exact fee of the curve in dollars, as a fraction. */
 function dollarsOf(
   { rateMicros, exponent, multiplierMicros }: FeeCurve,
   { priceMicros, sizeMicros }: { readonly priceMicros: number; readonly sizeMicros: number },

@@ -16,7 +16,6 @@ export interface PriceFacts {
   /** Whether bid and ask are from the listing, because the market has no subscribed book. */
   readonly isListed?: boolean
   readonly lastTrade: PriceMicros | null
-  /** Whether the last trade is newer than the listing. */
   readonly isTradeNewer?: boolean
   readonly venuePrice: PriceMicros | null
 }

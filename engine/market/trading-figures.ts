@@ -70,7 +70,6 @@ export class MarketFigures implements FiguresState {
   figuresAtMs: TimeMs | null
   dayFiguresAtMs: TimeMs | null
   excess = 0
-  /** The newest total that the venue stated in this run. */
   #venueTotal: UsdMicros | null
   readonly #unit: VolumeUnit
 

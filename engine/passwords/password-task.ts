@@ -1,4 +1,3 @@
-/** A password to hash, or a password to verify against an encoded hash. */
 export type PasswordTask =
   | { readonly kind: 'hash'; readonly password: string; readonly salt: Uint8Array }
   | { readonly kind: 'verify'; readonly password: string; readonly encoded: string }

@@ -33,7 +33,6 @@ export interface HashRequester {
   readonly class: 'known' | 'logIn' | 'signUp'
 }
 
-/** Time limit of a hash. A thread that exceeds it is replaced. */
 const HANG_MS = 30_000
 const SALT_BYTES = 16
 
@@ -78,7 +77,6 @@ interface Waiting {
   readonly reject: (error: EngineError) => void
 }
 
-/** Takes from two queues in turn. If one is empty, takes from the other. */
 class AlternatingQueues {
   #first: Pick<FairQueue<Waiting>, 'next'>
   #second: Pick<FairQueue<Waiting>, 'next'>

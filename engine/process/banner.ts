@@ -16,7 +16,6 @@ interface BannerFacts {
   readonly startedInMs: number
 }
 
-/** Includes a trailing line break. */
 export function banner(facts: BannerFacts): string {
   const base = `http://${reachable(facts.host)}:${facts.port}`
   const key = facts.key ?? 'YOUR_KEY'

@@ -13,7 +13,6 @@ interface OptionSpec {
 }
 
 export interface CommandSpec<Name extends string = string> {
-  /** The text that a user types, such as `npm run watch`. Arguments follow after `--`. */
   readonly name: string
   readonly about: string
   /** Arguments and options of each form of the command, without its name. Default: none. */
@@ -27,7 +26,6 @@ export interface CommandSpec<Name extends string = string> {
   readonly notes: readonly string[]
 }
 
-/** Invalid arguments. The message is one line that names the argument and what is accepted. */
 export class UsageError extends Error {}
 
 /** `above` is exclusive, `max` is inclusive. */
@@ -169,7 +167,6 @@ function table(rows: readonly (readonly [string, string])[]): readonly string[] 
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
 }
 
-/** Standard error, or a substitute in tests. */
 interface ProgressStream {
   readonly isTTY?: boolean
   write(text: string): unknown

@@ -38,7 +38,6 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Returns an empty object if the text is not a JSON object. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)

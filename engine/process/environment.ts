@@ -1,6 +1,5 @@
 // Collects errors, so that a start reports all invalid variables at once.
 
-/** `problems` has a line for each invalid value. */
 export class EnvironmentReader {
   readonly problems: string[] = []
   readonly #env: Readonly<Record<string, string | undefined>>

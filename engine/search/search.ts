@@ -12,7 +12,6 @@ export interface SearchPort {
 
 /** A task takes at most some 10 ms. After this time the thread is considered stuck and is replaced. */
 const TIMEOUT_MS = 10_000
-/** The caller submits one task at a time. Further tasks are rejected. */
 const QUEUE_MAX = 2
 /**
  * Up to this many texts the slowest search takes some 0.05 ms of the event loop. A thread would take more memory than

@@ -11,7 +11,6 @@ export interface SearchChange {
   readonly kind: 'change'
   readonly seq: number
   readonly texts: SearchTexts
-  /** Market numbers whose texts are removed. `texts` contains none of them. */
   readonly removed: readonly number[]
 }
 

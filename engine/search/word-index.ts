@@ -134,7 +134,6 @@ export class WordIndex {
     this.#candidates = new Uint32Array(length)
   }
 
-  /** Adds texts with a term of the rarest word to the candidates. Returns their number. */
   #begin(entries: readonly number[], worth: number, before: number): number {
     const [foundCounts, numbers] = [this.#foundCounts, this.#numbers]
     const [scores, candidates] = [this.#scores, this.#candidates]
@@ -248,7 +247,6 @@ export class WordIndex {
     return factors
   }
 
-  /** Range in `#sorted` of the terms that match a word. */
   #rangeOf(word: string): { word: string; from: number; to: number; entryCount: number } {
     this.#sort()
     const from = lowerBound(this.#sorted, word)

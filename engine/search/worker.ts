@@ -1,5 +1,3 @@
-// Entry module of the search thread, which holds the index of all market texts.
-
 import { transferred } from '../pool.ts'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
 import type { SearchTask } from './searcher.ts'

@@ -41,7 +41,6 @@ function wallClockMs(atMs: number): number {
   return atMs - (atMs >= startMs && atMs < endMs ? 4 : 5) * HOUR_MS
 }
 
-/** Midnight UTC of the n-th Sunday of a month. */
 function sunday(year: number, month: number, n: number): number {
   const firstMs = Date.UTC(year, month, 1)
   return firstMs + (((7 - new Date(firstMs).getUTCDay()) % 7) + 7 * (n - 1)) * DAY_MS

@@ -19,7 +19,6 @@ const SECOND_GAME_MS = 3 * HOUR_MS
 export interface Game {
   readonly key: string
   readonly date: string
-  /** At least one, in the order of the venue table. */
   readonly sides: Sides
 }
 type Sides = readonly [VenueGame, ...VenueGame[]]

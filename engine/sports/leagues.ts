@@ -1,6 +1,5 @@
 import { tableIn } from '../matching/understand/phrases.ts'
 
-/** As used in paths of the API. */
 export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 export type Sport = (typeof SPORTS)[number]
 

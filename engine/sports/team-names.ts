@@ -9,7 +9,6 @@ export const TEAMS = tableIn<{
   readonly clubs: { readonly common: readonly string[]; readonly aliases: Names }
   readonly colleges: {
     readonly aliases: Names
-    /** Codes of schools whose name is not unique. */
     readonly codes: Names
     readonly nicknames: readonly string[]
     readonly distinguishing: readonly string[]

@@ -10,7 +10,6 @@ import { foldName, TEAMS } from './team-names.ts'
 
 /** Maximum entries from the venues' lists. Above the maximum only known entries are updated. */
 const LEARNED_MAX = 40_000
-/** Maximum cached identities. A full cache is cleared. */
 const IDENTITIES_MAX = 20_000
 
 interface ProTeam {
@@ -25,7 +24,6 @@ interface ProLeague {
   readonly byName: Map<string, ProTeam | null>
 }
 
-/** Entries may be added at any time. */
 export class TeamTable {
   readonly #pro = new Map<string, ProLeague>()
   /** Slug codes of colleges and clubs by `league/team`. */

@@ -4,7 +4,6 @@ import type { Clock, StopTimer } from '../clock.ts'
 
 interface ConnectLimits {
   readonly apartMs: number
-  /** Maximum connections that the venue has not answered yet. */
   readonly unansweredMax: number
   /** A connection without an answer counts as unanswered for this time. */
   readonly answerWaitMs: number

@@ -3,7 +3,6 @@ import { onAbort } from '../on-abort.ts'
 
 export interface TokenRate {
   readonly tokensPerSecond: number
-  /** Tokens that may be taken at once after a period without requests. */
   readonly burst: number
 }
 
@@ -87,7 +86,6 @@ export class TokenBucket {
     return true
   }
 
-  /** Grants waiting calls while the bucket has tokens. A timer calls it again for the next token. */
   #grantDue(): void {
     this.#stopTimer()
     const nowMs = this.#clock.monotonicMs()

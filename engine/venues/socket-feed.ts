@@ -64,7 +64,6 @@ export interface SocketOptions {
   readonly onFrame: (frame: RawFrame) => 'data' | 'sign'
   /** Called when an open socket is lost. Not called for failed connection attempts. */
   readonly onDown: (reason: string) => void
-  /** Called each time an open socket received no data for `silentAfterMs`. */
   readonly onSilence?: () => void
   /** The venue's heartbeat text, sent every `pingEveryMs`. If absent, protocol pings are sent. */
   readonly pingText?: string
@@ -87,7 +86,6 @@ export interface SocketOptions {
 
 const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 30_000
-/** A connection with this lifetime resets the back-off. */
 const LIFE_GOOD_MS = 30_000
 const HANDSHAKE_MS = 10_000
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
@@ -251,7 +249,6 @@ export class SocketFeed {
       return
     }
     this.#socket = socket
-    // Ignores events of a socket that was replaced.
     const isPresent = () => this.#socket === socket
     socket.on('open', () => isPresent() && this.#opened(socket))
     socket.on('message', (data) => isPresent() && this.#received(data))
@@ -306,7 +303,6 @@ export class SocketFeed {
     this.#silenceCount = 0
   }
 
-  /** Limits the characters that are read per event-loop tick. Reading continues in the next tick. */
   #pauseAfter(chars: number): void {
     if (this.#tickChars === 0) {
       setImmediate(() => {

@@ -30,7 +30,6 @@ export function cleanText(text: string, kind: TextKind, drift: DriftNotes): stri
   }
   if (clean.length > charactersMax) {
     drift.note('text', `${kind} too long`, text.slice(0, 40), 'notice')
-    // Truncation may split a surrogate pair.
     clean = clean.slice(0, charactersMax).replace(ALL_UNCLEAN, '')
   }
   return kind === 'description' ? clean : clean.replace(LINE_ENDS, ' ')

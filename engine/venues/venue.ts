@@ -38,6 +38,7 @@ export interface VenueCatalog {
 
 export interface WatchedMarket {
   readonly nativeId: NativeMarketId
+  /** In listing order. Prices are of the first outcome. */
   readonly outcomes: readonly OutcomeId[]
   readonly status: MarketStatus
   readonly openAtMs: TimeMs | null
@@ -53,7 +54,6 @@ export interface FeedHealth {
   readonly connectionsWanted: number
   /** Time of the last message with data, not heartbeats. Null before the first. */
   readonly lastDataAtMs: TimeMs | null
-  /** Time of the last frame, heartbeats included. */
   readonly lastSignAtMs: TimeMs | null
   /**
    * Maximum delay of a book change in normal operation. 0 if books are streamed. The duration of a round if they are
@@ -120,7 +120,6 @@ export interface PastMarket {
   readonly event: NativeEventId | null
   /** Kalshi's series ticker, if the market's event is known. */
   readonly series: string | null
-  /** In listing order. Prices are of the first outcome. */
   readonly outcomes: readonly OutcomeId[]
 }
 

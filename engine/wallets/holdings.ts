@@ -30,7 +30,6 @@ export interface Position {
 
 export interface HeldMarket {
   readonly id: NativeMarketId
-  /** In order of creation. */
   readonly positions: Position[]
   /**
    * Time of the last event other than a redemption. A losing position is written off at this time or at the resolution,
@@ -51,7 +50,6 @@ export const LACKED_PAYOUT = 2
 export const LACKED_GROUP = 4
 export const LACKED_FEE = 64
 export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP | LACKED_FEE
-/** Contracts of the market were redeemed. */
 export const REDEEMED = 8
 
 interface Move {
@@ -64,7 +62,6 @@ export class Holdings {
   readonly markets = new Map<NativeMarketId, HeldMarket>()
   readonly pnlHistory: PnlHistory
   #positionCount = 0
-  /** Whether a resolved market may have losing positions that are not written off. */
   #mustWriteOff: boolean
 
   constructor(

@@ -180,7 +180,6 @@ function openSections(given: Uint8Array): Uint8Array<ArrayBuffer>[] {
   return sections
 }
 
-/** Numbers texts in order of their first occurrence. */
 class TextNumbers {
   readonly #numbers = new Map<string, number>()
 

@@ -78,13 +78,11 @@ export class PnlHistory {
     return this.#cells[row * WIDTH] ?? 0
   }
 
-  /** Sums over the whole seconds in [fromMs, toMs]. */
   between(fromMs: number, toMs: number): RangeFigures {
     this.#merge()
     return this.#sum(this.#firstAt(fromMs), this.#firstAfter(toMs))
   }
 
-  /** Sums of the rows in [start, end). */
   #sum(start: number, end: number): RangeFigures {
     const sums = { realized: 0, volume: 0, trades: 0, fees: 0, income: 0 }
     for (let at = start * WIDTH; at < end * WIDTH; at += WIDTH) {
@@ -180,7 +178,6 @@ export class PnlHistory {
     return this.#firstFrom(Math.floor(toMs / SECOND_MS) + 1)
   }
 
-  /** Index of the first row at or after a second. The number of rows if there is none. */
   #firstFrom(second: number): number {
     let low = 0
     let high = this.#count

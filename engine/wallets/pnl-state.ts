@@ -173,7 +173,6 @@ export class PnlState {
     }
   }
 
-  /** Positions with contracts whose cost is not realised. */
   *openPositions(): Iterable<Pick<PnlPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
     this.#held.writeOffAll()
     for (const { id: market, positions } of this.#held.markets.values()) {
@@ -204,7 +203,6 @@ export class PnlState {
     return this.#sums.comboEvents > 0
   }
 
-  /** Figures over the whole seconds in [fromMs, toMs]. */
   between(fromMs: TimeMs, toMs: TimeMs): RangeFigures {
     this.#held.writeOffAll()
     return this.#held.pnlHistory.between(fromMs, toMs)
@@ -393,7 +391,6 @@ export class PnlState {
     return isStale ? 'rebuild' : 'applied'
   }
 
-  /** Prepares a market for an event: applies the facts from `find`, and reverses write-offs. */
   #enter(
     id: NativeMarketId,
     second: number,

@@ -7,13 +7,11 @@ import { shareOf } from './ratio.ts'
 
 interface Redeemed {
   readonly position: Position
-  /** Number of contracts, including written-off contracts. */
   readonly size: number
   /** Whether another outcome may have been redeemed instead. */
   readonly isGuess?: true
 }
 
-/** `positions`: all positions of the market with a balance, in order of outcomes. */
 export function redeemedPositions(
   market: HeldMarket,
   positions: readonly Position[],

@@ -1,5 +1,3 @@
-// Messages to and from the wallet thread, and the code that runs a task in the thread.
-
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'
 import { unpackBlock } from './ledger-block.ts'

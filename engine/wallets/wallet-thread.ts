@@ -12,7 +12,6 @@ export interface WalletPort {
 
 /** Time limit of a task. A hundred thousand fills take about 200 ms on an idle core. */
 const TIMEOUT_MS = 60_000
-/** Maximum waiting tasks. Further tasks are rejected. */
 const QUEUE_MAX = 16
 
 /** The first task starts the thread. The thread ends after half a minute without a task. */

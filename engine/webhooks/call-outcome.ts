@@ -8,7 +8,6 @@ import type { PostOutcome } from './post.ts'
 import { RETRY_AFTER_MAX_MS } from './retry-schedule.ts'
 import type { ReceiverAnswer } from './webhook.ts'
 
-/** The phase of a call: DNS and connection, TLS, request. */
 export type CallPhase = 'connecting' | 'securing' | 'sent'
 type Failure = Extract<PostOutcome, { readonly kind: 'failed' }>
 
@@ -24,7 +23,6 @@ const RECORDED_HEADERS = [
 const HEADER_CHARACTERS_MAX = 200
 const RECORDED_BYTES_MAX = 2_048
 
-/** Records the head of a response while it is read. */
 export class AnswerHead {
   readonly #headers: ReceiverAnswer['headers']
   readonly #chunks: Uint8Array[] = []

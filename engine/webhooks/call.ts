@@ -17,7 +17,6 @@ import type { PostOutcome, PostRequest } from './post.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { ReceiverAgents } from './receiver-agents.ts'
 
-/** Time limit of DNS, connection and TLS. */
 const CONNECT_MS = 5_000
 /** Time limit from the start to the status. */
 const TOTAL_MS = 15_000
@@ -36,7 +35,6 @@ interface CallParts {
 
 type Answered = Extract<PostOutcome, { readonly kind: 'answered' }>
 
-/** The caller must call `start`. */
 export class Call {
   readonly #parts: CallParts
   readonly #url: URL
@@ -70,7 +68,6 @@ export class Call {
     this.#try(false)
   }
 
-  /** Does nothing if the call has ended. */
   abort(): void {
     this.#end(this.#answer ?? failure('aborted', 'ended before an answer'))
   }

@@ -21,7 +21,6 @@ interface TestRequest {
 
 export type EventCause = EventUpdate | TestRequest
 
-/** An event as filters see it. */
 export interface Happening {
   /** The market whose id, venue, event slug and category filters test. */
   readonly market: MarketRef
@@ -55,7 +54,6 @@ export interface Happening {
 export interface EventType {
   /** `noun.verb`: the name in a webhook's registration, and `type` of the body. */
   readonly name: WebhookEventType
-  /** The kinds of updates for which {@link EventType.happenings} is called. */
   readonly updateKinds: readonly Update['kind'][]
   /** Default of `minUsd`. Null: no minimum. */
   readonly minUsdDefault: UsdMicros | null

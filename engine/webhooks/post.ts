@@ -2,7 +2,6 @@
 
 import type { ReceiverAnswer } from './webhook.ts'
 
-/** Headers of every POST, in addition to its signature. */
 export const POST_HEADERS = {
   'content-type': 'application/json',
   'user-agent': 'Twinbook-Webhooks/1',
@@ -41,7 +40,6 @@ export interface Caller {
    * response are read. Never rejects.
    */
   post(request: PostRequest): Promise<PostOutcome>
-  /** Aborts all running calls and closes the connections. */
   stop(): void
 }
 

@@ -8,7 +8,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../units.ts'
 export const ATTEMPTS_MAX = 8
 /** Longest delay that `Retry-After` can cause. */
 export const RETRY_AFTER_MAX_MS = DAY_MS
-/** Delay after the first, second, … failure. */
 const WAITS_MS: readonly number[] = [
   5_000,
   30_000,

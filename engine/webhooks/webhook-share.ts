@@ -42,7 +42,6 @@ export function webhookShareOf(account: {
 /** Tolerance for the rounding of fractional tokens. */
 const ROUNDING = 1e-6
 
-/** A token bucket. Starts full. */
 export class TokenLevel {
   #used = 0
   #atMs = 0

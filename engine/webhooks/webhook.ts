@@ -1,10 +1,7 @@
-// Types of webhooks, shared by storage, actors and http.
-
 import type { TradeSide } from '../events.ts'
 import type { AccountId, VenueKey, WebhookId } from '../ids.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
 
-/** The name of an event type, as its descriptor defines it (event-type.ts). */
 export type WebhookEventType = string
 
 /** Conditions on events. Null: no condition. Lists have 1..100 entries. */
@@ -104,7 +101,6 @@ export interface ReceiverAnswer {
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** First bytes of the body, in any encoding. */
   readonly body: Uint8Array
-  /** Whether the body had more bytes. */
   readonly isCut: boolean
 }
 

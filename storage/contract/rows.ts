@@ -56,7 +56,6 @@ export interface OffsetQuery {
 
 export type TradedMarket = Pick<MarketRef, 'number' | 'venue'>
 
-/** The storage position of a published trade. */
 export interface OffsetLocation {
   readonly offset: number
   readonly market: MarketNumber
@@ -74,7 +73,6 @@ export interface VenueTrade extends TradeOfMarket {
   readonly venueOrdinal: number
 }
 
-/** The last price of each second with a price, of one market in one hour. */
 export interface HourTicks {
   /** Seconds of the hour, ascending, 0..3599. */
   readonly seconds: readonly number[]
@@ -190,7 +188,6 @@ export interface KeyRecord {
   readonly accountId: AccountId
   /** SHA-256 of the complete key, in lower-case hex. */
   readonly hash: string
-  /** The first characters of the key, for display. */
   readonly prefix: string
   readonly label: string
   /** Permissions of the key. A key without stored scopes has all permissions. */
@@ -214,14 +211,12 @@ export interface PruneLimits {
   readonly rowsMax: number
 }
 
-/** A past opportunity. The ordinal distinguishes opportunities that ended in the same millisecond. */
 export interface PastOpportunityRow {
   readonly past: PastOpportunity
   readonly ordinal: number
 }
 
 export interface StoredWhale extends Whale {
-  /** Local time at which the first fill was received. */
   readonly receivedAtMs: TimeMs
   /** Number of the run that published the whale. `run`, `offset` and `seq` are null until the whale is published. */
   readonly run: number | null

@@ -63,7 +63,6 @@ export interface Storage {
   readonly matches: MatchTable
   readonly matchOverrides: OverrideTable
   readonly wallets: WalletTable
-  /** Number of puts that are not yet committed. */
   outstandingWrites(): number
   /**
    * False after a failed commit. After a full disk it becomes true again when space is free. After other failures it
@@ -97,6 +96,5 @@ export interface Storage {
   backupAccounts(nowMs: TimeMs): Promise<void>
   /** Resolves when all puts so far are committed. Rejects if a commit failed. */
   committed(): Promise<void>
-  /** Commits, flushes and closes. The storage is unusable afterwards. */
   close(): Promise<void>
 }

@@ -39,9 +39,7 @@ export interface StoredWallet extends WalletProfile {
    * ledger's last event.
    */
   readonly listedToMs: TimeMs | null
-  /** The totals that were last served. Rankings use them. */
   readonly totals: WalletTotals
-  /** Hourly figures of the last 31 days, ascending. */
   readonly hours: readonly HourFigures[]
 }
 

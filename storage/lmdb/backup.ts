@@ -65,7 +65,6 @@ export class AccountsBackup {
     await this.#options.environment.rewrite()
   }
 
-  /** Cancels the backup in progress. Resolves when its files are closed. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#running

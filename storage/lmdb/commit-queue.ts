@@ -14,7 +14,6 @@ export type CommitState = 'ok' | 'diskFull' | 'failed'
 
 export interface CommitQueueOptions {
   readonly clock: Clock
-  /** Maximum time for which writes are batched. 0: until the end of the event-loop tick. */
   readonly pauseMs: number
   /**
    * 'keep': rows of a failed commit stay readable and are retried, because they are already published. 'drop': rows of
@@ -124,7 +123,6 @@ export class CommitQueue {
     }
   }
 
-  /** Schedules the next commit after the pause. Does not replace an active timer. */
   #schedule(pauseMs: number): void {
     if (this.#isInFlight || this.#isClosed || this.#isHeld || this.#immediate !== null) return
     if (this.#state === 'failed') return

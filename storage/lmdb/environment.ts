@@ -24,7 +24,6 @@ const MAP_BYTES = 64 * 2 ** 30
 /** Matches the system's messages for ENOSPC, EFBIG and EDQUOT. */
 const FULL_DISK = /no space|too large|quota/i
 
-/** The part of lmdb-js that an environment uses. Tests inject failures here. */
 export interface Root {
   openDB(
     name: string,
@@ -152,7 +151,6 @@ export class Environment {
     return new Map(Array.from(this.#tables, ([name, { table }]) => [name, table.committedCount()]))
   }
 
-  /** Copies the committed rows into the empty folder `path`. Writes may continue during the copy. */
   copyTo(path: string): Promise<void> {
     return this.#root.backup(path, true)
   }

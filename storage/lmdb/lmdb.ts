@@ -204,7 +204,6 @@ export function storageOf({
     async committed(): Promise<void> {
       await Promise.all(environments.map((environment) => environment.committed()))
     },
-    /** A second call waits for the first call. */
     close(): Promise<void> {
       closing ??= close()
       return closing

@@ -30,7 +30,6 @@ const NEVER = -1
 /** The value of rows after damaged bytes. Every record check rejects this value. */
 const DAMAGED: Buffer = Buffer.of(0)
 
-/** The bytes of a block may change until they are committed. */
 class Block {
   readonly key: Buffer
   bytes: Buffer
@@ -38,7 +37,6 @@ class Block {
   lastKey: Buffer
   /** True if the end of the block is damaged. A damaged block accepts no appended rows. */
   readonly isDamaged: boolean
-  /** The number of the commit that will write the block. */
   commitCount = NEVER
 
   constructor({ key, value }: Row) {
@@ -133,7 +131,6 @@ export class PackedTable {
     })
   }
 
-  /** The first row of a range, or the last row with `isReverse`. */
   first(range: KeyRange): Row | null {
     let found: Row | null = null
     this.scan(range, (row) => {
@@ -234,7 +231,6 @@ function packed(key: Buffer, rows: readonly Row[]): Block {
   return block
 }
 
-/** The rows of a block. The last row has the value DAMAGED if the remaining bytes cannot be read. */
 export function rowsOf({ key: blockKey, value }: Row): Row[] {
   const rows: Row[] = []
   const reader = new VarintReader(value, 1)

@@ -37,7 +37,6 @@ export async function countRows(location: {
 interface Finding {
   /** Null: no fault was found. */
   readonly fault: string | null
-  /** Number of rows that were read, by table. */
   readonly counts: ReadonlyMap<string, number>
 }
 

@@ -36,7 +36,6 @@ export interface Row {
 
 export interface Removed {
   readonly rowCount: number
-  /** Approximate bytes of the rows on disk. */
   readonly byteCount: number
 }
 
@@ -89,7 +88,6 @@ export class Table {
     return this.open({ key, value })
   }
 
-  /** Puts a row whose value the caller may change until `commitCount` changes or its key is put again. */
   open(row: PendingRow): boolean {
     if (!this.#environment.isAccepting()) return false
     if (this.#open.put(row)) this.#environment.onPut()
@@ -124,7 +122,6 @@ export class Table {
     }
   }
 
-  /** The first row of a range, or the last row with `isReverse`. */
   first(range: KeyRange): Row | null {
     let found: Row | null = null
     this.scan(range, (row) => {
@@ -190,7 +187,6 @@ export class Table {
     }
   }
 
-  /** Releases the rows of this commit, which are now durable or dropped. */
   endCommit(): void {
     this.#committing.clear()
   }

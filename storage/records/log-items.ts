@@ -112,7 +112,6 @@ export interface FeedState extends FeedStatus {
 export interface TextItem {
   readonly kind: 'text'
   readonly market: MarketNumber
-  /** Offset in characters. */
   readonly from: number
   readonly text: string
 }
@@ -171,7 +170,6 @@ export interface EngineFigures {
   readonly trades: number
   readonly snapshots: number
   readonly databaseBytes: number
-  /** Number of wallets that were requested at least once. */
   readonly wallets: number
   /** Times of the oldest and newest trade. Null: no trades. */
   readonly coverage: Readonly<
@@ -200,7 +198,6 @@ export interface Posting
   readonly dueAtMs: TimeMs
 }
 
-/** The outcome of an attempt, or the end of the delivery. */
 export interface Posted
   extends DeliveryRef,
     Pick<StoredDelivery, 'status' | 'dueAtMs' | 'attempts'> {

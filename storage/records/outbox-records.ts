@@ -26,7 +26,6 @@ import { readInteger, writeInteger } from './keys.ts'
 import { listed, type RecordCodec } from './records.ts'
 
 export interface OutboxTotals {
-  /** The number of the newest delivery. 0 before the first delivery. */
   lastNumber: number
   delivered: number
   exhausted: number
@@ -37,7 +36,6 @@ export interface OutboxTotals {
   failingSinceMs: TimeMs | null
   /** Number of events that were dropped without storing them. `dropped` and `prunedCount` include them. */
   throttled: number
-  /** Total bytes of the bodies of pending deliveries. */
   pendingBytes: number
 }
 

@@ -12,7 +12,6 @@ import type { BookSnapshot } from '../contract/rows.ts'
 import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
 
-/** Powers of ten by the number of dropped zeros. */
 const UNITS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const
 const ZEROS_MAX = UNITS.length - 1
 const NUMBERS_MAX = 4 + 2 * 2 * bookSnapshotLevels
@@ -77,7 +76,6 @@ function firstLevels(levels: readonly Level[]): readonly Level[] {
   return levels.length > bookSnapshotLevels ? levels.slice(0, bookSnapshotLevels) : levels
 }
 
-/** Number of trailing decimal zeros, at most `zerosMax`. For 0 the result is `zerosMax`. */
 function trailingZeros(value: number, zerosMax: number): number {
   let zeros = zerosMax
   while (zeros > 0 && value % unitOf(zeros) !== 0) zeros -= 1

@@ -3,7 +3,6 @@
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from '../../engine/varints.ts'
 import { readInteger, tradeKey } from './keys.ts'
 
-/** First byte of a row of the id index. */
 const MARK = 1
 
 export interface TradeLocation {

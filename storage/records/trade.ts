@@ -35,7 +35,6 @@ export interface Tokens {
   offer(market: number, outcomeIndex: number, token: string): boolean
 }
 
-/** Bits of the first byte of flags. */
 const SELL = 1
 const BLOCK = 2
 const DERIVED_USD = 4
@@ -191,7 +190,6 @@ function idOfFields(fields: IdFields, token: string | null, n: number): string |
   return `${txHash}-${token}-${taker}-${side}-${size}-${traded}-${n}`
 }
 
-/** The shortest form from which the exact text of the id can be restored. */
 function idFormOf(market: number, trade: StoredTrade, tokens: Tokens) {
   const { nativeId, txHash, outcomeIndex } = trade
   if (UUID.test(nativeId)) return { form: ID_UUID, text: nativeId, n: 0 }

@@ -66,7 +66,6 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
   return { child, url, key: () => key, ended }
 }
 
-/** All processes share the secret that signs tokens. Each role has its own NATS user. */
 function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): NodeJS.ProcessEnv {
   const storedSecrets = loadSecrets(config.dataDir)
   return {
@@ -90,7 +89,6 @@ function onNpmKilled(action: () => void): void {
 async function main(): Promise<void> {
   if (!hasNats()) throw new Error(GET_NATS)
   const config = loadConfig({ ...process.env, ROLE: 'all' })
-  // Only the user may read the files of nats-server.
   process.umask(0o077)
   const stopping = new Promise<void>((stop) => {
     process.on('SIGINT', () => stop())
@@ -131,7 +129,6 @@ async function main(): Promise<void> {
     )
     await Promise.race([stopping, ...failed])
   } finally {
-    // The gateways stop before the engine, and the engine before the server.
     for (const { child, ended } of [...running].reverse()) {
       child.kill('SIGTERM')
       await ended

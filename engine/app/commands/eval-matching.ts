@@ -15,7 +15,6 @@ import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-reader.ts'
 import { runCommand } from './run-command.ts'
 
 const WORST_SHOWN = 20
-/** The split whose details are printed. */
 const QUOTED = 'one kind left out'
 const COMMAND = {
   name: 'npm run eval:matching',

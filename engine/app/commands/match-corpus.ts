@@ -103,7 +103,6 @@ async function readSide(
   return subjects
 }
 
-/** Whether a row has an id field that only this venue uses. */
 function isOf(row: unknown, { handles, idFields }: VenueFacts): boolean {
   return (
     isRecord(row) &&

@@ -122,7 +122,6 @@ async function record(request: Request, addresses: VenueAddresses, level: string
   process.stdout.write(`${request.file}: ${frameCount} frames, ${droppedCount} dropped\n`)
 }
 
-/** Writes the most traded open markets among the first MARKETS_CRAWLED markets, with their events. */
 async function recordCatalog(
   venue: Venue,
   recorder: Recorder,

@@ -53,7 +53,6 @@ function showLacking(difference: Readonly<Record<string, unknown>>): void {
   showEvents('lacks', table)
 }
 
-/** Prints stored events that the venue lacks: settled events, and events after the ledger. */
 function showEvents(label: 'lacks' | 'untold', table: unknown): void {
   const rows: readonly unknown[] = Array.isArray(table) ? table : []
   for (const row of rows.filter(isRecord)) {

@@ -78,7 +78,6 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
 }
 
-/** Other channels have one column of all fields with their names. */
 const ANY: readonly Column[] = [
   TYPE,
   {
@@ -132,7 +131,6 @@ function printable(value: unknown): string {
   return String(value).replace(/\p{C}/gu, '?')
 }
 
-/** A time such as `14:03:59.120`. A dash if `timeMs` is not a time. */
 function clockTime(timeMs: unknown): string {
   return typeof timeMs === 'number' ? new Date(timeMs).toISOString().slice(11, 23) : '-'
 }

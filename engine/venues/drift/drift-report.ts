@@ -1,5 +1,3 @@
-// Checks a venue once for drift: runs its probes, reads its catalogue, and formats the findings as lines.
-
 import { SuspectAnswerError } from '../answer-checks.ts'
 import type { Venue } from '../venue.ts'
 import { driftLine } from './drift.ts'

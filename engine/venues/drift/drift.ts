@@ -156,7 +156,6 @@ export function driftLine(venue: string, entry: DriftEntry): string {
   return `drift ${venue} ${kind}=${name}${weightText} first=${first} count=${count} sample=${JSON.stringify(sample)}`
 }
 
-/** Returns at most `charactersMax` printable characters. Values that are not text are written as JSON. */
 function printable(value: unknown, charactersMax: number): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   return text.slice(0, charactersMax).replace(/\p{C}+/gu, ' ')

@@ -15,7 +15,6 @@ export type FieldType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'any'
 export interface RowShape {
   /** The list's name in the drift table, such as `data.trades`. */
   readonly kind: string
-  /** Fields that the code reads and that every row has. */
   readonly needed: Readonly<Record<string, FieldType>>
   /** All other known fields. Null: a list would be too long, and new fields are not drift. */
   readonly further: ReadonlySet<string> | null
@@ -40,7 +39,6 @@ export function checkRows(shape: RowShape, rows: readonly unknown[], drift: Drif
   for (const field of fresh) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
 }
 
-/** Records each expected field that all rows lack or have in another type. */
 export function checkFields(
   { kind, needed }: Pick<RowShape, 'kind' | 'needed'>,
   records: readonly Readonly<Record<string, unknown>>[],
@@ -110,7 +108,6 @@ export class Shares {
   readonly #unread = new Map<string, string>()
   readonly #unreadCounts = new Map<string, number>()
 
-  /** The first few hundred unreadable catalogue rows, with their reasons. */
   get unread(): ReadonlyMap<string, string> {
     return this.#unread
   }

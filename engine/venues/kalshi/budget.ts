@@ -31,7 +31,6 @@ const KEYLESS_ROUND_S = 50
 /** Streamed books cost no tokens. The venue allows 500,000 markets per session. */
 const STREAMED_BOOKS = 20_000
 
-/** The books that are covered by default. */
 export function booksWithinLimits(isKeyed: boolean): { count: number; because: string } {
   if (isKeyed)
     return { count: STREAMED_BOOKS, because: 'the stream has four connections for books' }
@@ -60,7 +59,6 @@ export class KalshiBudget implements RequestLimiter {
     return this.#rate.tokensPerSecond
   }
 
-  /** Number of books that may be read over REST now. */
   get bookCount(): number {
     return Math.floor(this.#books.availableCount / this.costOf(BOOKS_PATH))
   }

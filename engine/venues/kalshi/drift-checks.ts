@@ -77,7 +77,6 @@ const ROWS_MIN = 3
 const STRUCTURES =
   /^(linear_cent|deci_cent|tapered_deci_cent|center_(whole|half|quint|deci|centi)_edge_(whole|half|quint|deci|centi)_cent)$/
 
-/** Records missing fields and unknown values in rows of ordinary markets. */
 export function noteMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
   const ordinary = rows.filter(isRecord).filter((row) => !isComboRow(row))
   if (ordinary.length >= ROWS_MIN) checkFields(MARKET, ordinary, drift)

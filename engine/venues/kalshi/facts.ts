@@ -1,5 +1,3 @@
-// Venue facts for code outside this folder (engine/venue-table.ts describes the fields).
-
 import { nativeMarketId } from '../../ids.ts'
 import type { VenueFacts } from '../../venue-table.ts'
 import { KALSHI_SUBJECTS } from './subjects.ts'

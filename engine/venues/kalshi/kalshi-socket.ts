@@ -1,5 +1,3 @@
-// Base class of the connections to Kalshi: URL and signature, timeouts, timers, and routing of frames to a stream.
-
 import type { StopTimer } from '../../clock.ts'
 import { type FrameTap, SocketFeed, type SocketOptions } from '../socket-feed.ts'
 import type { VenueParts } from '../venue.ts'

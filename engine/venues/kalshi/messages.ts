@@ -104,7 +104,6 @@ export interface UnreadMessage extends MaybeSequenced {
   readonly name: string
   /** Name of an unknown state change of a market. Null if the message is no state change. */
   readonly change: string | null
-  /** The market whose state changed, or whose book the message may concern. */
   readonly ticker: string | null
   readonly isOfBook: boolean
 }

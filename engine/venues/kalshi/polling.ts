@@ -42,7 +42,6 @@ const HOT_EVERY_MS = 2_000
 const OVERLAP_MS = 3_000
 /** Trades that were read after a longer pause count as a back-fill. */
 const STREAM_AGE_MAX_MS = 10_000
-/** Maximum cached ids of trades that were already emitted. */
 const IDS_MAX = 40_000
 const FAILURES_UNTIL_DOWN = 3
 
@@ -282,7 +281,6 @@ export class PollingFeed implements VenueFeed {
     else counters.refused(refusal, JSON.stringify(row) ?? '')
   }
 
-  /** Returns at most `countMax` markets, the urgent markets first. */
   #nextBatch(countMax: number): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
     const batch = new Set(takeFirst(this.#urgent, countMax))

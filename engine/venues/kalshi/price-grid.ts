@@ -11,10 +11,8 @@ interface Range {
 }
 
 const RANGES_MAX = 50
-/** Maximum grids that markets share. Further grids are not shared. */
 const SHARED_MAX = 256
 
-/** One set of price ranges. Markets with equal ranges share it. */
 export class PriceGrid {
   readonly #ranges: readonly Range[]
   readonly finest: PriceMicros

@@ -31,7 +31,6 @@ export interface StreamHooks {
   ) => void
   /** Called before a message is converted. If it returns false, the message is dropped and counted. */
   readonly accepts?: (message: DataMessage) => boolean
-  /** Tickers of combos that do not have the combo prefix. */
   readonly combos?: Combos
   /** Price ranges of the markets. Default: every price is accepted. */
   readonly terms?: Pick<MarketTerms, 'mayRest'>

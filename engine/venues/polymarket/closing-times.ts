@@ -19,7 +19,6 @@ export class ClosingTimes {
     if (markets?.delete(market) === true && markets.size === 0) this.#bySecond.delete(second)
   }
 
-  /** Removes and returns the markets whose time has come. Checks once a second. */
   takeDue(nowMs: number): readonly NativeMarketId[] {
     const nowSecond = Math.floor(nowMs / 1_000)
     if (nowSecond === this.#takenSecond) return []

@@ -118,7 +118,6 @@ const CONDITIONAL_FIELDS: readonly {
   },
 ]
 
-/** Records each conditional field that is absent from all open markets of a page. */
 function checkConditionalFields(open: readonly Json[], drift: DriftNotes): void {
   for (const { name, isExpected, fields, rowsMin } of CONDITIONAL_FIELDS) {
     const expected = open.filter(isExpected)
@@ -141,7 +140,6 @@ const AGE_MAX_S = 120
 const CACHE_MAX_S = 300
 const GAMMA_ROWS = 100
 const V1_PATH = '/trades'
-/** Statuses that a removed path may return. */
 const RETIRED: readonly number[] = [301, 302, 307, 308, 404, 410]
 
 export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {

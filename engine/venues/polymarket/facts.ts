@@ -1,5 +1,3 @@
-// Venue facts for code outside this folder (engine/venue-table.ts describes the fields).
-
 import type { VenueFacts } from '../../venue-table.ts'
 import { conditionId } from './condition-id.ts'
 import { GAMMA_SUBJECTS } from './subjects.ts'

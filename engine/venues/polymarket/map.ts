@@ -46,7 +46,6 @@ interface MapParts {
   readonly onLastTrade: (trade: LastTrade | null, receivedAtMs: TimeMs) => void
   /** Called when the tick size changed. The stream is then expected to send a snapshot. */
   readonly onTick: (track: MarketTrack) => void
-  /** Called with the fees of a new market, before its `marketSeen`. */
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
 }
 
@@ -323,7 +322,6 @@ interface StatedChange {
   readonly changes: LevelChange[]
   readonly top: TopOfBook | null
   readonly hash: string | null
-  /** The change after which the venue computed the hash. */
   readonly last: LevelChange | null
 }
 

@@ -38,7 +38,6 @@ export interface ParseRejection {
   readonly of?: string
   readonly unknownType?: string
   readonly tokens: readonly string[]
-  /** Whether the message may concern a book. */
   readonly isOfBook: boolean
   /** Condition id that the message names. Null if it cannot be parsed. */
   readonly market: string | null
@@ -210,7 +209,6 @@ const NOT_OF_BOOKS: ReadonlySet<ParseReason> = new Set([
   'bad_market_resolved',
 ])
 
-/** The kind of message that was expected, by rejection reason. */
 const KINDS: Readonly<Partial<Record<ParseReason, string>>> = {
   bad_book: 'book',
   bad_price_change: 'priceChange',

@@ -17,7 +17,6 @@ export class Recorder {
   #droppedCount = 0
   #isStopped = false
 
-  /** Creates or truncates `file`. */
   constructor(options: { file: string; clock: Clock }) {
     this.#stream = createWriteStream(options.file, { encoding: 'utf8' })
     this.#stream.on('error', (error) => {

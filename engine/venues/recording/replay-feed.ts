@@ -29,9 +29,7 @@ export interface ReplayOptions {
   readonly speed?: number | 'max'
 }
 
-/** Interval at which a paused replay checks whether it may continue. */
 const PAUSED_MS = 5
-/** At full speed, the number of frames between two yields to the event loop. */
 const FRAMES_PER_TICK = 128
 /** If markets are watched before a crawl has started, the replay waits this long for a crawl. */
 const CRAWL_WAIT_MS = 100

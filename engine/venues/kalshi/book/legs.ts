@@ -64,7 +64,6 @@ export class Legs {
   }
 }
 
-/** Whether the best bids for Yes and No add up to more than a dollar, the payout of both together. */
 function isCrossed({ yes, no }: OrderbookSnapshot): boolean {
   return bestOf(yes) + bestOf(no) > 1_000_000
 }

@@ -10,7 +10,6 @@ import type { SnapshotPace } from './snapshot-pace.ts'
 
 const SID_MARKETS_MAX = 250
 const COMMAND_TICKERS_MAX = 500
-/** Maximum subscriptions without a reply. */
 const SUBSCRIBES_PENDING_MAX = 4
 /** A connection without data is replaced if a command has no reply after this time. */
 export const REPLY_TIMEOUT_MS = 10_000
@@ -36,7 +35,6 @@ type Command =
 interface SnapshotRequest {
   readonly atMs: number
   readonly tries: number
-  /** Whether the subscription itself requested the snapshot. */
   readonly isInitial: boolean
 }
 
@@ -45,7 +43,6 @@ interface SubscriptionHooks {
   readonly send: (text: string) => boolean
   readonly nowMs: () => number
   readonly pace: Pick<SnapshotPace, 'take'>
-  /** Whether the connection received data within REPLY_TIMEOUT_MS. */
   readonly isDelivering: () => boolean
   readonly drift: DriftNotes
   readonly trouble: (reason: string, details: Record<string, unknown>) => void
@@ -69,7 +66,6 @@ export class Subscriptions {
   readonly #groups = new Map<number, Set<string>>()
   readonly #pending = new Map<number, { command: Command; atMs: number }>()
   readonly #wanted = new Set<string>()
-  /** Markets whose next snapshot only verifies the book. */
   readonly #checked = new Set<string>()
   readonly #snapshotRequests = new Map<string, SnapshotRequest>()
   #lastSnapshotAtMs = 0
@@ -100,7 +96,6 @@ export class Subscriptions {
     return this.#sidOf.has(ticker)
   }
 
-  /** Whether snapshot requests wait to be sent. */
   get hasUnsentRequests(): boolean {
     return this.#wanted.size > 0
   }
@@ -338,7 +333,6 @@ export class Subscriptions {
     return null
   }
 
-  /** Requests the wanted snapshots of each subscription with one command. */
   #flushSnapshots(): void {
     if (this.#wanted.size === 0) return
     const nowMs = this.#hooks.nowMs()

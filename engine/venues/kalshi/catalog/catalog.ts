@@ -47,7 +47,6 @@ export class KalshiCatalog implements VenueCatalog {
   readonly #parts: CatalogParts
   #series: ReadonlyMap<string, Series> = new Map()
   #seriesReadAtMs: number | null = null
-  /** Wall-clock time of the last read of the series. */
   #seriesListedAtMs = 0
 
   constructor(parts: CatalogParts) {
@@ -153,7 +152,6 @@ export class KalshiCatalog implements VenueCatalog {
     return { markets, events }
   }
 
-  /** Market rows whose events are fetched separately. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
     const figuresAtMs = this.#parts.clock.nowMs()
     const events = await this.#fetchEvents(rows, signal)

@@ -90,7 +90,6 @@ export class KalshiFees {
     }
   }
 
-  /** Stores an event override from the socket, valid from now on. */
   note(event: string, terms: FeeTerms): void {
     const sinceMs = timeMs(this.#parts.clock.nowMs())
     this.#socketOverrides.set(event, { ...terms, sinceMs, source: 'socket.event_fee_update' })

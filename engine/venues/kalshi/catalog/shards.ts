@@ -27,7 +27,6 @@ export class Shards {
     return shard === null || this.#isTrading.get(shard) !== false
   }
 
-  /** Records a shard that the exchange status does not list. No data is lost. */
   noteOf(shard: number | null, ticker: string): void {
     if (shard === null || this.#isTrading.size === 0 || this.#isTrading.has(shard)) return
     this.#parts.counters.drift.note('market.exchange_index', String(shard), ticker, 'notice')

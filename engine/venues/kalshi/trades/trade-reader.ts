@@ -194,7 +194,6 @@ export class TradeReader {
     }
   }
 
-  /** Start of the live tables. Requested only for ranges that may start earlier. */
   async #liveFromMs(range: TradeRange, signal?: AbortSignal): Promise<TimeMs> {
     if (range.fromMs > this.#parts.clock.nowMs() - ALWAYS_LIVE_MS) return range.fromMs
     try {

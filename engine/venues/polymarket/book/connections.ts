@@ -60,7 +60,6 @@ export interface BookConnection {
   isSilenceChecked: boolean
   /** Markets whose subscription must be sent, in order of priority. */
   readonly queue: Set<MarketTrack>
-  /** Markets whose snapshot is missing. */
   readonly awaited: Set<MarketTrack>
   /** Monotonic time of the first command since the last data. Null if data arrived since. */
   requestedAtMs: number | null
@@ -98,7 +97,6 @@ const ADDED_GRACE_MS = 10_000
 export class BookConnections {
   readonly #parts: ConnectionParts
   readonly #connections = new Map<number, BookConnection>()
-  /** Connections with capacity for more markets. */
   readonly #spare = new Set<BookConnection>()
   readonly #connectQueue: ConnectQueue
   #nextNumber = 1
@@ -355,7 +353,6 @@ export class BookConnections {
     feedReporter(parts, about)(kind, reason, sinceMs, outcomes)
   }
 
-  /** Sends the next subscriptions when the venue has answered most of the previous ones. */
   #sendNext(connection: BookConnection): void {
     const { queue, awaited, socket } = connection
     if (!socket.isOpen) return
@@ -455,7 +452,6 @@ export class BookConnections {
     return 'data'
   }
 
-  /** Starts the deadlines of the requested snapshots. */
   #noteAnswer(connection: BookConnection): void {
     if (connection.requestedAtMs === null) return
     connection.requestedAtMs = null

@@ -44,7 +44,6 @@ export class MarketTrack {
    * request. Null: no snapshot is missing.
    */
   snapshotDueAtMs: number | null = null
-  /** Snapshots requested since the last usable snapshot. */
   unansweredCount = 0
   /** Monotonic times before which no snapshot is requested and no gap is emitted. */
   resyncAllowedAtMs = 0
@@ -83,7 +82,6 @@ export class MarketTrack {
     this.gapAllowedAtMs = 0
   }
 
-  /** Clears the counts of the previous subscription. */
   reset(): void {
     this.bookTimeMs = 0
     this.firstBookCount = 0

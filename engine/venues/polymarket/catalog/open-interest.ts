@@ -59,7 +59,6 @@ export class PolymarketOpenInterest {
     return this.#poller.stop()
   }
 
-  /** Adds the last known open interest to a listing. Tracks the market if it is open. */
   completed(market: ReadListing): ReadListing {
     const { nativeId: id, status, volume24h: volume } = market
     const existing = this.#markets.get(id)

@@ -38,7 +38,6 @@ const TAIL_RECENT_MS = 10_000
 const SETTLED_MS = 10_000
 /** Maximum time by which a range is extended to the past, because previous responses were cached copies. */
 const EARLIER_MS_MAX = 900_000
-/** Length of the end of a range that is read again. */
 const TAIL_MS = 15_000
 /** Maximum concurrent repeated reads. Above the maximum only ranges of the whole venue are read again. */
 const TAILS_MAX = 32

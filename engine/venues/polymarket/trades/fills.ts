@@ -12,7 +12,6 @@ const SIZE_NOISE = 2
 const PRICE_NOISE = 50
 /** Order prices are multiples of 0.0001 dollars. The value is in millionths. */
 const GRID = 100
-/** Maximum combinations of repeats that are tried. */
 const TRIES_MAX = 1_000
 
 /** Whether a row certainly has several fills, because its price is not a valid order price. */

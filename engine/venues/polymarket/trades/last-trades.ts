@@ -21,7 +21,6 @@ interface LastTradesParts {
   readonly clock: Clock
   readonly counters: VenueCounters
   readonly ledger: Pick<TradeLedger, 'takerSize' | 'isEmitted' | 'addMatched' | 'waitingOf'>
-  /** Whether the market channel currently sends the fills of this token. */
   readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
   /** If no row arrives for this time while `last_trade_price` messages arrive, the activity stream reconnects. */
@@ -44,7 +43,6 @@ interface Transaction {
   checkedCount: number
   emittedCount: number
   rows: readonly HeldRow[]
-  /** Participant rows that arrived while a row was waiting. */
   parts: readonly TradeRow[]
   readonly sinceMs: number
   receivedAtMs: TimeMs
@@ -130,7 +128,6 @@ export class LastTrades {
     this.#fillCount = 0
   }
 
-  /** Pauses the silence check and the timeouts while the activity stream is not read. */
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return
     this.#isPaused = isPaused
@@ -282,7 +279,6 @@ export class LastTrades {
     return fillsOfMakers(row, parts) ?? (fills === 'unlike' ? null : fillsWithRest(row, trades))
   }
 
-  /** The fills of a row of the Data API; see LedgerParts.fillsOf. */
   fillsOf(row: TradeRow): readonly Fill[] | null | 'expected' {
     const { clock, isStreamed } = this.#parts
     const transaction = this.#transactions.get(row.txHash)
@@ -372,7 +368,6 @@ export class LastTrades {
     this.#parts.onSource(source, reason, sinceMs)
   }
 
-  /** Emits the remaining fills of a transaction without a wallet. */
   #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
     const { hash, trades } = transaction
     for (; transaction.checkedCount < trades.length; transaction.checkedCount += 1) {

@@ -36,7 +36,6 @@ const AGE_MS_MAX = 900_000
 const DUST = 10_000
 const PAGE_ROWS = 200
 const SWEEP_MS = 500
-/** Maximum concurrent queries. The rate limit of the Data API client applies too. */
 const RUNNING_MAX = 4
 /** Maximum checks. Above the maximum a gap in the venue's trades is reported and back-filled. */
 const CHECKS_MAX = 1_024

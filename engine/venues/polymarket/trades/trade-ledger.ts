@@ -87,7 +87,6 @@ export function numberRows(rows: readonly TradeRow[]): NumberedRow[] {
   })
 }
 
-/** The id of a row that follows `n` equal rows. */
 export function tradeId({ row: { key }, n }: { row: Pick<TradeRow, 'key'>; n: number }): string {
   return n === 0 ? key : `${key.slice(0, -1)}${n}`
 }
@@ -304,7 +303,6 @@ export class TradeLedger {
     }
   }
 
-  /** Total size of all emitted rows that share transaction, taker, token and side with the row. */
   #rowSize(row: TradeRow): SizeMicros {
     const start = [...keyStart(row), ''].join('-')
     let size = row.size * this.#count(row.key).emitted

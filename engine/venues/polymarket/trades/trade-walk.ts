@@ -124,7 +124,6 @@ export class TradeWalk {
     return again
   }
 
-  /** Whether the first page of the whole venue is an old cached copy. */
   #isOld({ newest }: WalkState, to: number): boolean {
     const nowS = this.#parts.clock.nowMs() / 1_000
     return newest < Math.min(to, nowS) - FRESH_MS / 1_000
@@ -193,7 +192,6 @@ export class TradeWalk {
         continue
       }
       const second = Math.floor(row.timeMs / 1_000)
-      // The page is suspect if it starts after the end of the previous page.
       if (second > before) {
         throw new SuspectAnswerError('trades', 'cursor', 'a page of trades went back')
       }

@@ -32,7 +32,6 @@ import { roleKey } from './roles.ts'
 /** The reasons are a fixed set, because they are metric labels. */
 type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade' | 'bad_migration'
 
-/** An activity row and its second. Paging needs only the second. */
 export interface TimedRow {
   /** Unix seconds. */
   readonly second: number

@@ -40,12 +40,10 @@ type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
 const PATH = '/v2/activity'
 /** Delay after which a second counts as settled. The Data API lists rows some seconds late. */
 const INDEXED_AFTER_MS = MINUTE_MS
-/** Maximum consecutive passes with inconsistent responses. */
 const TRIES = 3
 const TRY_AGAIN_MS = 500
 /** Maximum pages: ten million rows if the pages are full. */
 const PAGES_MAX = 10_000
-/** Maximum age of a cached list of trades. */
 const TRADES_AGE_S = 300
 
 /** See VenueWallets.history. Rejects with FetchError. */
@@ -77,7 +75,6 @@ class HistoryReader {
   #guard: readonly TimedRow[] = []
   #border: readonly TimedRow[] = []
   #pageCount = 0
-  /** Number of rows without a valid second or of another wallet. */
   #unreadableCount = 0
   #isComplete = true
   #isTailComplete = true
@@ -156,7 +153,6 @@ class HistoryReader {
   async #walk(startS: number): Promise<'more' | 'nothing new' | 'unfit'> {
     const border = this.#border
     const due = [...this.#guard, ...border]
-    /** Rows from `#nextS` on that were not yet moved to `#ready`. */
     let pending: TimedRow[] = []
     const shown: TimedRow[] = []
     let isAhead = false
