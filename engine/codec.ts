@@ -1,5 +1,5 @@
-// A description of a record lists its fields in their stored order. It encodes a value as a list of MessagePack values,
-// and decodes and validates such a list.
+// A record is described by the list of its fields in stored order. The description encodes a value as a list of
+// MessagePack values, and decodes and validates the list.
 
 import { Packr } from 'msgpackr'
 import type { JsonRecord, MarketNumber, MarketRef } from './market/market.ts'

@@ -265,7 +265,7 @@ export class HttpClient {
       ending.abort(new FetchError('aborted', 'aborted by the caller')),
     )
     const stopTimer = clock.after(timeoutMs, () => {
-      const message = `no whole answer within ${timeoutMs} ms`
+      const message = `no complete response within ${timeoutMs} ms`
       ending.abort(new FetchError('timeout', message, { unreachableHost }))
     })
     try {

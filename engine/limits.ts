@@ -11,7 +11,7 @@ export const actorSliceMessagesMax = 64
  * end of the tick, so this also limits the delay of a quiet market's message.
  */
 export const systemRunMsMax = 2
-/** `systemRunMsMax` while messages are late. Actors then need more time than the reading of sockets. */
+/** `systemRunMsMax` while messages are late, because actors then need more time than the sockets. */
 export const systemRunMsLateMax = 50
 /**
  * Maximum characters read from one venue socket in one event-loop tick. Reading the whole backlog of the kernel's
@@ -389,10 +389,13 @@ assert(
   'reading of trades resumes below the bound at which it stops',
 )
 assert(messageAgeMsCalm < messageAgeMsMax, 'late books are requested only while waits are short')
-assert(systemRunMsMax < systemRunMsLateMax, 'the time budget behind a backlog is larger')
+assert(systemRunMsMax < systemRunMsLateMax, 'the time budget is larger while messages are late')
 assert(waitingWeightLow < waitingWeightMax, 'reading resumes below the bound at which it stops')
-assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below where lagging begins')
-assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
+assert(
+  socketBufferBytesLow < socketBufferBytesSoft,
+  'a lagging socket recovers below the level at which it starts to lag',
+)
+assert(socketBufferBytesSoft < socketBufferBytesMax, 'a socket lags before it is closed')
 assert(scanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
 assert(whaleSpreadMs < whaleRetentionMs, 'a transaction is retained longer than its fills spread')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'a whale that is published is stored')
@@ -415,7 +418,7 @@ assert(
 assert(walletWaitMsMax < requestDeadlineMs, 'a slow wallet is answered before the deadline')
 assert(attemptsMax < callsMax, 'calls of the dispatcher are never refused')
 assert(attemptsPerHostMax <= attemptsPerAccountMax, 'an account alone may use a host fully')
-assert(attemptsPerAccountMax < attemptsOfFailingMax, 'one account leaves slots to the others')
-assert(attemptsOfFailingMax < attemptsMax, 'failing endpoints leave slots to the others')
-assert(pendingPerWebhookMax <= pendingTotalMax, 'one webhook may use its own bound')
+assert(attemptsPerAccountMax < attemptsOfFailingMax, 'one account leaves slots to other accounts')
+assert(attemptsOfFailingMax < attemptsMax, 'failing webhooks leave slots to other webhooks')
+assert(pendingPerWebhookMax <= pendingTotalMax, 'a webhook can reach its own maximum')
 assert(commandBytesMax < frameBytesMax, 'an oversized command can still be answered')

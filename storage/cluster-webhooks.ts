@@ -63,7 +63,7 @@ export class ClusterWebhooks implements WebhookTable {
   }
 
   /**
-   * Replaces a record that a client outside the cluster wrote by the local record. Deletes the record if no local one
+   * Overwrites the record of a client outside the cluster with the local record. Deletes the record if no local record
    * exists.
    */
   async restore(name: string): Promise<void> {

@@ -67,8 +67,7 @@ export class Markets {
 
   /**
    * Removes the listing, the native id lookup, the checkpoint, hour bars and past prices. Does nothing if the market is
-   * not stored. Retention removes trades, minute bars, snapshots and ticks later. Until then those rows refer to a
-   * market without a listing.
+   * not stored. Retention later removes trades, minute bars, snapshots and ticks.
    */
   remove(number: MarketNumber): void {
     const key = numberKey(number)

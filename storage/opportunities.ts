@@ -33,7 +33,7 @@ export class Opportunities {
     this.#open.remove(textKey(id))
   }
 
-  /** Removes and returns all open opportunities. Omits those of unknown markets. */
+  /** Removes and returns all open opportunities. Omits opportunities of unknown markets. */
   takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[] {
     const codec = listed(1, openOpportunity, {
       marketOf: (number) => {

@@ -279,8 +279,8 @@ export class Outbox {
   }
 
   /**
-   * Deletes at most `rowsMax` finished deliveries of the webhook: those beyond the newest `finishedMax`, and those
-   * created before `beforeMs`. The counts do not change. Returns true if more remain.
+   * Deletes at most `rowsMax` finished deliveries of the webhook. Deletes deliveries beyond the newest `finishedMax`
+   * and deliveries that were created before `beforeMs`. The counts do not change. Returns true if more remain.
    */
   prune({
     webhook,

@@ -78,7 +78,7 @@ export class Trades {
     this.#byVenue = new VenueTrades(environment)
     this.#hours = hours
     this.#hash = hash
-    // The id index has one row per trade. Trades with equal hashes share a row, which is negligibly rare.
+    // The count of index rows is exact unless trades have equal hashes, which is negligibly rare.
     this.#count = this.#ids.committedCount()
   }
 

@@ -31,7 +31,7 @@ function connectSocket(path: string): Promise<Socket | null> {
     const socket = connect(path)
     const refused = (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(null)
-      else fail(new EngineError('UNAVAILABLE', `no way to the engine: ${error.message}`))
+      else fail(new EngineError('UNAVAILABLE', `cannot connect to the engine:  ${error.message}`))
     }
     socket.once('error', refused)
     socket.once('connect', () => {
@@ -51,7 +51,7 @@ function clientOf(socket: Socket, clock: Clock): AdminClient {
         socket.write(`${JSON.stringify({ command, request })}\n`)
         const next = await lines.next().catch(() => ({ done: true, value: undefined }))
         if (next.done !== true) return resultIn(next.value)
-        const detail = `the engine closed the connection; whether ${command} came about is unknown`
+        const detail = `the engine closed the connection; whether ${command} took effect is unknown`
         throw new EngineError('UNAVAILABLE', detail)
       } finally {
         stopTimeout()
@@ -63,10 +63,12 @@ function clientOf(socket: Socket, clock: Clock): AdminClient {
 
 function resultIn(line: string | undefined): unknown {
   const answer: unknown = JSON.parse(line ?? '')
-  if (typeof answer !== 'object' || answer === null) throw new Error('the engine sent no answer')
+  if (typeof answer !== 'object' || answer === null)
+    throw new Error('the engine sent an invalid response')
   if ('ok' in answer && answer.ok === true && 'result' in answer) return answer.result
   const code = 'code' in answer ? String(answer.code) : ''
-  const detail = 'detail' in answer ? String(answer.detail) : 'the engine refused without a word'
+  const detail =
+    'detail' in answer ? String(answer.detail) : 'the engine rejected the command without a reason'
   throw new EngineError(isErrorCode(code) ? code : 'INTERNAL', detail)
 }
 

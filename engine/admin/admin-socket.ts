@@ -136,7 +136,7 @@ export class AdminSocket {
       const handler = this.#handlers.get(command)
       if (handler === undefined) {
         const commands = [...this.#handlers.keys()].sort().join(', ')
-        throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${commands}`)
+        throw new EngineError('NOT_FOUND', `no command ${command}; use one of: ${commands}`)
       }
       // The arguments may contain a secret and are not logged.
       this.#log.info({ command }, 'admin command')

@@ -301,7 +301,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   return components
 }
 
-/** Watchers are called in the order of registration. Those of the server are registered last (`registerServer`). */
+/** Watchers are called in the order of registration. `registerServer` registers the server's watchers last. */
 function registerWatchers(components: Omit<Components, 'view'>): void {
   const { publisher, catalog, accounts, whales, overrides, delays } = components
   const { tradeLog, wallets, webhooks, sports, matcher, matches } = components

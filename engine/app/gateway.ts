@@ -188,7 +188,7 @@ export class Gateway {
     this.#timers.push(clock.every(CHECK_MS, () => this.#check()))
   }
 
-  /** Closes client connections over some seconds, so that clients reconnect to another gateway. Then ends. */
+  /** Closes client connections over some seconds, so that clients reconnect to another gateway. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const stopTimer of this.#timers) stopTimer()

@@ -277,7 +277,7 @@ export class Leader {
     this.#answer('coverage', answerBookDemand({ clock, catalog, coverage }))
     this.#answer('quota', new QuotaServer(engine.accounts, clock).answer)
     const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
-    log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')
+    log.info({ term: this.#lease.term, afterMs }, 'the leader answers gateways')
     await this.#openShards(writer)
     this.#isOpen = true
     feeder.isOpen = true

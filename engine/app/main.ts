@@ -53,7 +53,7 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
     worldFolder: resolve(config.dataDir, 'sim-world'),
   })
   const { polymarket, kalshi } = addresses
-  log.info({ polymarket, kalshi: { ...kalshi, privateKeyPem: undefined } }, 'venues are at')
+  log.info({ polymarket, kalshi: { ...kalshi, privateKeyPem: undefined } }, 'venue addresses')
   return { open: (parts) => openVenues(parts, addresses), stop }
 }
 

@@ -45,7 +45,7 @@ const HEAD_LATE_MS = 4_000
 const LEADER_LOST_MS = 2_000
 const READY_POLL_MS = 5
 const RECALLED_BATCHES = 4_096
-/** Streams that need a batch that was not read in this time get a gap. */
+/** Time limit for reading the recalled batches. Streams that need an unread batch get a gap. */
 const RECALL_MS_MAX = 1_500
 
 interface ShardState {
@@ -130,7 +130,7 @@ export class Follower {
 
   /**
    * Starts reading. Resolves to true when the log is read up to its end at the start. Resolves to false if the follower
-   * ended before.
+   * ended earlier.
    */
   async start(): Promise<boolean> {
     const heads = await Promise.all(this.#shards.map(({ shard }) => this.#log.head(shard)))
@@ -243,7 +243,7 @@ export class Follower {
         .request('batch', Buffer.from(idOfBatch(this.#epoch, state.shard, number)))
         .catch(() => null)
       const batch = bytes === null ? null : decodeBatch(bytes)
-      // The batch has arrived in the meantime.
+      // The batch has arrived since the request began.
       if (state.batch >= number) continue
       // The next check requests the batch again.
       if (bytes === null && this.#log.link === 'down') break

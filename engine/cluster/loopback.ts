@@ -28,7 +28,7 @@ export class Loopback {
   /** Takes an encoded request and returns the encoded response. Rejects with an Error on timeout. */
   async answer(bytes: Uint8Array): Promise<Uint8Array> {
     const forwarded = gatewayRequestMessage.decode(bytes)
-    if (forwarded === null) throw new Error('this is no request')
+    if (forwarded === null) throw new Error('the bytes are not a request')
     return gatewayResponseMessage.encode(await this.#send(forwarded))
   }
 

@@ -374,7 +374,7 @@ class ShardWriter<Item> {
     let hasSome = all.length === 0
     for (let from = 0; from < all.length; from += RESEND_BATCHES) {
       if (this.#hooks.isOver()) return hasSome
-      // Excludes batches that were dropped in the meantime.
+      // Excludes batches that were dropped since the loop began.
       const some = all
         .slice(from, from + RESEND_BATCHES)
         .filter(({ batch }) => this.#waiting.has(batch))

@@ -16,7 +16,7 @@ import {
   usdMicros,
 } from '../units.ts'
 
-/** Every interval is a whole number of bars of one of these sizes. */
+/** Every candle interval is a whole number of minute bars or of hour bars. */
 export type BarSize = 'minute' | 'hour'
 export const BAR_MS: Readonly<Record<BarSize, number>> = { minute: MINUTE_MS, hour: HOUR_MS }
 

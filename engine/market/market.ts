@@ -37,8 +37,8 @@ export interface OutcomeListing {
 }
 
 /**
- * The payout of an outcome if the question stays undecided, such as a cancelled game. `half`: 0.50. `venue`: a price
- * that the venue sets. Null in a listing if neither its rules nor its category state a payout.
+ * The payout of an outcome if the question stays undecided, for example because a game is cancelled. `half`: 0.50.
+ * `venue`: a price that the venue sets. Null in a listing if neither its rules nor its category state a payout.
  */
 export type OtherPayout = 'half' | 'venue'
 export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']

@@ -108,7 +108,7 @@ export function readArguments<Name extends string>(
   }
   const [least, most] = positionalCounts
   const extra = positionals[most]
-  const takes = most === 0 ? 'no words, only options' : usage.join(' or ')
+  const takes = most === 0 ? 'no arguments, only options' : usage.join(' or ')
   if (extra !== undefined) {
     throw new UsageError(`${extra} is one argument too many; ${name} takes ${takes}`)
   }

@@ -14,8 +14,8 @@ export interface SearchPort {
 const TIMEOUT_MS = 10_000
 const QUEUE_MAX = 2
 /**
- * Up to this many texts the slowest search takes some 0.05 ms of the event loop. A thread would take more memory than
- * the texts.
+ * Maximum texts that are searched in the calling thread. The slowest search then blocks the event loop for some 0.05
+ * ms.
  */
 const INLINE_TEXTS_MAX = 2_048
 

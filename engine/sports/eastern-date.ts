@@ -24,7 +24,7 @@ export function isCalendarDate(date: string): boolean {
   const match = DATE.exec(date)
   if (match === null) return false
   const atMs = Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]))
-  // Date.UTC maps years below 100 to 19xx. Games have no such dates.
+  // Date.UTC maps years below 100 to 19xx. No game has a year below 100.
   return new Date(atMs).toISOString().startsWith(date)
 }
 

@@ -106,8 +106,8 @@ class Pairing {
   }
 
   /**
-   * All games once: first the games of the first venues, each with its partner if it has one, then the unpaired games
-   * of the further venue.
+   * All games once. Games of the first venues come first, with their partners. Unpaired games of the further venue
+   * follow.
    */
   games(): readonly (readonly [VenueGame, VenueGame | null])[] {
     return [

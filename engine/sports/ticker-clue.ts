@@ -87,7 +87,7 @@ function codesOfPair(subtitle: string, run: string): Codes | null {
   return first + second === run.toLowerCase() ? [first, second] : null
 }
 
-/** The codes, found by a winner market whose ticker ends in the code of one side. */
+/** Finds the codes by a winner market, whose ticker ends in the code of one side. */
 function codesOfSuffixes(suffixes: readonly string[], run: string): Codes | null {
   const lower = run.toLowerCase()
   for (const suffix of suffixes) {

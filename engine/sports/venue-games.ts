@@ -92,7 +92,7 @@ function pairOf(teams: readonly string[]): string {
 }
 
 /**
- * Prefers a clue with names, then a clue with a start, then the shorter title. Titles of further markets have more
+ * Prefers a clue with names, then a clue with a start, then the shorter title. Titles of spreads and props have more
  * words.
  */
 function isMoreDetailed(clue: GameClue, existing: GameClue): boolean {

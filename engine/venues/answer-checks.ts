@@ -105,7 +105,7 @@ export async function* pagesOf(
     yield rows
     if (next === null) return
     if (seen.has(next))
-      throw new SuspectAnswerError(kind, 'cursor', `a cursor of ${name} came again`)
+      throw new SuspectAnswerError(kind, 'cursor', `a cursor of ${name} was repeated`)
     seen.add(next)
     cursor = next
     emptyCount = rows.length === 0 ? emptyCount + 1 : 0

@@ -136,7 +136,7 @@ export class SocketFeed {
       'Connection attempts that did not open',
       labels,
     )
-    this.#bugs = metrics.count('venue_socket_bugs_total', 'Throws inside our callbacks', labels)
+    this.#bugs = metrics.count('venue_socket_bugs_total', 'Exceptions in socket callbacks', labels)
   }
 
   get isOpen(): boolean {
@@ -162,7 +162,7 @@ export class SocketFeed {
     return this.#lastSignAtMs
   }
 
-  /** Start of the last pause or block while frames may still be late because of it. Null otherwise. */
+  /** Start of the last pause or block of the process, while frames may still be late because of it. Null otherwise. */
   get lateSinceMs(): TimeMs | null {
     return this.#lateSinceMs
   }
@@ -244,7 +244,7 @@ export class SocketFeed {
       })
     } catch (error) {
       this.#failedAttempts.inc()
-      this.#options.log.error({ err: error }, 'socket could not be made')
+      this.#options.log.error({ err: error }, 'socket could not be created')
       this.#retryLater()
       return
     }
@@ -327,7 +327,7 @@ export class SocketFeed {
     this.#noteStall(nowMs, everyMs)
     if (this.#isPaused) return
     if (nowMs - this.#lastSignMonotonicMs >= deadAfterMs) {
-      this.#lose('no sign of life')
+      this.#lose('no frame, ping or pong')
       return
     }
     const periods = Math.floor((nowMs - this.#lastDataMonotonicMs) / noDataAfterMs)

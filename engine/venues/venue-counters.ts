@@ -42,13 +42,13 @@ export class VenueCounters {
 
   /** Counts a message that is not used: a duplicate, an unwatched market or an unused topic. */
   ignored(reason: string): void {
-    this.#count('venue_ignored_total', 'Messages of no use to us', 'reason', reason).inc()
+    this.#count('venue_ignored_total', 'Messages that are not used', 'reason', reason).inc()
   }
 
   /** Counts an invalid message. The first samples of each reason are logged. `kind` is the expected kind, if known. */
   rejected(reason: string, sample: string, kind: string | null = null): void {
     this.drift.shares.refused(reason, sample, kind)
-    this.#count('venue_rejected_total', 'Messages that cannot be trusted', 'reason', reason).inc()
+    this.#count('venue_rejected_total', 'Invalid messages', 'reason', reason).inc()
     const { isWritten, count } = this.#sampler.admit(reason)
     if (!isWritten) return
     this.#log.warn({ reason, count, sample: sample.slice(0, SAMPLE_CHARACTERS_MAX) }, 'rejected')

@@ -8,7 +8,10 @@ import { shareOf } from './ratio.ts'
 
 /** From this time on, fees are dollars in addition to the price. */
 const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
-/** From this time on, all markets with fees withhold contracts. Earlier, only markets with another exponent did. */
+/**
+ * From this time on, all markets with fees withhold contracts. Earlier, only markets with a fee exponent other than 1
+ * did.
+ */
 const RULE_SINCE_MS = Date.UTC(2026, 2, 30)
 /** Before this time no market had fees. */
 const FEES_SINCE_MS = Date.UTC(2026, 0, 5)

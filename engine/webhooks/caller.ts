@@ -43,7 +43,7 @@ class ReceiverCaller implements Caller {
     const addressesOf = parts.lookup ?? ((host: string) => this.#names.addressesOf(host))
     const lookup = guardedLookup(addressesOf, parts.policy.allowsPrivate)
     this.#agents = new ReceiverAgents({ lookup, ca: parts.ca ?? null })
-    const help = 'Posts to receivers by what came of them'
+    const help = 'POSTs to receivers, by outcome'
     this.#counts = new Map(
       OUTCOME_LABELS.map((outcome) => [
         outcome,

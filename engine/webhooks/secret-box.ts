@@ -30,7 +30,7 @@ export class SecretBox {
   /** Throws Error if the data is damaged, or belongs to another key or webhook. */
   open(sealed: SealedSecret, webhookId: string): string {
     const bytes = Buffer.from(sealed, 'base64')
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('a sealed secret is cut off')
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('a sealed secret is truncated')
     const nonce = bytes.subarray(0, NONCE_BYTES)
     const decipher = createDecipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
     decipher.setAAD(Buffer.from(webhookId))
@@ -39,7 +39,7 @@ export class SecretBox {
     try {
       return Buffer.concat([opened, decipher.final()]).toString('utf8')
     } catch (cause) {
-      throw new Error('a sealed secret does not open: damaged, or of another key', { cause })
+      throw new Error('a sealed secret cannot be decrypted: damaged, or of another key', { cause })
     }
   }
 

@@ -10,8 +10,8 @@ const HOST_CHARACTERS_MAX = 253
 const PORT_FREE_MIN = 1_024
 
 /**
- * Ports from 1,024 on that are used by protocols other than HTTP, so that no POST reaches such a service. These are the
- * Fetch standard's bad ports, and ports of databases, queues, brokers, desktops and container engines.
+ * Ports from 1,024 on that protocols other than HTTP use: the Fetch standard's bad ports, and ports of databases,
+ * queues, brokers, desktops and container engines.
  */
 const PORTS_DENIED: ReadonlySet<number> = new Set([
   1080, 1099, 1194, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379,

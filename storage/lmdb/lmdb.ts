@@ -73,7 +73,7 @@ export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Stor
     if (!DISK_CODES.test(code)) throw error
     const found = error instanceof Error ? error.message : code
     throw new Error(
-      `cannot start: DATA_DIR=${dataDir} cannot be written (${found}); give it room and rights, or set another`,
+      `cannot start: DATA_DIR=${dataDir} cannot be written (${found}); free disk space, fix its permissions, or set another folder`,
     )
   }
 }

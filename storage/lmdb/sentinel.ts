@@ -66,7 +66,7 @@ export function prepareSideFile(dataDir: string): SideFile {
     if (bytes === 0 && side?.isComplete !== false)
       throw refusal(dataDir, `${file} was emptied`, restoreAdvice(name))
     if (bytes !== null && side === null) {
-      throw refusal(dataDir, `${file} is there but database.json is not`, 'Bring the file back')
+      throw refusal(dataDir, `${file} exists but database.json does not`, 'Bring the file back')
     }
     if (bytes === null && side?.isComplete === true) {
       throw refusal(dataDir, `${file} is missing`, restoreAdvice(name))
@@ -117,7 +117,7 @@ export function checkSentinel(
 
 export function refusal(dataDir: string, found: string, advice: string): Error {
   return new Error(
-    `refusing to start: ${found} (in ${dataDir}). ${advice}, or begin anew with another DATA_DIR ` +
+    `refusing to start: ${found} (in ${dataDir}). ${advice}, or start with another DATA_DIR ` +
       'or after moving this folder away.',
   )
 }

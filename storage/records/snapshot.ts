@@ -84,7 +84,7 @@ function trailingZeros(value: number, zerosMax: number): number {
 
 function unitOf(zeros: number): number {
   const unit = UNITS[zeros]
-  if (unit === undefined) throw new RangeError('a snapshot has at most six zeros')
+  if (unit === undefined) throw new RangeError('a snapshot drops at most six zeros')
   return unit
 }
 

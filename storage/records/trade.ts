@@ -84,7 +84,8 @@ export function tradeCodec(tokens: Tokens): RecordCodec<TradeRecord> {
 
 function packTrade(key: Buffer, { trade, venuePosition }: TradeRecord, tokens: Tokens): Buffer {
   const { price, size, outcomeIndex, usd, maker, taker, txHash, run, offset, seq } = trade
-  if (!(outcomeIndex >= 0 && outcomeIndex <= OUTCOME_MAX)) throw new RangeError('no such outcome')
+  if (!(outcomeIndex >= 0 && outcomeIndex <= OUTCOME_MAX))
+    throw new RangeError('the outcome index is invalid')
   const isDerived = usd === worth(price, size, outcomeIndex)
   const isCoarsePrice = price % PRICE_UNIT === 0
   const isCoarseSize = size % SIZE_UNIT === 0
@@ -152,7 +153,7 @@ function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): TradeRecord {
     const token = tokens.get(key.readUInt32BE(0), outcomeIndex)
     nativeId = idOfFields({ txHash, taker, side, size, price, outcomeIndex }, token, n)
   }
-  if (nativeId === null) throw new RangeError('the id is not there')
+  if (nativeId === null) throw new RangeError('the id cannot be restored')
   const trade: StoredTrade = {
     nativeId,
     timeMs: timeMs(time),

@@ -80,7 +80,7 @@ test('moves clients of every gateway to the next leader after the leader is kill
       const firsts = clients.map(({ firstMs }) => Math.max(...firstMs.values()) - sinceMs)
       times.push(...firsts)
       t.diagnostic(
-        `${isKilled ? 'kill -9' : 'SIGSTOP'}: lease ${after('this engine leads')} s, gateways answered ${after('gateways are answered')} s, new messages at clients ${seconds(Math.min(...firsts))} to ${seconds(Math.max(...firsts))} s`,
+        `${isKilled ? 'kill -9' : 'SIGSTOP'}: lease ${after('this engine leads')} s, gateways answered ${after('the leader answers gateways')} s, new messages at clients ${seconds(Math.min(...firsts))} to ${seconds(Math.max(...firsts))} s`,
       )
       if (!isKilled) assert.equal(await rig.endEngine(leads, 'SIGCONT'), 1, 'it was deposed')
       rig.startEngine(leads)

@@ -14,10 +14,10 @@ export const ACCOUNT_COMMAND = {
   positionals: {
     list: 'all accounts, with their webhooks and pending and throttled deliveries',
     'set-tier': `TIER is ${TIER_NAMES.join(', ')}`,
-    disable: 'its requests are refused, its streams end, its webhooks are silent',
+    disable: 'its requests are rejected, its streams end, its webhooks are paused',
     enable: 'its keys and webhooks work again',
-    'log-out': 'all its login tokens end; its keys and webhooks go on',
-    delete: 'the account, its keys and its webhooks, for good',
+    'log-out': 'ends all its login tokens; keys and webhooks stay valid',
+    delete: 'deletes the account, its keys and its webhooks permanently',
   },
   positionalCounts: [0, Number.POSITIVE_INFINITY],
   options: {
@@ -30,7 +30,7 @@ export const ACCOUNT_COMMAND = {
   },
   examples: ['list', 'set-tier me@example.com enterprise --rpm 6000', 'disable me@example.com'],
   notes: [
-    'Asks the engine of DATA_DIR when it runs, and otherwise opens its data folder.',
+    'Sends the command to the running engine of DATA_DIR, or opens the data folder if no engine runs.',
     'Exit codes: 0 done, 1 refused or not possible now, 2 a bad request or setting.',
   ],
 } as const
@@ -49,7 +49,7 @@ export function readAccountRequest(given: Given): AccountRequest {
     throw new UsageError('--rpm, --sockets and --deliveries go with set-tier')
   switch (action) {
     case 'list':
-      if (email !== undefined) throw new UsageError('list takes nothing more')
+      if (email !== undefined) throw new UsageError('list takes no further arguments')
       return { command: 'account.list', request: {} }
     case 'disable':
     case 'enable':
@@ -68,7 +68,7 @@ export function readAccountRequest(given: Given): AccountRequest {
       throw new UsageError('an ACTION is missing; npm run account -- --help lists them')
     default:
       throw new UsageError(
-        `no action ${action}; it is list, set-tier, disable, enable, log-out or delete`,
+        `unknown action ${action}; use list, set-tier, disable, enable, log-out or delete`,
       )
   }
 }

@@ -57,7 +57,7 @@ async function withFolder(
 ): Promise<void> {
   // Opening the storage would create the folder.
   if (!existsSync(environmentPath(dataDir, 'accounts'))) {
-    const detail = `no engine ever ran in ${dataDir}; set DATA_DIR to the folder of one that did`
+    const detail = `${dataDir} has no data of an engine; set DATA_DIR to an engine’s data folder`
     throw new EngineError('UNAVAILABLE', detail)
   }
   const parts = { clock: systemClock, log: openLog('warn'), metrics: new Metrics() }
@@ -98,7 +98,7 @@ const HEADINGS = [
 
 function cells(row: unknown): readonly string[] {
   if (!isRecord(row) || typeof row.created_at !== 'number') {
-    throw new Error('the answer is no account')
+    throw new Error('the response is not an account')
   }
   const since = new Date(row.created_at * 1_000).toISOString().slice(0, 10)
   return [
@@ -115,7 +115,8 @@ async function list(send: SendCommand): Promise<void> {
   const table: (readonly string[])[] = [HEADINGS]
   for (let after: unknown = null; ; ) {
     const answer = await send('account.list', after === null ? {} : { after })
-    if (!isRecord(answer) || !Array.isArray(answer.accounts)) throw new Error('no list came')
+    if (!isRecord(answer) || !Array.isArray(answer.accounts))
+      throw new Error('the response has no list of accounts')
     for (const row of answer.accounts) table.push(cells(row))
     after = answer.next
     if (typeof after !== 'string') break

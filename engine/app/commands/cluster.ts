@@ -50,7 +50,7 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const { stdout } = child
-  assert(stdout !== null, 'its output is read')
+  assert(stdout !== null, 'the output of the process is piped')
   let key: string | null = null
   const ended = new Promise<void>((resolveEnd) => child.once('exit', () => resolveEnd()))
   const url = new Promise<string>((found, failed) => {

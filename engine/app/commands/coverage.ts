@@ -11,13 +11,13 @@ const COMMAND = {
   usage: ['[POLICY|default]'],
   positionals: {
     POLICY: COVERAGE_ACCEPTS,
-    default: 'removes the stored policy: COVERAGE or the default decides again',
+    default: 'removes the stored policy: COVERAGE or the default applies again',
   },
   positionalCounts: [0, 1],
   examples: ['', 'top:5000', 'top:1000,category:Politics', 'default'],
   notes: [
     'The policy takes effect at once and is stored. If COVERAGE is set, it decides again at the next start.',
-    'Asks the running engine of DATA_DIR. Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.',
+    'Sends the command to the running engine of DATA_DIR. Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.',
   ],
 } as const
 

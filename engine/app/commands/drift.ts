@@ -26,7 +26,7 @@ const COMMAND = {
 async function main(): Promise<number> {
   const config = loadConfig(process.env)
   if (config.venues.kind === 'replay') {
-    throw new UsageError('VENUES is a replay, which answers nothing; it accepts sim or live')
+    throw new UsageError('VENUES is a replay, which cannot be checked; set it to sim or live')
   }
   const onLost = (reason: string) => process.stderr.write(`the simulated venues ended: ${reason}\n`)
   const source = await openSource(config, { clock: systemClock, onLost, worldFolder: null })

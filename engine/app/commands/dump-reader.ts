@@ -72,7 +72,7 @@ export async function comparedPairs(
     progress.show('reading meanings', true)
     await encoded.encoder.read(textsOfPairs(pairs))
   }
-  progress.show(`judging ${pairs.length} pairs`, true)
+  progress.show(`scoring ${pairs.length} pairs`, true)
   return comparePairs(pairs, encoded?.encoder)
 }
 

@@ -18,8 +18,7 @@ const WORST_SHOWN = 20
 const QUOTED = 'one kind left out'
 const COMMAND = {
   name: 'npm run eval:matching',
-  about:
-    'Scores labelled pairs through the same code as the service and says how often it is right.',
+  about: 'Scores labelled pairs with the same code as the service and prints the accuracy.',
   usage: ['[--pairs FILE ...] [--out FILE] [--left-out FILE] [--worst N]'],
   options: {
     pairs: PAIRS_OPTION,

@@ -39,7 +39,7 @@ const COMMAND = {
     'venue-b': { takes: 'FILE', means: 'dumps of venue b', isMany: true },
     out: { takes: 'FILE', means: 'where the pairs are written' },
     take: { takes: 'ROWS', means: 'how many rows of each venue are read (all)' },
-    known: { takes: 'FILE', means: 'labelled pairs: says how many of them were found' },
+    known: { takes: 'FILE', means: 'labelled pairs; prints how many were found' },
   },
   examples: ['--venue-a gamma.jsonl.gz --venue-b events-1.json events-2.json --out pairs.jsonl'],
   notes: ['Exit codes: 0 done, 1 after a failure, 2 for a bad request.'],
@@ -68,7 +68,7 @@ async function main(given: Given): Promise<void> {
   progress.end()
   printLine(`read ${sizeOf(a)} of venue a, ${sizeOf(b)} of venue b in ${seconds(readMs - startMs)}`)
   printLine(
-    `matched in ${seconds(matchedMs - readMs)}, ${matches.scoredCount} pairs of markets judged`,
+    `matched in ${seconds(matchedMs - readMs)}, ${matches.scoredCount} pairs of markets scored`,
   )
   for (const grain of ['markets', 'events'] as const) {
     const pairs = matches[grain]

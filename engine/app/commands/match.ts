@@ -13,11 +13,11 @@ const COMMAND = {
   usage: ['confirm|reject|forget MARKET MARKET', 'confirm|reject|forget FAMILY FAMILY', 'list'],
   positionals: {
     confirm:
-      'the two are one question, each with no other partner; two families: members of one date and outcome are',
+      'two markets: they ask the same question and match no other market; two families: members with equal date and outcome match',
     reject:
-      'the two are not one question; two families: no member is one with a member of the other',
-    forget: 'the score decides again',
-    list: 'all overrides, each with ONE and OTHER as the other actions take them',
+      'two markets: they ask different questions; two families: no member matches a member of the other family',
+    forget: 'removes the override, so that the score applies again',
+    list: 'all overrides, each with its two markets or families',
     MARKET: 'the unified id of a market, one of each venue',
     FAMILY:
       'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters; the answer says how many open markets it fits',
@@ -29,7 +29,7 @@ const COMMAND = {
     "reject 'venue_a:nobel-peace-prize-winner-*' venue_b:KXNOBELPEACE",
   ],
   notes: [
-    'Asks the running engine of DATA_DIR. Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.',
+    'Sends the command to the running engine of DATA_DIR. Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.',
   ],
 } as const
 
@@ -37,11 +37,11 @@ async function main({ positionals }: Arguments): Promise<void> {
   const [action = '', one, other] = positionals
   const isList = action === 'list'
   if (!isList && !ACTIONS.includes(action)) {
-    throw new UsageError(`${action} is no action; it is ${ACTIONS.join(', ')} or list`)
+    throw new UsageError(`unknown action ${action}; use ${ACTIONS.join(', ')} or list`)
   }
   if (isList ? one !== undefined : other === undefined) {
     throw new UsageError(
-      `${action} takes ${isList ? 'nothing more' : 'two MARKETs or two FAMILYs'}`,
+      `${action} takes ${isList ? 'no further arguments' : 'two MARKETs or two FAMILYs'}`,
     )
   }
   const answer = await sendToEngine(`match.${action}`, isList ? {} : { one, other })

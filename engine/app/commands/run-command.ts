@@ -22,7 +22,7 @@ export async function sendToEngine(command: string, request: AdminRequest): Prom
     throw new EngineError('UNAVAILABLE', 'no engine runs in DATA_DIR; start it first')
   }
   const progress = openProgress()
-  progress.show('asking the engine')
+  progress.show('waiting for the engine')
   try {
     return await client.send(command, request)
   } finally {

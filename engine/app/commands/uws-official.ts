@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   if (reason === null) return void process.stdout.write('Done.\n')
   const detail =
     `the authors' build could not be installed (${reason.slice(0, 200)}); package.json, ` +
-    'package-lock.json and node_modules are as they were'
+    'package-lock.json and node_modules are unchanged'
   throw new EngineError('UNAVAILABLE', detail)
 }
 

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const config = loadConfig(process.env)
   const key = loadKalshiKey(config.dataDir)
   const progress = openProgress()
-  progress.show(`making ${config.sim.marketsPerVenue} markets a venue and their past`)
+  progress.show(`generating ${config.sim.marketsPerVenue} markets per venue with their history`)
   limitGarbage(config.sim)
   const simulator = await startSimulator({
     ...config.sim,

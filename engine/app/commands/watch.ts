@@ -19,14 +19,14 @@ const COMMAND = {
   },
   positionalCounts: [1, Number.POSITIVE_INFINITY],
   options: {
-    json: { takes: null, means: 'every message as it came, one JSON object a line' },
+    json: { takes: null, means: 'prints each message as received, one JSON object a line' },
     count: { takes: 'N', means: 'stop after that many data messages' },
     url: { takes: 'URL', means: 'where the engine listens (HOST and PORT of this environment)' },
     key: { takes: 'KEY', means: 'an API key (the local account\u2019s, from DATA_DIR/local-key)' },
   },
   examples: ['trades', 'orderbook venue_a_0x12ab --count 20', 'prices --json', 'arbitrage'],
   notes: [
-    'Beside the simulated venues arbitrage has a line within half a minute of npm start; beside the real ones gaps that earn are rare.',
+    'With the simulated venues, arbitrage has a row within half a minute of npm start. With the real venues, opportunities are rare.',
     'Exit codes: 0 stopped or done, 1 the stream ended by itself, 2 a bad request.',
   ],
 } as const

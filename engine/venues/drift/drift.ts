@@ -32,8 +32,8 @@ const CONSECUTIVE_REFUSALS_MAX = 50
 const PRINT_EVERY_MS = 3_600_000
 const CHECK_SHARES_EVERY_MS = 30_000
 /**
- * Matches a path segment that identifies one market, event or wallet. Such a segment has a capital letter, three
- * consecutive digits, two hyphens or 25 characters.
+ * Matches a path segment that identifies one market, event or wallet: it has a capital letter, three consecutive
+ * digits, two hyphens or 25 characters.
  */
 const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 

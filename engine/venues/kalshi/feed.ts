@@ -34,11 +34,11 @@ import { TradeSocket } from './trades/trade-socket.ts'
 
 /** Maximum markets per connection. The venue allows 500,000. The lower value limits the effect of one disconnect. */
 const SOCKET_MARKETS_MAX = 5_000
-/** Maximum markets of an urgent call of `cover`. A client waits for them. */
+/** A call of `cover` with at most this many markets is urgent, because a client waits for them. */
 const URGENT_MARKETS_MAX = 100
 const ACCOUNT_EVERY_MS = 3_600_000
 const ACCOUNT_AFTER_FAILURE_MS = 600_000
-/** A connection that is added while other connections deliver does not count as missing for this time. */
+/** A new connection is not reported as missing for this time if other connections deliver data. */
 const ADDED_GRACE_MS = 10_000
 /** At most four connection attempts a second, and four connections that wait for their first book. */
 const CONNECT_LIMITS = {

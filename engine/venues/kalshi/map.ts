@@ -49,7 +49,7 @@ const BOOK_NUMBERS: Refusal = { kind: 'rejected', reason: 'book_numbers' }
 const DELTA_NUMBERS: Refusal = { kind: 'rejected', reason: 'delta_numbers' }
 const TRADE_NUMBERS: Refusal = { kind: 'rejected', reason: 'trade_numbers' }
 const TICKER_NUMBERS: Refusal = { kind: 'rejected', reason: 'ticker_numbers' }
-/** No order can rest at 0 or 1. Such levels are dropped, and the other levels of the snapshot are used. */
+/** No order can rest at 0 or 1. Levels at these prices are dropped. The other levels of the snapshot are used. */
 const LEVEL_AT_BOUND: Refusal = { kind: 'ignored', reason: 'level_at_bound' }
 export const DELTA_OFF_GRID: Refusal = { kind: 'rejected', reason: 'delta_off_grid' }
 const NO_CHANGE: Refusal = { kind: 'ignored', reason: 'no_change' }

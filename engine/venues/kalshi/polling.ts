@@ -32,7 +32,7 @@ const URGENT_EVERY_MS = 200
 const BATCH_TICKERS_MAX = 100
 /** Tokens for this many books are reserved for urgent books. */
 const RESERVED_BOOKS = 5
-/** Maximum markets of an urgent call of `cover`. A client waits for them. */
+/** A call of `cover` with at most this many markets is urgent, because a client waits for them. */
 const URGENT_MARKETS_MAX = 100
 /** Maximum books to request again outside of the round. The round polls further books. */
 const RESYNCS_MAX = 100

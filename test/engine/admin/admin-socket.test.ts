@@ -82,7 +82,7 @@ test('returns results and refusals of several commands over one connection, and 
     requested.send('large', {}),
     refusedWith('INTERNAL', /exceeds 4194304 bytes/),
   )
-  const unknown = refusedWith('NOT_FOUND', /no command x; this engine knows break, echo, hang/)
+  const unknown = refusedWith('NOT_FOUND', /no command x; use one of: break, echo, hang/)
   await assert.rejects(requested.send('x', {}), unknown)
   assert.throws(() => socket.register({ echo: () => null }), /registered twice/)
   requested.close()
@@ -108,7 +108,7 @@ test('lets only the engineâ€™s user open the socket, replaces a crashed engineâ€
   assert.equal(existsSync(path), false)
   await assert.rejects(
     requested.send('echo', {}),
-    refusedWith('UNAVAILABLE', /echo came about is unknown/),
+    refusedWith('UNAVAILABLE', /echo took effect is unknown/),
   )
   requested.close()
 })

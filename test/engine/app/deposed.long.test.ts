@@ -45,15 +45,15 @@ test('writes nothing after the engine lost the lease during a pause, logs one li
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
   await Promise.race([
-    reported(one, 'gateways are answered'),
-    reported(two, 'gateways are answered'),
+    reported(one, 'the leader answers gateways'),
+    reported(two, 'the leader answers gateways'),
   ])
-  const isFirst = one.stderr().includes('gateways are answered')
+  const isFirst = one.stderr().includes('the leader answers gateways')
   const [deposed, next] = isFirst ? [one, two] : [two, one]
   await reported(next, 'this engine follows the one that leads')
   process.kill(deposed.pid, 'SIGSTOP')
   const stoppedAtMs = systemClock.nowMs()
-  await reported(next, 'gateways are answered')
+  await reported(next, 'the leader answers gateways')
   process.kill(deposed.pid, 'SIGCONT')
   assert.equal(await deposed.end('SIGCONT'), 1, deposed.stderr())
   const lines = deposed.stderr().match(/another engine leads: this one ends/g)

@@ -199,7 +199,7 @@ describe('SocketFeed', () => {
     bench.clock.advance(20_000)
     assert.ok(bench.feed.isOpen)
     bench.clock.advance(10_000)
-    assert.deepEqual(bench.downs, ['no sign of life'])
+    assert.deepEqual(bench.downs, ['no frame, ping or pong'])
     await until(bench, () => bench.opens === 2, 10)
   })
 
@@ -275,7 +275,7 @@ describe('SocketFeed', () => {
     bench.clock.advance(9_000)
     assert.deepEqual([bench.downs.length, silences, bench.opens], [0, 0, 1])
     bench.clock.advance(16_000)
-    assert.deepEqual(bench.downs, ['no sign of life'], 'the liveness check continues')
+    assert.deepEqual(bench.downs, ['no frame, ping or pong'], 'the liveness check continues')
   })
 
   it('does not count a pause as silence when no messages are queued', async () => {
@@ -292,7 +292,7 @@ describe('SocketFeed', () => {
     bench.clock.advance(9_000)
     assert.deepEqual([bench.downs, silences], [[], 0])
     bench.clock.advance(16_000)
-    assert.deepEqual(bench.downs, ['no sign of life'])
+    assert.deepEqual(bench.downs, ['no frame, ping or pong'])
   })
 
   it('does not read a socket that opens while reading is paused', async () => {

@@ -108,7 +108,7 @@ test('refuses to open an emptied, missing or foreign environment', async () => {
   await refuses(dataDir, /it is the environment "market"/)
   copyFileSync(join(retained, 'accounts', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
   rmSync(join(dataDir, 'database.json'))
-  await refuses(dataDir, /database.json is not/)
+  await refuses(dataDir, /database.json does not/)
   writeFileSync(join(dataDir, 'database.json'), '{}')
   await refuses(dataDir, /database.json is damaged/)
   copyFileSync(join(retained, 'database.json'), join(dataDir, 'database.json'))

@@ -70,7 +70,7 @@ export class BookSocket extends KalshiSocket {
     })
     this.#legs = new Legs({
       ...{ nowMs, drift, fetchBook: access.fetchBook },
-      onFlip: () => this.socket.reconnect('prices on the other leg'),
+      onFlip: () => this.socket.reconnect('No is quoted in prices of Yes'),
     })
   }
 

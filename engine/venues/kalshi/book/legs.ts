@@ -1,5 +1,6 @@
-// Detects whether the venue quotes No in prices of Yes. The sign is that the best bids add up to more than a dollar,
-// unless the book is crossed. A comparison with the REST book, which always quotes No in its own prices, decides.
+// Detects whether the venue quotes No in prices of Yes. If the best bids add up to more than a dollar, the book is
+// either crossed or quoted in prices of Yes. A comparison with the REST book decides, because REST always quotes No in
+// its own prices.
 
 import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'

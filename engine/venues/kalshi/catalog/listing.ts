@@ -229,8 +229,8 @@ function descriptionOf(row: Fields): string | null {
 }
 
 /**
- * Whether the venue sets the settlement price: in cancelled games, and in markets whose text mentions such a rule ("the
- * last fair price").
+ * Whether the venue sets the settlement price: in cancelled games, and in markets whose text mentions "the last fair
+ * price" or similar.
  */
 function isVenuePriced(row: Fields, category: string | null): boolean {
   const isNamed = /\b(?:fair(?: market)?|last[- ]traded) (?:price|value)\b/i

@@ -91,7 +91,7 @@ const CONNECT_LIMITS = {
   answerWaitMs: 10_000,
   refusedWaitMs: 5_000,
 }
-/** A connection that is added while all other connections deliver does not count as missing for this time. */
+/** A new connection is not reported as missing for this time if all other connections deliver data. */
 const ADDED_GRACE_MS = 10_000
 
 export class BookConnections {
@@ -231,7 +231,7 @@ export class BookConnections {
       const isSilent = nowMs - (connection.requestedAtMs ?? nowMs) >= UNRESPONSIVE_AFTER_MS
       if (isSilent && this.#mayReplace(connection, nowMs)) {
         connection.replaceAllowedAtMs = nowMs + REPLACE_APART_MS
-        socket.reconnect('asked for books in vain')
+        socket.reconnect('requested books did not arrive')
         continue
       }
       if (isSilent) connection.requestedAtMs = null
@@ -462,8 +462,8 @@ export class BookConnections {
   }
 
   /**
-   * Reports which books a malformed message may concern: those of its known tokens and market, or else all books of the
-   * connection.
+   * Reports which books a malformed message may concern: the books of its known tokens and market, or else all books of
+   * the connection.
    */
   #lost(connection: BookConnection, { tokens, isOfBook, market, reason }: ParseRejection): void {
     const { tracks, onLost } = this.#parts

@@ -353,8 +353,7 @@ class NewestFirst {
       const orderMs = atMs(event)
       newestMs = Math.max(newestMs, latestMs(event) ?? Number.POSITIVE_INFINITY)
       if (orderMs === null) {
-        // Events without a time may only precede all others. An event without a time after an event with a time shows
-        // an unordered list.
+        // An event without a time must not follow an event with a time. Otherwise the list is unordered.
         this.isOrdered &&= this.#lastMs === Number.POSITIVE_INFINITY
         continue
       }

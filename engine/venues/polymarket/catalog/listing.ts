@@ -144,7 +144,10 @@ export function isInGroup(row: Json): boolean {
   return row.negRisk === true
 }
 
-/** The neg-risk markets of an event, including closed ones. No of one market converts into Yes of the others. */
+/**
+ * The neg-risk markets of an event, including closed markets. A conversion turns No of one market into Yes of the
+ * others.
+ */
 export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
   const groupId = textOf(of.negRiskMarketID)
   const group: NativeMarketId[] = []

@@ -38,7 +38,7 @@ const OVERLAP_MS = 5_000
 /** Minimum interval between two reconnects while the stream counts as ended. */
 const RECONNECT_EVERY_MS = 300_000
 const COUNTED_MS = 60_000
-/** Minimum frames of one kind per interval. If no frame of the other kind arrived meanwhile, the difference is drift. */
+/** Drift is recorded if at least this many frames of one kind and none of the other kind arrive within an interval. */
 const ONE_SIDED_MIN = 20
 const DECIDED_EVERY_MS = 250
 /** Minimum interval between two reported gaps. Gaps within the interval are merged into one gap with the earliest start. */
@@ -218,7 +218,7 @@ export class ActivityFeed {
     const nowMs = this.#parts.venue.clock.monotonicMs()
     if (nowMs - this.#reconnectedAtMs < RECONNECT_EVERY_MS) return
     this.#reconnectedAtMs = nowMs
-    this.socket.reconnect('the ended stream is asked again')
+    this.socket.reconnect('retry of the ended stream')
   }
 
   /** Records drift if only one type of row arrives. Each match has participant rows. */

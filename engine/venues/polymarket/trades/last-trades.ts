@@ -46,7 +46,7 @@ interface Transaction {
   parts: readonly TradeRow[]
   readonly sinceMs: number
   receivedAtMs: TimeMs
-  /** Monotonic time at which a waiting fill or row is emitted without its counterpart. */
+  /** Monotonic time at which a waiting fill is emitted without its row, or a waiting row without its fills. */
   dueAtMs: number
 }
 
@@ -100,7 +100,7 @@ export class LastTrades {
   #matchedAt: TimeMs
   /** Monotonic time of the first fill since the last match row. Null if there is none. */
   #flowsSinceMs: number | null = null
-  /** Number of fills since the last match row whose own row did not arrive in time. */
+  /** Number of fills whose row did not arrive in time, since the last match row. */
   #unansweredCount = 0
   #silentPeriods = 0
   #matchesSinceEnd = 0
@@ -187,10 +187,7 @@ export class LastTrades {
     return transaction
   }
 
-  /**
-   * Evicts old transactions, and the oldest transactions above the limit. Their fills and rows are emitted without the
-   * counterpart.
-   */
+  /** Evicts old transactions, and the oldest transactions above the limit. Emits their waiting fills and rows. */
   #evict(nowMs: number): void {
     for (const transaction of this.#transactions.values()) {
       const isOld = nowMs - transaction.sinceMs > RETAINED_MS

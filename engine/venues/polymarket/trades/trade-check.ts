@@ -77,12 +77,12 @@ export class TradeCheck {
     const { row } = suspicion
     if (row.size < DUST) return this.#parts.onChecked('check_dust')
     if (this.#rowCount() >= ROWS_MAX) {
-      return this.#parts.onGivenUp(row.timeMs, 'too many trades in doubt')
+      return this.#parts.onGivenUp(row.timeMs, 'too many trades to check')
     }
     let check = this.#checks.get(row.market)
     if (check === undefined) {
       if (this.#checks.size >= CHECKS_MAX) {
-        this.#parts.onGivenUp(row.timeMs, 'too many trades in doubt')
+        this.#parts.onGivenUp(row.timeMs, 'too many trades to check')
         return
       }
       check = {
@@ -150,7 +150,7 @@ export class TradeCheck {
     this.#parts.onChecked(added > 0 ? 'check_found' : 'check_repeat')
     if (check.keys.size + check.transactions.size === 0) return
     // If a complete response lacks a row, its match did not reach the blockchain, and the check ends.
-    if (provenToMs < check.toMs + AFTER_MS) this.#retryLater(check, 'no younger answer')
+    if (provenToMs < check.toMs + AFTER_MS) this.#retryLater(check, 'no newer response')
   }
 
   #retryLater(check: Check, failure: string): void {

@@ -202,7 +202,7 @@ export class TradeWalk {
     }
   }
 
-  /** The cached cursor nearest to a second, among cursors that the whole second follows. */
+  /** The cached cursor nearest to a second whose list still contains the whole second. */
   #positionBefore(range: WalkRange, second: number): WalkPosition | null {
     return this.#positionsOf(range).findLast((position) => position.second > second) ?? null
   }

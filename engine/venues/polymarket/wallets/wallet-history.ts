@@ -210,7 +210,7 @@ class HistoryReader {
         if (second < lastS) throw this.#suspectAnswer('seconds fall')
         lastS = second
       }
-      if (print !== '' && print === before) throw this.#suspectAnswer('a page came twice')
+      if (print !== '' && print === before) throw this.#suspectAnswer('a page was repeated')
       before = print
       if (isFirst && !this.#provesLast(rows))
         throw this.#suspectAnswer('the last known event is missing')
@@ -224,7 +224,7 @@ class HistoryReader {
     try {
       const page = await this.#parts.data.page(request, cursor, { signal: this.#signal })
       if (page.rows.length === 0 && page.next !== null)
-        throw this.#suspectAnswer('an empty page before others')
+        throw this.#suspectAnswer('an empty page precedes other pages')
       return page
     } catch (error) {
       // The venue rejects expired cursors. The next pass starts without a cursor.

@@ -45,8 +45,8 @@ test('parses each action into its command', () => {
 test('refuses invalid arguments and names the accepted arguments', () => {
   const cases = [
     ['', /ACTION is missing/],
-    ['lists', /no action lists; it is list, set-tier, disable, enable, log-out or delete/],
-    ['list a@b', /list takes nothing more/],
+    ['lists', /unknown action lists; use list, set-tier, disable, enable, log-out or delete/],
+    ['list a@b', /list takes no further arguments/],
     ['list --rpm 5', /go with set-tier/],
     ['disable', /disable takes one EMAIL/],
     ['delete a@b c@d', /delete takes one EMAIL/],

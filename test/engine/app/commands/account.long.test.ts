@@ -134,7 +134,7 @@ test('changes nothing when the engine is unresponsive or the folder was never us
     /^process \d+ holds .* and does not answer at its engine.sock; try again/,
   )
   assert.equal(none.code, 1)
-  assert.match(none.error, /^no engine ever ran in .*nowhere; set DATA_DIR/)
+  assert.match(none.error, /nowhere has no data of an engine; set DATA_DIR/)
   assert.equal(existsSync(nowhere), false)
   assert.equal(wrong.code, 2)
   assert.match(wrong.error, /^TIER is gold; it accepts free, pro, enterprise\n/)
