@@ -27,7 +27,6 @@ import {
   UsageError,
 } from '../engine/process/command-line.ts'
 
-/** Kinds of test files that a lane runs, by the lane's options. */
 const LANES: Readonly<Record<string, readonly Kind[]>> = {
   '': ['process', 'plain'],
   '--quick': ['plain'],
@@ -63,26 +62,26 @@ const CONCURRENCY = 3
 /** Processes for plain files: one per core. Each further process imports the whole tree again, about 4 s of CPU time. */
 const GROUPS_MAX = 2
 const GROUP_FILES_MIN = 12
-/** Processes for the files that start processes or take seconds; a multiple of the concurrency. */
+/** A multiple of the concurrency. */
 const HEAVY_GROUPS_MAX = 2 * CONCURRENCY
 const HEAVY_GROUP_FILES_MIN = 4
 const SLOWEST_PRINTED = 12
 const NAME = 'twinbook-tests-'
 const MEMORY_FOLDER = '/dev/shm'
 const MEMORY_BYTES_MIN = 4_294_967_296
-/** The slowest files. They start before the others of their kind. */
+/** The slowest files start first. */
 const LONGEST: readonly string[] = [
   'test/contract/recorded-streams.process.test.ts',
   'test/storage/contract/storage.process.test.ts',
   'test/engine/app/main.process.test.ts',
   'test/engine/matching/offline/corpus-matching.process.test.ts',
 ]
-/** The run ends when no test starts, ends or prints for this long, multiplied by the load per core. Not with full counts. */
+/** The run ends when no test makes progress for this time, multiplied by the load per core. */
 const STALL_MS = 60_000
 const STALL_CHECK_MS = 1_000
 const OUTPUT_LIMIT = { maxBuffer: 64 * 1_024 * 1_024 }
 
-/** The kind of a test file by its name; null for other files and for tests of live venues. */
+/** null for files that are no tests, and for tests of live venues. */
 function kindOf(path: string): Kind | null {
   const [, term = 'plain'] = /^[^.]+(?:\.(\w+))?\.test\.ts$/.exec(path.split('/').at(-1) ?? '') ?? [
     null,
@@ -110,7 +109,7 @@ function readOrEnd(): Arguments<Option> {
   }
 }
 
-/** The files of a lane, the slowest of each kind first. Paths restrict them to the files that the paths name. */
+/** The slowest files of each kind are first. `locations` restricts the files. */
 function selectFiles(variant: string, locations: readonly string[]): readonly string[] {
   const all = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
@@ -141,7 +140,7 @@ function grouped(files: readonly string[], folder: string): string[] {
   const [light, heavy, single]: [string[], string[], string[]] = [[], [], []]
   for (const path of files) {
     const kind = kindOf(path)
-    // With full counts a heavy file takes minutes and gets a process of its own.
+    // With full counts a heavy file takes minutes and gets a separate process.
     if (kind === 'plain') light.push(path)
     else if (kind === 'process' && !isLong) heavy.push(path)
     else single.push(path)
@@ -157,14 +156,14 @@ function grouped(files: readonly string[], folder: string): string[] {
   return [...modules, ...single]
 }
 
-/** Splits files into groups round robin, because the files of one folder take similar times. */
+/** Round robin, because the files of one folder take similar times. */
 function split(files: readonly string[], groupCount: number): readonly (readonly string[])[] {
   return Array.from({ length: groupCount }, (_, group) =>
     files.filter((_file, index) => index % groupCount === group),
   )
 }
 
-/** The temporary folder of all tests: in memory if there is room, because flushes to a busy disk are slow. Links the cache of tsx. */
+/** Returns a folder in memory if there is space, because flushes to a busy disk are slow. */
 function openFolder(): string {
   const disk = tmpdir()
   if (!existsSync(MEMORY_FOLDER)) return mkdtempSync(join(disk, NAME))
@@ -177,7 +176,6 @@ function openFolder(): string {
   return made
 }
 
-/** Runs `npm run check` and returns its output. */
 function check(): Promise<{ readonly isGood: boolean; readonly output: string }> {
   return new Promise((resolve) => {
     execFile('npm', ['run', '--silent', 'check'], OUTPUT_LIMIT, (error, stdout, stderr) =>
@@ -186,7 +184,6 @@ function check(): Promise<{ readonly isGood: boolean; readonly output: string }>
   })
 }
 
-/** Ends the run and prints the running tests when none of them makes progress. */
 function endWhenStalled(stream: ReturnType<typeof run>, end: AbortController): StopTimer {
   const running = new Set<string>()
   let movedAtMs = systemClock.monotonicMs()
@@ -263,7 +260,7 @@ if (variant === '--long') process.env.TEST_LONG = '1'
 const files = selectFiles(variant, locations)
 const checked =
   variant === '' && locations.length === 0 ? check() : Promise.resolve({ isGood: true, output: '' })
-// Full counts would fill the memory and are meant to use a real disk.
+// The long lane would fill the memory, and its crash tests need a real disk.
 const folder = variant === '--long' ? mkdtempSync(join(tmpdir(), NAME)) : openFolder()
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
@@ -276,7 +273,7 @@ if (!isGood) {
 }
 for (const file of failed) {
   process.stdout.write(`FAILED: ${file}\n`)
-  // A group process that crashed does not report which of its files ran: print the whole group.
+  // A crashed group process does not report which of its files ran.
   if (file.startsWith(folder)) process.stdout.write(readFileSync(file, 'utf8'))
 }
 if (failed.length > 0) process.exitCode = 1

@@ -61,7 +61,7 @@ test('ends all tokens of an account when more tokens are logged out than the acc
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
-test('ends all tokens but no keys when the password changes, and none when the old password is wrong', async () => {
+test('ends all tokens, but no keys, when the password changes, and nothing when the old password is wrong', async () => {
   const { accounts, reopen, caller, token, received } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'laptop')

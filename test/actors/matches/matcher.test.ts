@@ -365,7 +365,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('returns how many markets each family of an override has, and whether a removed override existed', async () => {
+  test('returns the number of markets in each family, and whether a removed override existed', async () => {
     const bench = await started()
     const logLine = async (term: string, one: string, other: string) =>
       JSON.stringify(await bench.commands[`match.${term}`]?.({ one, other }))

@@ -78,7 +78,7 @@ test('writes a body once for all matching webhooks, and none when no webhook mat
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('matches filters by data of the trade, its market and the catalogue, ignoring the case of ids', async () => {
+test('filters by fields of the trade, of its market and of the catalogue, ignoring the case of ids', async () => {
   const world = new WebhookWorld()
   world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
   const published = async (filters: Partial<typeof NO_FILTERS>) => {

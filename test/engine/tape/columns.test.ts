@@ -43,7 +43,7 @@ test('returns rows of any values unchanged', () => {
   )
 })
 
-test('returns columns that each kind of prediction fits', () => {
+test('stores columns compactly for each kind of prediction, and returns them unchanged', () => {
   const count = 1_000
   const index = Array.from({ length: count }, (_, row) => row)
   const items = index.map((row) => [
@@ -62,7 +62,7 @@ test('returns columns that each kind of prediction fits', () => {
   assert.ok(bytes.length < 12 * count, `${bytes.length} bytes`)
 })
 
-test('rejects bytes that are cut or have bytes after their end', () => {
+test('rejects truncated bytes, and bytes with an extra suffix', () => {
   const bytes = Buffer.from(
     encodeRows({
       us: [1, 2],
@@ -78,7 +78,7 @@ test('rejects bytes that are cut or have bytes after their end', () => {
   assert.throws(() => decodeRows(Buffer.concat([bytes, Buffer.of(0)])))
 })
 
-test('throws nothing but errors for damaged bytes', () => {
+test('throws only Error objects for damaged bytes', () => {
   const bytes = Buffer.from(
     encodeRows({
       us: [1, 2, 9],

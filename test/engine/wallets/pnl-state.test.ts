@@ -196,7 +196,7 @@ test('rejects truncated bytes and other versions', () => {
   assert.equal(PnlState.unpack(new Uint8Array([...bytes, 0])), null, 'an additional byte')
   const older = new Packr({ useRecords: true }).pack({ version: 2, sums: {}, markets: [] })
   assert.equal(PnlState.unpack(older), null)
-  // The bytes begin like an earlier layout.
+  // The first byte is the version of an earlier layout.
   assert.equal(PnlState.unpack(new Uint8Array([2, 99, 99, 97, 28, 0, 0, 0])), null)
 })
 

@@ -31,7 +31,7 @@ const SECOND_US = 1_000_000
 const HOUR_US = 3_600 * SECOND_US
 const ALL = { fromUs: 0, toUs: Number.MAX_SAFE_INTEGER }
 
-/** Records a world of ten markets with a sweep at the begin and after each 1,000 records. */
+/** The ten markets are swept at the start and after every 1,000 updates. */
 function record(name: string, set: { readonly count: number; readonly stepUs?: number }) {
   const folder = join(ROOT, name)
   const world = new TapeWorld({ seed: name, markets: 10 })
@@ -52,7 +52,7 @@ const updatesOf = (records: Iterable<TapeRecord>) =>
 const lossesOf = (records: Iterable<TapeRecord>) =>
   [...records].flatMap(({ item }) => (item.kind === 'lost' ? [item] : []))
 
-test('returns every update once and in order, from a closed tape', () => {
+test('returns every update of a closed tape once, in order', () => {
   const { folder, tape, updates } = record('closed', { count: 3_000 })
   assert.equal(tape.close(), null)
   assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), updates)
@@ -64,7 +64,7 @@ test('returns the rows of the journal while the tape is being written', () => {
   assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), updates)
 })
 
-test('returns the books at any time, as the reference implementation has them', () => {
+test('returns the reference implementation’s books for any time', () => {
   const { folder, world, tape } = record('books', { count: 6_000 })
   tape.close()
   const random = seededRandom('times')
@@ -83,7 +83,7 @@ test('returns the books at any time, as the reference implementation has them', 
   }
 })
 
-test('finds the states in the file before when the new hour has no complete sweep yet', () => {
+test('reads states from the previous file when the new hour has no complete sweep yet', () => {
   const folder = join(ROOT, 'hours')
   const fromUs = NOON_US + HOUR_US - 20 * SECOND_US
   const world = new TapeWorld({ seed: 'hours', markets: 5, fromUs })
@@ -125,7 +125,7 @@ test('returns only the selected markets and period', () => {
   assert.deepEqual(updatesOf(new Tape(folder).read({ ...ALL, platforms: ['venue_b'] })), [])
 })
 
-test('loses nothing when the process is killed, and records the outage', () => {
+test('loses no flushed update when the process is killed, and records the outage', () => {
   const { folder, world, updates } = record('killed', { count: 2_345 })
   const lastUs = updates.findLast(({ us }) => us % 20 === 0)?.us ?? 0
   const restartUs = world.us + SECOND_US
@@ -145,7 +145,7 @@ test('loses nothing when the process is killed, and records the outage', () => {
   assert.equal(openPart(hour, 0)?.isClosed, true)
 })
 
-test('records an orderly stop as such', () => {
+test('records the cause `stopped` after an orderly stop', () => {
   const { folder, world, tape } = record('stopped', { count: 100 })
   tape.close()
   recordingTape(tapeSettings(folder, { epoch: 'run2' }), world.us + SECOND_US).close()
@@ -155,7 +155,7 @@ test('records an orderly stop as such', () => {
   )
 })
 
-test('cuts a torn batch and a torn block', () => {
+test('truncates an incomplete batch and an incomplete block at the next start', () => {
   const { folder, world, tape, updates } = record('torn', { count: 6_000 })
   tape.flush()
   const hour = hourFolder(folder, 'venue_a', NOON_US)
@@ -172,7 +172,7 @@ test('cuts a torn batch and a torn block', () => {
 
 for (const isClosed of [true, false]) {
   const which = isClosed ? 'a closed file' : 'a file without an index'
-  test(`reports a damaged block of ${which} as lost, and returns the others`, () => {
+  test(`reports a damaged block of ${which} as lost, and returns all other blocks`, () => {
     const { folder, world, tape, updates } = record(`damaged-${isClosed}`, { count: 20_000 })
     if (isClosed) tape.close()
     const hour = hourFolder(folder, 'venue_a', NOON_US)
@@ -221,7 +221,7 @@ test('writes a manifest when the hour is over', () => {
   )
 })
 
-test('removes the oldest hours beyond the limit of bytes, and hours beyond the limit of days', () => {
+test('removes the oldest hours beyond the byte limit, and hours beyond the limit of days', () => {
   const folder = join(ROOT, 'retention')
   const hourOf = (index: number) => NOON_US + index * HOUR_US
   const startsUs = () => new Tape(folder).hours().map(({ startUs }) => startUs)
@@ -243,7 +243,7 @@ test('removes the oldest hours beyond the limit of bytes, and hours beyond the l
   assert.deepEqual(startsUs(), [hourOf(72)])
 })
 
-test('reports a full disk per batch, and continues when there is space again', () => {
+test('reports each batch that a full disk refuses, and continues when there is space again', () => {
   const folder = join(ROOT, 'full')
   let isFull = false
   const disk = {

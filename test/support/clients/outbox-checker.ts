@@ -76,7 +76,7 @@ export class OutboxChecker {
     for (const { receiver } of this.#hooks) await receiver.close()
   }
 
-  /** Each entry is `webhook event`. */
+  /** Each entry is a webhook’s id, a blank and an event’s id. */
   sent(): Set<string> {
     const sent = new Set<string>()
     for (const { id, receiver } of this.#hooks) {

@@ -1,6 +1,5 @@
-# A reader of MessagePack in another language, after the specification alone: frames come as a length of
-# four bytes and that many more, and leave as a line of JSON each. Extension types, 32-bit floats,
-# records and stray bytes are refused: the stream promises to have none.
+# A MessagePack decoder written from the specification alone. stdin: frames, each with its length in four bytes.
+# stdout: one line of JSON per frame. Extension types, 32-bit floats, records and extra bytes are errors.
 
 import json
 import struct

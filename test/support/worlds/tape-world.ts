@@ -46,7 +46,7 @@ interface WorldMarket {
 export const bookText = ({ bids, asks }: Pick<BookState, 'bids' | 'asks'>): string =>
   JSON.stringify([bids, asks])
 
-/** Markets whose books change at random. The caller passes the records on. */
+/** Markets whose books change at random. */
 export class TapeWorld {
   readonly markets: readonly WorldMarket[]
   readonly #random
@@ -68,7 +68,7 @@ export class TapeWorld {
     }))
   }
 
-  /** Records with the listing and the state of each market, as at the begin of a file. */
+  /** Yields the listing and the state of each market, which a file starts with. */
   *sweep(isFull: boolean): Generator<WorldRecord> {
     const fromUs = this.#tick()
     for (const market of this.markets) {
@@ -82,7 +82,7 @@ export class TapeWorld {
     yield this.#record({ kind: 'swept', fromUs, isFull })
   }
 
-  /** The next update of a random market. `stepUs`: its mean distance from the one before. */
+  /** `stepUs` is the mean distance from the previous update. */
   next(stepUs = 2_000): WorldRecord {
     const random = this.#random
     const market = random.pick(this.markets)
@@ -175,7 +175,7 @@ export function tapeSettings(folder: string, set: Partial<TapeSettings> = {}): T
   }
 }
 
-/** A tape's writer that takes single records of venue a. */
+/** A writer that takes single records of venue a. */
 export function recordingTape(settings: TapeSettings, nowUs: number, disk = tapeDisk) {
   const writer = new TapeWriter(settings, disk, nowUs)
   const batcher = new TapeBatcher()
@@ -183,7 +183,7 @@ export function recordingTape(settings: TapeSettings, nowUs: number, disk = tape
   return {
     writer,
     flush,
-    /** Adds a record; each 20 records form a batch. */
+    /** Each 20 records form a batch. */
     put({ us, item }: WorldRecord, count = 20) {
       batcher.put('a', us, item)
       if (us % count === 0) flush()

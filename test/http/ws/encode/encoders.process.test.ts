@@ -76,7 +76,7 @@ test('writes times, counters and checksums as integers of any size', () => {
   }
 })
 
-test('tests every message type that an encoder can write', () => {
+test('covers every message type that an encoder can write', () => {
   const random = seededRandom('kinds', 1)
   const written = new Set<string>()
   const types = new Set<unknown>()

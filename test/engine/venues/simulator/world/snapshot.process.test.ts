@@ -220,7 +220,7 @@ test('creates a new world when the file is invalid', async (t) => {
   }
 })
 
-test('restores the world of the time of the copy, without its oldest trades and events', (t) => {
+test('restores the copied state of a world, without its oldest trades and events', (t) => {
   const file = join(tempFolder(t), 'world.json')
   let clock = new ManualClock(NOON)
   const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 1_500, countMax: 400 })
