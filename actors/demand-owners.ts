@@ -5,7 +5,6 @@ import type { MarketNumber } from '../engine/market/market.ts'
 
 interface Share {
   count: number
-  /** Number of demands of each market, the longest demanded market first. */
   readonly markets: Map<MarketNumber, number>
 }
 

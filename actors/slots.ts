@@ -55,7 +55,6 @@ export class Slots {
     work: () => Promise<Result>,
     requester: Requester = SYSTEM,
   ): Promise<Result> {
-    // Begins the task synchronously if a slot is free.
     if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
     try {
       return await work()

@@ -39,7 +39,6 @@ export interface Actor<Message> {
    * message waited in the mailbox, 0 if it was handled at once.
    */
   receive(message: Message, waitedMs: number): ReceiveResult
-  /** Resets the state after `receive` threw, and requests lost data again. */
   restart(): void
   /** Called for a message that is lost because the mailbox is full. The actor must request the lost data again. */
   onOverflow(lost: Message): void
@@ -64,19 +63,16 @@ const PERISHABLE_PER_RETAINED = 4
 export interface ActorRef<Message, Target = Actor<Message>> {
   readonly actor: Target
   readonly isIdle: boolean
-  /** Handles a message now if none waits before it. Otherwise queues it. */
   send(message: Message): void
 }
 
 interface Runnable {
   isQueued: boolean
-  /** Handles at most `count` messages. Returns whether more wait. */
   run(count: number, nowMs: number): boolean
   waitedMs(nowMs: number): Waits
   notifyLate(): void
 }
 
-/** The longest waits of perishable and of retained messages, in milliseconds. */
 export interface Waits {
   readonly perishableMs: number
   readonly retainedMs: number
@@ -381,7 +377,6 @@ class Mailbox<Message> {
     return this.#queue[0]?.atMs ?? null
   }
 
-  /** Returns false if the mailbox is full. */
   push(message: Message, atMs: number): boolean {
     if (this.#queue.length >= this.#capacity) return false
     this.#queue.push({ message, atMs })

@@ -139,13 +139,11 @@ export interface CatalogWatcher {
 
 export interface CatalogView {
   readonly names: VenueTable
-  /** True when the catalogue of every venue is loaded. */
   readonly isLoaded: boolean
   /** Finds a market by its unified id, case-insensitive. */
   find(id: string): MarketView | null
   /** Case-insensitive. If several venues have the slug, returns the market with more volume. */
   findBySlug(slug: string): MarketView | null
-  /** Finds a market by the id of an outcome, such as a token. */
   findByOutcome(venue: VenueKey, outcome: string): MarketView | null
   /** All markets of a venue with this slug, case-insensitive. */
   allBySlug(venue: VenueKey, slug: string): readonly MarketView[]
@@ -321,7 +319,6 @@ export interface BookDemand {
 
 export interface CoverageCounts {
   readonly open: number
-  /** Markets that the policy or demand covers. */
   readonly wanted: number
   readonly covered: number
   readonly live: number
@@ -406,7 +403,6 @@ export interface ClusterView {
   readonly lagMs: number
   /** Whether the engine sent a message recently. On an engine: whether it leads. */
   readonly isConnected: boolean
-  /** The last known leader, with the time since its last message. */
   readonly leader: MemberStatus | null
   /** All recently active processes of the cluster, including this one. */
   readonly members: readonly MemberStatus[]

@@ -21,7 +21,6 @@ export interface TargetRequest {
   /** URL without a path or trailing slash. */
   readonly origin: string
   readonly apiKey: string
-  /** Requests per second. */
   readonly perSecond: number
   readonly clientCount: number
 }

@@ -40,7 +40,6 @@ interface Size {
   readonly runs: number
   readonly runSeconds: number
   readonly warmUpFrames: number
-  /** Frame rate of the runs that compare one gateway with four. */
   readonly spreadPerSecond: number
   readonly spreadRuns: number
   readonly markets: number

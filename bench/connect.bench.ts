@@ -26,7 +26,6 @@ import { sum } from './latency-recorder.ts'
 
 const CLIENTS = 10_000
 const LOADS = 2
-/** Open files of a process in addition to those of its clients. */
 const FILES_BESIDE = 200
 const AWAY_MS = 1_000
 /** Target: maximum processor time until all clients have their books and the messages that they missed. */

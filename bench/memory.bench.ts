@@ -60,7 +60,6 @@ export const bench: Bench = {
 
 interface Load {
   readonly marketsPerVenue: number
-  /** Venue messages per second. */
   readonly rate: number
   readonly seconds: number
 }

@@ -1,7 +1,6 @@
 // The messages of a stream client over all of its connections: positions from which it can resume, and losses. A market
 // has lost a message if its `seq` does not increase by one.
 
-/** The fields of stream messages that are checked. */
 export interface StreamMessage {
   readonly type: string
   readonly id?: number
@@ -59,7 +58,6 @@ export class Received {
     return { count: followed?.count ?? 0, from }
   }
 
-  /** Returns whether the message is an update that was not received before. */
   take(message: StreamMessage): boolean {
     const { type, channel = '', market_id: market = '', epoch, offset, seq } = message
     const key = `${channel} ${market}`
@@ -86,7 +84,6 @@ export class Received {
     return true
   }
 
-  /** Returns false if the sequence number was received before. */
   #follow(channel: string, key: string, epoch: string, seq: number): boolean {
     const last = this.#followed.get(key)
     if (last === undefined) {

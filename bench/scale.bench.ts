@@ -36,7 +36,6 @@ const OPEN_AIMS = { listMs: 5, searchMs: 50, memoryMib: 4_096 }
 
 interface Size {
   readonly counts: readonly number[]
-  /** Numbers of open markets, which the matcher indexes. */
   readonly openCounts: readonly number[]
   readonly requestCount: number
   readonly routeCount: number

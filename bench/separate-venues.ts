@@ -12,7 +12,6 @@ export type SeparateVenues = Awaited<ReturnType<typeof startVenues>>
 
 /** Starts both venues without faults. All their addresses have a network delay of `delayMs` in each direction. */
 export async function startVenues(options: {
-  /** Folder for the private key of Kalshi. */
   readonly folder: string
   readonly marketsPerVenue: number
   /** Sum of both venues. */
@@ -32,7 +31,6 @@ export async function startVenues(options: {
     urls,
     keyId: simulator.kalshiKeyId,
     privateKeyPem: simulator.kalshiPrivateKeyPem,
-    /** Environment variables of a service that connects to these venues. */
     env: {
       VENUES: 'live',
       ...venueSettings(urls),

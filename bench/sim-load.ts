@@ -37,7 +37,6 @@ export interface SimFrame {
 
 export interface SimLoad {
   readonly markets: readonly SimMarket[]
-  /** Initial snapshots of all subscribed markets, in order. */
   readonly snapshots: readonly SimFrame[]
   /** Messages after the snapshots, in order. The sequence numbers of venue b continue. */
   readonly frames: readonly SimFrame[]

@@ -125,7 +125,6 @@ class WebhookLoad {
     ]
   }
 
-  /** Creates this many webhooks, each for every trade. */
   async deliveries(hookCount: number, bareShare: number): Promise<Row> {
     const hooks: Receiver[] = []
     for (let count = 0; count < hookCount; count += 1) {
@@ -204,7 +203,7 @@ class WebhookLoad {
 }
 
 interface ListedWhale {
-  /** Time at which its first fill was received. */
+  /** Time at which the service received the whale's first fill. */
   readonly firstFillMs: number
   /** Time at which the stream's message arrived in this process. */
   readonly reportedMs: number
@@ -213,7 +212,7 @@ interface ListedWhale {
 interface Post {
   readonly id: string
   readonly body: string
-  /** Time at which its headers had arrived. */
+  /** Time at which the headers of the request had arrived. */
   readonly atMs: number
 }
 

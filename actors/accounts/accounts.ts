@@ -27,7 +27,7 @@ const localEmail = (number: number): string => `local${number === 1 ? '' : numbe
 /** Equal for known and unknown e-mails, so that the message does not reveal which e-mails exist. */
 const WRONG_LOGIN = 'e-mail or password is wrong'
 const WRONG_PASSWORD = 'the password is wrong'
-/** The client of a slower sign-up may have timed out before the answer. */
+/** A client of a slower sign-up may have timed out before the answer. */
 const ANSWERED_MS_MAX = 2_000
 const ANSWERED_MAX = 10_000
 /** Period in which a client can repeat a sign-up whose answer it may not have received. */
@@ -323,7 +323,6 @@ export class Accounts implements AccountsView {
       const passwordHash = await this.#verifyPassword(caller, change.current)
       const made = await this.#passwords.hash(change.next, requesterOf(caller))
       throwIfLate()
-      // Of two concurrent password changes only the first succeeds.
       const account = this.#accountIfUnchanged(caller, passwordHash)
       return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
     })

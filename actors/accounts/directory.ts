@@ -396,7 +396,6 @@ export class AccountDirectory {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
       batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
-      // One commit per key would take too long at shutdown.
       if (batch.length < USES_PER_COMMIT) continue
       await Promise.all(batch)
       batch = []

@@ -150,7 +150,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  /** Ends all open opportunities and stores them. */
   stop(): void {
     this.#stopTimer()
     this.#isStopped = true
@@ -516,7 +515,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return this.#shown(Number(number))
   }
 
-  /** In no particular order. */
   *open(): Iterable<Opportunity> {
     for (const { now, peak } of this.#open.values()) if (peak !== null) yield now
   }

@@ -65,7 +65,6 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     this.#old = new OldMarkets(parts.storage)
   }
 
-  /** Loads the stored catalogue. Returns its number of markets. */
   load(): number {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
@@ -264,7 +263,6 @@ class OldMarkets {
     return market.status === 'resolved' && endedAtMs(market) < this.#retainedFromMs
   }
 
-  /** Continues after the markets of the last call. */
   next(markets: Iterable<MarketActorRef>, countMax: number): MarketActorRef[] {
     const found: MarketActorRef[] = []
     let lookupCount = 0

@@ -170,7 +170,7 @@ export class EventColumns {
   }
 }
 
-/** Always greater than UNKNOWN. */
+/** Greater than UNKNOWN for every venue. */
 function venueByte(venue: VenueKey): number {
   return venue.charCodeAt(0)
 }

@@ -49,7 +49,6 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byOutcome.of(venue).get(outcome) ?? null
   }
 
-  /** Several markets may have the same slug. */
   ofSlug(slug: string): readonly Entry[] {
     return this.#bySlug.get(slug.toLowerCase()) ?? []
   }

@@ -122,7 +122,6 @@ export class MarketSearch {
     if (!this.#waiting.has(number)) this.#changesMade += 1
     this.#waiting.set(number, text)
     if (this.#state !== 'idle') return
-    // A later tick sends all markets of a page together.
     this.#state = 'scheduled'
     setImmediate(() => {
       if (this.#state === 'scheduled') this.#work()
@@ -175,7 +174,6 @@ export class MarketSearch {
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
-        // The thread lost its index. The search waits until the index is rebuilt.
         this.#beginRebuild()
       }
     } catch (error) {

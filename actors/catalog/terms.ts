@@ -48,7 +48,6 @@ export class Terms {
   }
 }
 
-/** Maps lists of tags to numbers. Equal lists share a number. */
 export class TermSets {
   readonly #terms = new Terms()
   readonly #keys = new Terms()

@@ -213,7 +213,6 @@ function* stateItems(
   { view, publisher }: Pick<CheckpointParts, 'view' | 'publisher'>,
 ): Iterable<LogItem> {
   for (const market of markets) {
-    // The market was removed while the checkpoint was written.
     if (view.catalog.byNumber(market.ref.number) !== market) continue
     yield { kind: 'state', state: stateOf(market, publisher) }
   }

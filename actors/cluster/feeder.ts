@@ -42,7 +42,6 @@ export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
   readonly #parts: FeederParts
   readonly #writtenSummaries = new Map<MarketNumber, MarketSummary>()
-  /** Markets whose past trades were loaded since the last `beat`. */
   readonly #past = new Set<MarketNumber>()
   readonly #moved = new Set<MarketView>()
   readonly #writtenEvents = new WeakSet<EventSummary>()
@@ -174,7 +173,6 @@ export class Feeder implements Watcher, CatalogWatcher {
     yield { kind: 'figures', figures: this.#parts.figures() }
   }
 
-  /** Skips a removed market, whose removal also ends the pair. */
   #writePair(market: MarketNumber, item: LogItem): void {
     const isListed = this.#parts.catalog.byNumber(market) !== null
     if (this.isOpen && isListed) this.#put('trades', item)

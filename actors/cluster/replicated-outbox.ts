@@ -35,7 +35,6 @@ export class OutboxReplication implements OutboxWatcher {
     if (id !== null) this.#parts.publish({ kind: 'posted', webhook: id, ...delivery })
   }
 
-  /** Writes all pending deliveries into the log. Awaits `pause` after every few hundred. */
   async publishPending(
     webhooks: Iterable<WebhookNumber>,
     pause: () => Promise<void>,

@@ -165,7 +165,6 @@ export class Standby {
   async #takeBatch(position: ReadPosition, batch: Batch): Promise<void> {
     const { epoch, term } = batch
     const isNext = position.epoch === epoch ? batch.batch <= position.batch + 1 : batch.batch === 1
-    // The number of the previous batch is unknown after a start.
     if (!isNext && (position.epoch !== null || position.sequence === 0)) this.#noteGap(position)
     position.batch = position.epoch === epoch ? Math.max(position.batch, batch.batch) : batch.batch
     Object.assign(position, { epoch, term })
@@ -179,7 +178,6 @@ export class Standby {
       else if (item.kind === 'posting' || item.kind === 'posted') await this.#takeDelivery(item)
       else if (item.kind === 'missing') this.#noteGap(position)
       else if (item.kind === 'feed') this.#takeFeed(position, item)
-      // Market numbers of an earlier leader are invalid.
       else if (this.#numbers.term !== term) this.#unknownMarketItems.inc()
       else if (item.kind === 'update') this.#takeUpdate(item.update, batch)
       else this.#storeItem(item)

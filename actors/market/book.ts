@@ -274,10 +274,8 @@ class MarketSnapshots {
     this.#last = lastOf(market, table)
   }
 
-  /** Returns false if the interval since the last snapshot is too short. */
   save(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
-    // The absolute difference handles a clock that was set back.
     if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false
     const snapshot: BookSnapshot = {
       timeMs: nowMs,

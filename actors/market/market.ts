@@ -186,7 +186,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return kind === 'bookChange' || kind === 'bookSnapshot'
   }
 
-  /** Memory in units of one changed level (about 200 bytes). */
   weightOf(message: MarketMessage): number {
     if (message.kind === 'bookChange') return message.changes.length
     if (message.kind === 'bookSnapshot') return message.bids.length + message.asks.length + 1
@@ -448,7 +447,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.changed(this)
     if (summary.status === before.status) {
       const isSamePrice = summary.settlementPrice === before.settlementPrice
-      // A venue may publish the settlement price after the settlement itself.
       const isSettled = summary.status === 'resolved' && !isSamePrice
       if (isSettled || hasLifecycleChange(before, summary)) {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const

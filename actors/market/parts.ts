@@ -80,7 +80,6 @@ export interface MarketParts {
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
   /** Called synchronously when the market's summary or figures changed, before the change is published. */
   readonly changed: (market: MarketView) => void
-  /** Counts a message without effect, by reason. */
   readonly ignored: (reason: IgnoredReason) => void
 }
 

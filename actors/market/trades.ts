@@ -242,7 +242,6 @@ export class MarketTrades {
     })
   }
 
-  /** Makers that became known before the trade was stored. */
   makersOf({ txHash, nativeId }: StoredTrade): readonly CompletedTrade[] {
     const transaction = txHash === null ? undefined : this.#transactions?.get(txHash)
     if (transaction === undefined || transaction.wallets.length === 0) return NONE

@@ -63,7 +63,6 @@ export class MatchOverrides {
     )
   }
 
-  /** Overrides of this market and another known market. */
   overridesOn(market: MarketView): readonly PairOverride[] {
     const { nativeId, venue } = market.ref
     const overrides: PairOverride[] = []

@@ -58,7 +58,6 @@ export class MatchResults {
     }
   }
 
-  /** Ends restored pairs of these markets that the thread did not find. */
   endUnfound(numbers: readonly MarketNumber[]): void {
     for (const number of numbers) {
       if (!this.#unconfirmed.delete(number)) continue

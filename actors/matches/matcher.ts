@@ -155,7 +155,6 @@ export class Matcher implements CatalogWatcher {
   #schedule(): void {
     if (this.#state !== 'idle' && this.#state !== 'resting') return
     this.#stopRest()
-    // A later tick sends all markets of a page together.
     this.#state = 'scheduled'
     void yieldToEventLoop().then(() => {
       if (this.#state === 'scheduled') this.#work()

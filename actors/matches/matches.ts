@@ -189,12 +189,10 @@ const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
   volume: volumeOf,
 }
 
-/** Only markets that are open or about to open are matched. */
 export function isMatchable({ summary }: MarketView): boolean {
   return summary.status === 'open' || summary.isUnopened
 }
 
-/** Whether the first outcomes of both markets certainly have the same meaning. */
 export function isConfidentMatch({ score, relation, inverted }: PairScore): boolean {
   return score >= MATCH_SCORE && relation === 'identical' && inverted === false
 }

@@ -6,7 +6,6 @@ import type { PairOverride } from '../../engine/matching/match-task.ts'
 
 /** Shorter than the time limit of admin commands. A full rematch takes longer. */
 const ANSWER_MS = 3_000
-/** When this many commands wait, further ones resolve to `later` at once. */
 const WAITING_MAX = 100
 
 /** The current score of the pair. Null: not a pair. `later`: the thread has not checked the pair yet. */

@@ -84,7 +84,6 @@ function recentOf(market: Pick<MarketView, 'bars'>, size: BarSize, nowMs: TimeMs
   const fromMs = timeMs(Math.min(beforeMs, barStart(newest.startMs, widestMs)))
   const limit = BARS_MAX[size]
   const bars = market.bars({ ...all, fromMs, order: 'desc', limit }).toReversed()
-  // Only bars with times in the future can exceed the limit.
   return { fromMs: bars.length < limit ? fromMs : (bars[0]?.startMs ?? fromMs), bars }
 }
 
@@ -181,7 +180,6 @@ export class MirrorBars {
     for (const update of trades) this.note(update)
     if (this.#cached.has(wanted)) return
     this.#cached.set(wanted, null)
-    // A later caller may request the failed market again.
     this.#clock.after(RETRY_MS, () => {
       if (this.#cached.get(wanted) === null) this.#cached.delete(wanted)
     })
@@ -211,7 +209,6 @@ function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'se
 
 function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
   const bar = barOf(size, trade)
-  // A bar before `fromMs` would be incomplete.
   if (bar.startMs < recent.fromMs) return recent
   const at = recent.bars.findLastIndex(({ startMs }) => startMs <= bar.startMs)
   const previous = recent.bars[at]

@@ -15,11 +15,8 @@ import type { BookDemand, EngineView, MarketView } from '../views.ts'
 
 const REPORT_MS = 100
 const ROWS_MAX = 1_000
-/** Wait after a report without an answer, for example while no engine leads. */
 const RETRY_MS = 1_000
-/** Minimum time between two reports of the same request. */
 const REPEAT_MS = 60_000
-/** Interval of the reports of a subscribed market. */
 const RENEW_MS = 240_000
 const SWEEP_MS = 10_000
 /**
@@ -188,7 +185,6 @@ export class MirrorBookDemand implements BookDemand, Watcher {
   async #report(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     if (this.#isReporting || this.#due.size === 0 || nowMs < this.#retryAtMs) return
-    // The engine records no demand for markets that it covers anyway.
     if (this.#coversAll()) return
     const rows: Demand[] = []
     for (const key of this.#due) {

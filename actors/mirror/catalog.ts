@@ -30,7 +30,6 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
   readonly #publisher: Publisher
   readonly #market: MirrorParts
   readonly #versions = new Map<MarketNumber | string, number>()
-  /** Rows of events that arrived before the rows of their markets. */
   readonly descriptions: MirrorDescriptions
 
   constructor(parts: {
@@ -62,7 +61,6 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return this.mirrorOf(number)?.ref ?? null
   }
 
-  /** Counts the books that the engine does not mark as stale. */
   bookCount(venue: VenueKey): number {
     let count = 0
     for (const { actor } of this.registry.all()) {
@@ -96,7 +94,6 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     if (existing !== null) this.unregister(existing, this.#publisher)
   }
 
-  /** An event's row may arrive before the rows of its markets. */
   takeEventRow({ version, event }: Item<'event'>): void {
     if (!this.#isNewer(`${event.venue}${event.nativeId}`, version)) return
     this.takeEvent({ ...event, description: null, native: {} })

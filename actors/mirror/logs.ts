@@ -28,7 +28,6 @@ class OffsetRows<Row extends WithOffset> {
     this.#capacity = capacity
   }
 
-  /** Ignores a row whose offset is already present. */
   push(run: number, row: Row): void {
     const rows = this.#runs.get(run)
     if (rows === undefined) this.#runs.set(run, [row])
@@ -59,7 +58,6 @@ class OffsetRows<Row extends WithOffset> {
 
 function indexAfter(rows: readonly WithOffset[], offset: number): number {
   let [low, high] = [0, rows.length]
-  // Rows usually arrive in order, so the end is checked first.
   if ((rows.at(-1)?.offset ?? -1) <= offset) return high
   while (low < high) {
     const middle = (low + high) >>> 1

@@ -70,7 +70,6 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(quoted.figures)
   }
 
-  /** `quoted`: figures at the time when the row was written. */
   list(summary: MarketSummary, quoted: Quoted): void {
     this.summary = summary
     this.quote(quoted)
@@ -126,7 +125,6 @@ export class MirrorMarket implements MarketView {
   markStale(reason: StaleReason): void {
     this.#version += 1
     this.#staleReason = reason
-    // The engine discards a book when its subscription ends.
     if (reason !== 'not_covered') return
     this.#levels = NO_BOOK
     this.#venueTimeMs = null

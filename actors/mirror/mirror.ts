@@ -234,7 +234,6 @@ export class Mirror {
     return this.#isDisconnected
   }
 
-  /** Publishes the status of the venues after a change. */
   setDisconnected(isDisconnected: boolean): void {
     if (isDisconnected === this.#isDisconnected) return
     this.#isDisconnected = isDisconnected
@@ -273,7 +272,7 @@ export class Mirror {
     }
   }
 
-  /** Called a few times a second. */
+  /** Must be called a few times a second. */
   checkStall(): void {
     const nowMs = this.#clock.monotonicMs()
     if (this.waiting === 0) this.#waitsSinceMs = null
@@ -375,7 +374,6 @@ export class Mirror {
       case 'text':
         return this.catalog.descriptions.take(item)
       case 'packed':
-        // These kinds occur only in checkpoints.
         return
       case 'event':
         return this.catalog.takeEventRow(item)
@@ -400,7 +398,6 @@ export class Mirror {
       case 'missing':
         return this.#fail('said_missing')
       case 'update':
-        // Only checkpoints contain open opportunities, and only the engine lists opportunities.
         return
     }
   }

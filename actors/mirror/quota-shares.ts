@@ -73,7 +73,6 @@ interface Report {
 interface Reports {
   readonly gateway: string
   readonly reports: readonly Report[]
-  /** The gateway stops and returns all its shares. */
   readonly isLeaving: boolean
   readonly lastAnswer: number | null
 }
@@ -112,7 +111,6 @@ interface Gateway {
   answerNumber: number
   /** Reserves of the last answer. They are effective when the gateway confirms that answer. */
   answered: Map<string, number>
-  /** Accounts whose reserve at this gateway exceeds the current maximum. */
   readonly outdated: Set<string>
 }
 
@@ -329,7 +327,6 @@ export class QuotaShares {
     this.#stopTimer = parts.clock.every(REPORT_MS, () => this.#tick())
   }
 
-  /** Reports all admitted requests and returns all shares. */
   async stop(): Promise<void> {
     this.#stopTimer()
     for (const [key, entry] of this.#entries) {
@@ -514,7 +511,6 @@ export class QuotaShares {
       if (report === undefined) continue
       if (!isCount(share) || !isCount(remaining) || !isCount(resetSeconds)) continue
       const { entry, retained } = report
-      // Requests admitted since the report have reduced the retained share.
       entry.share = share < retained ? Math.min(entry.share, share) : entry.share + share - retained
       Object.assign(entry, { granted: share, remaining, resetSeconds })
       if (entry.reserve !== null) entry.reserve = isCount(reserve) ? reserve : 0

@@ -12,7 +12,6 @@ const BEAT_MS = 1_000
 const EXPIRE_MS = 3_000
 /** Gateways that missed a change receive all counts in every tenth message. */
 const ALL_BEATS = 10
-/** Maximum accounts per message (about 400 KB). */
 const ROWS_MAX = 10_000
 const GATEWAYS_MAX = 1_000
 
@@ -84,7 +83,6 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Ignores invalid messages and messages of this gateway. */
   receive(body: Uint8Array): void {
     const counts = countsMessage.decode(body)
     if (counts === null || counts.gateway === this.#name) return
@@ -127,7 +125,6 @@ export class SharedConnectionSlots extends ConnectionSlots {
     this.#changed.add(account)
     if (this.#isPlanned) return
     this.#isPlanned = true
-    // One message contains all handshakes of a tick.
     this.#clock.soon(() => {
       this.#isPlanned = false
       this.#announceChanged()

@@ -27,9 +27,7 @@ interface PastPricesParts extends VenuePriceRequestParts {
 
 /** The venue's history lacks its newest minute, so the current day is complete only up to a minute ago. */
 const VENUE_LATE_MS = 60_000
-/** Minimum time between two requests of the same day. */
 const FRESH_MS = 60_000
-/** Maximum delay until an empty day is requested again. */
 const EMPTY_FRESH_MS_MAX = DAY_MS
 const EMPTY_DAYS_MAX = 10_000
 const DAYS_BACK = 14
@@ -159,12 +157,10 @@ export class PastPrices implements PastPricesView {
     return { kind: 'known', point: own }
   }
 
-  /** Whether the cached day is complete up to `atMs`, or was requested recently. */
   #isFresh({ completeToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
     if (atMs <= completeToMs) return true
     const emptyCount = this.#emptyCounts.get(key) ?? 1
     const freshMs = Math.min(FRESH_MS * 2 ** (emptyCount - 1), EMPTY_FRESH_MS_MAX)
-    // The absolute difference also handles a clock that was set back.
     return Math.abs(this.#parts.clock.nowMs() - readAtMs) < freshMs
   }
 

@@ -9,7 +9,6 @@ import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
 import type { VenuePriceRequests } from './venue-price-requests.ts'
 
-/** A cached range is used for this time without a new request. */
 const FRESH_MS = 60_000
 /** Maximum length of one venue request: a day for steps of a minute, 15 days for longer steps. */
 const FINE_WINDOW_MS = DAY_MS
@@ -27,7 +26,6 @@ interface CachedRange {
 interface PastRangesParts {
   readonly requests: VenuePriceRequests
   readonly clock: Clock
-  /** Called for an answer that has less data than an earlier answer. */
   readonly reportSuspect: (market: MarketView, detail: string) => void
 }
 
@@ -40,7 +38,6 @@ export class PastRanges {
     this.#parts = parts
   }
 
-  /** Concurrent callers of the same range share one request. */
   async read(
     market: MarketView,
     range: PriceRange,

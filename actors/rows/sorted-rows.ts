@@ -147,7 +147,6 @@ function isBefore(key: number, slot: number, otherKey: number, otherSlot: number
   if (key < otherKey) return true
   if (key > otherKey) return false
   if (key === otherKey) return slot < otherSlot
-  // At least one of the two keys is unknown.
   if (Number.isNaN(key) && Number.isNaN(otherKey)) return slot < otherSlot
   return Number.isNaN(otherKey)
 }

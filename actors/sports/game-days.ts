@@ -80,7 +80,6 @@ export class GameDays {
     return this.#cached.get(`${competition}/${date}`)?.stamp === this.#stamp(competition, date)
   }
 
-  /** Changes during the grouping are included in the next call. */
   *games(competition: string, date: string): SlicedWork<readonly Game[]> {
     const stamp = this.#stamp(competition, date)
     const key = `${competition}/${date}`

@@ -46,7 +46,6 @@ export class Sports implements SportsView, CatalogWatcher {
   readonly #days = new GameDays(this.#table)
   /** By venue and the venue's event id. */
   readonly #entries = new Map<string, Entry>()
-  /** Key in `#entries` of each market's event. */
   readonly #eventOfMarket = new Map<number, string>()
   /** Groups one day at a time, so that a second request for the same day uses the cached result. */
   readonly #grouping = new Slots({ runningMax: 1, waitingMax: 64 })
@@ -107,7 +106,6 @@ export class Sports implements SportsView, CatalogWatcher {
     this.#days.noteTable()
     // Events that are listed during the loop use the new table anyway, so the loop uses a copy of the entries.
     for (const [key, entry] of [...this.#entries]) {
-      // Only tickers are parsed with the table of teams.
       const isCurrent = this.#entries.get(key) === entry
       if (isCurrent && entry.handles === 'ticker') this.#put(key, entry, entry.markets.values())
       yield

@@ -28,13 +28,11 @@ const RECONCILE_APART_MS = 25_000
 const RECONCILE_SPAN_MS = 150_000
 /** Maximum delay until REST shows a trade. An answer that lacks an older stored trade is an outdated copy. */
 const SHOWN_LATE_MS = 60_000
-/** A part of this length usually has a few pages. */
 const PART_MS = 120_000
 const SETTLE_MS_MAX = 10_000
 const SETTLE_CHECK_MS = 50
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 30_000
-/** A range that REST refuses for this long is announced as a gap. */
 const GIVE_UP_MS = 600_000
 
 interface Range {
@@ -59,7 +57,6 @@ interface BackFillParts {
   readonly oldestStoredMs: () => TimeMs | null
   readonly newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly onLost: (fromMs: TimeMs, toMs: TimeMs) => void
-  /** Whether every mailbox is empty. */
   readonly isHandled: () => boolean
   /** Resolves when all writes so far are committed. Rejects if a commit failed. */
   readonly committed: () => Promise<void>
@@ -184,7 +181,6 @@ export class TradeBackFill {
       this.#inProgress = range
       this.#ranges.inc()
       await this.#readParts(range)
-      // A range that `stop` interrupted remains unread.
       if (this.#abort.signal.aborted) continue
       this.#inProgress = null
       if (range.missingFromMs !== null) this.#readToMs = range.toMs

@@ -7,7 +7,6 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** Limits in milliseconds. */
 export interface BookCheckLimits {
   /** A book without a change or confirmation for this time is excluded from opportunities. */
   readonly ageMsMax: number
@@ -28,9 +27,7 @@ interface BookChecksParts {
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** Maximum reads per second outside the rounds. Requested books are read first. */
 const READS_PER_SECOND = 200
-/** A book that was read within this time is not read again. */
 const READ_AGAIN_MS = 2_000
 const GATHER_MS = 20
 const WAIT_MS_MAX = 2_000

@@ -141,7 +141,6 @@ export class BookCoverage implements BookDemand {
       ({ actor }) =>
         isAll || (actor.summary.status === 'open' && (isInTop || this.#rules.matches(actor))),
     )
-    // Without NEXT, the running computation would uncover these markets.
     const flags = this.#computing !== null ? BY_POLICY | NEXT : BY_POLICY
     for (const { actor } of matching) this.#set(actor.ref.number, flags, true)
     this.#cover(matching.map(({ actor }) => actor.ref.number))
@@ -302,7 +301,6 @@ export class BookCoverage implements BookDemand {
       }
     }
     if (!rules.isAll) return
-    // Closed markets have no rank.
     for (let market = 1; market < this.#flags.length; market += 1) {
       if (market % FLAGS_PER_STEP === 0) yield
       if ((this.#flagsOf(market) & WATCHED) !== 0) this.#mark(market, added)
@@ -479,7 +477,6 @@ class RuleTest {
     this.range = { count: this.top, volumeMin }
   }
 
-  /** Whether a rule other than `all` and `top` covers the market. */
   matches({ ref, summary, volume24h }: MarketView): boolean {
     if (volume24h >= this.#volumeMin) return true
     const { category, event, market } = this.#values

@@ -59,7 +59,6 @@ export class CatalogReader {
     this.#parts = parts
   }
 
-  /** Calls `onCrawled` after the first full crawl. */
   start(onCrawled: () => void): void {
     this.#task = this.#run(onCrawled)
   }
@@ -69,7 +68,6 @@ export class CatalogReader {
     await Promise.all([this.#task, this.#fetchTask])
   }
 
-  /** Markets that are requested at about the same time share one request. */
   request(market: NativeMarketId): void {
     if (this.#requested.size >= FETCH_WAITING_MAX || this.#requested.has(market)) return
     this.#requested.set(market, 0)

@@ -25,7 +25,6 @@ const DISPLACED_OWNERS_MAX = 16
 
 export class CoverageDemand {
   readonly #markets = new Map<MarketNumber, Demand>()
-  /** A market counts once for each of its reasons. */
   readonly #owners = new DemandOwners()
   readonly #onDisplaced: (market: MarketNumber) => void
   readonly #counts: Record<DemandReason, number> = {

@@ -14,7 +14,6 @@ const BATCH = 500
 
 export class StaleBooks {
   readonly #dueAtMs = new Map<KnownMarket, number>()
-  /** Late books that were not requested yet, the longest waiting first. */
   readonly #deferred = new Set<KnownMarket>()
   readonly #late = new Set<KnownMarket>()
 
@@ -26,7 +25,6 @@ export class StaleBooks {
     return this.#late.size
   }
 
-  /** Records a request for the book, which is no longer deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
     const dueAtMs = nowMs + staleRetryMs
@@ -39,7 +37,6 @@ export class StaleBooks {
     if (!this.#dueAtMs.has(market)) this.#dueAtMs.set(market, nowMs + firstBookMsMax)
   }
 
-  /** Adds a late book, which is requested when there is capacity. */
   defer(market: KnownMarket): void {
     this.#dueAtMs.delete(market)
     this.#deferred.add(market)
@@ -52,7 +49,6 @@ export class StaleBooks {
     this.#late.delete(market)
   }
 
-  /** Returns the books that are due, and records a request for each. */
   takeDue(nowMs: number): KnownMarket[] {
     const due: KnownMarket[] = []
     for (const [market, dueAtMs] of this.#dueAtMs) {

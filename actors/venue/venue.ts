@@ -368,7 +368,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return market !== null && this.isCovered(market.actor.ref.number) ? market : null
   }
 
-  /** With the reason {@link DELAYED} the request waits for capacity. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
     const market = this.#coveredMarket(venue, nativeId)
     if (market === null) return
@@ -379,7 +378,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#resync([outcome], reason)
   }
 
-  /** Only open markets certainly have a book. */
   #noteStale(market: KnownMarket): void {
     if (market.actor.summary.status !== 'open') return
     this.#stale.add(market, this.#parts.clock.monotonicMs())
@@ -625,7 +623,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
   }
 
-  /** An uncovered book is neither requested nor counted as stale. */
   #noteUncovered(markets: readonly KnownMarket[]): void {
     for (const market of markets) {
       this.#stale.remove(market)
@@ -687,7 +684,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #takeBookUpdate(market: KnownMarket, kind: 'bookReplaced' | 'bookStale' | 'bookConfirmed'): void {
     const { ref, isBookLive } = market.actor
     this.#bookChecks.settle(ref.number)
-    // The message was queued before the market was uncovered.
     if (!this.isCovered(ref.number)) return
     this.coverage.noteLive(ref.number, isBookLive)
     if (kind === 'bookReplaced') this.#stale.remove(market)
@@ -771,7 +767,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#ownReason
   }
 
-  /** The reason without the books that became stale at once. */
   get #ownReason(): StaleReason | null {
     const health = this.#parts.venue.feed.health()
     if (health.connectionsOpen < health.connectionsWanted) return 'disconnected'

@@ -79,7 +79,6 @@ export class WalletAddresses {
     const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
-    // A concurrent request with the wallet's second address may have loaded the wallet.
     const warm = warmWallets.use(profile.proxy) ?? (await this.#loadedFor(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
@@ -129,7 +128,6 @@ export class WalletAddresses {
     return profile
   }
 
-  /** Requests the wallet's profile again if the last one is some hours old. */
   renew(warm: WarmWallet, venue: ProfileSource): void {
     const { clock, warmWallets, signal, onFailure } = this.#parts
     const nowMs = clock.monotonicMs()

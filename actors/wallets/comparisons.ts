@@ -46,7 +46,6 @@ interface ComparisonSource {
 const RUNNING_MAX = 1
 const WAITING_MAX = 16
 const COMPARE_EVERY_MS = HOUR_MS
-/** The venue may correct an error in its list of positions soon. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
 /** The venue lists at most this many open positions. In a list of this length, a missing position is no difference. */
 const LISTED_MAX = 10_000

@@ -26,7 +26,6 @@ export interface Settled {
   readonly settledToMs: TimeMs
   /** Time of the last of these events that the venue returned. Null: none. */
   readonly listedToMs: TimeMs | null
-  /** Number of these events that the venue did not return. */
   readonly unlistedCount: number
 }
 

@@ -42,7 +42,6 @@ export class WalletMerge {
   #changedCount = 0
   #lastListedMs: TimeMs | null = null
 
-  /** `merged`: an empty ledger that receives the result. */
   constructor(ledger: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
     this.#ledger = ledger
     this.#merged = merged

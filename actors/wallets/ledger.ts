@@ -140,7 +140,6 @@ export class WalletLedger {
     return bytes === null ? null : unpackBlock(bytes)
   }
 
-  /** Returns at most `limit` events of a range, after a position: see SliceQuery. */
   slice(query: SliceQuery): readonly EventWithOrdinal[] {
     const { fromMs, toMs, after, order, limit } = query
     const found: EventWithOrdinal[] = []

@@ -43,7 +43,6 @@ export class WalletOwnTrades {
     return inOrder(found.get(wallet) ?? [])
   }
 
-  /** Starts the next search when the running search ends. */
   #begin(): { readonly found: Found; readonly done: Promise<void> } {
     const found: Found = new Map()
     const done = this.#running.then(() => {
@@ -70,7 +69,6 @@ export class WalletOwnTrades {
     await this.#searchRows(
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
-        // Skips whale rows whose trades were found in the trade log.
         const isNew = venue === ours && !ofTrades.has(whale.txHash ?? '')
         if (isNew) this.#take(market, whale, found, hashes)
         return { timeMs: whale.timeMs, ordinal: whale.ordinal }

@@ -43,7 +43,6 @@ interface ForwardTask extends ForwardBase {
 const TASK_BLOCKS = 32
 const HERE_EVENTS = 2 * blockEvents
 
-/** Advances PnlStates over the events of one ledger, with market facts from `source`. */
 export class PnlForward {
   readonly #parts: ForwardParts
   readonly #ledger: WalletLedger

@@ -83,7 +83,6 @@ export class WalletRanking {
     const oldest = this.#hour - WINDOW_HOURS.thirty_day
     this.#hour = hour
     const yielder = new EventLoopYielder(this.#parts.clock)
-    // Wallets that were added meanwhile already use the new hour.
     for (const row of this.#rows.slice()) {
       if (row.lastHour <= oldest) continue
       const wallet = this.#parts.table.get(row.proxy)

@@ -37,7 +37,6 @@ export class WalletTail {
   /** Start of the first of the last consecutive syncs that made no progress. Null: the last sync made progress. */
   #stuckMs: TimeMs | null = null
 
-  /** `live`: fills that arrived while the wallet was not in memory. */
   constructor(
     table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>,
     proxy: WalletAddress,
@@ -128,7 +127,6 @@ export class WalletTail {
     const since = this.#retained.slice(this.#comparedCount).filter(isBehind)
     const more = [...compared, ...notAmong(since, read?.recent ?? [])]
     this.#unlisted = more
-    // A later sync that failed may have settled some of the unsettled events.
     return inOrder([...(read?.unsettled.filter(isBehind) ?? []), ...more])
   }
 

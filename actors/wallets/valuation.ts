@@ -168,7 +168,6 @@ export class WalletValuation {
       const firstOutcomePrice = first === undefined ? firstPrice(view, facts) : first
       const price = priceOf(figures.outcomeIndex, firstOutcomePrice)
       const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
-      // `figures` is a new object, so it is extended without a copy.
       positions.push(Object.assign(figures, { view, facts, price, unrealized }))
       if (yielder.isDue) await yielder.yieldIfDue()
     }

@@ -8,7 +8,6 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { LedgerDifference } from './ledger-merge.ts'
 import type { Wallets } from './wallets.ts'
 
-/** Maximum rows per table of an answer. The answer's counts include further rows. */
 const UNLISTED_MAX = 1_000
 
 /**

@@ -119,7 +119,6 @@ export class WalletSyncs {
         warm.failedMs = null
       })
     } catch (error) {
-      // Another requester may sync the wallet at once.
       if (error instanceof SlotsFull) return false
       warm.failedMs = clock.monotonicMs()
       this.noteFailure(warm.wallet.record.proxy, error)
@@ -198,7 +197,6 @@ export class WalletCatchUps {
     await this.#parts.sync(warm)
     const delayMs = RETRY_MS[tries]
     if (warm.wallet.tail.isCovered || delayMs === undefined || this.#isStopped) return
-    // A fill that arrived meanwhile may have scheduled the next sync already.
     if (this.#timers.has(warm.wallet.record.proxy) || this.#timers.size >= WALLETS_MAX) return
     this.#syncAfter(warm, delayMs, tries + 1)
   }

@@ -22,7 +22,6 @@ export class WalletWhales {
     return this.#lastMs.size
   }
 
-  /** Whether the wallet had a whale row in the last thirty days. */
   isWhale(wallet: string, nowMs: TimeMs): boolean {
     return (this.#lastMs.get(wallet) ?? 0) > nowMs - WHALE_MS
   }

@@ -36,7 +36,6 @@ interface WalletParts extends ForwardParts {
 
 /** During a sync the PnlState is advanced when it lacks this many settled events, or a quarter of its events. */
 const FORWARD_EVENTS = 512
-/** Packing a PnlState of up to this size takes one or two milliseconds. */
 const SMALL_BYTES = 262_144
 /** Approximate memory of a wallet without its two PnlStates, and of one unsettled event. */
 const WALLET_BYTES = 8_192
@@ -122,12 +121,10 @@ export class Wallet {
     return this.#tail.unlisted
   }
 
-  /** Whether the venue's answers lack events that earlier answers contained. */
   get hasLostEvents(): boolean {
     return this.#record.lacking > 0 || this.#tail.isLastMissing
   }
 
-  /** Whether settled events are missing in the figures. */
   get isBehind(): boolean {
     return this.#record.events - this.#pnlEvents > blockEvents
   }
@@ -511,7 +508,6 @@ export class Wallet {
     this.#tail.noteRepeat(fill)
   }
 
-  /** Makes the next sync a full resync. */
   resyncAll(): void {
     this.#mustResync = true
     this.#change()
@@ -521,7 +517,6 @@ export class Wallet {
     const applied = this.#pnlState.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
-    // The shown copy may contain markets that the PnlState does not.
     const isShown = this.#shown !== null && this.#shown !== this.#pnlState
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()

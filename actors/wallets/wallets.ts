@@ -73,7 +73,6 @@ const WAITS_MAX = 3
  * time limit of commands.
  */
 const COMPARE_MS = 1_000
-/** Minimum time between two searches of the local trade log for one wallet. */
 const OWN_EVERY_MS = MINUTE_MS
 const HOUSEKEEPING_EVERY_MS = MINUTE_MS
 /**
@@ -431,7 +430,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const warm of this.#warm.all()) {
       const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
-      // A running sync may be a full resync already.
       const isFree = warm.sync === null && this.#isLacking(wallet)
       const isLost = isFree && this.#resyncs.schedule(wallet, 'lacking')
       const isOverdue = isLate || isLost || wallet.tail.hasRepeat

@@ -161,7 +161,6 @@ export class AccountShares {
     const waitMs = Math.max(1, use.attempts.waitMs(rate, Math.max(1, rate * ATTEMPT_BURST_S)))
     use.stopTimer = this.#clock.after(waitMs, () => {
       use.stopTimer = null
-      // The account's rate may have changed during the wait.
       this.#waitIfEmpty(account, use)
       if (use.stopTimer === null) this.#onCapacity(account)
     })

@@ -62,7 +62,6 @@ export class Attempts implements AttemptCapacity {
     return this.#count < attemptsMax
   }
 
-  /** Whether less than half of the attempt slots are in use. */
   get isQuiet(): boolean {
     return this.#count < attemptsMax / 2
   }

@@ -36,7 +36,6 @@ import { Attempts, applyOutcome, type Finished } from './attempts.ts'
 import { DeliveryRotation } from './delivery-rotation.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
 
-/** Maximum duration and number of sends per event-loop tick. */
 const PUMP_MS_MAX = 2
 const PUMP_COUNT_MAX = 64
 /** Due times are calendar times, and the system clock may jump, so no timer is longer. */
@@ -225,7 +224,6 @@ export class Deliveries {
   }
 
   #saveThrottledOf(queue: DeliveryQueue): void {
-    // If the disk is full, the next save tries again.
     if (!this.#parts.outbox.throttle(queue.webhook.number, queue.throttledCount)) return
     queue.throttledCount = 0
     this.#throttled.delete(queue)
@@ -333,7 +331,6 @@ export class Deliveries {
     return true
   }
 
-  /** Requests one commit per tick, after the deliveries of the tick are written. */
   #requestCommit(): void {
     if (this.#isCommitRequested) return
     this.#isCommitRequested = true
@@ -429,7 +426,6 @@ export class Deliveries {
     const result = applyOutcome(record, outcome, times, random)
     const { delivery } = result
     const { number } = queue.webhook
-    // A delivery that was dropped during its attempt stays dropped.
     if (outbox.get(number, record.number)?.status === 'pending') {
       if (delivery.status !== 'pending') this.#end(queue, delivery)
       else outbox.update(number, delivery)

@@ -56,7 +56,6 @@ class RoundRobin {
     if (!account.isFull) this.#rotation.add(account)
   }
 
-  /** Returns false if the webhook was not waiting. */
   remove(queue: DeliveryQueue): boolean {
     const hostQueue = this.#accounts.get(queue.webhook.accountId)?.hosts.get(queue.host)
     if (hostQueue === undefined || !hostQueue.queues.delete(queue)) return false
@@ -158,7 +157,6 @@ export class DeliveryRotation {
     own.add(queue)
   }
 
-  /** Returns false if the webhook was not waiting. */
   remove(queue: DeliveryQueue): boolean {
     return this.#healthy.remove(queue) || this.#suspect.remove(queue)
   }

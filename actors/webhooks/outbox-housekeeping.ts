@@ -26,7 +26,6 @@ export class OutboxHousekeeping {
   readonly #log: Log
   /** Removed webhooks whose deliveries must be deleted. Some may have been removed before a restart. */
   readonly #leftOver = new Set<WebhookNumber>()
-  /** Each step handles at most ROWS_MAX rows. */
   #round: Iterator<void> | null = null
   #nextRoundMs = 0
   #nextTickMs = 0
@@ -41,7 +40,6 @@ export class OutboxHousekeeping {
     this.#log = parts.log
   }
 
-  /** `exists`: whether a webhook that has deliveries in the outbox still exists. */
   start(exists: (webhook: WebhookNumber) => boolean): void {
     for (const number of this.#outbox.webhooks()) if (!exists(number)) this.#leftOver.add(number)
     this.#isRunning = true

@@ -16,7 +16,6 @@ export class PriceBases {
   readonly #outbox: OutboxTable
   readonly #pages = new Map<number, Int32Array>()
 
-  /** Bases are read on demand, with the first price of each market. */
   constructor(webhook: WebhookNumber, outbox: OutboxTable) {
     this.#webhook = webhook
     this.#outbox = outbox

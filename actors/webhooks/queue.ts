@@ -41,9 +41,7 @@ export class DeliveryQueue {
   readonly events = new TokenLevel()
   /** Events beyond the account's share that the outbox has not counted yet. */
   throttledCount = 0
-  /** Whether the webhook was removed. Nothing is sent or written then. */
   isClosed = false
-  /** Number of deliveries that ended since housekeeping last deleted old ones. */
   finishedCount = 0
   readonly #outbox: OutboxTable
   /** Event types whose events are not sent after 15 minutes. */
@@ -52,12 +50,10 @@ export class DeliveryQueue {
   readonly #prioritized = new Set<number>()
   readonly #origins = new Map<number, TimeMs>()
   readonly #renewed = new Map<number, TimeMs>()
-  /** The kind that is sent first if both kinds have a due delivery. */
   #nextKind: AttemptKind = 'first'
   #createdTo = 0
   #uncommittedFrom = Number.POSITIVE_INFINITY
 
-  /** Reads the webhook's state. Its deliveries are read on demand by `next`. */
   constructor(webhook: Webhook, outbox: OutboxTable, expiring: ReadonlySet<WebhookEventType>) {
     this.webhook = webhook
     this.host = hostOf(webhook)
@@ -76,7 +72,6 @@ export class DeliveryQueue {
     return this.#outbox.state(this.webhook.number).counts.pending
   }
 
-  /** Body size of all pending deliveries, in bytes. */
   get pendingBytes(): number {
     return this.#outbox.state(this.webhook.number).pendingBytes
   }
@@ -108,7 +103,6 @@ export class DeliveryQueue {
     this.#windows.first.add(record)
   }
 
-  /** Records that all deliveries up to a number are committed. */
   noteCommitted(upTo: number): void {
     this.#uncommittedFrom = this.#createdTo > upTo ? upTo + 1 : Number.POSITIVE_INFINITY
   }
@@ -209,7 +203,6 @@ const windowCount = 64
  */
 export class DeliveryWindow {
   #entries: DueEntry[] = []
-  /** Whether the outbox has no entries after the window's last one. */
   #isComplete = false
   readonly #read: (limit: number) => readonly DueEntry[]
 

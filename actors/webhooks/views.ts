@@ -29,7 +29,6 @@ export interface WebhookRequest {
   readonly secret: string | null
 }
 
-/** The fields to replace. Absent fields stay unchanged. */
 export interface WebhookChange {
   readonly url?: string
   readonly eventTypes?: readonly WebhookEventType[]

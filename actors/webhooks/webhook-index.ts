@@ -105,7 +105,6 @@ export class WebhookIndex {
     }
   }
 
-  /** Whether some webhook's minimum age is above `beforeMs` and at most `ageMs`. */
   hasAge(beforeMs: number, ageMs: number): boolean {
     return this.#ages.hasBetween(beforeMs, ageMs)
   }

@@ -87,7 +87,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   readonly #byAccount = new Map<AccountId, Set<string>>()
   /** Number of webhooks per account that are being stored. They count towards the account's limit. */
   readonly #creating = new Map<AccountId, number>()
-  /** Accounts that were deleted while one of their webhooks was being stored. */
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
   readonly #books: WebhookBooks | null
@@ -95,7 +94,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   readonly #events: WebhookEvents
   readonly #housekeeping: OutboxHousekeeping
 
-  /** Reads all webhooks and takes events. They are sent after `start`. */
   constructor(parts: WebhookParts) {
     this.#parts = parts
     const { storage, clock, log, metrics } = parts
@@ -250,7 +248,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const set = { ...change, disabledReason, isVerified }
     const changed = await this.#replace(webhook, { ...webhook, ...set })
     if (!isVerified && (change.url !== undefined || change.isActive)) this.#trySendTest(changed)
-    // The outbox stores `failingSinceMs`, which was reset.
     if (changed.isActive && !webhook.isActive) await stored(this.#parts.storage.committed())
     return this.#viewOf(changed)
   }

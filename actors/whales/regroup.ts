@@ -7,7 +7,7 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 
-/** Storage key of the first run whose last minute may not be grouped. All trades of earlier runs are grouped. */
+/** Storage key of the number of the first run that may have ungrouped trades. */
 const MARK = 'whales_grouped_run'
 const PIECE_MS = 30_000
 const READ_ROWS = 256
@@ -21,7 +21,6 @@ interface Gathered {
 export interface Stretch {
   readonly market: MarketNumber
   readonly groups: ReadonlyMap<string, Gathered>
-  /** Fills that belong to no group. */
   readonly alone: readonly WhaleFill[]
 }
 
@@ -62,7 +61,6 @@ export class WhaleRegroup {
     return this.#isMarkDue || this.#ranges.size > 0
   }
 
-  /** Schedules the trades of this time to be grouped. */
   add(market: MarketNumber, atMs: TimeMs): void {
     const range = this.#ranges.get(market)
     if (range === undefined) this.#ranges.set(market, { fromMs: atMs, toMs: atMs })

@@ -25,7 +25,6 @@ export interface WhaleGroup {
   isOpen: boolean
   /** Whether stored fills may be missing from the sum. They must be added before the sum is used. */
   isPartial: boolean
-  /** Serial number of the newest fill message in the sum. */
   countedTo: number
   row: StoredWhale | null
 }
@@ -50,7 +49,6 @@ export class WhaleGroups {
     return this.#byMarket.get(market)?.get(key) ?? null
   }
 
-  /** Whether a fill with this venue time may belong to an evicted group. */
   mayBeEvicted(timeMs: number, nowMs: number): boolean {
     return timeMs <= this.#evictedToMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
   }

@@ -50,7 +50,6 @@ interface WhaleParts {
   readonly storage: Pick<Storage, 'trades' | 'runs' | 'marks' | 'whales'>
   readonly clock: Clock
   readonly metrics: Metrics
-  /** Number of this run, stored with each published whale. */
   readonly run: number
   /** Null if the market was removed. */
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
@@ -149,7 +148,6 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#self.send({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
   }
 
-  /** Schedules a lost fill for grouping from the table of trades. */
   onOverflow(lost: WhaleMessage): void {
     if (lost.kind === 'fill') this.#regroup.add(lost.market.number, lost.trade.timeMs)
     this.#arm(RETRY_MS)

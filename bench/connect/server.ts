@@ -79,7 +79,6 @@ export const api = serve({
     for (const name of names) emit(snapshot(name, side(-1), side(1), now()))
     return { port: engine.port, apiKey, marketIds }
   },
-  /** Overdue messages are published at once. */
   publish(perSecond: number): void {
     isPublishing = true
     const startedMs = systemClock.monotonicMs()

@@ -35,9 +35,7 @@ interface FedRun {
   readonly processorMicros: number
   readonly batchCount: number
   readonly batchBytes: number
-  /** Largest resident memory of the server process so far. */
   readonly residentBytesMax: number
-  /** One entry per subscriber process. */
   readonly deliveries: readonly {
     readonly times: Histogram
     readonly deliveryCount: number
@@ -52,7 +50,6 @@ export class FedServer {
   readonly #name: string
   readonly #venue: Venue
   readonly #server: Child<typeof serverApi>
-  /** In a cluster the subscribers are those of the gateways. */
   subscribers: readonly Subscribers[] = []
 
   /** `relay` forwards frames without parsing them. Any other name is the complete engine. */

@@ -40,7 +40,6 @@ function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): Pr
 }
 
 export const api = serve({
-  /** Prepares at least this many frames. */
   async open(wantedCount: number, marketsPerVenue: number) {
     load = ingestLoad(wantedCount, marketsPerVenue)
     texts = load.frames.map(({ text }, index) => numbered(text, index))

@@ -28,7 +28,6 @@ interface Setup {
   readonly isBatched: boolean
   readonly port: number
   readonly subscriberCount: number
-  /** The constant message, in Base64. */
   readonly frame: string
   readonly marketIds: readonly string[]
 }

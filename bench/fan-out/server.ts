@@ -38,7 +38,6 @@ interface Contestant {
   readonly port: number
   readonly frame: Uint8Array
   readonly marketIds: readonly string[]
-  /** Number of messages that were published before the first subscriber connected. */
   readonly warmUpCount: number
   publish(count: number): void
 }
@@ -115,7 +114,6 @@ async function bare(encoding: Encoding, frame: Buffer, isBatched: boolean): Prom
       ? `[${Array.from({ length: count }, () => String(frame)).join(',')}]`
       : String(frame)
   }
-  /** Frames by the number of their messages. They are joined before the measurement. */
   const frames = new Map<number, string | Uint8Array>()
   const port = await listen()
   const publish = (messages: number) => {

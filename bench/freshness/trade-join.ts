@@ -12,7 +12,6 @@ export interface SeenTrade {
   /** Price of the market's first outcome. */
   readonly price: number
   readonly size: number
-  /** The venue's time of the trade. */
   readonly timeMs: number
 }
 

@@ -91,7 +91,6 @@ export function isCounted({ kind }: Update): boolean {
   return kind === 'book' || kind === 'trade' || kind === 'price'
 }
 
-/** The messages that each frame causes, as finished objects. */
 export async function messagesOf(
   { world, frames }: IngestLoad,
   storage: Storage,

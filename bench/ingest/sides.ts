@@ -16,7 +16,6 @@ const CHANNELS = ['orderbook', 'trades', 'prices']
 export interface Side {
   readonly subscriber: Child<typeof subscribersApi>
   readonly sentCount: () => number
-  /** Processes the frames with these indexes in the current event-loop tick. */
   take(from: number, to: number): void
   /** Resolves when all deferred work is done. */
   settle(): Promise<void>
@@ -84,7 +83,6 @@ export async function openOurs(
   }
 }
 
-/** The minimum work of any server that does this task. */
 export async function openLimit(
   { frames }: IngestLoad,
   messages: readonly (readonly unknown[])[],

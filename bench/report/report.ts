@@ -23,7 +23,6 @@ interface Conditions {
   /** ISO 8601, UTC. */
   readonly date: string
   readonly loadAverage: number
-  /** Further conditions, as sentences. */
   readonly remarks: readonly string[]
 }
 

@@ -9,7 +9,6 @@ declare module 'autocannon' {
     /** Interval in milliseconds at which autocannon checks whether the duration is over. */
     readonly sampleInt: number
     readonly headers: Readonly<Record<string, string>>
-    /** Each connection sends these requests in rotation. */
     readonly requests: readonly Request[]
   }
 

@@ -12,7 +12,6 @@ import type { api as loadApi } from './load.ts'
 import type { RequestedPath } from './planned.ts'
 import type { ServedRoute, api as serverApi } from './server.ts'
 
-/** The complete service, a bare uWebSockets.js app, and fastify. */
 export const CONTESTANTS = ['ours', 'limit', 'fastify'] as const
 export type Contestant = (typeof CONTESTANTS)[number]
 
@@ -34,7 +33,6 @@ export interface RequestedRoute extends ServedRoute {
    */
   readonly kind: 'hot' | 'list' | 'past'
   readonly requests: readonly RequestedPath[]
-  /** Mean length of a response in bytes. */
   readonly bytes: number
 }
 
@@ -47,7 +45,6 @@ export interface Usage {
 
 export interface FieldSize {
   readonly marketsPerVenue: number
-  /** Number of different markets in the requests. */
   readonly askedCount: number
   /** If true, only the last route of each kind is tested. */
   readonly isShort: boolean
@@ -93,7 +90,6 @@ export class RestField {
       await service.ready()
       return service
     }
-    // An earlier run of the service stores enough trades for full pages.
     if (!size.isShort) {
       const earlier = await start(STORED_PER_SECOND)
       await pause(STORED_MS)

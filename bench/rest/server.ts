@@ -18,7 +18,6 @@ export interface ServedRoute {
 
 interface Opening {
   readonly apiKey: string
-  /** Headers that our server sends. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly routes: readonly ServedRoute[]
 }

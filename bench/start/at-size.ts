@@ -9,7 +9,6 @@ import { LiveService } from '../live-service.ts'
 import { startVenues } from '../separate-venues.ts'
 
 const RATE = 500
-/** Number of markets whose books are awaited first, those with most volume. */
 const MOST_TRADED = 1_000
 /** Maximum share of stale books, and number of books that a default policy covers at both venues together. */
 const STALE_SHARE = 0.01

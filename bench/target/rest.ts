@@ -16,12 +16,10 @@ interface PlannedLoad {
   readonly headers: Readonly<Record<string, string>>
   readonly perSecond: number
   readonly seconds: number
-  /** Requests to send in rotation. */
   readonly requests: readonly PlannedRequest[]
 }
 
 interface PlannedRequest {
-  /** Route for which the time of this request is recorded. */
   readonly route: string
   readonly path: string
 }

@@ -21,7 +21,6 @@ export interface Target {
   readonly marketIds: readonly string[]
   /** Words of their questions, used as search terms. */
   readonly words: readonly string[]
-  /** Number of requests that the key may still send in this minute. */
   readonly requestsLeft: number
   readonly requestsPerMinute: number
   /** True if the deployment runs on this machine and therefore uses the same clock. */

@@ -24,7 +24,7 @@ export type { EventOutline, PlannedEvent, PlannedMarket } from './questions/plan
 const HORIZON_MS = 10 * MINUTE_MS
 const HORIZON_LARGE_MS = 6 * HOUR_MS
 
-/** With their texts they use about 30 MB. */
+/** 10,000 markets with their texts use about 30 MB. */
 const CACHED_MARKETS_MAX = 10_000
 
 export const V2_SHARE = 0.5

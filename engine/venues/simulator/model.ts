@@ -125,7 +125,6 @@ export interface SimListing {
   readonly createdMs: TimeMs
   readonly openMs: TimeMs
   readonly closeMs: TimeMs
-  /** Time when the result becomes known, at or after closeMs. */
   readonly determineMs: TimeMs
   /** Time when the result becomes final, at or after determineMs. */
   readonly resolveMs: TimeMs
@@ -214,7 +213,6 @@ export interface SimMarket {
   readonly trades: readonly SimTrade[]
 }
 
-/** One market's book, quoted for the first outcome. Best first on both sides. */
 export interface SimBook {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]

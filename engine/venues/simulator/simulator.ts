@@ -62,7 +62,6 @@ export interface Simulator {
   readonly kalshiPrivateKeyPem: string
   readonly world: World
   readonly wallets: WalletLedgers
-  /** Active protocol changes, which may be replaced at any time. */
   readonly changes: Changes
   stop(): Promise<void>
 }

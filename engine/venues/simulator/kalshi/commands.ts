@@ -3,7 +3,6 @@
 import { isRecord } from '../../../json-record.ts'
 import { parseRecord } from '../sim-socket.ts'
 
-/** The venue's error codes and texts that the simulator sends. */
 export const ERRORS = {
   1: 'Unable to process message',
   2: 'Params required',
@@ -39,7 +38,6 @@ export type Command =
       readonly kind: 'update'
       readonly id: number
       readonly sid: number
-      /** Empty if the field is absent. */
       readonly action: string
       /** Null if the field is malformed. */
       readonly tickers: readonly string[] | null

@@ -17,7 +17,6 @@ interface EventFees {
   readonly fee_multiplier_override: number | null
 }
 
-/** Major leagues, in which makers also pay a fee. */
 const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
 /** Of 16 series, one has no fee, one has half the fee, and one changes its fee at midnight. */
 const SERIES_KINDS = 16
@@ -63,7 +62,6 @@ export function seriesChanges(ticker: string, nowMs: number, hasPast: boolean): 
   }))
 }
 
-/** Rows of `/events/fee_changes` for an event with overrides. */
 export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): readonly unknown[] {
   return (hasPast ? [0, 1] : [1]).map((later) => {
     const atMs = hourStart(event, hourOf(event, nowMs) + later)

@@ -50,7 +50,6 @@ export function marketFilter(
   }
 }
 
-/** An event matches a status if any of its markets has the status. */
 export function eventFilter(reader: QueryReader, world: World): (event: SimEvent) => boolean {
   const status = reader.oneOf('status', ['unopened', 'open', 'closed', 'settled'])
   const tickers = reader.commaSeparated('tickers')

@@ -24,7 +24,6 @@ export type MessageKind =
   | 'event_lifecycle'
   | 'event_fee_update'
 
-/** The first two fields of every book and ticker message. */
 export function marketFields(market: SimMarket): string {
   const { nativeId, uuid } = market.listing
   return `"market_ticker":${JSON.stringify(nativeId)},"market_id":"${uuid}"`

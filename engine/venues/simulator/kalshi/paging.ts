@@ -52,7 +52,7 @@ export class QueryReader {
     return value
   }
 
-  /** False when absent. */
+  /** False if the parameter is absent. */
   flag(name: string): boolean {
     const text = this.text(name)
     if (text === null || text === 'false' || text === '0') return false
@@ -98,7 +98,6 @@ interface PageOptions<Row> {
 
 interface Page<Row> {
   readonly rows: readonly Row[]
-  /** Empty if there are no more rows. */
   readonly cursor: string
 }
 

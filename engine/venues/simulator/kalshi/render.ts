@@ -73,7 +73,6 @@ export function renderMarket(
 /** Approximate end of a game. In recorded rows it is three hours after the start, in every sport. */
 const occurrenceMs = ({ startMs }: SimGame): TimeMs => timeMs(startMs + 3 * HOUR_MS)
 
-/** A combination that has this market as its only leg. */
 export function renderCombo(
   ticker: string,
   market: SimMarket,
@@ -127,7 +126,6 @@ export function takerOutcome(trade: SimTrade): 'yes' | 'no' {
   return (trade.outcomeIndex === 0) === (trade.side === 'buy') ? 'yes' : 'no'
 }
 
-/** Empty while the result is unknown. */
 export function resultOf(market: SimMarket): 'yes' | 'no' | 'scalar' | '' {
   if (market.status !== 'determined' && market.status !== 'resolved') return ''
   const { payout } = market.listing
@@ -146,7 +144,7 @@ export function strikeFields(market: SimMarket): Record<string, unknown> {
   }
 }
 
-/** Before this run's first trade, the fair price. */
+/** Returns the fair price before this run's first trade. */
 export function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
   const { lastTrade } = market
   if (lastTrade !== null) {

@@ -35,7 +35,6 @@ interface KalshiServerOptions {
   readonly log: Log
   readonly host: string
   readonly port: number
-  /** Key id → public key PEM. */
   readonly keys: ReadonlyMap<string, string>
   readonly halts: SimHalts
 }

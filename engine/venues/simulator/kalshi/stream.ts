@@ -40,7 +40,6 @@ export class SimKalshiStream {
   readonly combos: SimCombos
   readonly #stop: () => void
   readonly #world: World
-  /** Fee and structure changes up to this time were sent. */
   #publishedToMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock; faults: Faults }) {
@@ -106,7 +105,6 @@ export class SimKalshiStream {
     return announcedMs !== undefined && this.#clock.monotonicMs() - announcedMs < HIDDEN_MS
   }
 
-  /** Time of the last change of status, tick or price structure. */
   metadataMs(market: SimMarket): TimeMs {
     const { listing, status } = market
     const statusMs = {

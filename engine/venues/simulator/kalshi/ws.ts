@@ -113,7 +113,6 @@ export class KalshiConnection implements Conversation {
     const isSnapshot = command.action === 'get_snapshot'
     const isAction = ['add_markets', 'delete_markets', 'get_snapshot'].includes(command.action)
     if (!isAction || (isSnapshot && channel !== 'orderbook_delta')) return refuse(13)
-    // A subscription to the whole exchange has no list to change.
     if (tickers === null) return refuse(13)
     const named = command.tickers
     if (named === null) return refuse(11)

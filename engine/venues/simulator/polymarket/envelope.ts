@@ -12,7 +12,6 @@ const LIMITS = { fallback: 100, max: 1_000 }
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
-/** The start of the next page. Cursors contain it. */
 export type Position = Readonly<Record<string, string | number>>
 
 export interface PageQuery {
@@ -79,7 +78,6 @@ export class DataV2 {
     })
   }
 
-  /** Adds a path that returns a single value, or rows without pages. */
   value(path: string, read: (query: URLSearchParams) => unknown, { maxAgeS }: Caching): void {
     this.#answer(path, maxAgeS, (query) => ({ data: read(query) }))
   }

@@ -75,7 +75,6 @@ export function teamRow(league: string, team: SimTeam): Record<string, unknown> 
   }
 }
 
-/** A row of `/sports`, with the series of the league's current events. */
 export function sportRow(league: string, series: string | null): Record<string, unknown> {
   const primary = tagId(league.toUpperCase())
   return {

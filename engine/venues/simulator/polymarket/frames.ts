@@ -229,7 +229,6 @@ function sha1(text: string): string {
   return createHash('sha1').update(text).digest('hex')
 }
 
-// Input levels are best first. Output levels are worst first.
 function levelTexts(levels: readonly Level[], isFirst: boolean): string {
   let text = ''
   for (let position = levels.length - 1; position >= 0; position -= 1) {

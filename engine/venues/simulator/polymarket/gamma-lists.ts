@@ -111,7 +111,6 @@ function addList<Row>(server: RestServer, definition: Omit<List<Row>, 'byNumber'
   })
 }
 
-/** Values may be repeated parameters or separated by commas. */
 function valuesOf(query: URLSearchParams, key: string): readonly string[] {
   return query.getAll(key).flatMap((text) => text.split(','))
 }

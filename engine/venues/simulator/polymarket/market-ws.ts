@@ -208,11 +208,9 @@ export class MarketChannel {
     }
   }
 
-  /** Sends the first book to clients that subscribed before the market had one. */
   #publishOpening(change: WorldChange): void {
     const subscribers = this.#subscribers.get(change.market)
     if (subscribers === undefined) return
-    // The running hash restarts from a book without levels.
     subscribers.frames = new MarketFrames(change.market)
     for (const outcome of OUTCOMES) {
       this.#send(subscribers, BITS[outcome], () => bookFrame(subscribers.market, outcome))

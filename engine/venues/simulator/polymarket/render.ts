@@ -35,7 +35,6 @@ import {
 
 interface MarketParts {
   readonly nowMs: TimeMs
-  /** Includes the parent event, without its markets. */
   readonly hasEvent: boolean
   /** Includes the parent event's tags (`include_tag=true`). */
   readonly hasTags: boolean

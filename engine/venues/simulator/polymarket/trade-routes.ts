@@ -134,7 +134,6 @@ function* matches({ world, wallets }: Parts, wanted: Wanted): Generator<readonly
   if (match.length > 0) yield match.reverse()
 }
 
-/** Fills of one order share a transaction. */
 export function isSameMatch(one: SimTrade | undefined, other: SimTrade): boolean {
   return one?.txHash === other.txHash && one.market === other.market
 }

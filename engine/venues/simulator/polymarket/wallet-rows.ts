@@ -7,10 +7,8 @@ import { snakeRow } from './envelope.ts'
 import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
-/** The venue's value for an absent outcome index. */
 const NO_OUTCOME = 999
 
-/** One of a wallet's two positions in a market. */
 export interface Position {
   readonly holding: WalletHolding
   readonly outcomeIndex: 0 | 1

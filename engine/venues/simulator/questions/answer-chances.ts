@@ -15,7 +15,6 @@ export interface Measured {
   readonly result: number
 }
 
-/** Adds default values of the other fields to an answer. */
 export const answerWith = (
   fields: Partial<Answer> & Pick<Answer, 'key' | 'chance' | 'payout'>,
 ): Answer => ({

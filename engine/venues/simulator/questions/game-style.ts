@@ -32,7 +32,6 @@ export interface GameResult {
   readonly spreads: readonly Line[]
   /** Markets that are Yes if both teams together score more than the line. */
   readonly totals: readonly Line[]
-  /** Only for tennis, otherwise empty. */
   readonly tournament: string
 }
 

@@ -103,5 +103,4 @@ export const LISTS: Lists = JSON.parse(
   readFileSync(new URL('./lists.json', import.meta.url), 'utf8'),
 )
 
-/** Words of generated names. */
 export const wordsOf = (list: WordList): readonly string[] => LISTS.words[list].split(' ')

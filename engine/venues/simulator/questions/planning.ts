@@ -43,7 +43,6 @@ export interface EventOutline {
   readonly venue: SimVenue
   readonly number: number
   readonly slot: Slot
-  /** Index among the slot's events of the cycle at the venue. */
   readonly eventIndex: number
   readonly createdMs: TimeMs
   readonly times: SlotTimes

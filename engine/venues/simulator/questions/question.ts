@@ -147,7 +147,6 @@ interface Phrases
   negatedClause?(answer: string): string
 }
 
-/** The parts of an event's listing that both venues share. */
 export function eventOf({ phrases, form }: QuestionSet) {
   const { series, seriesTitle, subtitle, category, tags } = phrases
   const isMutuallyExclusive = form === 'range' || form === 'choice'

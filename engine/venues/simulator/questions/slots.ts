@@ -57,7 +57,6 @@ class SlotPlan {
     return this.#used[venue]
   }
 
-  /** Adds variants of the family until the budget is used up. */
   fill(family: Family, budget: Record<SimVenue, number>): void {
     let refusals = 0
     for (let ordinal = 0; refusals < 4; ordinal += 1) {

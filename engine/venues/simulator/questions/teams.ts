@@ -10,7 +10,6 @@ export function allTeams(): readonly { league: string; team: SimTeam }[] {
 
 export const { leagues: LEAGUES } = LISTS
 
-/** Empty for an unknown league. */
 export function teamsOf(league: string): readonly SimTeam[] {
   return TEAMS[league] ?? []
 }

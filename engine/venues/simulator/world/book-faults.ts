@@ -60,7 +60,6 @@ export class BookFaults {
     return withdrawals
   }
 
-  /** Does nothing if the market has closed. */
   restore({ market, bids, asks }: Withdrawal, atMs: TimeMs): void {
     const book = market.liveBook()
     if (book === null) return

@@ -36,7 +36,6 @@ export interface SimGap {
 
 const FIRST_AFTER_MS = 2_000
 const GAPS_MAX = 2_000
-/** Maximum number of pairs or events that are checked for a gap. */
 const CHECKED_MAX = 5_000
 /** A real gap lasts longer than others, so that users see it. */
 const REAL_MS = { least: 20_000, most: 60_000 }
@@ -73,7 +72,6 @@ interface GapOptions {
   readonly startedMs: TimeMs
   readonly perMinute: number
   readonly flow: OrderFlow
-  /** Pairs of these kinds whose two markets both trade. */
   readonly pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
   /** Markets of each exclusive event of venue a. All of them trade, and none shares its price with another market. */
   readonly events: () => readonly (readonly LiveMarket[])[]

@@ -237,7 +237,6 @@ export class LazyListing implements SimListing {
   }
 }
 
-/** A listing as an object with its own fields. */
 export function plainListing(listing: SimListing): SimListing {
   return listing instanceof LazyListing ? listing.plain : listing
 }

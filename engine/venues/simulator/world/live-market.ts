@@ -45,7 +45,6 @@ export interface RunContext {
   bookCreated(market: LiveMarket): void
 }
 
-/** Facts of a market that are drawn together with its texts. */
 export interface MarketFacts {
   readonly prior: number
   readonly fair: FairPrice
@@ -66,7 +65,6 @@ export class LiveMarket implements SimMarket {
   updatedMs: TimeMs
   /** Slot in the activity tree. −1 while the market has no order flow. */
   slot = -1
-  /** The planned gap that is open in this market (gaps.ts). */
   gap: MarketGap | null = null
   readonly #context: RunContext
   readonly #factsOf: (market: LiveMarket) => MarketFacts
@@ -202,7 +200,6 @@ export class LiveMarket implements SimMarket {
     return this.#traded?.sums() ?? null
   }
 
-  /** Restores the sums over all trades, and the last of the dropped trades. */
   restoreTraded(sums: VolumeSums, lastTrade: SimTrade | null): void {
     this.#traded = new TradedVolume()
     this.#traded.restore(sums)

@@ -48,7 +48,6 @@ export class OrderFlow {
     this.#emit = options.emit
   }
 
-  /** Performs one action in an open market. Some actions have no effect. */
   act(market: LiveMarket, atMs: TimeMs): void {
     const action = this.#actionOn(market, atMs)
     if (action === null) return

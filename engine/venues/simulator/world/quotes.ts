@@ -13,7 +13,6 @@ import type { LiveBook } from './sim-book.ts'
 
 const DEPTH_MIN = 5
 const DEPTH_MAX = 40
-/** The smallest size unit: a hundredth of a contract, as at Kalshi. */
 const HUNDREDTH = 10_000
 const LEVEL_CONTRACTS_MAX = 60_000
 

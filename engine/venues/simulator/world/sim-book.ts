@@ -10,7 +10,6 @@ import { MICROS, type PriceMicros, SIZE_ZERO, type SizeMicros } from '../../../u
 import type { SimBook } from '../model.ts'
 
 export class LiveBook implements SimBook {
-  /** Whether a level was set since the book was seeded. */
   isChanged = false
   readonly #bids = new Ladder(1)
   readonly #asks = new Ladder(-1)

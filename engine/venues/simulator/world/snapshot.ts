@@ -43,9 +43,7 @@ const Snapshot = Type.Object({
   format: Type.Literal(2),
   /** Time of the first start of the world. */
   bornMs: Index,
-  /** Start time of the run that wrote the file. */
   startedMs: Index,
-  /** Start times of the runs whose ids occur. */
   runs: Type.Array(Index),
   /** Venue, native id, event number. True: the entry is the market to which this market's tokens migrate. */
   markets: Type.Array(Type.Tuple([Venue, Type.String(), Index, Type.Boolean()])),
@@ -175,7 +173,6 @@ class Output {
     this.#text = ''
   }
 
-  /** Adds a property whose value is a list. */
   *list(name: string, rows: Iterable<unknown>): SlicedWork<void> {
     this.add(`"${name}":[`)
     let separator = ''
@@ -188,7 +185,6 @@ class Output {
   }
 }
 
-/** Assigns consecutive numbers to items when they are first mentioned. */
 class Table<Item> {
   readonly #numbers = new Map<Item, number>()
 

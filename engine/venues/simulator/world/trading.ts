@@ -19,7 +19,6 @@ import type { LiveBook } from './sim-book.ts'
 import { LiveTrade } from './sim-trade.ts'
 import type { WalletPool } from './wallets.ts'
 
-/** A hundredth of a contract, the finest trade size. */
 const HUNDREDTH = 10_000
 const FILLS_MAX = 8
 /** Maximum distance from the best price, in ticks, at which a taker still trades. */
@@ -117,7 +116,6 @@ export class Trading {
     return { deal: { market, outcomeIndex, side, taker, orderCount, atMs }, size, isWhale }
   }
 
-  /** Takers tend to trade in the direction of the fair price. */
   #direction(book: LiveBook, fair: PriceMicros): BookSide | null {
     const { bestBid, bestAsk } = book
     if (bestAsk === null) return bestBid === null ? null : 'bid'

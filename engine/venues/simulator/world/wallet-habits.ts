@@ -12,9 +12,8 @@ import {
 import type { SimMarket, SimWalletEventKind } from '../model.ts'
 import { mixUnit } from './mix.ts'
 
-/** A hundredth of a contract, the smallest size. */
 const HUNDREDTH = 10_000
-/** Makers split multiples of this size. */
+/** Usual unit of a split: 100 contracts, in micros. */
 const LOT = 100_000_000
 const EXACT_SPLIT_SHARE = 0.4
 const MERGE_SHARE = 0.12

@@ -47,7 +47,6 @@ export class WalletPool {
   }
 }
 
-/** Creates a wallet. A third of the wallets have no name. */
 function inventWallet(address: string, random: Random): SimWallet {
   const manner = random.pick(MANNERS)
   const thing = random.pick(THINGS)

@@ -95,7 +95,6 @@ export class SimulatedWorld implements World {
   /** Cleared when an event is added or removed. */
   readonly #eventLists: Record<SimVenue, readonly SimEvent[] | null> = { a: null, b: null }
   readonly #marketLists: Record<SimVenue, readonly SimMarket[] | null> = { a: null, b: null }
-  /** Markets that are not listed any more but have retained trades. */
   readonly #unlisted = new Map<string, LiveMarket>()
   readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
   #listeners: readonly ((change: WorldChange) => void)[] = []
@@ -118,7 +117,6 @@ export class SimulatedWorld implements World {
     faults: Faults
     clock: Clock
     random: Random
-    /** Start times of the first and the last earlier run, if any. */
     earlier?: { readonly bornMs: number; readonly startedMs: number } | null
     tradeCountMax?: number
     gapsPerMinute?: number
