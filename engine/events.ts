@@ -418,7 +418,6 @@ export interface Trade {
   readonly size: SizeMicros
   readonly side: TradeSide
   readonly outcomeIndex: number
-  /** Amount paid for the traded outcome. */
   readonly usd: UsdMicros
   readonly maker: string | null
   readonly taker: string | null

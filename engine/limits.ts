@@ -256,7 +256,7 @@ export const whaleSpreadMs = 10_000
  */
 export const whaleGroupsMax = 16_384
 export const whaleRetentionMs = 30_000
-/** Trades of this last period of the previous run are grouped again at startup. */
+/** Trades of the previous run's last 60 s are grouped again at startup. */
 export const whaleRegroupMs = 60_000
 /** Milliseconds that one connection's snapshots may take before other connections continue. */
 export const streamSliceMs = 2

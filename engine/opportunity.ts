@@ -35,7 +35,6 @@ export type CloseReason = (typeof CLOSE_REASONS)[number]
 
 export interface BasketStep {
   readonly contracts: SizeMicros
-  /** One price per leg, in the order of the legs. */
   readonly prices: readonly PriceMicros[]
 }
 

@@ -153,9 +153,7 @@ export class NatsPublisher {
     newest.isAckRequested = true
     try {
       this.#send(state, state.newest, newest)
-    } catch {
-      // The connection was closed. Pending batches are rejected.
-    }
+    } catch {}
   }
 
   #giveUp(beforeMs: number): void {

@@ -60,7 +60,6 @@ interface NatsParts {
    * them.
    */
   readonly side: 'engine' | 'gateway'
-  /** Connection name, visible to the server's operator. */
   readonly name: string
   readonly clock: Clock
   readonly log: Log

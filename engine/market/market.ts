@@ -143,7 +143,6 @@ export interface EventListing {
   readonly native: JsonRecord
 }
 
-/** An event from one response of a venue. See ReadListing. */
 export interface ReadEvent extends EventListing {
   /** Whether the response did not list the event's markets. `winnerAmong` is then meaningless. */
   readonly lacksMarkets?: boolean

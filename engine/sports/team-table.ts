@@ -14,7 +14,6 @@ const IDENTITIES_MAX = 20_000
 
 interface ProTeam {
   readonly id: string
-  /** The current code in slugs. */
   code: string
 }
 

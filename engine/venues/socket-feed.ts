@@ -72,8 +72,8 @@ export interface SocketOptions {
   /** The socket reconnects after this time without any frame, ping or pong. */
   readonly deadAfterMs: number
   /**
-   * Decides when each connection attempt begins. The caller settles it when the venue has answered. If absent, attempts
-   * begin at once.
+   * Decides when each connection attempt begins. The caller settles the attempt when the venue has answered. If absent,
+   * attempts begin at once.
    */
   readonly connectQueue?: ConnectQueue
   readonly tap?: FrameTap | undefined

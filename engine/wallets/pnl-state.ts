@@ -295,7 +295,7 @@ export class PnlState {
     const hasOutcomes = hasTokens(entered) || held.every(({ outcomeIndex }) => outcomeIndex >= 0)
     if (!hasOutcomes) market.marks |= LACKED_TOKENS
     if (hasOutcomes && market.payout !== null) {
-      // A loss before the redemption was realised at its own time.
+      // If the market was resolved before the redemption, losses are realised at the time of the resolution.
       if (market.resolvedSecond <= second) this.#held.writeOff(market)
       for (const { position, size, isGuess } of redeemedPositions(market, held, event)) {
         const part = payoutOf(market, position) ?? 0

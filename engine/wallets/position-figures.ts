@@ -1,4 +1,4 @@
-// Losing positions must be written off before.
+// Callers must write off losing positions before they use these functions.
 
 import type { NativeMarketId } from '../ids.ts'
 import { sizeMicros, timeMs, usdMicros } from '../units.ts'

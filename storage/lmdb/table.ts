@@ -43,7 +43,7 @@ export interface Removed {
 const ROW_HEADER_BYTES = 10
 /** Number of rows that `all` reads at once. No cursor may stay open while the caller works. */
 const CHUNK_ROWS = 1_000
-/** Only for tables without groups. */
+/** Must not be used for tables with groups. */
 export const EVERY_KEY: KeyRange = { from: Buffer.alloc(1), to: Buffer.alloc(keyBytesMax, 0xff) }
 
 export class Table {

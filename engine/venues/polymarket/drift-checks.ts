@@ -96,7 +96,10 @@ export function checkMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
   }
 }
 
-/** Fields that only some rows have. Drift is recorded if all of at least `rowsMin` such rows lack a field. */
+/**
+ * Fields that only some rows have. Drift is recorded if at least `rowsMin` rows should have a field and all of them
+ * lack it.
+ */
 const CONDITIONAL_FIELDS: readonly {
   readonly name: string
   readonly isExpected: (row: Json) => boolean

@@ -428,7 +428,7 @@ export class Subscriptions {
     this.#suspectLists.push(command.tickers.slice(0, middle), command.tickers.slice(middle))
   }
 
-  /** The list may have been too long. */
+  /** A refused command may mean that its list was too long. */
   #noteRefusedSnapshots(tickers: readonly string[]): void {
     if (tickers.length <= COMMAND_TICKERS_MAX) return
     this.#snapshotTickersMax = COMMAND_TICKERS_MAX

@@ -31,7 +31,7 @@ export async function readTeams(
   try {
     for await (const rows of pages) rows.forEach(take)
   } catch (error) {
-    // The teams of earlier pages are valid.
+    // If a later page is suspect, the teams of the earlier pages are still returned.
     if (!(error instanceof SuspectAnswerError) || teams.length === 0) throw error
     counters.suspectAnswers.note(error)
   }

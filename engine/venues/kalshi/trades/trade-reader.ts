@@ -154,7 +154,7 @@ export class TradeReader {
       }
       return 'end'
     } catch (error) {
-      // The rows of earlier pages are valid.
+      // If a later page is suspect, the rows of the earlier pages are still used.
       if (error instanceof SuspectAnswerError && pageCount > 0) return error.reason
       throw error
     }

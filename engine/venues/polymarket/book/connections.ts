@@ -226,7 +226,7 @@ export class BookConnections {
     const overdue: MarketTrack[] = []
     for (const connection of this.#connections.values()) {
       const { socket, awaited } = connection
-      // Snapshots may still be unread.
+      // A snapshot may have arrived but not be read yet.
       if (!socket.isOpen || socket.isPaused || socket.lateSinceMs !== null) continue
       const isSilent = nowMs - (connection.requestedAtMs ?? nowMs) >= UNRESPONSIVE_AFTER_MS
       if (isSilent && this.#mayReplace(connection, nowMs)) {
