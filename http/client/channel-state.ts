@@ -1,5 +1,5 @@
-// The resume position of a channel: the client has every message up to it. `synced`, `resumed` and data messages
-// advance the position. It does not change between a reconnect and the end of the last `since` command (see Resuming in
+// The resume position of a channel: the client has every message up to the position. `synced`, `resumed` and data
+// messages advance it. During a resume, it changes only when the last `since` command ends (see Resuming in
 // http/ws/README.md).
 
 import type { Channel, GapEvent, Position } from './messages.ts'

@@ -5,7 +5,7 @@ import { currentRoute, followAddress } from './route.ts'
 import { resumeSession } from './session.ts'
 
 const page = document.getElementById('page')
-if (page === null) throw new Error('the page has no place for the dashboard')
+if (page === null) throw new Error('the page has no element for the dashboard')
 resumeSession()
 followAddress()
 if (currentRoute.value.page !== 'unknown') void loadPage(currentRoute.value.page)

@@ -29,7 +29,7 @@ export function preferred(acceptEncoding: string, offered: readonly Coding[]): C
   const weights = weightsOf(acceptEncoding)
   const any = weights.get('*')
   let best: Coding = 'identity'
-  // An unnamed identity ranks after every acceptable coding.
+  // If the header does not name `identity`, it ranks after every acceptable coding.
   let most = weights.get('identity') ?? any ?? 0
   for (const coding of offered) {
     const weight = weights.get(coding) ?? any ?? 0

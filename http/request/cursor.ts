@@ -1,6 +1,6 @@
-// A list cursor refers to a pinned ranking. A keyed hash binds it to its filters. The key is lost when the process
-// ends, like the pinned rankings. In a cluster, the cursor ends with the name of its process. A time-range cursor is
-// the millisecond of the last row, and its ordinal if the page ends within that millisecond.
+// A list cursor refers to a pinned ranking and contains a keyed hash of its filters. Key and rankings end with the
+// process. In a cluster, the cursor contains the name of its process. A time-range cursor is the millisecond of the
+// last row, and its ordinal if the page ends within that millisecond.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type TimeMs, timeMs } from '../../engine/units.ts'

@@ -32,7 +32,8 @@ export async function gamesOn(
   requestedDate: string | undefined,
 ): Promise<{ sport: Sport; date: string; games: GamesView }> {
   const sport = SPORTS.find((candidate) => candidate === sportName)
-  if (sport === undefined) throw new Error(`the path's schema let the sport ${sportName} pass`)
+  if (sport === undefined)
+    throw new Error(`the path's schema accepted the unknown sport ${sportName}`)
   const date = requestedDate ?? sports.today()
   if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
   return { sport, date, games: await sports.games(sport, date) }

@@ -304,10 +304,9 @@ class Exchange implements RequestFacts {
   }
 
   /**
-   * Rejects a request that another HTTP parser may read differently (request smuggling). Following bytes may belong to
-   * another client, so the connection is closed. The refusal is sent in a later tick, because the library dispatches
-   * the rest of the segment after an answer. It counts against the address, since the credential may be another
-   * client's.
+   * Rejects a request that another HTTP parser may read differently (request smuggling). Closes the connection, because
+   * following bytes may belong to another client. Answers in a later tick: the library handles the rest of the segment
+   * after an answer. Uses the address's quota, since the credential may be another client's.
    */
   #refuse(fault: string): void {
     this.#closes = true
@@ -371,7 +370,7 @@ class Exchange implements RequestFacts {
   }
 
   #run(body: Uint8Array): Answer | Promise<Answer> {
-    if (this.#match === null) throw new Error('only a route runs')
+    if (this.#match === null) throw new Error('the request has no matched route')
     const raw = parseQuery(this.#queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
     return this.#match.route.respond(this, raw, body)
@@ -488,7 +487,7 @@ class Exchange implements RequestFacts {
 
   get header(): (name: string) => string {
     return (name) => {
-      if (this.#req === null) throw new Error('headers are gone after the first await')
+      if (this.#req === null) throw new Error('headers can be read only before the first await')
       return this.#req.getHeader(name)
     }
   }
@@ -496,7 +495,8 @@ class Exchange implements RequestFacts {
   get requester(): () => Requester {
     return () => {
       if (this.address === '') {
-        if (this.#req === null) throw new Error('the address is gone after the first await')
+        if (this.#req === null)
+          throw new Error('the address can be read only before the first await')
         const { peers, head } = this.#handler.parts
         this.address = peers.of(this.#res, head)
       }

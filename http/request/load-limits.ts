@@ -40,12 +40,12 @@ export class WindowCounts {
   }
 }
 
-/** Requests that are admitted before the class watches for the end of a tick. */
+/** After this many requests, the class starts to watch for the end of the tick. */
 const UNWATCHED_COUNT = addressRequestsPerTickMax / 2
 
 /**
- * Limits the requests of one address per tick, because the library handles a pipelined segment of up to 512 KiB in one
- * tick. `setImmediate` detects the end of a tick but keeps the event loop from sleeping, so it is used only after some
+ * Limits the requests of one address per tick. The library handles a pipelined segment of up to 512 KiB in one tick.
+ * `setImmediate` detects the end of a tick. It keeps the event loop from sleeping, so it is used only after some
  * hundreds of requests.
  */
 export class Bursts {
@@ -82,9 +82,9 @@ export function connectionsMaxOf(descriptorsMax: number): number {
 }
 
 /**
- * Limits open connections. Without free file descriptors, the library retries `accept` in a busy loop. While
- * connections are crowded, an address may open a limited number per window, and answers to unknown callers close their
- * connections. The window equals the idle timeout of the library.
+ * Limits open connections, because without free file descriptors the library retries `accept` in a busy loop. While
+ * connections are crowded, an address may open a limited number per window. The window equals the idle timeout of the
+ * library.
  */
 export class Connections {
   readonly #max: number

@@ -59,7 +59,7 @@ export function accountOf(caller: Caller | null): AccountId {
 }
 
 export function requireCaller(caller: Caller | null): Caller {
-  if (caller === null) throw new Error('the wrapper admits no request without a caller')
+  if (caller === null) throw new Error('the route does not require a caller')
   return caller
 }
 
@@ -234,7 +234,7 @@ export function bodyRoute<B extends TProperties>(
 
 function basicsOf(name: string, rules: RouteRules) {
   const [method, pattern = ''] = name.split(' ')
-  if (!isMethod(method)) throw new Error(`${name} has no method`)
+  if (!isMethod(method)) throw new Error(`the route ${name} has no method`)
   const given = rules.path?.properties ?? {}
   const path = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => {
     return [parameter, given[parameter] ?? Type.String()] as const

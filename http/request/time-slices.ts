@@ -29,7 +29,7 @@ function sliceEndMs(clock: Clock, sliceMs: number): number {
   return times === undefined ? endMs : Math.min(endMs, times.beganMs + PIECE_MS)
 }
 
-/** Length of the parts of a minute whose maxima are stored. */
+/** The last minute is divided into parts of this length. A maximum is stored for each part. */
 const PART_MS = 10_000
 const PART_COUNT = 6
 

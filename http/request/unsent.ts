@@ -1,7 +1,6 @@
 // Stores the unsent rest of answers and writes it as fast as the client reads. uWebSockets.js closes a connection on
-// which a request arrives while an answer is pending (HttpContext.h: HTTP_RESPONSE_PENDING), so a connection has at
-// most one unsent answer. Beyond the total limit of bytes, the account or address with the most bytes loses its largest
-// answer. Each answer has a deadline.
+// which a request arrives while an answer is pending, so a connection has at most one unsent answer. Above the limit of
+// bytes, the account or address with the most bytes loses its largest answer.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { unsentBytesMax, unsentBytesPerSecondMin, unsentMsMin } from '../../engine/limits.ts'

@@ -213,7 +213,7 @@ function isIdOf(venue: VenueKey, catalog: CatalogView, text: string): boolean {
 
 function addressOf(text: string): WalletAddress {
   const address = walletAddress(text)
-  if (address === null) throw new Error(`the path's schema let the address ${text} pass`)
+  if (address === null) throw new Error(`the path's schema accepted the invalid address ${text}`)
   return address
 }
 

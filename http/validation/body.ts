@@ -194,7 +194,7 @@ export function compileBody<P extends TProperties>({
     const failures = found.of(value)
     if (failures.length > 0) return { kind: 'invalid', problems: failures }
     // The schema and the problems disagree, which is a bug.
-    if (!check(value)) throw new Error('a body has no problem and fails its schema')
+    if (!check(value)) throw new Error('a body without problems does not match its schema')
     const problems = refine?.(value) ?? []
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
   }

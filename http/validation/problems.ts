@@ -127,8 +127,8 @@ interface Place {
 
 /**
  * The value as an error may repeat it. `name` is the name of its field, or '' for a body or an unknown field. `known`:
- * field names of a body with secrets. An error then repeats only these fields, and outside them only texts that are too
- * short for a secret. Null: the body has no secrets.
+ * field names of a body with secrets. An error repeats the values of known fields; all other texts must be too short
+ * for a secret. Null: the body has no secrets.
  */
 export function echo(value: unknown, name = '', known: readonly string[] | null = null): unknown {
   const depth = known === null || name === '' ? 0 : 1

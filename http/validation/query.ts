@@ -297,7 +297,7 @@ export function compileQuery<P extends TProperties>(
     if (problems.length > 0) return { kind: 'invalid', problems }
     if (conflict !== null) return { kind: 'conflict', detail: conflict }
     // The parsers and the schema disagree about a bound, which is a bug.
-    if (!check(value)) throw new Error('a query passed its parsers but not its schema')
+    if (!check(value)) throw new Error('a parsed query does not match its schema')
     const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknownNames }
   }

@@ -60,7 +60,7 @@ export function changeOf(body: ChangeBody, factors: RequestFactors): WebhookChan
 
 function targetOf(text: string, { policy }: RequestFactors): string {
   const target = readTargetUrl(text, policy)
-  if ('problem' in target) throw new Error('the rules let a bad URL through')
+  if ('problem' in target) throw new Error('validation accepted an invalid URL')
   return target.url
 }
 

@@ -271,7 +271,7 @@ function chartColors(host: HTMLElement) {
 const millis = (time: Time): number => (typeof time === 'number' ? time * 1_000 : 0)
 
 function timestamp(seconds: number): UTCTimestamp {
-  if (!isTimestamp(seconds)) throw new Error(`${seconds} is no whole second`)
+  if (!isTimestamp(seconds)) throw new Error(`${seconds} is not an integer number of seconds`)
   return seconds
 }
 

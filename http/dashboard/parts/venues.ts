@@ -34,7 +34,7 @@ export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
   const { exchanges, protocols: spoken } = await request<Health>('/health', { signal })
   protocols.set(new Map(Object.entries(spoken)))
   const [a, b] = Object.keys(exchanges)
-  if (a === undefined || b === undefined) throw new Error('the server names no two venues')
+  if (a === undefined || b === undefined) throw new Error('/health lists fewer than two venues')
   cached = { a, b }
   return cached
 }

@@ -196,9 +196,8 @@ class Orderbook implements OpenChannel {
 }
 
 /**
- * Sends `stale`, or `fresh` for a confirmed book that was stale, to every subscriber of the variants. Returns false if
- * nothing was sent: the book was not stale, or the venue announces all its stale books together. `seq`: the market's
- * latest in this channel.
+ * Sends `stale`, or `fresh` for a confirmed book that was stale. Returns false if nothing was sent: the book was not
+ * stale, or the venue announces all its stale books together. `seq`: the market's latest in this channel.
  */
 export function sendStaleness(
   fanOut: FanOut,

@@ -1,7 +1,6 @@
-// Batches messages for connections with `batch=on`. They receive all messages of an event-loop tick in one frame: a
-// JSON array, or concatenated MessagePack messages. Connections with equal topics form a group. The batch of a group is
-// built once and passed to the library once, because socket writes are expensive. At the end of a tick, a connection's
-// direct messages are sent before the pending messages of its group.
+// Batches messages for connections with `batch=on`: all messages of an event-loop tick in one frame (a JSON array, or
+// concatenated MessagePack messages). Connections with equal topics form a group, whose batch is built once. At the end
+// of a tick, a connection's direct messages are sent before the pending messages of its group.
 
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
 import { createHash } from 'node:crypto'

@@ -1,8 +1,6 @@
-// Ring buffer of book updates in typed arrays. As objects, 65,536 updates survive into the old generation of the heap,
-// and garbage collections stop the event loop for several milliseconds at 10,000 updates a second.
-//
-//   heads    offset % capacity → seq, times, checksum, index of the first level, number of levels
-//   levels   index % levelsMax → price (asks as -1 - price), size
+// Ring buffer of book updates in typed arrays, because 65,536 objects would cause long garbage collections. `heads`
+// has, at offset % capacity: seq, times, checksum, index of the first level, number of levels. `levels` has, at index %
+// levelsMax: price (asks as -1 - price) and size.
 
 import type { BookUpdate, LevelChange } from '../../../engine/events.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'

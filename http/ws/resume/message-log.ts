@@ -1,8 +1,5 @@
-// Log of a channel that replays every message. A ring buffer holds the newest messages of the current run. Older
-// messages are in a table by run, if the channel has a table. A connection that needs a message outside the ring buffer
-// reads the table. It gets a `gap` if the table does not have the message.
-//
-//   run 1  1 ……… 812 │ run 2  1 ……… 97 │ this run  1 …… table …… │ ring …… newest
+// Log of a channel that replays every message. A ring buffer holds the newest messages of the current run. A table, if
+// the channel has one, holds older messages by run. A connection gets a `gap` for messages that are in neither.
 
 import type { RunView } from '../../../actors/views.ts'
 import type { GapUpdate, StatusUpdate, Update } from '../../../engine/events.ts'

@@ -1,7 +1,6 @@
 // A ticket opens a stream without a key or token in the URL, because URLs are logged. It is valid for one handshake
-// within a minute, even if the handshake fails. The number of tickets is limited per account and in total. A gateway
-// publishes the hash and the use of each ticket to the other gateways. This takes about 1 ms, during which a ticket can
-// be used at two gateways.
+// within a minute, even if the handshake fails. A gateway announces the use of a ticket to the other gateways. Until
+// the announcement arrives, the ticket can be used at two gateways.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { TicketMessage } from '../../../actors/mirror/tickets.ts'

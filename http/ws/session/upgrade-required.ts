@@ -1,6 +1,6 @@
-// Checks the headers of a WebSocket handshake. The library upgrades only requests with a Sec-WebSocket-Key of 24
-// characters and passes the remaining requests to the router, so both upgrade.ts and the route of a plain GET use this
-// check. `Connection` is not checked, because the library returns only the first line of a repeated header.
+// Checks the headers of a WebSocket handshake, for upgrade.ts and for the route of a plain GET: the library upgrades
+// only requests with a Sec-WebSocket-Key of 24 characters. `Connection` is not checked, because the library returns
+// only the first line of a repeated header.
 
 import { type Answer, failure, withHeader } from '../../request/reply.ts'
 
