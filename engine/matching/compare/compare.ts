@@ -35,6 +35,12 @@ import {
 
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 
+/** Parts that one of two questions often omits, by their display names (marks.json). */
+const UNSTATED_PARTS =
+  'season period competition rank direction office place measure level bank party fixture stage league work round group'.split(
+    ' ',
+  )
+
 /**
  * Text features, each about 0 to 1, with their prior weights. Training starts from the priors and is regularized
  * towards them. All features are 0 for games, because two games of one league share nearly all their words.
@@ -65,6 +71,13 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   lonelyMarks: [-1, ({ unmatched }) => Math.min(1, unmatched.filter(isOther).length / 3)],
   lonelyStage: [-2, ({ unmatched }) => unmatched.some(({ share }) => share === 'stage')],
   lonelyPart: [-3, ({ unmatched }) => unmatched.some(({ share }) => share === 'part')],
+  ...Object.fromEntries(
+    // The three features before these are the same for all parts. These are the differences between the parts.
+    UNSTATED_PARTS.map((part): [string, Feature] => [
+      `unstated:${part}`,
+      [0, ({ unmatched }) => unmatched.some(({ name }) => name === part)],
+    ]),
+  ),
   closeNear: [0.5, ({ dates }) => dates.closeGap !== null && dates.closeGap <= 2],
   sharedAnswer: [1, ({ b }) => b.answer.length > 0],
   coveredLeast: [1, ({ ofA, ofB }) => Math.min(ofA.covered, ofB.covered)],

@@ -49,8 +49,6 @@ const logistic = (sum: number): number => 1 / (1 + Math.exp(-sum))
 export interface Example {
   readonly features: readonly number[]
   readonly isSame: boolean
-  /** Weight of the example, usually 1. */
-  readonly weight: number
 }
 
 /** Strength of the regularization towards the prior weights. It has the largest effect on features with few examples. */
@@ -66,9 +64,9 @@ const [STEP_MAX, STEP_MIN] = [2, 1e-5]
  */
 export function train(examples: readonly Example[], expected: readonly number[]): Model {
   const weights = [...expected]
-  const rows = examples.map(({ features, isSame, weight }) => {
+  const rows = examples.map(({ features, isSame }) => {
     const sum = expected.reduce((total, each, at) => total + each * (features[at] ?? 0), 0)
-    return { features, target: isSame ? 1 : 0, weight, sum }
+    return { features, target: isSame ? 1 : 0, sum }
   })
   const columns = expected.map((_, at) => rows.filter(({ features }) => features[at]))
   for (let round = 0, moved = 1; round < ROUNDS && moved > STEP_MIN; round += 1) {
@@ -78,18 +76,15 @@ export function train(examples: readonly Example[], expected: readonly number[])
       // The first feature is the constant and is not regularized.
       let curvature = at === 0 ? 1e-6 : RIDGE
       let slope = curvature * (expects - before)
-      for (const { features, target, weight, sum } of column) {
+      for (const { features, target, sum } of column) {
         const [value, chance] = [features[at] ?? 0, logistic(sum)]
-        slope += weight * value * (target - chance)
-        curvature += weight * value ** 2 * Math.max(1e-6, chance * (1 - chance))
+        slope += value * (target - chance)
+        curvature += value ** 2 * Math.max(1e-6, chance * (1 - chance))
       }
       const step = Math.max(-STEP_MAX, Math.min(STEP_MAX, slope / curvature))
-      // No weight may change its sign: an agreement never lowers the score, and a difference never raises it.
-      const isTurned = at > 0 && (before + step) * expects < 0
-      const after = isTurned ? 0 : before + step
-      for (const row of column) row.sum += (after - before) * (row.features[at] ?? 0)
-      weights[at] = after
-      moved = Math.max(moved, Math.abs(after - before))
+      for (const row of column) row.sum += step * (row.features[at] ?? 0)
+      weights[at] = before + step
+      moved = Math.max(moved, Math.abs(step))
     }
   }
   return { weights: weights.map((weight) => Number(weight.toFixed(4))) }

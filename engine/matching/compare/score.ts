@@ -57,7 +57,8 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
   const score = Math.round(Math.min(chance, open.cap, capOf(conflicts)) * 10) / 10
   const isOpposite =
     first !== undefined && conflicts.every(({ reason }) => reason === 'opposite_side')
-  const isSideUnknown = open.vetoes.some(({ detail }) => detail.startsWith('side'))
+  const isSideUnknown =
+    open.vetoes.length > 0 && comparison.unstated.some(({ part }) => part === 'side')
   const inverted = isSideUnknown ? null : isOpposite
   const relation = relationOf(score, first?.relation)
   const vetoes = [...conflicts, ...open.vetoes]
@@ -86,11 +87,8 @@ function unstatedVetoes(
   const cap = Math.min(100, ...unstated.map((one) => one.cap))
   const isMatch = Math.min(chance, cap) >= MATCH_SCORE - ROUNDING
   if (isMatch || (cap === 100 && chance < OPEN_CHANCE_MIN)) return { cap, vetoes: [] }
-  const parts = new Set(unstated.map(({ part }) => part).slice(0, PARTS_SHOWN_MAX))
-  return {
-    cap,
-    vetoes: [veto('not_said', [...parts].join(', ') || 'that the words mean the same')],
-  }
+  const texts = new Set(unstated.map(({ text }) => text).slice(0, PARTS_SHOWN_MAX))
+  return { cap, vetoes: [veto('not_said', [...texts].join(', ') || 'their words differ')] }
 }
 
 /** Half of the last decimal of a score. */

@@ -14,8 +14,9 @@ import type { OutcomeComparison } from './outcome-comparison.ts'
 import { NAME_WEIGHT, type WordComparison } from './word-comparison.ts'
 
 export interface UnstatedPart {
-  /** The part and the question that lacks it, such as "threshold by the second". */
   readonly part: string
+  /** States in plain words which question lacks the part, such as "Kalshi does not state the threshold". */
+  readonly text: string
   /** Maximum score without the part, 0 to 79. With 100 the part is only an explanation. */
   readonly cap: number
 }
@@ -35,10 +36,36 @@ const INFORMATIVE_CAP = 100
 const HINT_DAYS = 3
 export const [HINT_APART_DAYS, HINT_FAR_DAYS] = [45, 250] as const
 
-/** States which question lacks the part: the first, the second or both. Empty if neither does. */
-function unstatedBy(part: string, a: boolean, b: boolean, cap: number): readonly UnstatedPart[] {
+/** Names of venues a and b in explanations. */
+const [VENUE_A, VENUE_B] = ['Polymarket', 'Kalshi']
+
+/** States which question lacks the part: that of venue a, that of venue b or both. Empty if neither does. */
+function unstatedBy(
+  part: string,
+  a: boolean,
+  b: boolean,
+  cap: number,
+  name = `the ${part}`,
+): readonly UnstatedPart[] {
   if (!a && !b) return []
-  return [{ part: `${part} by ${a && b ? 'either' : a ? 'the first' : 'the second'}`, cap }]
+  const text =
+    a && b ? `neither venue states ${name}` : `${a ? VENUE_A : VENUE_B} does not state ${name}`
+  return [{ part, text, cap }]
+}
+
+/** Matches values of marks that are words, and not ordinals or identities such as `winx`. */
+const PLAIN_WORD = /^[a-z ]{3,9}[a-wyz]$/
+
+/** A mark that only one question has. */
+function unstatedMark({ name, share, lacks, values }: UnmatchedMark): readonly UnstatedPart[] {
+  const cap = share === 'other' ? INFORMATIVE_CAP : DECISIVE_CAP
+  const isOfFirst = lacks === 'first'
+  const [word = ''] = values
+  const shown = PLAIN_WORD.test(word) ? `“${word}”` : undefined
+  if (name !== 'deed') return unstatedBy(name, isOfFirst, !isOfFirst, cap, shown)
+  const [one, other] = isOfFirst ? [VENUE_B, VENUE_A] : [VENUE_A, VENUE_B]
+  const text = `${one} asks whether it is ${values.join(' or ')}, ${other} whether it happens`
+  return [{ part: name, text, cap }]
 }
 
 /** Unstated sides, lines and days of two games that do not contradict each other. Events have no side. */
@@ -102,21 +129,39 @@ export function unstatedOfTexts({
   const dateCap = isFar ? DECISIVE_CAP : INFORMATIVE_CAP
   const isDateOpen =
     dates.result === 'unknown' || (dates.result === 'hint' && dates.gap > HINT_DAYS)
+  const [modifierA, modifierB] = [narrowingWord(a, ofA, ofB), narrowingWord(b, ofB, ofA)]
   const isAnswerOpen = [a, b].map((one, at) => isAnswerUnstated(one, [b, a][at] ?? one))
   return [
-    ...unstatedBy('answer', isAnswerOpen[0] === true, isAnswerOpen[1] === true, DECISIVE_CAP),
+    ...unstatedBy(
+      'answer',
+      isAnswerOpen[0] === true,
+      isAnswerOpen[1] === true,
+      DECISIVE_CAP,
+      'which answer Yes means',
+    ),
     ...unstatedBy('threshold', isLevelOpen || isLoneB, isLevelOpen || isLoneA, DECISIVE_CAP),
-    ...found.unmatched.map(({ name, share, lacks }) => ({
-      part: `${name} by the ${lacks}`,
-      cap: share === 'other' ? INFORMATIVE_CAP : DECISIVE_CAP,
-    })),
-    ...unstatedBy('modifier', restricts(b, ofB, ofA), restricts(a, ofA, ofB), DECISIVE_CAP),
-    ...unstatedBy('station', ...found.noStation, OPEN_CAP),
+    ...found.unmatched.flatMap(unstatedMark),
+    ...unstatedBy('modifier', modifierB !== null, false, DECISIVE_CAP, `“${modifierB}”`),
+    ...unstatedBy('modifier', false, modifierA !== null, DECISIVE_CAP, `“${modifierA}”`),
+    ...unstatedBy('station', ...found.noStation, OPEN_CAP, 'the weather station'),
     ...unstatedBy(
       'outcomes',
       found.outcomes.isGridUnmatched,
       found.outcomes.isGridUnmatched,
       DECISIVE_CAP,
+    ),
+    ...unstatedBy(
+      'deadline',
+      isLateWithoutDeadline(a, b, dates),
+      isLateWithoutDeadline(b, a, dates),
+      DECISIVE_CAP,
+    ),
+    ...unstatedBy(
+      'deadlines',
+      isLadder(b) && !isLadder(a),
+      isLadder(a) && !isLadder(b),
+      DECISIVE_CAP,
+      'several deadlines',
     ),
     ...unstatedBy('date', isDateOpen && ofFirst === true, isDateOpen && ofSecond === true, dateCap),
     ...unstatedBy(
@@ -129,25 +174,61 @@ export function unstatedOfTexts({
 }
 
 /**
- * Whether a word narrows one of two otherwise equal questions: "major hurricanes" are fewer than "hurricanes". The word
- * must precede a shared word, and it must be the only difference between two titles of one venue.
+ * The word that narrows one of two otherwise equal questions: "major hurricanes" are fewer than "hurricanes". The word
+ * must precede a shared word, and it must be the only difference between two titles of one venue. Null if there is none.
  */
-function restricts(
+function narrowingWord(
   { spelled }: Proposition,
   { missing }: WordComparison,
   ofOther: WordComparison,
-): boolean {
-  if (!ofOther.missing.every(isSoftWord)) return false
-  return spelled.some(({ meaning }, at) => {
+): string | null {
+  if (!ofOther.missing.every(isSoftWord)) return null
+  const narrowing = spelled.find(({ meaning }, at) => {
     const head = spelled[at + 1]?.meaning ?? ''
     if (!missing.includes(meaning) || isSoftWord(meaning) || missing.includes(head)) return false
     const isDistinctive = areRivals('', meaning) && weightOf(meaning) >= MODIFIER_WEIGHT
     return head !== '' && (isDistinctive || NARROWING.has(meaning))
   })
+  return narrowing?.word ?? null
 }
 
 /** Minimum weight of such a word. Words of less weight are often implied, such as "special" election. */
 const MODIFIER_WEIGHT = 0.65
+
+/** Days after the other question's deadline from which a question without a deadline is another question. */
+const AFTER_DEADLINE_DAYS = 14
+
+/** Whether a question states no date but trades until long after the other question's deadline. */
+function isLateWithoutDeadline(
+  one: Proposition,
+  other: Proposition,
+  dates: DateComparison,
+): boolean {
+  const close = one.decisionDates.find(isClose)
+  if (dates.result !== 'hint' || close === undefined || !one.decisionDates.every(isVague))
+    return false
+  const deadlines = other.decisionDates.filter(
+    ({ role, source }) => role === 'by' && source === 'title',
+  )
+  if (dates.closeGap !== null && dates.closeGap <= AFTER_DEADLINE_DAYS) return false
+  return (
+    deadlines.length > 0 && deadlines.every(({ last }) => close.last - last > AFTER_DEADLINE_DAYS)
+  )
+}
+
+/** Whether an event lists several deadlines of one question, such as "by June 30" and "by July 31". */
+function isLadder({ grain, children }: Proposition): boolean {
+  if (grain !== 'event') return false
+  const deadlines = children(LADDER_SAMPLE).map(({ decisionDates }) => {
+    return decisionDates.find(({ role, source }) => role === 'by' && source === 'title')?.last
+  })
+  return deadlines.every((last) => last !== undefined) && new Set(deadlines).size > 1
+}
+
+const LADDER_SAMPLE = 6
+
+const isVague = (date: Proposition['decisionDates'][number]): boolean =>
+  isClose(date) || (date.source === 'handle' && date.grain === 'year')
 
 /**
  * Whether only the code at the end of a slug or ticker states which of several answers Yes means, and the code does not

@@ -2,7 +2,7 @@
 // Computes precision and recall with Wilson intervals.
 
 import { hash32 } from '../../random.ts'
-import { type Comparison, EXPECTED_WEIGHTS, FEATURES } from '../compare/compare.ts'
+import { type Comparison, EXPECTED_WEIGHTS } from '../compare/compare.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
 import { DEFAULT_SCORER } from '../compare/pair-scorer.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
@@ -48,19 +48,10 @@ function propositionsOf(pair: LabelledPair): readonly [Proposition, Proposition]
 export function examplesOf(compared: readonly ComparedPair[]): readonly Example[] {
   const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
     similarity !== 'not read' && vetoes.every(({ reason }) => reason === 'other_occasion')
-  return compared.flatMap(({ comparison, pair: { isSame, grain } }) => {
-    const isNeighbour = grain === 'event' && !isSame && comparison.features[ALL_COVERED] === 0
-    const weight = isNeighbour ? NEIGHBOURS_WEIGHT : 1
-    return isOpen(comparison) ? [{ features: comparison.features, isSame, weight }] : []
-  })
+  return compared.flatMap(({ comparison, pair: { isSame } }) =>
+    isOpen(comparison) ? [{ features: comparison.features, isSame }] : [],
+  )
 }
-
-/**
- * Weight of negative pairs with a missing informative word. Half of the labelled events are equal, but far fewer of the
- * candidates in a catalogue are.
- */
-const NEIGHBOURS_WEIGHT = 2.5
-const ALL_COVERED = FEATURES.indexOf('allCovered')
 
 export function trainOn(compared: readonly ComparedPair[]): Model {
   return train(examplesOf(compared), EXPECTED_WEIGHTS)

@@ -165,10 +165,16 @@ const OCCASION_DAYS = 1
  */
 function occasionVetoes(a: Proposition, b: Proposition, dates: DateComparison): readonly Veto[] {
   if ((!a.isRelative && !b.isRelative) || dates.result === 'same') return []
-  // Without a closing time of venue b, the day in its ticker is compared.
-  const gap = dates.closeGap ?? (dates.result === 'hint' ? dates.gap : null)
+  const gap = dates.closeGap ?? tickerGap(a, b)
   const isNear = gap !== null && gap <= OCCASION_DAYS
   return isNear && dates.result !== 'other' ? [] : [veto('other_occasion')]
+}
+
+/** Days between venue a's closing time and the day in venue b's ticker. Null if one is unknown. */
+function tickerGap(a: Proposition, b: Proposition): number | null {
+  const close = a.decisionDates.find(({ source }) => source === 'close')
+  const day = b.decisionDates.find(({ source, role }) => source === 'handle' && role === 'on')
+  return close && day ? Math.abs(close.last - day.last) : null
 }
 
 function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {

@@ -77,5 +77,6 @@ export function capOf(vetoes: readonly Veto[]): number {
 
 /** A veto as text, such as "another part of the game (map1 against map2)". */
 export function vetoText({ reason, detail }: Veto): string {
+  if (reason === 'not_said') return detail
   return detail === '' ? VETOES[reason].description : `${VETOES[reason].description} (${detail})`
 }

@@ -13,7 +13,6 @@ import {
   comparePairs,
   countAt,
   crossScore,
-  examplesOf,
   foldOf,
   type Scored,
   scoreAll,
@@ -42,13 +41,10 @@ test('trains the model to produce calibrated probabilities', () => {
   const examples = Array.from({ length: 2_000 }, (_, index) => ({
     features: [1, index % 2],
     isSame: index % 2 === 0 ? index % 20 === 0 : index % 20 !== 1,
-    weight: 1,
   }))
   const model = train(examples, [0, 1])
   assert.ok(Math.abs(chanceOf(model, [1, 0]) - 0.1) < 0.02)
   assert.ok(Math.abs(chanceOf(model, [1, 1]) - 0.9) < 0.02)
-  const others = examples.map((one) => ({ ...one, weight: one.isSame ? 1 : 2 }))
-  assert.ok(Math.abs(chanceOf(train(others, [0, 1]), [1, 1]) - 9 / 11) < 0.02)
   assert.deepEqual(train([], [-2, 1]).weights, [-2, 1])
   assert.equal(WEIGHTS.weights.length, FEATURES.length)
   assert.equal(EXPECTED_WEIGHTS.length, FEATURES.length)
@@ -184,23 +180,6 @@ test('treats a word found in only one of an event’s markets as one of several 
   }
   assert.equal(lacked('Will Quarvo have a nomination?', 'Will the record of Quarvo?'), 0)
   assert.ok(lacked('Will Quarvo have a nomination?', 'Will Tarvona have a nomination?') > 0)
-})
-
-test('gives more training weight to different events when each title lacks words of the other', () => {
-  const weights = (label: string, title: string): readonly number[] =>
-    examplesOf(
-      comparePairs(
-        [{ title }].flatMap((event) => {
-          const kalshi = { title: 'Quarvo leaves the Zembla council?', event_ticker: 'KXQ-31' }
-          const row = { grain: 'event', label, [POLYMARKET.protocol]: event }
-          return labelledPairOf({ ...row, [KALSHI.protocol]: kalshi }, PAIRED) ?? []
-        }),
-      ),
-    ).map(({ weight }) => weight)
-  assert.deepEqual(weights('same', 'Quarvo leaves the Zembla senate?'), [1])
-  assert.deepEqual(weights('different', 'Quarvo leaves the Zembla council?'), [1])
-  const [neighbour = 0] = weights('different', 'Quarvo leaves the Zembla senate?')
-  assert.ok(neighbour > 1)
 })
 
 test('lowers uncertain probabilities toward the overall rate without changing the order of pairs', () => {
