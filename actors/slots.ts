@@ -47,8 +47,9 @@ export class Slots {
   }
 
   /**
-   * Runs the task when it gets a slot, and settles like the task. Rejects if `signal` aborts before that. Rejects with
-   * SlotsFull if the queue is full, or if tasks of requesters with fewer tasks fill the queue later.
+   * Runs the task when it gets a slot, and settles like the task. Rejects if `signal` aborts while the task waits.
+   * Rejects with SlotsFull if the queue is full. A waiting task is also rejected if requesters with fewer tasks fill
+   * the queue.
    */
   async run<Result>(
     signal: AbortSignal,

@@ -54,8 +54,8 @@ export interface Actor<Message> {
 
 const HOLD_MS = 5
 /**
- * Behind a backlog, handlers get this multiple of the time that was spent on reading sockets. Handling a message takes
- * that much longer than reading it.
+ * Behind a backlog, handlers get this multiple of the time that was spent on reading sockets, because handling a
+ * message takes longer than reading it.
  */
 const WORK_PER_READ = 3
 const PERISHABLE_PER_RETAINED = 4
@@ -252,7 +252,7 @@ export class System {
 
   /**
    * Time budget of the handlers, in ms. Sockets are read for up to 100 ms between two budgets. Behind a backlog
-   * handlers therefore get most of the time, up to a maximum, so that the backlog cannot grow without end.
+   * handlers get a larger budget, so that the backlog cannot grow without end.
    */
   #budgetMs(nowMs: number): number {
     const isBehind = this.#ranAtMs > 0

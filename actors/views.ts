@@ -304,8 +304,8 @@ export interface BookDemand {
    */
   request(market: MarketNumber, owner: string): boolean
   /**
-   * Covers a market until `release` was called as often as `hold`. Returns false, without effect, if the market is
-   * unknown or resolved or a limit of demanded markets is reached. `release` must then not be called.
+   * Covers a market until `release` was called as often as `hold`. Returns false if the market is unknown or resolved
+   * or a limit of demanded markets is reached. `release` must then not be called.
    */
   hold(market: MarketNumber, owner: string, reason: HoldReason): boolean
   /** Ends a hold. The market stays covered for another minute, in case a client connects again. */

@@ -116,7 +116,7 @@ async function compareStreams(
       return delivery
     }
     // The gateway runs alone and with three others, alternately, because a new gateway still compiles its code. The
-    // others have no subscribers, because subscribers would saturate two cores.
+    // others have no subscribers, which would saturate two cores.
     for (let run = 1; run <= spreadRuns; run += 1) {
       spread.push({ alone: await first(1), beside: await first(GATEWAYS) })
       logLine(`one and ${GATEWAYS} gateways: run ${run} of ${spreadRuns}`)

@@ -38,8 +38,8 @@ interface Target {
 }
 
 /**
- * Each subscriber times one of this many messages, or one of the number of subscribers if that is smaller. The number
- * has no common divisor with 100 markets, so the subscribers of one market time different messages.
+ * Each subscriber times one of this many messages. The number has no common divisor with 100 markets, so the
+ * subscribers of one market time different messages.
  */
 const TIMED_EVERY_MAX = 11
 const SEQ_MARK = Buffer.from('"seq":')
@@ -58,8 +58,8 @@ let awaited: { readonly total: number; readonly resolve: () => void } | null = n
 const STORED_BYTES = 2 ** 27
 const LINE_END = 0x0a
 /**
- * Messages of the first subscriber, one per line, outside of the heap. As strings, each young-generation collection
- * would copy them. The pauses would slow only our side.
+ * Messages of the first subscriber, one per line. They are outside of the heap, because young-generation collections
+ * would copy strings and slow only our side.
  */
 const stored = Buffer.allocUnsafeSlow(STORED_BYTES)
 let storedBytes = 0

@@ -363,8 +363,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Rejects with UNAVAILABLE and a retry delay before the client's request times out. `throwIfLate` throws after the
-   * time limit, so that work reported as failed changes nothing.
+   * Rejects with UNAVAILABLE before the client's request times out. `throwIfLate` throws after the time limit, so that
+   * work whose failure was reported changes nothing.
    */
   async #inTime<Result>(work: (throwIfLate: () => void) => Promise<Result>): Promise<Result> {
     let isLate = false

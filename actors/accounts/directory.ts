@@ -32,8 +32,8 @@ import type { KeyView } from '../views.ts'
 export type DeactivationReason = 'disabled' | 'deleted'
 
 /**
- * Callbacks run synchronously with a change, before it is on disk. If they write to the same LMDB environment, the
- * writes are in the same transaction. Callbacks must not throw.
+ * Callbacks run synchronously with a change, before it is on disk. Their writes to the same LMDB environment are in the
+ * same transaction. Callbacks must not throw.
  */
 export interface AccountWatcher {
   onRevoked?(key: KeyId): void
@@ -132,7 +132,7 @@ export class AccountDirectory {
     return account
   }
 
-  // The methods below take a record that was looked up in the same event-loop tick. They change memory at once, so that
+  // The methods below take a record that was looked up in the same event-loop tick. Memory changes at once, so that
   // concurrent changes do not overwrite each other.
 
   /** Null: the limit of the tier. */

@@ -119,8 +119,8 @@ export function eventCandidates(markets: readonly MarketView[], title: string): 
 }
 
 /**
- * Whether the best prices of an event's markets leave a gap, before fees. All first outcomes must cost less than 1, or
- * all `n` second outcomes less than `n - 1`. Runs for every book change, so it allocates nothing.
+ * Whether the best prices of an event's markets leave a gap, before fees: all first outcomes cost less than 1, or all
+ * `n` second outcomes less than `n - 1`. Runs for every book change, so it allocates nothing.
  */
 export function hasEventGap(markets: readonly MarketView[]): boolean {
   let asks = 0

@@ -272,8 +272,8 @@ export class Standby {
   }
 
   /**
-   * Handles a trade that is already stored. If an earlier run stored the trade, the current run lacks it. A loss is
-   * then recorded for clients that resume in the current run.
+   * The trade is already stored. If an earlier run stored it, the current run lacks it, so a loss is recorded for
+   * clients that resume in the current run.
    */
   #noteDuplicate({ market, trade, offset }: TradeUpdate, run: number): void {
     const { trades, losses } = this.#parts.storage
@@ -332,8 +332,8 @@ export class Standby {
   }
 
   /**
-   * Follows a new leader. If this engine was the leader before, the new leader may lack its last trades. A loss is then
-   * recorded for clients that resume from the new leader's run.
+   * If this engine was the leader before, the new leader may lack its last trades. A loss is then recorded for clients
+   * that resume from the new leader's run.
    */
   async #begin(batch: Batch): Promise<void> {
     const { storage, clock, names } = this.#parts

@@ -44,9 +44,8 @@ const NOT_LIVE_REASONS = {
 type Mismatch = 'difference' | 'crossed' | 'top' | null
 
 /**
- * Result of comparing a REST book with the stream's book. `older`: the REST book may be older than the stream's.
- * `differs`: a first difference, to be confirmed by a second read. `contradicted`: a second difference without a stream
- * message since the first.
+ * `older`: the REST book may be older than the stream's book. `differs`: a first difference, which a second read must
+ * confirm. `contradicted`: a second difference without a stream message since the first.
  */
 type RestCheck = 'equal' | 'older' | 'differs' | 'contradicted'
 
@@ -260,8 +259,8 @@ interface Last {
 }
 
 /**
- * Stores book states at most every ten seconds, and only changed ones. The caller repeats `save` for a change that came
- * too early, so that the last state before a quiet period is stored too.
+ * Stores book states at most every ten seconds, and only changed ones. The caller must repeat `save` for a change that
+ * came too early.
  */
 class MarketSnapshots {
   readonly #market: MarketNumber

@@ -95,8 +95,8 @@ export class MarketPrices {
   }
 
   /**
-   * Makes the next price a tick even if the price is unchanged. After a time without a live book, the tick records that
-   * the price is known again.
+   * Makes the next price a tick even if the price is unchanged. The tick records that the price is known again after a
+   * time without a live book.
    */
   noteNext(): void {
     this.#mustNoteTick = true
@@ -177,8 +177,7 @@ export class MarketPrices {
 
   /**
    * Restores the last run's price and last trade. Must run before this run's first price. `newest`: the newest stored
-   * trade that sets the price, which may be newer than the checkpoint. Without a subscribed book, only the trade is
-   * restored.
+   * trade that sets the price. Without a subscribed book, only the trade is restored.
    */
   recall(checkpoint: Checkpoint | null, newest: StoredTrade | null, isCovered: boolean): void {
     if (checkpoint !== null) {

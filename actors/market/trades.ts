@@ -29,8 +29,8 @@ import { storedTrade } from '../../storage/records/trade.ts'
 import type { SliceQuery } from '../views.ts'
 
 /**
- * Maximum number and age of transactions whose makers may still become known. The age is two intervals of the poll for
- * missed trades. Beyond either limit each new transaction evicts the two oldest.
+ * Limits of transactions whose makers may still become known: number, and age in ms. The age is two intervals of the
+ * poll for missed trades. Beyond either limit each new transaction evicts the two oldest.
  */
 const TRANSACTIONS_MAX = 64
 const TRANSACTION_MS_MAX = 120_000
@@ -96,9 +96,9 @@ export class MarketTrades {
   }
 
   /**
-   * Returns the new part of a trade that `has` does not know. A trade without a wallet is new unless a trade of its
-   * transaction with a wallet is stored. A trade with a wallet is new by the size that the stored trades of its
-   * transaction lack. Stored trades without a wallet get this wallet.
+   * Returns the part of a trade that is not stored. A trade without a wallet is stored if its transaction has a trade
+   * with a wallet. A trade with a wallet gives stored trades of its transaction that wallet, and adds only the size
+   * that they lack.
    */
   unstored(event: TradeEvent, outcomeIndex: number): Unstored {
     const { txHash, taker } = event

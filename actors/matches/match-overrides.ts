@@ -78,9 +78,9 @@ export class MatchOverrides {
   }
 
   /**
-   * Stores an override of two markets, or removes it (`decision` null). Applies it when it is on disk. Resolves to its
-   * result, or to `unsaid` if there was none to remove. Throws EngineError BAD_REQUEST if both markets are of one
-   * venue, if one of them is confirmed with a third market, or if there are too many overrides.
+   * `decision` null removes the override. Resolves when the change is on disk and applied, or to `unsaid` if there was
+   * no override to remove. Throws EngineError BAD_REQUEST if both markets are of one venue, if one of them is confirmed
+   * with a third market, or if there are too many overrides.
    */
   async set(
     one: MarketView,
@@ -98,9 +98,9 @@ export class MatchOverrides {
   }
 
   /**
-   * Stores an override of two families, or removes it (`decision` null). `a` and `b` are the patterns of the two
-   * venues. Resolves when it is on disk, with whether an override existed. Throws EngineError BAD_REQUEST for an
-   * invalid pattern or too many overrides.
+   * `a` and `b` are the patterns of the two venues. `decision` null removes the override. Resolves when the change is
+   * on disk, with whether an override existed. Throws EngineError BAD_REQUEST for an invalid pattern or too many
+   * overrides.
    */
   async setFamily(a: string, b: string, decision: PairOverride['decision']): Promise<boolean> {
     for (const pattern of [a, b]) {
@@ -149,8 +149,8 @@ export class MatchOverrides {
   }
 
   /**
-   * Throws if a market of the pair is confirmed with a third market, so that a typing error does not replace an
-   * override. If a market of the older override no longer exists, removes the older override.
+   * Throws if a market of the pair is confirmed with a third market, because the operator may have mistyped an id.
+   * Removes the older override if one of its markets no longer exists.
    */
   async #refuseSecond(pair: OverrideKey): Promise<void> {
     for (const key of marketsOf(pair).flatMap((market) => [

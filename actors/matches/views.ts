@@ -74,7 +74,7 @@ export function confidenceOf(score: number): Confidence {
 const MEDIUM_SCORE_MIN = 60
 
 /**
- * Midpoint of the second market minus that of the first, both as a price of the first market's first outcome. Null if a
+ * Midpoint of the second market minus that of the first. Both are prices of the first market's first outcome. Null if a
  * midpoint is unknown.
  */
 export function priceGapOf({ a, b, pairScore }: MatchView): number | null {

@@ -57,7 +57,7 @@ const packr = new Packr({ useRecords: false, variableMapSize: true })
 
 /**
  * A gateway's report on one account. `used`: requests admitted since the last report. `retained`: the gateway's
- * remaining share. `remaining` and `resetSeconds`: the window according to the last answer.
+ * remaining share. `remaining` and `resetSeconds` repeat the last answer.
  */
 interface Report {
   readonly kind: QuotaKind
@@ -347,8 +347,8 @@ export class QuotaShares {
   }
 
   /**
-   * Whether the engine holds back this gateway's part of the window that begins at `seconds`. Other gateways may have
-   * used up an earlier window. 0: the account is new, so its window begins now.
+   * Whether the window that begins at `seconds` began after the engine missed this gateway's reports. The engine then
+   * holds back the gateway's part of the window. 0: the account is new, so its window begins now.
    */
   #isHeldBackFrom(seconds: number): boolean {
     if (!this.#isAlone) return false

@@ -20,7 +20,7 @@ interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
   /**
    * Start of the current interval in which the venue was live and the market's book was checked every minute. Null
-   * while the venue is not live or the market is not covered. A missing tick then does not mean an unchanged price.
+   * while the venue is not live or the market is not covered.
    */
   readonly liveSinceMs: (market: MarketRef) => TimeMs | null
 }

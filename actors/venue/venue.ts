@@ -434,9 +434,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #saveTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
-    // If the process were killed, trades of an unread range after the mark would be lost, so the mark stays before the
-    // range. A live trade moves the mark on arrival, while the `feedUp` message that requests the range may still wait
-    // in the mailbox.
+    // The mark must stay before the start of every unread range. If the process were killed, the next run would fetch
+    // only trades after the mark. A live trade moves the mark on arrival, while the `feedUp` message that requests the
+    // range may still wait in the mailbox.
     const unreadMs = this.#backFill.unreadSinceMs ?? nowMs
     const unrequestedMs = this.#unrequestedSinceMs ?? nowMs
     const markMs = Math.min(
@@ -544,7 +544,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   /**
    * Requests overdue markets, and resolved ones whose payout is unknown. A crawl lists only markets that settled in the
-   * last days, so it misses those that were resolved during a longer downtime.
+   * last days, so after a longer downtime it misses some of them.
    */
   #requestOverdue(): void {
     const nowMs = this.#parts.clock.nowMs()

@@ -70,8 +70,8 @@ export class WalletLedger {
   }
 
   /**
-   * Appends settled events, one block per tick. They count when all are written, so the next append overwrites blocks
-   * left by a crash. Concurrent calls are not allowed.
+   * Appends settled events, one block per tick. They count when all are written. The next append overwrites blocks that
+   * a crash left. Concurrent calls are not allowed.
    */
   async append(events: readonly WalletEvent[]): Promise<void> {
     let written = 0

@@ -226,9 +226,9 @@ function worthOf(
 }
 
 /**
- * Ids of the events of one time, in order. A fill: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>`. Any other
- * event: `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>`. `n` counts equal events. Events without a transaction have
- * the second instead of the hash. An event has the same id in stream and history if both state the same time.
+ * A fill has the id `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>`, any other event `<tx
+ * hash>-<market>-<wallet>-<kind>-<size>-<n>`. `n` counts equal events. Events without a transaction have the second
+ * instead of the hash.
  */
 function eventIds(wallet: string, events: readonly WalletEvent[]): readonly string[] {
   const counts = new Map<string, number>()

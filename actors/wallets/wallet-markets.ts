@@ -99,9 +99,9 @@ export class WalletMarkets {
   }
 
   /**
-   * Requests markets that are unknown, or that had no payout when they were requested at least a minute ago. Markets
-   * unknown to the venue or without fees are requested again after an hour. Stores the received facts, because the
-   * catalogue may remove the markets later. Rejects only at shutdown.
+   * Requests unknown markets and markets without a payout, at most once a minute. Requests markets unknown to the venue
+   * or without fees once an hour. Stores the received facts, because the catalogue may remove the markets later.
+   * Rejects only at shutdown.
    */
   async #learn(ids: ReadonlySet<NativeMarketId>, source: MarketSource): Promise<void> {
     const learned = this.#fetchWanted(ids, source)
@@ -196,9 +196,9 @@ export class WalletMarkets {
   }
 
   /**
-   * Requests the groups of the markets that events converted, once each. Must be called before the conversions are
-   * applied, because each divides its cost over the complete group. Afterwards only the venue's answer is used as the
-   * group. A market without a group is requested again after an hour. Rejects only at shutdown.
+   * Requests the groups of the markets that events converted. Must be called before the conversions are applied,
+   * because each divides its cost over the complete group. A market without a group is requested again after an hour.
+   * Rejects only at shutdown.
    */
   async learnGroupsOf(events: Iterable<WalletEvent>, source: MarketSource): Promise<void> {
     const ids = new Set<NativeMarketId>()
@@ -322,7 +322,7 @@ export class WalletMarkets {
   }
 
   /**
-   * The closing time that the listing states. A listing that was read before the close has at most a planned time. The
+   * Closing time according to the listing. If the listing was read before the close, its time is only planned. The
    * result is then the current time, at which the payout became known.
    */
   #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {

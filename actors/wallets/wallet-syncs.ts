@@ -60,8 +60,8 @@ export class WalletSyncs {
 
   /**
    * Joins the wallet's running sync or begins one. Resolves to whether the venue answered, and never rejects. Returns
-   * null if no sync can begin: too many wait, or the venue has just failed for this wallet. A background sync
-   * (`isRequested` false) does not begin while syncs for requests run.
+   * null if too many syncs wait, or if the venue has just failed for this wallet. A background sync (`isRequested`
+   * false) does not begin while syncs for requests run.
    */
   sync(
     warm: WarmWallet,

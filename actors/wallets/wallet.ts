@@ -208,8 +208,8 @@ export class Wallet {
   }
 
   /**
-   * Retains known fields that the new profile lacks. The venue names the owner only in answers to the owner's address.
-   * A venue that lost a profile returns a wallet without names.
+   * Retains known fields that the new profile lacks. The venue names the owner only in answers to the owner's address,
+   * and omits names if it lost the profile.
    */
   setProfile(profile: WalletProfile): void {
     const { eoa, handle, pseudonym, image } = this.#record
@@ -221,9 +221,9 @@ export class Wallet {
   }
 
   /**
-   * Syncs from the ledger's end, or the full history after `resyncAll`, and shows the result. A damaged ledger retains
-   * its readable events and is synced from its beginning. Stored events are never removed. Rejects if the venue does
-   * not answer, and shows the events received before. Concurrent calls are not allowed.
+   * Syncs from the ledger's end, or the full history after `resyncAll`. A damaged ledger retains its readable events
+   * and is synced from its beginning. Rejects if the venue does not answer, and shows the events received before.
+   * Concurrent calls are not allowed.
    */
   async sync(source: WalletSource): Promise<void> {
     if (this.#isDamaged) await this.#salvage(source)
@@ -370,7 +370,10 @@ export class Wallet {
     if (count - this.#pnlEvents >= threshold) await this.#forward(source)
   }
 
-  /** The time to store if the venue returned none of the newly settled events. */
+  /**
+   * Time of the last settled event that the venue returned. Used if the venue returned none of the newly settled
+   * events.
+   */
   #listedBefore(unlistedCount: number): TimeMs | null {
     const { listedToMs } = this.#record
     if (listedToMs !== null || unlistedCount === 0) return listedToMs
@@ -438,8 +441,8 @@ export class Wallet {
   }
 
   /**
-   * Stores the figures, and the PnlState if it is small. The worker packs a large PnlState. Events and facts that the
-   * stored state lacks are applied when the wallet is loaded again.
+   * Stores the figures. Also stores a small PnlState, because a large one is packed by the worker. Events and facts
+   * that the stored state lacks are applied when the wallet is loaded again.
    */
   #store(): void {
     const { table, clock } = this.#parts
@@ -472,8 +475,8 @@ export class Wallet {
   }
 
   /**
-   * Adds trades of the local log, for a wallet of which the venue returns nothing or less than before. Adds all of them
-   * if no event is known, else only those after the ledger.
+   * Adds trades of the local log, for a wallet of which the venue returns nothing or less than before. If an event is
+   * known, only trades after the ledger are added.
    */
   addEvents(events: readonly WalletEvent[]): void {
     if (this.isEmpty)

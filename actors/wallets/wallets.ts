@@ -69,8 +69,8 @@ const STORE_TAILS_MS = 500
  */
 const WAITS_MAX = 3
 /**
- * Time that a command waits for the comparison with the venue. Together with the wait for the wallet it stays below the
- * time limit of commands.
+ * Time that a command waits for the comparison with the venue. The waits for wallet and comparison together are shorter
+ * than the time limit of commands.
  */
 const COMPARE_MS = 1_000
 const OWN_EVERY_MS = MINUTE_MS
@@ -310,8 +310,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Returns whether the known data is fresh: a few seconds old at most, and newer than the wallet's last live fill.
-   * Waits for a sync if necessary. If the venue's history lacks a fill, begins a sync in the background.
+   * Returns whether the known data is at most a few seconds old and newer than the wallet's last live fill. Waits for a
+   * sync if necessary. If the venue's history lacks a fill, begins a sync in the background.
    */
   async #refreshed(warm: WarmWallet, request: WalletRequest): Promise<boolean> {
     const { wallet } = warm
@@ -415,8 +415,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Runs every minute: unfollows wallets, updates the hour of the ranking, and syncs wallets that need a repair, have
-   * old unsettled events, or have repeated fills.
+   * Runs every minute. Unfollows wallets, updates the hour of the ranking, and syncs wallets that need a repair or have
+   * old unsettled events or repeated fills.
    */
   #housekeeping(): void {
     const nowMs = this.#parts.clock.nowMs()

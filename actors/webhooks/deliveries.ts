@@ -43,8 +43,8 @@ const SLEEP_MS_MAX = MINUTE_MS
 /** Maximum deliveries dropped for each new event of a webhook that has too many. */
 const DROPPED_PER_EVENT_MAX = 4
 /**
- * A webhook at its limit drops a delivery with each event, faster than housekeeping deletes finished ones. After this
- * many, the oldest finished deliveries are deleted at once.
+ * A webhook at its limit drops a delivery with each event. After this many drops, its oldest finished deliveries are
+ * deleted at once, because housekeeping is slower.
  */
 const DROPPED_PER_PRUNE = 16
 /** Maximum delay of storing throttle counts, and number of webhooks stored at a time. */
@@ -280,7 +280,7 @@ export class Deliveries {
 
   /**
    * Called periodically. If all webhooks together have too many pending deliveries for the disk, limits each account to
-   * an equal share. One account's dead endpoints therefore do not take the space of others.
+   * an equal share.
    */
   updatePendingMax(): void {
     const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =

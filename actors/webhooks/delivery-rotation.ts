@@ -27,8 +27,8 @@ interface HostQueue {
 
 /**
  * A free attempt of a host releases one waiting account, so that the cost of `take` does not grow with the number of
- * waiting accounts. Invariant: while a host has capacity and accounts wait for it, an account in the rotation has it in
- * its `ready` set.
+ * waiting accounts. Invariant: if a host has capacity and accounts wait for it, an account in the rotation has the host
+ * in its `ready` set.
  */
 class RoundRobin {
   readonly #capacity: AttemptCapacity

@@ -12,8 +12,8 @@ import type { StoredWhale } from '../../storage/contract/storage.ts'
 const CUT_AT = 1_024
 
 /**
- * Maximum time by which a venue's clock may be ahead. A fill with a later time is looked up in the table of trades.
- * Otherwise every later fill would be treated as belonging to an evicted group.
+ * Maximum time by which a venue's clock may be ahead. Without the limit, a single fill in the far future would make
+ * every later fill look like a fill of an evicted group.
  */
 const CLOCKS_APART_MS = 60_000
 

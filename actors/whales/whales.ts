@@ -262,8 +262,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   #settleStretch({ market, groups, alone }: Stretch): void {
     for (const fill of alone) this.#record(market, new FillSum(fill), { row: null, ids: null })
     const sinceMs = this.#parts.clock.nowMs() - whaleCloseMs
-    // Only groups of this run's fills may stay open. Groups of earlier runs are closed now, because no later run would
-    // group them if this run ended first.
+    // Groups of earlier runs are closed now. If this run ended first, no later run would group them.
     const isYoung = ({ run, receivedAtMs }: WhaleFill) =>
       run === this.#parts.run && receivedAtMs > sinceMs
     const ref = this.#parts.market(market)?.ref
@@ -285,8 +284,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   }
 
   /**
-   * Stores and returns the row of these fills. Null if their sum is below the minimum. An existing row retains its id,
-   * time and offset. Its fills never decrease, although the trades may have expired.
+   * Null if the sum of the fills is below the minimum. An existing row retains its id, time and offset. Its fills never
+   * decrease, although the trades may have expired.
    */
   #record(
     market: MarketNumber,

@@ -165,8 +165,8 @@ export class RestField {
   }
 
   /**
-   * Pauses the world and compares our responses: books with the simulator's, prices and list rows with the market's
-   * record, and pages of history with longer pages. Returns a line for each comparison. Throws at the first difference.
+   * Pauses the world and compares our responses with the simulator's books, with the records of the markets, and with
+   * longer pages of history. Returns a line for each comparison. Throws at the first difference.
    */
   async judge(): Promise<readonly string[]> {
     await this.#running.service.pauseWorld()

@@ -76,8 +76,7 @@ async function fillBooks(count: number): Promise<number> {
 
 /**
  * Sends book changes without a previous snapshot, which the actors ignore, so that only routing is timed. The events of
- * a batch are created just before it, because 200,000 events in advance would add cache misses and collections of a
- * large heap.
+ * a batch are created just before the batch is routed, like those of a new frame.
  */
 function route(count: number, ownersMax: number | null): string {
   if (quiet === null) throw new Error('the engine is not open')

@@ -65,9 +65,9 @@ function hotRequests(
 }
 
 /**
- * Sends open-loop requests. Request n is due n / rate after the start, even if earlier requests were late. Its time
- * ends with the last byte of the response and therefore includes delays of this process (`lateness`). `times`: times of
- * responses with status 200, by route. `refusals`: number of other outcomes, by status or error.
+ * Request n is due n / rate after the start, even if earlier requests were late. Its time ends with the last byte of
+ * the response and includes delays of this process (`lateness`). `times`: times of responses with status 200, by route.
+ * `refusals`: number of other outcomes, by status or error.
  */
 export async function runPlanned({ origin, headers, perSecond, seconds, requests }: PlannedLoad) {
   const requestCount = Math.max(Math.round(perSecond * seconds), 1)

@@ -29,8 +29,8 @@ export function count(size: SizeMicros): string {
 }
 
 /**
- * Signed difference of two sizes, "-4.00". Both sizes are rounded before the subtraction, so that a level's differences
- * add up to the size that clients see.
+ * "-4.00". Both sizes are rounded before the subtraction, so that a level's differences add up to the size that clients
+ * see.
  */
 export function countDifference(sizes: { from: SizeMicros; to: SizeMicros }): string {
   return hundredthsText(hundredths(sizes.to) - hundredths(sizes.from))

@@ -60,10 +60,7 @@ export function tradeRow(trade: SimTrade, participant: number): TradeRow {
   }
 }
 
-/**
- * The taker's row for a complete transaction, at the average price of its fills with floating-point error. For a single
- * fill, the row equals the taker's row of that fill.
- */
+/** The taker's row for a complete transaction, at the average price of its fills with floating-point error. */
 export function matchRow(fills: readonly SimTrade[]): TradeRow {
   const [first] = fills
   if (first === undefined) throw new RangeError('a transaction has a fill')

@@ -8,8 +8,8 @@ import { feeScheduleOf } from './fees.ts'
 const FEE_STEP_MICROS = 10
 
 /**
- * The price that rows show, in dollars. The venue's prices are often slightly off the tick (0.5199999923664122). Here
- * this applies to one transaction in sixteen. Rounded to a millionth the prices are exact.
+ * The price that rows show, in dollars. Like the venue's prices, it is slightly off the tick (0.5199999923664122) for
+ * one transaction in sixteen. Rounded to a millionth it is exact.
  */
 export function shownPrice(trade: SimTrade): number {
   const price = toNumber(trade.price)

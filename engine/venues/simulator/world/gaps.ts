@@ -138,8 +138,8 @@ export class Gaps {
   }
 
   /**
-   * Makers of the most expensive outcome ask less (`sign` −1) or bid more (`sign` 1, which makes the opposite sides
-   * cheaper). The difference is the sum of the fees and ticks of all outcomes and a profit.
+   * Makers of the most expensive outcome ask less (`sign` −1), or bid more (`sign` 1), which makes the opposite sides
+   * cheaper. The difference exceeds the fees and ticks of all outcomes by the profit.
    */
   #beginInEvent(plan: {
     chance: number

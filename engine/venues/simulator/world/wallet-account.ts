@@ -158,9 +158,8 @@ export class WalletAccount {
   }
 
   /**
-   * Redeems contracts of the event's outcome. `payout`: dollars per contract. A row that names its token states the
-   * number of contracts. Otherwise the number follows from the dollars, or all contracts are redeemed if the payout is
-   * partial.
+   * `payout`: dollars per contract. A row that names its token states the number of contracts. Otherwise a full payout
+   * redeems as many contracts as dollars, and a partial payout redeems all contracts.
    */
   redeem(holding: WalletHolding, payout: number, event: SimWalletEvent): void {
     const position = holding.positions[event.outcomeIndex ?? 0]

@@ -72,8 +72,8 @@ export class WalletHabits {
   }
 
   /**
-   * Delay of a holder's redemption after the resolution, in milliseconds. Null: the holder never redeems. It depends
-   * only on wallet and market, so that a restart does not change it.
+   * In milliseconds after the resolution. Null: the holder never redeems. The result depends only on wallet and market,
+   * so a restart does not change it.
    */
   redeemDelayMs(holder: { address: string; chanceKey: string; isWinner: boolean }): number | null {
     const key = hash32('redeems', this.#seed, holder.address, holder.chanceKey)

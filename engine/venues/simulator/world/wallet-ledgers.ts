@@ -49,8 +49,8 @@ const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at
 const EVENTS_MAX = 2_000_000
 
 /**
- * All wallets of a world. At the limit of events, the oldest tenth is dropped. Holdings without a later event are
- * dropped too, if they are empty or resolved.
+ * At the limit of events, the oldest tenth is dropped. Holdings without a later event are dropped too, if they are
+ * empty or resolved.
  */
 export class WalletLedgers {
   readonly #habits: WalletHabits

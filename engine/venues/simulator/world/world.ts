@@ -563,8 +563,8 @@ export class SimulatedWorld implements World {
   }
 
   /**
-   * Cancels quotes of all linked markets that the fair price has passed. Called before one of them changes, so that
-   * their books never offer arbitrage. Returns false if one of the markets is halted or its book is held.
+   * Cancels quotes of all linked markets that the fair price has passed, so that the books of linked markets never
+   * offer arbitrage. Returns false if one of the markets is halted or its book is held.
    */
   #settle({ linked }: LiveMarket, nowMs: TimeMs): boolean {
     if (linked.some((market) => market.gap?.isHeld === true || this.#isHalted(market))) return false
@@ -593,9 +593,9 @@ function byCreation(left: PlannedEvent, right: PlannedEvent): number {
 }
 
 /**
- * Number of venue stream messages that a change causes for a client with all channels. The configured rate counts them.
- * It includes both streams of venue a, or the one of venue b, without lifecycle messages (Market channel and Activity
- * stream in engine/venues/polymarket/README.md, Messages in engine/venues/kalshi/README.md).
+ * Number of stream messages that a client with all channels receives for a change. Lifecycle messages do not count. See
+ * Market channel and Activity stream in engine/venues/polymarket/README.md, and Messages in
+ * engine/venues/kalshi/README.md.
  */
 export function messageCost(change: WorldChange): number {
   const isPolymarket = change.market.listing.venue === 'a'
