@@ -1,4 +1,4 @@
-// Batches that the main thread hands to the tape's writer. The writer appends each one to the journal unchanged.
+// Batches that the main thread passes to the tape's writer. The writer appends them to the journal unchanged.
 
 import type { OffsetRange } from '../cluster/batch.ts'
 import { count, flat, message, record, text } from '../codec.ts'
@@ -21,7 +21,7 @@ export const encodeBatchHead = (head: BatchHead): Uint8Array => batchHead.encode
 /** Null unless the bytes are exactly one head. */
 export const decodeBatchHead = (bytes: Uint8Array): BatchHead | null => batchHead.decode(bytes)
 
-/** The facts about rows that the head of their block states. */
+/** The facts about rows in the head of their block. */
 export function summaryOf(
   { items }: TapeRows,
   batches: readonly BatchHead[],

@@ -7,7 +7,6 @@ import { VarintReader, varintBytesMax, writeVarint } from '../varints.ts'
 import { decodeRows, encodeRows, type TapeRows } from './columns.ts'
 import { encodeFrame, type Frame } from './frame.ts'
 
-/** Number of items by their code. */
 export type ItemCounts = ReadonlyMap<number, number>
 
 export interface BlockHead {
@@ -79,10 +78,10 @@ export function encodeBlock(
   return { bytes: encodeFrame('block', headMessage.encode(head), body), head }
 }
 
-/** Decodes the head of a block. Null if it is damaged. */
+/** Null if the head is damaged. */
 export const decodeBlockHead = (head: Uint8Array): BlockHead | null => headMessage.decode(head)
 
-/** Decodes the rows of a block. Null if it is damaged. */
+/** Null if the block is damaged. */
 export function decodeBlock({ body }: Pick<Frame, 'body'>): TapeRows | null {
   try {
     return decodeRows(inflateRawSync(body, INFLATED))
@@ -91,7 +90,6 @@ export function decodeBlock({ body }: Pick<Frame, 'body'>): TapeRows | null {
   }
 }
 
-/** The position of a block in its file. */
 export interface BlockEntry {
   readonly position: number
   readonly length: number

@@ -1,16 +1,16 @@
-// Stores rows of the tape by column, so that they compress to about a quarter of their size as MessagePack. A row is a
-// publish time and an item of the cluster's log, whose fields stay as its codec wrote them.
+// Stores rows of the tape by column, so that they compress better than as MessagePack. A row is a publish time and an
+// item of the cluster's log. The fields of the item are those that its codec wrote.
 //
 //   count, times, shape of each row, shapes: [code, length, columns…]
 //
-// Rows with the same code and length form a shape. A column of integers stores differences from the value before, from
+// Rows with the same code and length form a shape. A column of integers stores differences from the preceding value, from
 // the value of the previous row with the same first field (the market in most items), or from the column to its left.
 
 import { unpackAll } from '../cluster/batch.ts'
 import { encoded, writeValue } from '../msgpack-writer.ts'
 import { VarintReader, writeVarint } from '../varints.ts'
 
-/** Records in order. `us` has the publish time of each item in microseconds since 1970, ascending. */
+/** `us` has the publish time of each item in microseconds since 1970, ascending. */
 export interface TapeRows {
   readonly us: number[]
   readonly items: (readonly unknown[])[]
@@ -22,7 +22,7 @@ const VALUES_MAX = 8_388_608
 const DEPTH_MAX = 8
 /** Integers up to this size have exact differences as varints. */
 const INTEGER_MAX = 2 ** 50
-/** Longest tuple that a list may consist of, such as the side, price and size of each level. */
+/** Longest tuple of a list, such as the side, price and size of each level. */
 const STRIDE_MAX = 16
 /** Number of values from which the predictor of a column is chosen. */
 const SAMPLE = 512
@@ -39,11 +39,10 @@ const SCALES = [1_000_000, 100_000, 10_000, 1_000, 100, 10, 1] as const
 
 type Values = readonly unknown[]
 
-/** What the values of a column may be predicted from. */
+/** The values from which a column may be predicted. */
 interface Neighbours {
-  /** For each value the index of the previous value with the same first field; -1 if there is none. Null: not known. */
+  /** For each value the index of the previous value with the same first field. -1 if there is none. Null: unknown. */
   readonly previous: Int32Array | null
-  /** The column to the left. */
   readonly left: Values | null
 }
 
@@ -227,7 +226,7 @@ function putColumn(sink: ByteSink, values: Values, neighbours: Neighbours): void
   sink.bytes(valueBytes(values))
 }
 
-/** `depth` counts the lists around the column. */
+/** `depth` is the number of lists that contain the column's values. */
 function takeColumn(
   source: ByteSource,
   count: number,
@@ -283,7 +282,7 @@ function takeLists(source: ByteSource, count: number, depth: number): Values {
   })
 }
 
-/** The largest tuple length that divides the length of each list; 1 if it is too large. */
+/** The largest tuple length that divides the length of each list. 1 if it exceeds STRIDE_MAX. */
 function strideOf(lists: readonly Values[]): number {
   let stride = 0
   for (const { length } of lists) {

@@ -1,5 +1,5 @@
-// Frames of tape files: a kind, the lengths and the CRC-32C of two parts, then the parts. A reader detects a torn or
-// damaged frame and finds the next one.
+// Frames of tape files: a kind, the lengths and the CRC-32C of two parts, then the parts. A reader detects an
+// incomplete or damaged frame and finds the next frame.
 //
 //   kind u32 · head length u32 · body length u32 · CRC-32C u32 · head · body
 
@@ -7,7 +7,7 @@ import { crc32c } from './crc32c.ts'
 
 /** First bytes of each kind of frame. */
 export const FRAME_KINDS = {
-  /** First frame of a file: which venue and run it belongs to. */
+  /** First frame of a file. It states venue and run. */
   file: 0x54_50_46_31,
   block: 0x54_50_42_31,
   /** Last frame of a closed file. */
@@ -27,7 +27,6 @@ export interface Frame {
   readonly kind: FrameKind
   readonly head: Buffer
   readonly body: Buffer
-  /** Bytes of the frame. */
   readonly length: number
 }
 
@@ -35,7 +34,6 @@ export interface FrameHeader {
   readonly kind: FrameKind
   readonly headLength: number
   readonly bodyLength: number
-  /** Bytes of the frame. */
   readonly length: number
 }
 
@@ -54,7 +52,7 @@ export function encodeFrame(
   return bytes
 }
 
-/** Reads the header of a frame. Null unless the first 16 bytes have the form of one. */
+/** Null unless the first 16 bytes have the form of a frame header. */
 export function readFrameHeader(bytes: Buffer): FrameHeader | null {
   if (bytes.length < FRAME_HEADER_BYTES) return null
   const magic = bytes.readUInt32BE(0)
@@ -64,7 +62,7 @@ export function readFrameHeader(bytes: Buffer): FrameHeader | null {
   return { kind, headLength, bodyLength, length: FRAME_HEADER_BYTES + headLength + bodyLength }
 }
 
-/** Reads the frame at the beginning of the bytes. Null if it is torn or damaged. */
+/** Reads the frame at the beginning of the bytes. Null if the frame is incomplete or damaged. */
 export function readFrame(bytes: Buffer): Frame | null {
   const header = readFrameHeader(bytes)
   if (header === null || bytes.length < header.length) return null

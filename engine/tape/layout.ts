@@ -13,15 +13,13 @@ export const HOUR_US = 3_600_000_000
 
 export const MANIFEST_NAME = 'manifest.json'
 
-/** One hour of one venue. */
 export interface HourFolder {
-  /** Public name of the venue. */
   readonly platform: string
   /** UTC date, as 2026-11-26. */
   readonly date: string
   /** UTC hour, 0..23. */
   readonly hour: number
-  /** Begin of the hour in microseconds since 1970. */
+  /** Start of the hour in microseconds since 1970. */
   readonly startUs: number
   readonly path: string
 }
@@ -29,7 +27,7 @@ export interface HourFolder {
 /** The tape's folder in a data folder. */
 export const tapeFolder = (dataDir: string): string => join(dataDir, 'tape')
 
-/** Begin of the hour of a time. */
+/** Start of the hour that contains a time. Both in microseconds since 1970. */
 export const hourOf = (us: number): number => us - (us % HOUR_US)
 
 export function hourFolder(tape: string, platform: string, us: number): HourFolder {
@@ -64,7 +62,6 @@ function foldersOf(path: string, pattern: RegExp): readonly (readonly [string, s
   })
 }
 
-/** Names in a folder. Empty if the folder does not exist. */
 export function namesIn(path: string): readonly string[] {
   try {
     return readdirSync(path)

@@ -7,7 +7,7 @@ import { TAPE_CODES } from './item-codes.ts'
 /**
  * - `stopped`: the service was stopped.
  * - `killed`: the service ended without closing the tape. The last rows before its end may be missing.
- * - `slow_disk`: the disk accepted less than was published.
+ * - `slow_disk`: rows were published faster than the disk accepted them.
  * - `disk_full`: too little disk space is free.
  * - `disk_error`: writing failed for another reason.
  * - `damaged`: a block cannot be read.
@@ -24,7 +24,7 @@ export type LostCause = (typeof LOST_CAUSES)[number]
 
 export interface Lost {
   readonly cause: LostCause
-  /** Publish times between which rows are missing, in microseconds. */
+  /** Publish times in microseconds. Rows between them are missing. */
   readonly fromUs: number
   readonly toUs: number
   /** First and last lost offset of each channel. Offsets in between may belong to other venues. Empty: unknown. */

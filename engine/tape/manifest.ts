@@ -45,12 +45,12 @@ export interface ManifestGap {
   readonly cause: LostCause | 'venue'
   readonly from_us: number
   readonly to_us: number
-  /** Number of missing rows, for `venue` of missing trades. Null: unknown. */
+  /** Number of missing rows. For `venue`, number of missing trades. Null: unknown. */
   readonly rows: number | null
   readonly offsets: Readonly<Record<string, { readonly first: number; readonly last: number }>>
 }
 
-/** The manifest of an hour. Null: the hour is not final. */
+/** Null: the hour is not final. */
 export function readManifest({ path }: Pick<HourFolder, 'path'>): Manifest | null {
   const text = readText(join(path, MANIFEST_NAME))
   const found = text === null ? {} : parseObject(text)
@@ -71,7 +71,7 @@ function isManifest(value: unknown): value is Manifest {
   )
 }
 
-/** Writes the manifest of an hour whose parts are closed. `names`: names of the items by code. */
+/** The parts of the hour must be closed. `names`: names of the items by code. */
 export function writeManifest(hour: HourFolder, names: ReadonlyMap<number, string>): Manifest {
   const files: ManifestFile[] = []
   const gaps: ManifestGap[] = []

@@ -1,5 +1,5 @@
-// Reads one file of the tape with its journal. A file without an index was not closed: its frames are searched, and
-// damaged or torn ones are skipped.
+// Reads one file of the tape with its journal. If a file has no index because it was not closed, its frames are
+// searched. Damaged and incomplete frames are skipped.
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { isItem, unpackAll } from '../cluster/batch.ts'
@@ -66,13 +66,12 @@ export interface DamagedRange {
   readonly length: number
 }
 
-/** The frames of a file. */
 interface Scanned {
   readonly head: PartHead
   readonly entries: readonly BlockEntry[]
-  /** Whether the file has an index, so that it will not change. */
+  /** A file with an index will not change. */
   readonly isClosed: boolean
-  /** Ranges that were skipped. Only in files without an index, because damaged blocks have entries there. */
+  /** Ranges that were skipped. Always empty for a file with an index, because its damaged blocks have index entries. */
   readonly damaged: readonly DamagedRange[]
   /** End of the last intact frame. */
   readonly endsAt: number
@@ -87,7 +86,7 @@ export interface Part extends Pick<Scanned, 'head' | 'isClosed'> {
   close(): void
 }
 
-/** Opens a part. Null if there is no file, or if its first frame is torn. The caller must close it. */
+/** Null if there is no file, or if its first frame is incomplete. The caller must close the part. */
 export function openPart(hour: Pick<HourFolder, 'path'>, part: number): Part | null {
   // The journal is read first: its rows move to the file before it is emptied.
   const journalBytes = readJournalFile(partPath(hour, part, 'journal'))
@@ -124,7 +123,7 @@ function openFile(path: string): number | null {
   }
 }
 
-/** Finds the blocks of a file by its index, or by a search if it has none. Null if its first frame is torn. */
+/** Finds the blocks of a file by its index. Without an index, searches them. Null if the first frame is incomplete. */
 function scanFile(file: number): Scanned | null {
   const { size } = fstatSync(file)
   return scanIndex(file, size) ?? scanFrames(readAt(file, 0, size))
@@ -204,8 +203,8 @@ export function readJournalFile(path: string): Buffer {
 }
 
 /**
- * The rows of a journal after `lastUs`, the time of the last row in a block, up to the first torn or damaged batch.
- * Publish times increase within a part. Null: there are none.
+ * The rows of a journal after `lastUs`, the time of the last row in a block. Stops at the first incomplete or damaged
+ * batch. Publish times increase within a part. Null: no rows.
  */
 export function decodeJournal(bytes: Buffer, lastUs: number): Journal | null {
   const all: TapeRows = { us: [], items: [] }
@@ -224,7 +223,7 @@ export function decodeJournal(bytes: Buffer, lastUs: number): Journal | null {
   return { rows, head: { ...head, ...summaryOf(rows, batches) } }
 }
 
-/** Adds the rows of a batch: times and items alternately. Returns false, without effect, for other values. */
+/** Adds the rows of a batch: times and items alternately. Returns false and adds nothing for other values. */
 export function addRows(to: TapeRows, values: Uint8Array): boolean {
   const found = unpackAll(values)
   if (found === null || found.length % 2 !== 0) return false

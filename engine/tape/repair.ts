@@ -1,4 +1,5 @@
-// Closes the files that a killed process left open: cuts the torn end, and moves the journal to a block.
+// Closes the files that a killed process left open: removes incomplete bytes at the end, and writes the journal's rows
+// as a block.
 
 import type { TapeDisk } from './disk.ts'
 import { type HourFolder, partPath, partsOf } from './layout.ts'
@@ -6,7 +7,7 @@ import { lostItem } from './lost.ts'
 import { openPart } from './part.ts'
 import { PartWriter } from './part-writer.ts'
 
-/** The end of a venue's rows. */
+/** The last row of a venue on the tape. */
 export interface TapeEnd {
   /** Publish time of the last row. */
   readonly lastUs: number
@@ -14,7 +15,7 @@ export interface TapeEnd {
   readonly wasKilled: boolean
 }
 
-/** Repairs the parts of an hour that is not final. Null: it has no rows. Throws file system errors. */
+/** Repairs the parts of an hour that is not final. Null: the hour has no rows. Throws file system errors. */
 export function repairHour(hour: HourFolder, disk: TapeDisk): TapeEnd | null {
   let end: TapeEnd | null = null
   for (const number of partsOf(hour)) {

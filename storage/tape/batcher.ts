@@ -8,7 +8,7 @@ import { hourOf } from '../../engine/tape/layout.ts'
 import type { TapeBatch } from '../../engine/tape/writer.ts'
 import { type TapeItem, writeTapeItem } from '../records/tape-items.ts'
 
-/** A batch, and what is lost if it is not written. */
+/** A batch, and the rows that are lost if it is not written. */
 export interface GatheredBatch extends TapeBatch {
   readonly venue: VenueKey
   readonly lastUs: number
@@ -26,7 +26,7 @@ export class TapeBatcher {
   readonly #venues = new Map<VenueKey, VenueBatch>()
   readonly #full: GatheredBatch[] = []
 
-  /** Bytes of the records that were not taken. */
+  /** Bytes of the records that `take` has not returned. */
   get bytes(): number {
     let bytes = 0
     for (const batch of this.#venues.values()) bytes += batch.bytes

@@ -17,11 +17,11 @@ interface Tracked {
 export class MarketStates {
   readonly #markets = new Map<MarketNumber, Tracked>()
 
-  /** Applies an item that follows the ones before. Items that the state already contains are skipped. */
+  /** Applies the next item. Skips items that the state already contains. */
   apply(item: TapeItem): void {
     if (item.kind === 'state') this.#take(item.state)
     else if (item.kind === 'update') this.#update(item.update, item.book)
-    // Which markets lost updates is unknown. The states of the next sweep follow.
+    // It is unknown which markets lost updates. The next sweep has the states of all markets.
     else if (item.kind === 'lost') this.#markets.clear()
     else if (item.kind === 'forgotten') this.#markets.delete(item.market)
   }

@@ -32,7 +32,6 @@ export class MarketTable {
     return this.#markets.get(number) ?? null
   }
 
-  /** Finds a market by its public id, case-insensitive. */
   numberOf(id: string): MarketNumber | null {
     return this.#numbers.get(id.toLowerCase()) ?? null
   }

@@ -1,5 +1,5 @@
-// Reads the tape: records of a period and of selected markets, with the state of the markets at its begin. Reading is
-// synchronous, so a service reads in a worker thread.
+// Reads records of a period and of selected markets, with the state of the markets at its start. Reading is
+// synchronous, so a service must read in a worker thread.
 
 import type { RawItem } from '../../engine/cluster/batch.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -21,9 +21,9 @@ export interface TapeQuery {
   readonly platforms?: readonly string[] | null
   /** Public ids of markets, case-insensitive. Null: all. Records without a market are always included. */
   readonly markets?: readonly string[] | null
-  /** Whether to begin with the state of each selected market at `fromUs`, as far as the tape has it. */
+  /** Whether to start with the state of each selected market at `fromUs`, as far as the tape has the state. */
   readonly withStates?: boolean
-  /** Whether to include all states of sweeps. Otherwise only those after a loss are included. */
+  /** Whether to include all states of sweeps. Otherwise only states after a loss are included. */
   readonly withSweeps?: boolean
 }
 
@@ -31,9 +31,9 @@ export interface TapeRecord {
   /** Publish time in microseconds since 1970. Increases within a venue. */
   readonly us: number
   readonly platform: string
-  /** The engine run that published it. */
+  /** The engine run that published the record. */
   readonly epoch: string
-  /** Never `listed` or `swept`. A `state` is a complete book: at the begin, after a loss, or of a sweep. */
+  /** Never `listed` or `swept`. A `state` is a complete book at the start, after a loss, or of a sweep. */
   readonly item: TapeItem
   /** The markets of the record's file, by the numbers in its items. */
   readonly markets: MarketTable
@@ -47,7 +47,7 @@ export interface TapeHour extends HourFolder {
 export class Tape {
   readonly #folder: string
 
-  /** `folder`: that of the tape (see `tapeFolder`). It need not exist. */
+  /** `folder`: the folder of the tape (see `tapeFolder`). It need not exist. */
   constructor(folder: string) {
     this.#folder = folder
   }
@@ -57,7 +57,7 @@ export class Tape {
     return listHours(this.#folder).map((hour) => ({ ...hour, manifest: readManifest(hour) }))
   }
 
-  /** Begin of the oldest hour, in microseconds. Null: the tape is empty. */
+  /** Start of the oldest hour, in microseconds. Null: the tape is empty. */
   oldestUs(): number | null {
     return listHours(this.#folder)[0]?.startUs ?? null
   }
@@ -99,7 +99,7 @@ interface Sweep {
   readonly isFull: boolean
 }
 
-/** From where the rows of a part give the states at the query's begin. */
+/** The rows of a part from which the states at the query's start are computed. */
 interface Base {
   /** Periods whose states are needed. */
   readonly sweeps: readonly Sweep[]
@@ -127,7 +127,7 @@ class VenueReader {
   readonly #states = new MarketStates()
   /** Markets of which a state or a replaced book was returned since the last loss. */
   readonly #known = new Set<MarketNumber>()
-  /** Whether the states at the begin were returned. */
+  /** Whether the states at the start were returned. */
   #hasBegun: boolean
   #epoch: string | null = null
 
@@ -162,7 +162,10 @@ class VenueReader {
     }
   }
 
-  /** The parts that give the states at the begin: the newest that begins before, and earlier ones of the same run. */
+  /**
+   * The parts that give the states at the start: the newest part that begins before the start, and earlier parts of the
+   * same run.
+   */
   #basesOf(parts: readonly PartRef[]): ReadonlyMap<PartRef, Base> {
     const bases: [PartRef, Base][] = []
     let epoch: string | null = null
@@ -272,7 +275,7 @@ class VenueReader {
     if (typeof item !== 'string') this.#states.apply(item)
   }
 
-  /** Returns the states at the query's begin, once. */
+  /** Returns the states at the query's start, once. */
   *#begin(markets: MarketTable): Generator<TapeRecord> {
     if (this.#hasBegun) return
     this.#hasBegun = true
@@ -284,7 +287,7 @@ class VenueReader {
     }
   }
 
-  /** Whether an item is returned. Notes the markets whose books are known. */
+  /** Whether an item must be returned. Records the markets whose books are known. */
   #isNew(item: TapeItem): boolean {
     const { withStates = false, withSweeps = false } = this.#query
     if (item.kind === 'lost') this.#known.clear()
