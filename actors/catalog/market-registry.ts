@@ -22,7 +22,8 @@ export class MarketRegistry<Entry extends MarketEntry> {
   readonly #byNumber = new Map<MarketNumber, Entry>()
   readonly #byNative = new ByVenue(() => new Map<string, Entry>())
   readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, Entry>())
-  readonly #bySlug = new Map<string, Entry[]>()
+  /** One entry instead of a list, because few markets share a slug. */
+  readonly #bySlug = new Map<string, Entry | readonly Entry[]>()
 
   get count(): number {
     return this.#byNumber.size
@@ -50,7 +51,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
   }
 
   ofSlug(slug: string): readonly Entry[] {
-    return this.#bySlug.get(slug.toLowerCase()) ?? []
+    return this.#sharing(slug.toLowerCase())
   }
 
   add(entry: Entry): void {
@@ -77,21 +78,27 @@ export class MarketRegistry<Entry extends MarketEntry> {
     this.#removeKeys(entry, keys)
   }
 
+  #sharing(slug: string): readonly Entry[] {
+    const found = this.#bySlug.get(slug)
+    if (found === undefined) return []
+    return 'actor' in found ? [found] : found
+  }
+
   #addKeys(entry: Entry, { outcomes, slug }: Keys): void {
-    const { venue } = entry.actor.ref
-    for (const { id } of outcomes) this.#byOutcome.of(venue).set(id, entry)
-    const sharing = this.#bySlug.get(slug.toLowerCase())
-    if (sharing === undefined) this.#bySlug.set(slug.toLowerCase(), [entry])
-    else sharing.push(entry)
+    const byOutcome = this.#byOutcome.of(entry.actor.ref.venue)
+    for (const { id } of outcomes) byOutcome.set(id, entry)
+    const key = slug.toLowerCase()
+    const others = this.#sharing(key)
+    this.#bySlug.set(key, others.length === 0 ? entry : [...others, entry])
   }
 
   #removeKeys(entry: Entry, { outcomes, slug }: Keys): void {
     const { venue } = entry.actor.ref
     for (const { id } of outcomes) deleteIf(this.#byOutcome.of(venue), id, entry)
-    const sharing = this.#bySlug.get(slug.toLowerCase())
-    const others = sharing?.filter((other) => other !== entry) ?? []
-    if (others.length > 0) this.#bySlug.set(slug.toLowerCase(), others)
-    else this.#bySlug.delete(slug.toLowerCase())
+    const key = slug.toLowerCase()
+    const others = this.#sharing(key).filter((other) => other !== entry)
+    if (others.length > 0) this.#bySlug.set(key, others)
+    else this.#bySlug.delete(key)
   }
 }
 
