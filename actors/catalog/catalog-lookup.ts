@@ -5,6 +5,7 @@ import type { Requester } from '../../engine/fair-queue.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketStatus, ReadEvent } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
+import type { SlicedWork } from '../../engine/time-slices.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type {
@@ -151,7 +152,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.get(number)
   }
 
-  openByVolume(venue: VenueKey, range: VolumeRange): Uint32Array {
+  openByVolume(venue: VenueKey, range: VolumeRange): SlicedWork<Uint32Array> {
     return this.columns.openByVolume(venue, range)
   }
 

@@ -8,6 +8,7 @@ import {
   type MarketStatus,
   type ResolutionStatus,
 } from '../../engine/market/market.ts'
+import type { SlicedWork } from '../../engine/time-slices.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 import { type Column, Columns } from '../rows/columns.ts'
 import { sortedPositions } from '../rows/sort.ts'
@@ -18,6 +19,20 @@ import { TermSets, Terms } from './terms.ts'
 
 /** Up to this number, candidates are sorted. For more candidates, the presorted rows of all markets are scanned. */
 const SORTED_CANDIDATES_MAX = 1_024
+
+/** Rows that a sliced scan reads between two yields, about 0.1 ms of work. */
+const ROWS_PER_STEP = 8_192
+/** Maximum number of markets of several classes that are sorted at once, about 1 ms of work. */
+const SORTED_MAX = 16_384
+
+/** Classes of volumes: the upper 16 bits of the floating-point number, which ascend like the number if it is not negative. */
+const VOLUME_CLASSES = 2 ** 15
+const volumeBits = new DataView(new ArrayBuffer(8))
+
+function volumeClassOf(volume: number): number {
+  volumeBits.setFloat64(0, Math.max(volume, 0))
+  return volumeBits.getUint16(0)
+}
 
 /** The first `count` markets by volume, and every market with at least `volumeMin`. */
 export interface VolumeRange {
@@ -195,25 +210,75 @@ export class MarketColumns {
     return selected
   }
 
-  /** Open markets of a venue by 24-hour volume, descending. */
-  openByVolume(venue: VenueKey, { count, volumeMin }: VolumeRange): Uint32Array {
-    const { length, isRemoved } = this.#rows
-    if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
-    const isChosen = this.#isChosen.fill(0, 0, length)
-    const states = this.#states.values
-    const volumes24h = this.#volumes24h.values
-    const open = marketState({ venue, status: 'open', isUnopened: false })
-    let openCount = 0
-    let largeCount = 0
-    for (let slot = 0; slot < length; slot += 1) {
-      if (states[slot] !== open || isRemoved[slot] === 1) continue
-      isChosen[slot] = 1
-      openCount += 1
-      if ((volumes24h[slot] ?? 0) >= volumeMin) largeCount += 1
+  /** Open markets of a venue by 24-hour volume, descending. Markets that change during the work may have their old rank. */
+  *openByVolume(venue: VenueKey, { count, volumeMin }: VolumeRange): SlicedWork<Uint32Array> {
+    const counts = new Uint32Array(VOLUME_CLASSES)
+    yield* this.#forEachOpen(venue, (_, volume) => {
+      const volumeClass = volumeClassOf(volume)
+      counts[volumeClass] = (counts[volumeClass] ?? 0) + 1
+    })
+    const found: number[] = []
+    const leastClass = volumeClassOf(volumeMin)
+    let end = VOLUME_CLASSES
+    while (end > 0 && (found.length < count || end > leastClass)) {
+      let start = end - 1
+      let size = counts[start] ?? 0
+      while (start > 0 && size + (counts[start - 1] ?? 0) <= SORTED_MAX) {
+        start -= 1
+        size += counts[start] ?? 0
+      }
+      if (size > 0) yield* this.#addByVolume(venue, { start, end, size }, found)
+      end = start
     }
-    const numbers = new Uint32Array(Math.min(openCount, Math.max(count, largeCount)))
-    this.#orders.volume.select(isChosen, 'desc', numbers)
-    return numbers
+    const countMost = Math.max(count, this.#countFrom(found, volumeMin))
+    return Uint32Array.from(found.slice(0, countMost))
+  }
+
+  /** Appends the open markets of the classes from `start` to before `end`, by volume. */
+  *#addByVolume(
+    venue: VenueKey,
+    { start, end, size }: { readonly start: number; readonly end: number; readonly size: number },
+    found: number[],
+  ): SlicedWork<void> {
+    const numbers = new Uint32Array(size)
+    const volumes = new Float64Array(size)
+    let next = 0
+    yield* this.#forEachOpen(venue, (number, volume) => {
+      const volumeClass = volumeClassOf(volume)
+      if (next === size || volumeClass < start || volumeClass >= end) return
+      numbers[next] = number
+      volumes[next] = volume
+      next += 1
+    })
+    for (const position of sortedPositions(volumes, next, 'desc'))
+      found.push(numbers[position] ?? 0)
+  }
+
+  /** Number of leading markets with at least this volume. `sorted` is sorted by volume, descending. */
+  #countFrom(sorted: readonly MarketNumber[], volumeMin: number): number {
+    let low = 0
+    let high = sorted.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.volume24h(sorted[middle] ?? 0) < volumeMin) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  *#forEachOpen(
+    venue: VenueKey,
+    act: (number: MarketNumber, volume24h: number) => void,
+  ): SlicedWork<void> {
+    const open = marketState({ venue, status: 'open', isUnopened: false })
+    const last = this.#rows.numbers[this.#rows.length - 1] ?? 0
+    // By number, because slots change when holes are compacted between two slices.
+    for (let number = 1; number <= last; number += 1) {
+      if (number % ROWS_PER_STEP === 0) yield
+      const slot = this.#rows.slot(number)
+      if (slot < 0 || this.#states.values[slot] !== open) continue
+      act(number, this.#volumes24h.values[slot] ?? 0)
+    }
   }
 
   #sortFew(slots: Uint32Array, sortBy: MarketOrder, order: 'asc' | 'desc'): Uint32Array {

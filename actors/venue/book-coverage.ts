@@ -292,7 +292,7 @@ export class BookCoverage implements BookDemand {
   }
 
   *#markPolicy(rules: RuleTest, added: MarketNumber[]): SlicedWork<void> {
-    const numbers = this.#parts.catalog.openByVolume(this.#parts.venue, rules.range)
+    const numbers = yield* this.#parts.catalog.openByVolume(this.#parts.venue, rules.range)
     for (const [rank, market] of numbers.entries()) {
       if (rank % CHECKED_PER_STEP === 0) yield
       if ((this.#flagsOf(market) & OPEN) === 0) continue

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { VolumeRange } from '../../../actors/catalog/market-columns.ts'
 import type {
   EventFilter,
   EventPage,
@@ -9,6 +10,7 @@ import type {
 } from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { seededRandom } from '../../../engine/random.ts'
+import { runToEnd } from '../../../engine/time-slices.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import { naiveEvents, naiveList } from '../../support/reference/naive/lists.ts'
 import { eventListing, listing, NOON } from '../../support/worlds/builders.ts'
@@ -55,7 +57,31 @@ test('lists the same markets as the reference implementation for any filters and
   }
 })
 
-test('filters and sorts the result of a search like a list', async () => {
+test('ranks the open markets of a venue by volume like the reference implementation', () => {
+  for (let seed = 0; seed < SEEDS; seed += 1) {
+    const random = seededRandom('open by volume', seed)
+    const world = new RandomCatalog(random, 60)
+    for (let step = 0; step < 20; step += 1) {
+      for (let moves = random.below(8); moves > 0; moves -= 1) world.stir()
+      const venue = random.below(2) === 0 ? 'a' : 'b'
+      const filter = { ...ANY_MARKET, venue, phase: 'open' } as const
+      const ranked = naiveList(world.catalog.markets(null), { ...BY_VOLUME, filter })
+      const volumeOf = (number: number) => world.catalog.byNumber(number)?.volume24h ?? 0
+      const count = random.below(40)
+      const volumeMin = volumeOf(ranked[random.below(ranked.length)] ?? 0)
+      const largeCount = ranked.filter((number) => volumeOf(number) >= volumeMin).length
+      const of = (range: VolumeRange) => [...runToEnd(world.catalog.openByVolume(venue, range))]
+      assert.deepEqual(of({ count, volumeMin: Infinity }), ranked.slice(0, count), `seed ${seed}`)
+      assert.deepEqual(
+        of({ count, volumeMin }),
+        ranked.slice(0, Math.max(count, largeCount)),
+        `seed ${seed}`,
+      )
+    }
+  }
+})
+
+test('filters and sorts the markets found by a search like a list', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('searches', seed)
     const world = new RandomCatalog(random, 60)
