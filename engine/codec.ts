@@ -45,6 +45,15 @@ export class FieldReader {
     return this.#next >= this.#fields.length
   }
 
+  /** The next `count` values, or fewer at the end, without reading them. */
+  peek(count: number): readonly unknown[] {
+    return this.#fields.slice(this.#next, this.#next + count)
+  }
+
+  skip(count: number): void {
+    this.#next += count
+  }
+
   next(): unknown {
     if (this.isAtEnd) throw new TypeError('a field is missing')
     const value = this.#fields[this.#next]
@@ -106,6 +115,20 @@ export function as<Base, Value extends Base>(
 ): Single<Value> {
   return single((value, context) => brand(base.decode(value, context)), base.encode)
 }
+
+/** Maximum number of texts that later records share. */
+const SHARED_MAX = 4_096
+const shared = new Map<string, string>()
+
+/** A text that many records contain. Records that are decoded in sequence share one copy of equal texts. */
+export const sharedText = single((value) => {
+  const read = text.decode(value, NEWEST)
+  const existing = shared.get(read)
+  if (existing !== undefined) return existing
+  if (shared.size >= SHARED_MAX) shared.clear()
+  shared.set(read, read)
+  return read
+})
 
 /** A non-negative integer. */
 export const count = single((value) => (isCount(value) ? value : wrong('a count')))

@@ -71,9 +71,33 @@ const next: Field<FeeModel | null> = {
   take: (from) => (boolean.take(from) ? model.take(from) : null),
 }
 
-/** Markets with equal fees share one object. */
-export const fees = mapped<MarketFees, MarketFees>(
+const stored = mapped<MarketFees, MarketFees>(
   record<MarketFees>({ waivedUntilMs: orNull(time), now: model, next }),
   (value) => value,
   sharedFees,
 )
+
+/** Number of MessagePack values of fees without and with announced fees, and index of the value that states which. */
+const VALUES = { without: 11, with: 20, hasNextAt: 10 }
+/** Maximum number of decoded fees that are retained. */
+const DECODED_MAX = 1_024
+const decoded = new Map<string, MarketFees>()
+
+/** Markets with equal fees share one object, which is decoded once. */
+export const fees: Field<MarketFees> = {
+  put: stored.put,
+  take: (from) => {
+    const most = from.peek(VALUES.with)
+    const values = most[VALUES.hasNextAt] === true ? most : most.slice(0, VALUES.without)
+    const key = JSON.stringify(values)
+    const known = decoded.get(key)
+    if (known !== undefined) {
+      from.skip(values.length)
+      return known
+    }
+    const taken = stored.take(from)
+    if (decoded.size >= DECODED_MAX) decoded.clear()
+    decoded.set(key, taken)
+    return taken
+  },
+}

@@ -4,14 +4,15 @@ import {
   choice,
   flat,
   json,
+  list,
   number,
   orNull,
   price,
   record,
+  sharedText,
   since,
   size,
   text,
-  texts,
   time,
   usd,
 } from '../../engine/codec.ts'
@@ -30,7 +31,7 @@ import { listed } from './records.ts'
 
 export const venue = choice(VENUE_KEYS)
 export const marketId = as(text, nativeMarketId)
-export const outcomes = flat(record<OutcomeListing>({ label: text, id: as(text, outcomeId) }))
+export const outcomes = flat(record<OutcomeListing>({ label: sharedText, id: as(text, outcomeId) }))
 
 export const market = record<MarketSummary>({
   venue,
@@ -40,11 +41,11 @@ export const market = record<MarketSummary>({
   status: choice(MARKET_STATUSES),
   isUnopened: boolean,
   outcomes,
-  event: orNull(as(text, nativeEventId)),
-  eventSlug: orNull(text),
-  category: orNull(text),
-  tags: texts,
-  image: orNull(text),
+  event: orNull(as(sharedText, nativeEventId)),
+  eventSlug: orNull(sharedText),
+  category: orNull(sharedText),
+  tags: list(sharedText),
+  image: orNull(sharedText),
   url: orNull(text),
   createdAtMs: orNull(time),
   openAtMs: orNull(time),
@@ -73,9 +74,9 @@ export const event = record<EventSummary>({
   nativeId: as(text, nativeEventId),
   slug: text,
   title: text,
-  series: orNull(text),
-  category: orNull(text),
-  tags: texts,
+  series: orNull(sharedText),
+  category: orNull(sharedText),
+  tags: list(sharedText),
   image: orNull(text),
   startAtMs: orNull(time),
   endAtMs: orNull(time),
