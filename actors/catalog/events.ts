@@ -33,7 +33,7 @@ export class Events {
   readonly #titles = new EventTitles()
   readonly #byNumber = new Map<number, NamedEvent>()
   readonly #byNative = new ByVenue(() => new Map<string, NamedEvent>())
-  readonly #bySlug = new Map<string, Set<NamedEvent>>()
+  readonly #bySlug = new Map<string, readonly NamedEvent[]>()
   readonly #bySeries = new ByVenue(() => new Map<string, Set<NamedEvent>>())
   readonly #eventOf = new Map<MarketNumber, NamedEvent>()
   #lastNumber = 0
@@ -182,13 +182,17 @@ export class Events {
     named.view = new ListedEvent(named, summary, this.#sources)
     this.columns.describe(number, summary)
     this.#titles.put(number, summary.title)
-    addTo(this.#bySlug, summary.slug, named)
+    const slug = summary.slug.toLowerCase()
+    this.#bySlug.set(slug, [...(this.#bySlug.get(slug) ?? []), named])
     if (summary.series !== null) addTo(this.#bySeries.of(venue), summary.series, named)
   }
 
   #unlist(named: NamedEvent, { title, slug, series }: EventSummary): void {
     this.#titles.remove(named.number, title)
-    removeFrom(this.#bySlug, slug, named)
+    const key = slug.toLowerCase()
+    const others = this.#bySlug.get(key)?.filter((other) => other !== named) ?? []
+    if (others.length > 0) this.#bySlug.set(key, others)
+    else this.#bySlug.delete(key)
     if (series !== null) removeFrom(this.#bySeries.of(named.venue), series, named)
   }
 }
