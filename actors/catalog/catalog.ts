@@ -8,6 +8,7 @@ import {
   type ReadEvent,
   type ReadListing,
 } from '../../engine/market/market.ts'
+import { runToEnd, type SlicedWork } from '../../engine/time-slices.ts'
 import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { MarketSummary, Storage, VenueTrade } from '../../storage/contract/storage.ts'
@@ -35,6 +36,8 @@ const UNSAVED_MS_MAX = 60_000
 const UNSAVED_TRADES_MAX = 10_000
 const CHECKED_MAX = 5_000
 const LOOKUPS_MAX = 200
+/** Markets per step of loading, about 0.2 ms of work. */
+const MARKETS_PER_STEP = 16
 
 export class Catalog extends CatalogLookup<MarketActorRef> {
   readonly #system: System
@@ -66,11 +69,18 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   }
 
   load(): number {
-    this.events.load()
+    return runToEnd(this.loading())
+  }
+
+  /** As `load`, in time slices. Nothing else may read or change the catalogue before the end. */
+  *loading(): SlicedWork<number> {
+    yield* this.events.loading()
     for (const { number, summary } of this.#storage.markets.all()) {
       if (this.names.has(summary.venue)) this.#addMarket(number, summary)
+      if (number % MARKETS_PER_STEP === 0) yield
     }
     this.events.removeEmpty()
+    yield* this.columns.sorting()
     for (const venue of this.names.keys) this.#countUnsaved(venue)
     return this.registry.count
   }

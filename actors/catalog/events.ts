@@ -9,6 +9,7 @@ import type {
   MarketStatus,
   ReadEvent,
 } from '../../engine/market/market.ts'
+import type { SlicedWork } from '../../engine/time-slices.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
 import type { EventSummary, EventTable } from '../../storage/contract/storage.ts'
 import type { EventFilter, EventView, MarketView } from '../views.ts'
@@ -24,6 +25,8 @@ interface EventSources {
   readonly volume24h: (number: MarketNumber) => number
 }
 
+/** Events per step of loading, about 0.2 ms of work. */
+const EVENTS_PER_STEP = 16
 const NO_MARKETS: ReadonlySet<MarketNumber> = new Set()
 
 export class Events {
@@ -44,10 +47,12 @@ export class Events {
     this.#sources = { ...sources, table, columns: this.columns }
   }
 
-  /** Must be called before the markets are added. */
-  load(): void {
+  /** Loads the events of the last run in time slices, before their markets are added. */
+  *loading(): SlicedWork<void> {
     for (const summary of this.#table.all()) {
-      this.#list(this.#namedOf(summary.venue, summary.nativeId), summary)
+      const named = this.#namedOf(summary.venue, summary.nativeId)
+      this.#list(named, summary)
+      if (named.number % EVENTS_PER_STEP === 0) yield
     }
   }
 

@@ -104,6 +104,14 @@ export class MarketColumns {
     this.#touchAll(slot)
   }
 
+  /** Sorts the rows now, so that the first list does not have to. Each step takes some 20 ms for 430,000 markets. */
+  *sorting(): SlicedWork<void> {
+    for (const order of Object.values(this.#orders)) {
+      order.sort()
+      yield
+    }
+  }
+
   #touchAll(slot: number): void {
     for (const order of Object.values(this.#orders)) order.touch(slot)
   }

@@ -45,11 +45,13 @@ import { nativeMarketId, type VenueKey } from '../ids.ts'
 import { bookAgeMsMax, bookRoundMs, outstandingWritesMax } from '../limits.ts'
 import { type MatchPort, openMatchThread } from '../matching/match-thread.ts'
 import { openPasswordPool, type PasswordPool } from '../passwords/passwords.ts'
+import { withLargeHeapSteps } from '../process/heap.ts'
 import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import { Publisher } from '../publisher.ts'
 import type { Random } from '../random.ts'
 import { openSearch } from '../search/search.ts'
+import { runInSlices } from '../time-slices.ts'
 import type { VenueFacts, VenueTable } from '../venue-table.ts'
 import type { Venue, VenueParts } from '../venues/venue.ts'
 import { venueTable } from '../venues/venues.ts'
@@ -153,6 +155,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   const components = createComponents(settings, parts)
   const { catalog, publisher, view } = components
   const timers: StopTimer[] = []
+  const loading = catalog.loading()
+  let isStopped = false
   let server: Server | null = null
   const openServer = async () => {
     const { clock, log, metrics } = parts
@@ -166,7 +170,9 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       return server?.port ?? settings.port
     },
     async start() {
-      const marketCount = catalog.load()
+      // In time slices, so that the thread of the search indexes the first markets meanwhile.
+      const marketCount = await withLargeHeapSteps(() => runInSlices(parts.clock, loading))
+      if (isStopped) return
       if (marketCount > 0)
         parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')
       components.whales.start()
@@ -185,6 +191,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       if (server === null) await openServer()
     },
     async stop() {
+      isStopped = true
+      loading.return(0)
       await server?.drain()
       for (const stopTimer of timers) stopTimer()
       await stopComponents(components, parts)

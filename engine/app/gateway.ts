@@ -4,7 +4,6 @@
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { setFlagsFromString } from 'node:v8'
 import type { Accounts } from '../../actors/accounts/accounts.ts'
 import { MarketSearch } from '../../actors/catalog/search.ts'
 import { followAccounts } from '../../actors/mirror/accounts.ts'
@@ -29,6 +28,7 @@ import { type Config, ConfigError } from '../config.ts'
 import { ALL_MARKETS } from '../coverage-policy.ts'
 import { EngineError } from '../errors.ts'
 import { bookAgeMsMax } from '../limits.ts'
+import { withLargeHeapSteps } from '../process/heap.ts'
 import type { Log } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import type { Shutdown } from '../process/shutdown.ts'
@@ -430,10 +430,7 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
   )
   shutdown.add(() => gateway.stop())
   if (shutdown.hasBegun) return
-  // Allocates the memory of a mirror at once. Growth in small steps would cause many full collections.
-  setFlagsFromString('--heap-growing-percent=0')
-  await gateway.start()
-  setFlagsFromString('--heap-growing-percent=30')
+  await withLargeHeapSteps(() => gateway.start())
   if (shutdown.hasBegun) return
   process.stdout.write(
     `\n  Twinbook ${version}, a gateway, listens at http://${config.host}:${gateway.port}\n\n`,
