@@ -40,7 +40,7 @@ export interface AccountWatcher {
   onTokenEnded?(tokenId: string): void
   /** The keys of the account stay valid. */
   onTokensEnded?(account: AccountId): void
-  /** All requests, streams and webhooks of the account must end. */
+  /** The watcher must end all requests, streams and webhooks of the account. */
   onAccountDeactivated?(account: AccountId, reason: DeactivationReason): void
   onAccountEnabled?(account: AccountId): void
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void

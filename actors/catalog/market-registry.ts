@@ -1,5 +1,3 @@
-// Finds the actors of markets by number, venue id, outcome or slug.
-
 import { ByVenue } from '../../engine/by-venue.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'

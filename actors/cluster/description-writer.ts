@@ -1,5 +1,3 @@
-// Writes changed market descriptions into the log.
-
 import { crc32 } from 'node:zlib'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TextItem } from '../../storage/records/log-items.ts'

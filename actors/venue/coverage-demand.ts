@@ -80,7 +80,7 @@ export class CoverageDemand {
     return true
   }
 
-  /** A request until `untilMs` replaces the hold. Unknown holds have no effect. */
+  /** Replaces a hold by a request until `untilMs`. Unknown holds have no effect. */
   release(market: MarketNumber, owner: string, reason: HoldReason, untilMs: number): void {
     const demand = this.#markets.get(market)
     const owners = demand?.holds.get(reason)

@@ -32,7 +32,7 @@ export class WalletTail {
   #readFillCount = 0
   #retainedCount = 0
   #unlisted: readonly WalletEvent[] = []
-  /** Time of the last fill that the stream repeated. Null: a sync has settled that time. */
+  /** Time of the last fill that the stream sent twice. Null after a sync has settled the events of that time. */
   #repeatMs: TimeMs | null = null
   /** Start of the first of the last consecutive syncs that made no progress. Null: the last sync made progress. */
   #stuckMs: TimeMs | null = null

@@ -336,7 +336,7 @@ export class WalletMarkets {
 const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
   now.kind === 'none' ? CURVE_ZERO : now.taker
 
-/** Missing values of the new facts are taken from the stored payout, outcomes or fees. */
+/** If the new facts lack the payout, outcomes or fees, the stored ones are used. */
 function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
   if (stored === null) return fresh
   const { payout, resolvedAtMs } = fresh.payout === null ? stored : fresh

@@ -128,8 +128,8 @@ export class DeliveryQueue {
 
   /** Time since a pending delivery was created or manually retried, in ms. */
   ageMs({ number, attempts, createdAtMs, dueAtMs }: Delivery, nowMs: TimeMs): number {
-    // After a restart `#renewed` is empty. The due time of a delivery without attempts is then its creation or retry
-    // time.
+    // `#renewed` is empty after a restart. The due time of a delivery without attempts is the time of its creation or
+    // last retry.
     const madeAtMs = attempts === 0 && dueAtMs !== null ? dueAtMs : createdAtMs
     return nowMs - (this.#renewed.get(number) ?? madeAtMs)
   }

@@ -1,5 +1,3 @@
-// Compares measurements of the scale bench at different numbers of markets.
-
 import type { Histogram } from 'hdr-histogram-js'
 import { aimedRow, figureRow, type Row } from '../harness.ts'
 import { QUESTIONS, type Question } from './requests.ts'

@@ -30,7 +30,8 @@ const ROWS_DEFAULT = 20
 export function addGammaLists(server: RestServer, world: World): void {
   addList<SimMarket>(server, {
     key: 'markets',
-    // Targets of migrations are found only by their ids. Gamma omits the last two digits of an id of protocol v2.
+    // Lists omit the targets of migrations, which are found only by their ids. Gamma omits the last two digits of an id
+    // of protocol v2.
     rows: (query) => {
       const ids = valuesOf(query, 'condition_ids')
       const tokens = valuesOf(query, 'clob_token_ids')

@@ -1,5 +1,3 @@
-// Daily games of every league: pairings, results and lines.
-
 import { hash32, seededRandom } from '../../../random.ts'
 import { DAY_MS } from '../../../units.ts'
 import type { SimGame, SimTeam } from '../model.ts'

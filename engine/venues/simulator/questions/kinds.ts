@@ -1,5 +1,3 @@
-// Converts kinds of questions to families.
-
 import { MINUTE_MS } from '../../../units.ts'
 import type { SimVenue } from '../model.ts'
 import {

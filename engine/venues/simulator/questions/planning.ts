@@ -1,5 +1,3 @@
-// Plans the events of one cycle of a slot.
-
 import { type TimeMs, timeMs } from '../../../units.ts'
 import {
   SIM_VENUES,

@@ -1,5 +1,3 @@
-// Closing times of a recurring question.
-
 import { DAY_MS, MINUTE_MS } from '../../../units.ts'
 import { easternMs, easternTime } from './eastern.ts'
 

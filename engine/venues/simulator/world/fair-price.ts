@@ -158,7 +158,7 @@ function moverOdds(key: number, atMs: number): number {
   return odds
 }
 
-/** Sum of the jumps of recent cells. Each fades linearly to zero. */
+/** Sum of the jumps of recent cells. Each jump fades linearly to zero. */
 function jumpOdds(key: number, kind: number, atMs: number): number {
   const jump = JUMPS[kind]
   if (jump === undefined) return 0
