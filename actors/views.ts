@@ -289,6 +289,27 @@ export interface Session {
   readonly expiresInSeconds: number
 }
 
+/** In any state but `recording`, updates are missing on the tape. */
+export const TAPE_STATES = ['recording', 'slow_disk', 'disk_full', 'disk_error', 'closed'] as const
+
+/** State of the record of all published updates. */
+export interface TapeStatus {
+  readonly state: (typeof TAPE_STATES)[number]
+  readonly bytes: number
+  /** Number of hours, counted by venue. */
+  readonly hours: number
+  /** Begin of the oldest hour. Null: the tape is empty. */
+  readonly oldestMs: TimeMs | null
+  /** Publish time of the newest row. Null: this run has not written any. */
+  readonly newestMs: TimeMs | null
+  /** Rows that this run could not write. */
+  readonly lostRows: number
+}
+
+export interface TapeView {
+  status(): TapeStatus
+}
+
 export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
@@ -436,6 +457,8 @@ export interface EngineView {
   uptimeSeconds(): number
   /** Undefined outside a cluster. */
   cluster?(): ClusterView
+  /** Undefined if nothing is recorded. */
+  readonly tape?: TapeView | undefined
 }
 
 export type RunView = Run

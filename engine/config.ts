@@ -6,6 +6,7 @@ import { COVERAGE_ACCEPTS, type CoveragePolicy, readCoveragePolicy } from './cov
 import { CHANGE_NAMES, FAULT_NAMES } from './fault-names.ts'
 import type { VenueKey } from './ids.ts'
 import { EnvironmentReader } from './process/environment.ts'
+import { readTapeSelection, TAPE_MARKETS_ACCEPTS } from './tape-selection.ts'
 
 export type VenueSource =
   | { readonly kind: 'sim' }
@@ -121,6 +122,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     trustedProxies,
     retentionDays: read.integer('RETENTION_DAYS', 1, 3_650),
     dataBytesMax: read.decimal('DATA_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
+    tape: readTape(read),
     bookLimits: {
       ageMsMax: read.integer('BOOK_AGE_S', 2, 3_600) * 1_000,
       roundMs: read.integer('BOOK_AUDIT_S', 10, 86_400) * 1_000,
@@ -239,6 +241,18 @@ function readOrigins(read: EnvironmentReader): readonly string[] {
 function listOf(read: EnvironmentReader, name: string): readonly string[] {
   const items = read.text(name).split(',')
   return items.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+/** Null: nothing is recorded. */
+function readTape(read: EnvironmentReader) {
+  const isOn = read.optional('TAPE') === null ? read.text('VENUES') === 'live' : read.isOn('TAPE')
+  const selection = readTapeSelection(read.text('TAPE_MARKETS'))
+  if (selection === null) read.refuse('TAPE_MARKETS', TAPE_MARKETS_ACCEPTS)
+  const limits = {
+    daysMax: read.integer('TAPE_DAYS', 1, 3_650),
+    bytesMax: read.decimal('TAPE_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
+  }
+  return isOn && selection !== null ? { ...limits, selection } : null
 }
 
 function readHosts(read: EnvironmentReader, name: string): readonly string[] {

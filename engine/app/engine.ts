@@ -12,6 +12,7 @@ import { Matches } from '../../actors/matches/matches.ts'
 import { PastPrices } from '../../actors/past-prices/past-prices.ts'
 import { Sports } from '../../actors/sports/sports.ts'
 import { System } from '../../actors/system.ts'
+import { TapeRecorder } from '../../actors/tape/tape-recorder.ts'
 import { TradeLog } from '../../actors/trade-log.ts'
 import type { BookCheckLimits } from '../../actors/venue/book-checks.ts'
 import { DelayWatch } from '../../actors/venue/delay-watch.ts'
@@ -38,6 +39,7 @@ import type {
   WebhookTable,
 } from '../../storage/contract/storage.ts'
 import type { BookFigures, EngineFigures } from '../../storage/records/log-items.ts'
+import { tapeItemNames } from '../../storage/records/tape-items.ts'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { VenueEvent, WalletFillEvent } from '../events.ts'
@@ -51,6 +53,9 @@ import type { Count, Metrics } from '../process/metrics.ts'
 import { Publisher } from '../publisher.ts'
 import type { Random } from '../random.ts'
 import { openSearch } from '../search/search.ts'
+import { openTapeThread, type TapePort } from '../tape/tape-thread.ts'
+import type { TapeSettings } from '../tape/writer.ts'
+import type { TapeSelection } from '../tape-selection.ts'
 import { runInSlices } from '../time-slices.ts'
 import type { VenueFacts, VenueTable } from '../venue-table.ts'
 import type { Venue, VenueParts } from '../venues/venue.ts'
@@ -108,6 +113,15 @@ interface EngineParts {
   readonly epoch: string
   readonly version: string
   readonly cluster?: ClusterParts
+  /** Default: nothing is recorded. */
+  readonly tape?: TapeOptions | null
+}
+
+/** Where and what the tape records. */
+export interface TapeOptions extends Pick<TapeSettings, 'folder' | 'daysMax' | 'bytesMax'> {
+  readonly selection: TapeSelection
+  /** Default: a thread. */
+  readonly port?: TapePort
 }
 
 export interface ClusterParts {
@@ -175,6 +189,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       if (isStopped) return
       if (marketCount > 0)
         parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')
+      await components.tape?.start()
       components.whales.start()
       components.wallets.start()
       // Must start before the first catalogue page arrives. Otherwise the page would add expired markets again.
@@ -196,6 +211,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       await server?.drain()
       for (const stopTimer of timers) stopTimer()
       await stopComponents(components, parts)
+      await components.tape?.stop()
       await server?.stop()
       await parts.storage.close()
     },
@@ -225,6 +241,8 @@ interface Components {
   readonly venues: OpenVenues
   /** Null: the engine is not part of a cluster. */
   readonly feeder: Feeder | null
+  /** Null: nothing is recorded. */
+  readonly tape: TapeRecorder | null
   readonly view: EngineView
 }
 
@@ -269,11 +287,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     bookAgeMsMax: bookLimits.ageMsMax,
     confirm: (ref) => venues.get(ref.venue)?.actor.requestBookCheck(ref),
   })
-  const pastPrices = new PastPrices({
-    ...{ clock, log, metrics, storage, events: catalog },
-    pastPricesOf: (venue) => venues.get(venue)?.actor.pastPrices ?? null,
-    liveSinceMs: ({ venue, number }) => venues.get(venue)?.actor.liveSinceOf(number) ?? null,
-  })
+  const pastPrices = openPastPrices(parts, { catalog, venues })
   const wallets = openWallets(parts, { catalog })
   const passwords = openPasswordPool(clock)
   const accountTable = parts.cluster?.accounts ?? storage.accounts
@@ -289,6 +303,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const routes = new EventRoutes({ catalog, metrics, onWalletFill })
   const routing = { names, catalog, publisher, system, delays, routes, venues }
   openVenues(parts, { ...settings, ...routing, matches, arbitrage, bookLimits })
+  const tape = openTape(parts, { catalog, publisher, names })
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
     ...{ version: parts.version, epoch: run.epoch, coverage, stats },
@@ -301,10 +316,11 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     confirmBook: ({ ref }) => venues.get(ref.venue)?.actor.confirmBook(ref) ?? null,
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
     ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
+    ...(tape === null ? {} : { tape }),
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
-  const components = { ...first, ...later, matches, matcher, overrides, arbitrage, feeder }
+  const components = { ...first, ...later, matches, matcher, overrides, arbitrage, feeder, tape }
   registerWatchers(components)
   return components
 }
@@ -320,8 +336,10 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   publisher.watch(webhooks.watcher)
   publisher.watch(components.arbitrage)
   for (const venue of venues) publisher.watch(venue)
-  const { feeder } = components
+  const { feeder, tape } = components
   if (feeder !== null) publisher.watch(feeder)
+  if (tape !== null) publisher.watch(tape)
+  // Watchers of whale rows that the stream does not contain.
   whales.watch(webhooks)
   whales.watch(wallets)
   // The matcher comes first, because it ends the pairs of a removed market.
@@ -330,6 +348,8 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   catalog.watch(matches)
   catalog.watch(wallets)
   if (feeder !== null) catalog.watch(feeder)
+  if (tape !== null) catalog.watch(tape)
+  // Watchers of deleted accounts, revoked keys and ended sessions.
   accounts.watch(webhooks)
   overrides.setListener(matcher)
   // Watchers of the engine's delay, which is measured ten times a second.
@@ -435,6 +455,34 @@ function openMatching(
     },
   })
   return { matches, matcher, overrides }
+}
+
+function openPastPrices(
+  { clock, log, metrics, storage }: EngineParts,
+  { catalog, venues }: Pick<Components, 'catalog' | 'venues'>,
+): PastPrices {
+  return new PastPrices({
+    ...{ clock, log, metrics, storage, events: catalog },
+    pastPricesOf: (venue) => venues.get(venue)?.actor.pastPrices ?? null,
+    liveSinceMs: ({ venue, number }) => venues.get(venue)?.actor.liveSinceOf(number) ?? null,
+  })
+}
+
+/** Null: nothing is recorded. */
+function openTape(
+  { clock, log, metrics, tape = null }: EngineParts,
+  {
+    catalog,
+    publisher,
+    names,
+  }: Pick<Components, 'catalog' | 'publisher'> & { readonly names: VenueTable },
+): TapeRecorder | null {
+  if (tape === null) return null
+  const { port = openTapeThread(), selection, ...limits } = tape
+  const venues = names.keys.map((venue) => ({ venue, platform: names.platform(venue) }))
+  const settings = { ...limits, venues, epoch: publisher.epoch, itemNames: tapeItemNames }
+  const shared = { clock, log, metrics, catalog, publisher }
+  return new TapeRecorder({ ...shared, port, selection, venues: names.keys, settings })
 }
 
 function openWebhooks(

@@ -22,6 +22,7 @@ import { Metrics } from '../process/metrics.ts'
 import { watchRuntime } from '../process/runtime.ts'
 import { Shutdown } from '../process/shutdown.ts'
 import { systemRandom } from '../random.ts'
+import { tapeFolder } from '../tape/layout.ts'
 import { openReplay } from '../venues/recording/replay-feed.ts'
 import type { Venue, VenueParts } from '../venues/venue.ts'
 import { openSource } from '../venues/venue-source.ts'
@@ -157,6 +158,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
       epoch: randomBytes(4).toString('hex'),
       version: String(version),
       ...(leader === null ? {} : { cluster: leader.parts }),
+      tape: config.tape && { ...config.tape, folder: tapeFolder(config.dataDir) },
     },
   )
   // `stop` also closes the storage. Closing it twice has no effect.

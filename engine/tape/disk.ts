@@ -13,8 +13,10 @@ import {
 } from 'node:fs'
 
 export interface TapeDisk {
-  /** Opens a file for reading and writing, and creates it and its folders if they do not exist. */
-  open(folder: string, path: string): number
+  /** Creates a folder if it does not exist. */
+  createFolder(path: string): void
+  /** Opens a file for reading and writing, and creates it if it does not exist. */
+  open(path: string): number
   /** Writes all bytes, or throws. */
   write(file: number, bytes: Uint8Array, position: number): void
   truncate(file: number, length: number): void
@@ -31,10 +33,8 @@ const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 
 export const tapeDisk: TapeDisk = {
-  open(folder, path) {
-    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
-    return openSync(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE)
-  },
+  createFolder: (path) => void mkdirSync(path, { recursive: true, mode: FOLDER_MODE }),
+  open: (path) => openSync(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE),
   write(file, bytes, position) {
     let done = 0
     while (done < bytes.length) {

@@ -39,8 +39,9 @@ export class PartWriter {
     this.hour = hour
     this.#disk = disk
     this.#journalPath = partPath(hour, part, 'journal')
-    this.#file = disk.open(hour.path, partPath(hour, part, 'tape'))
-    this.#journal = disk.open(hour.path, this.#journalPath)
+    disk.createFolder(hour.path)
+    this.#file = disk.open(partPath(hour, part, 'tape'))
+    this.#journal = disk.open(this.#journalPath)
     if ('head' in from) {
       this.#entries = []
       const head = encodePartHead(from.head)

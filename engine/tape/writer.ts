@@ -29,10 +29,11 @@ export interface TapeBatch {
   /** Key of the venue. */
   readonly venue: string
   readonly firstUs: number
+  readonly lastUs: number
   /** Encoded head of the batch. */
   readonly head: Uint8Array
   /** Publish times and items alternately, as MessagePack. */
-  readonly values: Uint8Array
+  readonly values: Uint8Array<ArrayBuffer>
 }
 
 export interface TapeSettings {
@@ -63,12 +64,15 @@ export class TapeWriter {
   readonly #venues = new Map<string, VenueWriter>()
   /** Publish times of new rows must not be before this one. */
   readonly firstUs: number
+  /** Message of the newest error. Null: there was none. */
+  lastError: string | null = null
   size: TapeSize = { bytes: 0, hours: 0, oldestUs: null }
 
   /** Repairs the files of earlier runs, and closes their hours. `nowUs`: the current time. Throws file system errors. */
   constructor(settings: TapeSettings, disk: TapeDisk, nowUs: number) {
     this.#settings = settings
     this.#disk = disk
+    disk.createFolder(settings.folder)
     const ends = new Map<string, TapeEnd>()
     let firstUs = nowUs
     for (const hour of listHours(settings.folder)) {
@@ -97,12 +101,12 @@ export class TapeWriter {
   /** Writes a batch. Returns why it was not written, or null. */
   append(batch: TapeBatch): WriteFailure | null {
     const writer = this.#venues.get(batch.venue)
-    return writer === undefined ? 'disk_error' : failureOf(() => writer.append(batch))
+    return writer === undefined ? 'disk_error' : this.#failureOf(() => writer.append(batch))
   }
 
   /** Closes hours that are over, and removes old ones. Called every few seconds. */
   tick(nowUs: number): WriteFailure | null {
-    return failureOf(() => {
+    return this.#failureOf(() => {
       for (const writer of this.#venues.values()) writer.closeBefore(hourOf(nowUs))
       this.#finishHours(hourOf(nowUs))
       this.#retain(nowUs)
@@ -118,9 +122,20 @@ export class TapeWriter {
 
   /** Closes all files. Returns why this failed, or null. */
   close(): WriteFailure | null {
-    return failureOf(() => {
+    return this.#failureOf(() => {
       for (const writer of this.#venues.values()) writer.closeBefore(Number.POSITIVE_INFINITY)
     })
+  }
+
+  #failureOf(action: () => void): WriteFailure | null {
+    try {
+      action()
+      return null
+    } catch (error) {
+      this.lastError = error instanceof Error ? error.message : 'unknown'
+      const code = error instanceof Error && 'code' in error ? error.code : null
+      return code === 'ENOSPC' || code === 'EDQUOT' ? 'disk_full' : 'disk_error'
+    }
   }
 
   /** Writes the manifests of the hours before a time whose files are closed. */
@@ -156,6 +171,7 @@ class VenueWriter {
   readonly #disk: TapeDisk
   readonly #head: PartHead
   #part: PartWriter | null = null
+  #lastUs = 0
 
   constructor(settings: TapeSettings, disk: TapeDisk, venue: PartHead['names'][number]) {
     this.#settings = settings
@@ -163,12 +179,16 @@ class VenueWriter {
     this.#head = { ...venue, epoch: settings.epoch, names: settings.venues }
   }
 
-  append({ firstUs, head, values }: TapeBatch): void {
+  append({ firstUs, lastUs, head, values }: TapeBatch): void {
+    // A batch from before the tape was opened, which the loss at its begin already states.
+    if (firstUs <= this.#lastUs) throw new Error('a batch is older than the rows before')
     this.#partOf(firstUs).append(head, values)
+    this.#lastUs = lastUs
   }
 
   add(us: number, item: readonly unknown[]): void {
     this.#partOf(us).add(us, item)
+    this.#lastUs = us
   }
 
   /** Closes the file if its hour begins before a time. */
@@ -201,14 +221,4 @@ function bytesOf(hour: HourFolder): number {
     bytes += statSync(join(hour.path, name), { throwIfNoEntry: false })?.size ?? 0
   }
   return bytes
-}
-
-function failureOf(action: () => void): WriteFailure | null {
-  try {
-    action()
-    return null
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null
-    return code === 'ENOSPC' || code === 'EDQUOT' ? 'disk_full' : 'disk_error'
-  }
 }

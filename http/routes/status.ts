@@ -2,7 +2,12 @@
 
 import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
-import type { ClusterView, EngineView, VenueView } from '../../actors/views.ts'
+import {
+  type ClusterView,
+  type EngineView,
+  TAPE_STATES,
+  type VenueView,
+} from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { MemberStatus } from '../../engine/cluster/members.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -50,6 +55,16 @@ export function statsSchema(names: EngineView['catalog']['names']) {
     matches: Type.Object({ total: Count, high_confidence: Count }),
     coverage: byPlatform(names, () => coverage),
     database_bytes: Count,
+    tape: nullable(
+      Type.Object({
+        state: Type.Union(TAPE_STATES.map((state) => Type.Literal(state))),
+        bytes: Count,
+        hours: Count,
+        oldest_ms: nullable(Type.Integer()),
+        newest_ms: nullable(Type.Integer()),
+        lost_rows: Count,
+      }),
+    ),
     timestamp_ms: Type.Integer(),
   })
 }
@@ -145,8 +160,15 @@ function statsRecord(engine: EngineView, nowMs: number) {
       }),
     ),
     database_bytes: databaseBytes,
+    tape: tapeRecord(engine),
     timestamp_ms: nowMs,
   }
+}
+
+function tapeRecord({ tape }: EngineView) {
+  if (tape === undefined) return null
+  const { state, bytes, hours, oldestMs, newestMs, lostRows } = tape.status()
+  return { state, bytes, hours, oldest_ms: oldestMs, newest_ms: newestMs, lost_rows: lostRows }
 }
 
 /** Degraded if any part is degraded. */

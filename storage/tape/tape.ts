@@ -240,7 +240,7 @@ class VenueReader {
 
   *#rows({ us, items }: TapeRows, base: Base | null, markets: MarketTable): Generator<TapeRecord> {
     const { fromUs, toUs } = this.#query
-    let [unreadable, lastUs] = [0, fromUs]
+    const unreadable = { fromUs: 0, toUs: 0, rows: 0 }
     for (let index = 0; index < items.length; index += 1) {
       const [atUs, raw] = [us[index] ?? 0, items[index] ?? []]
       if (atUs >= toUs) break
@@ -251,15 +251,17 @@ class VenueReader {
         continue
       }
       yield* this.#begin(markets)
-      lastUs = atUs
       if (code === TAPE_CODES.listed) this.#list(raw, markets)
       else if (code !== TAPE_CODES.swept && this.#isSelected(raw, markets)) {
         const item = this.#decode(raw, markets)
-        if (typeof item === 'string') unreadable += 1
-        else if (this.#isNew(item)) yield this.#record(atUs, item, markets)
+        if (typeof item === 'string') {
+          if (unreadable.rows === 0) unreadable.fromUs = atUs
+          unreadable.toUs = atUs
+          unreadable.rows += 1
+        } else if (this.#isNew(item)) yield this.#record(atUs, item, markets)
       }
     }
-    if (unreadable > 0) yield this.#lost({ fromUs, toUs: lastUs, rows: unreadable }, markets)
+    if (unreadable.rows > 0) yield this.#lost(unreadable, markets)
   }
 
   #isOfBase(us: number, code: unknown, { sweeps, rowsFromUs }: Base): boolean {

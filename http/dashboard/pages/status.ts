@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { request, requestText } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
-import { bytesText, countText, durationText } from '../format.ts'
+import { bytesText, countText, durationText, utcText } from '../format.ts'
 import { html } from '../html.ts'
 import { Ago, Figures, Time } from '../parts/figures.ts'
 import { useRequest } from '../parts/requests.ts'
@@ -125,6 +125,23 @@ const healthFigures = (health: Health) =>
     ['Uptime', durationText(health.uptime_s * 1_000)],
   ] as const
 
+/** What is on the tape, and whether it is complete. */
+export function tapeText(tape: Stats['tape']): string {
+  if (tape === null) return 'Off'
+  const { state, bytes, oldest_ms: oldestMs, lost_rows: lostRows } = tape
+  const since = oldestMs === null ? '' : `, since ${utcText(oldestMs)}`
+  const lost = lostRows === 0 ? '' : `, ${countText(lostRows)} updates missing`
+  return `${TAPE_STATE_TEXTS[state]}, ${bytesText(bytes)}${since}${lost}`
+}
+
+const TAPE_STATE_TEXTS = {
+  recording: 'Recording',
+  slow_disk: 'Disk too slow',
+  disk_full: 'Disk full',
+  disk_error: 'Disk failing',
+  closed: 'Failing',
+} as const
+
 function statsFigures(stats: Stats) {
   const { markets, matches } = stats
   return [
@@ -142,6 +159,7 @@ function statsFigures(stats: Stats) {
     ['Book snapshots', countText(stats.orderbook_snapshots)],
     ['Wallets', countText(stats.wallets)],
     ['Database size', bytesText(stats.database_bytes)],
+    ['Tape', tapeText(stats.tape)],
   ] as const
 }
 

@@ -200,7 +200,21 @@ test('counts stored data in statistics under the configured venue names', async 
       venue_b: { ...noTrades, ...feed, lag_ms: null, stale: true, ...unknown },
     },
     database_bytes: engine.databaseBytes,
+    tape: null,
   })
+})
+
+test('reports the state of the tape', async () => {
+  const { engine } = server
+  const times = { oldestMs: timeMs(3), newestMs: null }
+  engine.tape = {
+    status: () => ({ state: 'disk_full', bytes: 5, hours: 2, lostRows: 7, ...times }),
+  }
+  const schema = statsSchema(engine.catalog.names)
+  const { tape } = await successfulBodyOf(server, schema, '/v1/stats')
+  engine.tape = undefined
+  const expected = { state: 'disk_full', bytes: 5, hours: 2, lost_rows: 7 }
+  assert.deepEqual(tape, { ...expected, oldest_ms: 3, newest_ms: null })
 })
 
 test('reports internal delays in health and statistics', async () => {

@@ -9,6 +9,7 @@ import type {
   PastPricesView,
   SportsView,
   StatsView,
+  TapeView,
   VenueView,
 } from '../../../actors/views.ts'
 import { WhaleLog } from '../../../actors/whales/whale-log.ts'
@@ -90,6 +91,8 @@ export class FakeEngine implements EngineView {
   }
   venueViews: VenueView[]
   cluster?: () => ClusterView
+  /** Undefined: nothing is recorded. */
+  tape: TapeView | undefined = undefined
   isHealthy = true
   databaseBytes = 4_096
   bookFigures: StatsView['books'] = {}
