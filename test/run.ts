@@ -1,6 +1,6 @@
 // Runs the test files of a lane. The file name shows what a test needs: `x.test.ts` nothing, `x.process.test.ts` other
 // processes or seconds of CPU time, `x.browser.test.ts` a browser, `x.long.test.ts` minutes. test/README.md describes the lanes.
-// Files of the same kind share processes, because half of a file's time is the start of its process.
+// Files of the same kind share processes, which run compiled code, because imports take most of a file's time.
 
 import { execFile, spawnSync } from 'node:child_process'
 import {
@@ -26,6 +26,7 @@ import {
   readArguments,
   UsageError,
 } from '../engine/process/command-line.ts'
+import { compile } from './compile.ts'
 
 const LANES: Readonly<Record<string, readonly Kind[]>> = {
   '': ['process', 'plain'],
@@ -59,7 +60,7 @@ const COMMAND: CommandSpec<Option> = {
 }
 
 const CONCURRENCY = 3
-/** Processes for plain files: one per core. Each further process imports the whole tree again, about 4 s of CPU time. */
+/** Processes for plain files: one per core, because each process imports the tree again. */
 const GROUPS_MAX = 2
 const GROUP_FILES_MIN = 12
 /** A multiple of the concurrency. */
@@ -79,6 +80,8 @@ const LONGEST: readonly string[] = [
 /** The run ends when no test makes progress for this time, multiplied by the load per core. */
 const STALL_MS = 60_000
 const STALL_CHECK_MS = 1_000
+/** Options of the processes that run tests. */
+const PROCESS_OPTIONS = ['--max-semi-space-size=64', '--enable-source-maps']
 const OUTPUT_LIMIT = { maxBuffer: 64 * 1_024 * 1_024 }
 
 /** null for files that are no tests, and for tests of live venues. */
@@ -134,7 +137,14 @@ function selectFiles(variant: string, locations: readonly string[]): readonly st
   ]
 }
 
-/** Writes modules to `folder` that import files which may share a process. Returns them, then the other files. */
+/** The compiled file of a source. */
+const compiledOf = (path: string, folder: string): string =>
+  join(folder, path.replace(/\.ts$/, '.mjs'))
+
+/**
+ * Writes modules to `folder` that import compiled files which may share a process. Returns them, then the other compiled
+ * files.
+ */
 function grouped(files: readonly string[], folder: string): string[] {
   const isLong = process.env.TEST_LONG === '1'
   const [light, heavy, single]: [string[], string[], string[]] = [[], [], []]
@@ -148,12 +158,12 @@ function grouped(files: readonly string[], folder: string): string[] {
   const lightCount = Math.min(GROUPS_MAX, Math.ceil(light.length / GROUP_FILES_MIN))
   const heavyCount = Math.min(HEAVY_GROUPS_MAX, Math.ceil(heavy.length / HEAVY_GROUP_FILES_MIN))
   const modules = [...split(light, lightCount), ...split(heavy, heavyCount)].map((own, index) => {
-    const module = join(folder, `group-${index + 1}.test.mts`)
-    const lines = own.map((path) => `import ${JSON.stringify(join(process.cwd(), path))}\n`)
+    const module = join(folder, `group-${index + 1}.test.mjs`)
+    const lines = own.map((path) => `import ${JSON.stringify(compiledOf(path, folder))}\n`)
     writeFileSync(module, lines.join(''))
     return module
   })
-  return [...modules, ...single]
+  return [...modules, ...single.map((path) => compiledOf(path, folder))]
 }
 
 /** Round robin, because the files of one folder take similar times. */
@@ -219,23 +229,28 @@ function endWhenStalled(stream: ReturnType<typeof run>, end: AbortController): S
   return stop
 }
 
-/** Runs files and prints the results. Returns the files with failed tests. */
-async function runFiles(files: string[]): Promise<string[]> {
+/** Runs compiled files and prints the results. Returns the sources with failed tests. */
+async function runFiles(files: string[], folder: string): Promise<string[]> {
   const failed = new Set<string>()
   const secondsOf = new Map<string, number>()
   const end = new AbortController()
+  const sourceOf = (file: string) =>
+    file.startsWith(join(folder, 'test')) ? relative(folder, file).replace(/\.mjs$/, '.ts') : file
+  // `run` starts its processes with the options of this process.
+  process.execArgv = PROCESS_OPTIONS
   const stream = run({ files, concurrency: CONCURRENCY, signal: end.signal })
   const stopWatch = process.env.TEST_LONG === '1' ? () => {} : endWhenStalled(stream, end)
   const note = (file: string | undefined, nesting: number, details: { duration_ms: number }) => {
     if (nesting > 0 || file === undefined) return
-    secondsOf.set(file, (secondsOf.get(file) ?? 0) + details.duration_ms / 1_000)
+    const source = sourceOf(file)
+    secondsOf.set(source, (secondsOf.get(source) ?? 0) + details.duration_ms / 1_000)
   }
   stream.on('test:pass', ({ file, nesting, details }) => note(file, nesting, details))
   stream.on('test:fail', ({ file, nesting, details, todo, skip }) => {
     note(file, nesting, details)
     const isExcused =
       (todo !== undefined && todo !== false) || (skip !== undefined && skip !== false)
-    if (!isExcused) failed.add(file ?? 'unknown file')
+    if (!isExcused) failed.add(sourceOf(file ?? 'unknown file'))
   })
   const report = stream.compose(new spec())
   report.pipe(process.stdout, { end: false })
@@ -264,7 +279,8 @@ const checked =
 const folder = variant === '--long' ? mkdtempSync(join(tmpdir(), NAME)) : openFolder()
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
-const failed = await runFiles(grouped(files, folder))
+await compile(process.cwd(), folder)
+const failed = await runFiles(grouped(files, folder), folder)
 const { isGood, output: findings } = await checked
 process.stdout.write(findings)
 if (!isGood) {

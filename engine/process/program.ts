@@ -1,6 +1,7 @@
 // Determines how this process starts a program, such as a worker thread or the simulator. If this process runs from a
 // build, the program is started from the build, else through tsx.
 
+import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -13,11 +14,12 @@ interface Program {
   readonly flags: readonly string[]
 }
 
-/** Null if this process does not run from a build. */
+/** Null if this process does not run from a build, or if the build lacks the source. */
 export function builtOf(source: URL): string | null {
   if (typeof BUILT_FOLDER === 'undefined' || typeof SOURCE_FOLDER === 'undefined') return null
   const path = relative(SOURCE_FOLDER, fileURLToPath(source)).replace(/\.ts$/, '.mjs')
-  return join(BUILT_FOLDER, path)
+  const built = join(BUILT_FOLDER, path)
+  return existsSync(built) ? built : null
 }
 
 export function programOf(source: URL): Program {

@@ -19,7 +19,7 @@ export interface TestProcess {
 
 const started = new Set<ChildProcess>()
 // A process left by a failed test would keep the test process alive. Benches end their processes themselves.
-if (/\.test\.m?ts$/.test(process.argv[1] ?? '')) {
+if (/\.test\.m?[jt]s$/.test(process.argv[1] ?? '')) {
   after(() => {
     for (const child of started) child.kill('SIGKILL')
   })
