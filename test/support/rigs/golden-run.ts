@@ -152,39 +152,6 @@ export class GoldenRun {
     for (const venue of ['a', 'b'] as const) {
       for (const stream of ['books', 'trades'] as const) service.feed(venue, 'feedUp', stream)
     }
-    return GoldenRun.#over(service, recording, records)
-  }
-
-  /** Opens the data folder of an earlier run without venues, ten minutes after the end of the recording. */
-  static async reopen(set: {
-    dataDir: string
-    recording: Recording
-    records: Records
-    keys: Readonly<Record<string, string>>
-  }): Promise<GoldenRun> {
-    const { dataDir, records } = set
-    const startedAtMs = set.recording.startedAtMs + 1_200_000
-    const recording = { startedAtMs, pages: new Map(), frames: [] }
-    const clock = new ReplayClock(startedAtMs)
-    const known = { isKnown: true, epoch: 'reopened' }
-    const service = await ReplayedService.open({ dataDir, clock, recording, ...known })
-    const run = await GoldenRun.#over(service, recording, records)
-    // A start with existing data takes some clock time, so the responses are of a later moment.
-    await service.playTo(at(recording, 300))
-    run.#second = 300
-    for (const role of ['read key', 'webhooks key'] as const) {
-      const key = set.keys[role] ?? ''
-      run.#keys.set(role, key)
-      run.caller.credentials.set(role, { 'x-api-key': key })
-    }
-    return run
-  }
-
-  static async #over(
-    service: ReplayedService,
-    recording: Recording,
-    records: Records,
-  ): Promise<GoldenRun> {
     const receiver = await Receiver.open()
     records.name(receiver.origin, 'receiver')
     records.name(service.origin, 'service')

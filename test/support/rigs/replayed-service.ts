@@ -88,10 +88,6 @@ interface ServiceOptions {
   readonly clock: ReplayClock
   readonly recording: Recording
   readonly answers?: VenueAnswers
-  /** True if the data folder already has markets. */
-  readonly isKnown?: boolean
-  /** Must differ from the epoch of an earlier run on the folder. */
-  readonly epoch?: string
 }
 
 export class ReplayedService {
@@ -125,7 +121,7 @@ export class ReplayedService {
       {
         ...{ clock: options.clock, log: silentLog, metrics, storage },
         ...{ random: seededRandom('replayed'), matching: matchingInPlace() },
-        ...{ epoch: options.epoch ?? 'recorded', version: '0.0.0' },
+        ...{ epoch: 'recorded', version: '0.0.0' },
         venues: (parts) => [this.#venue('a', parts, options), this.#venue('b', parts, options)],
       },
     )
@@ -137,9 +133,7 @@ export class ReplayedService {
     const metrics = new Metrics()
     const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics })
     const service = new ReplayedService(options, storage, metrics)
-    const started = service.engine.start()
-    // With known markets the start waits for the venues, which takes clock time. Without them no clock time may pass.
-    await (options.isKnown === true ? service.#passing(started) : started)
+    await service.engine.start()
     await service.settle()
     return service
   }
