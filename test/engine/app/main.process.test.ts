@@ -41,15 +41,6 @@ test('exits with 2 before it starts anything when a recording or an encoder is m
   }
 })
 
-test('completes the shutdown despite a second signal, which npm sends when Ctrl-C is pressed', async () => {
-  const { dataDir, engine } = start('twice', {})
-  await engine.line(/listens at/)
-  process.kill(engine.pid, 'SIGINT')
-  process.kill(engine.pid, 'SIGINT')
-  assert.equal(await engine.end('SIGTERM'), 0)
-  assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
-})
-
 function commandsBeside(pid: number): readonly string[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
@@ -63,8 +54,8 @@ function commandsBeside(pid: number): readonly string[] {
   })
 }
 
-test('leaves no esbuild process running after the start', async () => {
-  const { engine } = start('alone-started', {})
+test('runs no esbuild after the start, and completes the shutdown despite a second signal', async () => {
+  const { dataDir, engine } = start('started', {})
   await engine.line(/listens at/)
   const beside = commandsBeside(engine.pid)
   assert.ok(beside.some((line) => line.includes('simulator/child')))
@@ -72,7 +63,11 @@ test('leaves no esbuild process running after the start', async () => {
     beside.filter((line) => line.includes('esbuild')),
     [],
   )
+  // npm sends a second signal when Ctrl-C is pressed.
+  process.kill(engine.pid, 'SIGINT')
+  process.kill(engine.pid, 'SIGINT')
   assert.equal(await engine.end('SIGTERM'), 0)
+  assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
 })
 
 test('serves stored data after 10 s when no venue is reachable', async () => {

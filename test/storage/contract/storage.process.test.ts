@@ -43,16 +43,6 @@ async function close(): Promise<void> {
 
 storageContract({ name: 'LMDB, uncommitted', open, settle: async (storage) => storage, close })
 
-storageContract({
-  name: 'LMDB, committed',
-  open,
-  close,
-  settle: async (storage) => {
-    await storage.committed()
-    return storage
-  },
-})
-
 const REOPENED_EVERY = process.env.TEST_LONG === '1' ? 4 : 64
 let reopenings = 0
 
