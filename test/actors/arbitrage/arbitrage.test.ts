@@ -35,7 +35,7 @@ import {
   storedMarket,
 } from '../../support/worlds/builders.ts'
 
-const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 400
+const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 200
 
 const FREE: MarketFees = {
   now: {

@@ -30,7 +30,7 @@ import {
 } from '../../support/reference/wallet-figures.ts'
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
-const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150
+const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 80
 /** Fewer histories for tests that compare each history several times. */
 const OFTEN_JUDGED = HISTORIES / 2
 

@@ -15,8 +15,8 @@ import { NOON } from '../../support/worlds/builders.ts'
 import { trade } from '../../support/worlds/stored.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const RANGES = isLong ? 2_000 : 150
-const REFUSED_RANGES = isLong ? 200 : 30
+const RANGES = isLong ? 2_000 : 60
+const REFUSED_RANGES = isLong ? 200 : 12
 const MARKET = { number: 1, venue: 'a' } as const
 
 test(`returns every row of a random time range on exactly one page even when many rows share a millisecond`, async (t) => {

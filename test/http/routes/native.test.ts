@@ -19,7 +19,7 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 /** The number is small because each page of one row sorts all rows of the fake market again. */
-const MERGED_ROWS = process.env.TEST_LONG === '1' ? 1_500 : 400
+const MERGED_ROWS = process.env.TEST_LONG === '1' ? 1_500 : 150
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 
 describe('venue-native records', () => {

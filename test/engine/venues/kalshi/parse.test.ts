@@ -200,13 +200,13 @@ describe('Kalshi parse', () => {
     assert.equal(parseOrderbookRow({ ticker: 'T' }).kind, 'rejected')
   })
 
-  it('never throws and returns only valid messages for 20,000 mutated frames', (t) => {
+  it('never throws and returns only valid messages for 4,000 mutated frames', (t) => {
     const random = seededRandom('kalshi fuzz', process.env.SEED ?? 1)
     const seeds = [DELTA, SNAPSHOT, TRADE, LIFECYCLE].map((each) => JSON.stringify(each))
     const junk = ['"', '{', '}', '[', ']', ',', ':', '-', '.', '9e999', 'null', '\\u0000', '<', 'é']
     let events = 0
     let refused = 0
-    for (let round = 0; round < 20_000; round += 1) {
+    for (let round = 0; round < 4_000; round += 1) {
       let text = random.pick(seeds)
       // Half of the mutations change only values.
       if (random.next() < 0.5) {
@@ -235,6 +235,6 @@ describe('Kalshi parse', () => {
       })
     }
     t.diagnostic(`${refused} refused, ${events} events`)
-    assert.ok(events > 5_000 && refused > 5_000)
+    assert.ok(events > 1_000 && refused > 1_000)
   })
 })
