@@ -3,12 +3,15 @@
 import { formatTime, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
 import { json, plainText, Refusal, type RestAnswer, type RestServer } from '../rest.ts'
+import { LazyEvent } from '../world/lazy-event.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { isEventClosed, sportRow, sumOf, tagId, tagRow, tagSlug, teamRow } from './events.ts'
 import { addGammaLists, invalid } from './gamma-lists.ts'
 import { gammaEvent, gammaMarket } from './render.ts'
 
 const ROWS_MAX = 100
+/** About 0.3 s of planning. Their plans fit the cache. */
+const LAZY_EVENTS_MAX = 500
 const SEARCH_ROWS_DEFAULT = 10
 const SEARCH_ROWS_MAX = 50
 
@@ -31,7 +34,8 @@ export function addGammaRoutes(
   })
   server.get('/sports', () => json(sports(world)))
   server.get('/sports/market-types', () => {
-    const types = world.markets('a').map(({ listing }) => listing.sportsMarketType)
+    const markets = readableEvents(world).flatMap((event) => event.markets)
+    const types = markets.map(({ listing }) => listing.sportsMarketType)
     return json({ marketTypes: [...new Set(types)].filter((type) => type !== null).sort() })
   })
   server.get('/teams', ({ query }) => {
@@ -76,14 +80,20 @@ function found<Row>(row: Row | null | undefined): Row {
   throw new Refusal(json({ type: 'not found error', error: 'id not found' }, 404))
 }
 
+/** Events whose texts lists read: all of a small world, the newest of a large one, where reading a text plans its event. */
+function readableEvents(world: World): readonly SimEvent[] {
+  const events = world.events('a')
+  return events[0] instanceof LazyEvent ? events.slice(-LAZY_EVENTS_MAX) : events
+}
+
 function labelsOf(world: World): readonly string[] {
-  const labels = new Set(world.events('a').flatMap(({ tags }) => tags))
+  const labels = new Set(readableEvents(world).flatMap(({ tags }) => tags))
   return [...labels].sort((one, other) => tagId(one) - tagId(other))
 }
 
 function sports(world: World): readonly unknown[] {
   const series = new Map<string, string>()
-  for (const event of world.events('a')) {
+  for (const event of readableEvents(world)) {
     if (event.game !== null) series.set(event.game.league, event.series)
   }
   const leagues = new Set([...world.teams().map(({ league }) => league), ...series.keys()])
@@ -95,8 +105,7 @@ function search(world: World, query: URLSearchParams): RestAnswer {
   const terms = (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   if (terms.length === 0) throw invalid('q is required')
   const status = query.get('events_status')
-  const rows = world
-    .events('a')
+  const rows = readableEvents(world)
     .filter((event) => {
       if (status === 'active' ? isEventClosed(event) : status === 'closed' && !isEventClosed(event))
         return false

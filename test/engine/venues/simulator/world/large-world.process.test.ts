@@ -2,11 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type NativeMarketId, nativeMarketId } from '../../../../../engine/ids.ts'
 import { migratedMarket } from '../../../../../engine/position-ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { Calendar, type PlannedMarket } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import { SIM_VENUES, type SimVenue } from '../../../../../engine/venues/simulator/model.ts'
+import { addGammaRoutes } from '../../../../../engine/venues/simulator/polymarket/gamma.ts'
+import { RestServer } from '../../../../../engine/venues/simulator/rest.ts'
+import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
+import { request } from '../../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON } from '../../../../support/worlds/sim-plan.ts'
 
@@ -189,4 +194,26 @@ test('draws activities with the recorded share of untraded markets and a log-nor
     assert.ok(Math.abs(logs.length / MARKETS - tradedShare) < 0.02)
     assert.ok(Math.abs(Math.sqrt(variance) - sigma) < 0.1, `sigma ${Math.sqrt(variance)}`)
   }
+})
+
+test('reads the texts of at most 500 events for Gamma’s tags, sports and search', async () => {
+  const { world, plannedCount } = makeWorld()
+  const server = new RestServer({ faults: new Faults([], seededRandom('faults')), log: silentLog })
+  const wallets = new WalletLedgers({ world })
+  addGammaRoutes(server, { world, wallets, state: () => null })
+  const port = await server.listen('127.0.0.1', 0)
+  try {
+    const rows: unknown[] = []
+    for (const path of ['/tags', '/sports', '/sports/market-types', '/public-search?q=will']) {
+      const answer = await request(`http://127.0.0.1:${port}${path}`)
+      assert.equal(answer.status, 200)
+      rows.push(answer.body)
+    }
+    assert.ok(Array.isArray(rows[0]) && rows[0].length > 0)
+  } finally {
+    await server.stop()
+  }
+  const plannedEvents = world.events('a').filter((event) => 'isPlanned' in event && event.isPlanned)
+  assert.ok(plannedEvents.length > 0 && plannedEvents.length <= 1_000, String(plannedEvents.length))
+  assert.ok(plannedCount() <= 4_000, String(plannedCount()))
 })
