@@ -325,8 +325,9 @@ export interface BookDemand {
    */
   request(market: MarketNumber, owner: string): boolean
   /**
-   * Covers a market until `release` was called as often as `hold`. Returns false if the market is unknown or resolved
-   * or a limit of demanded markets is reached. `release` must then not be called.
+   * Covers a market until `release` was called as often as `hold`. If a limit of demanded markets is reached, or another
+   * owner needs the place, the hold waits until a place is free. Returns false if the market is unknown or resolved or
+   * too many holds wait. `release` must then not be called.
    */
   hold(market: MarketNumber, owner: string, reason: HoldReason): boolean
   /** Ends a hold. The market stays covered for another minute, in case a client connects again. */

@@ -129,6 +129,9 @@ export const demandedMarketsMax = 20_000
 export const demandedMarketsOfOwnerMax = 2_000
 /** Maximum holds of a venue's markets. A hold is of one owner for one reason. */
 export const coverageHoldsMax = 100_000
+/** Maximum holds that wait for a free place: of a venue, and of one owner. */
+export const waitingHoldsMax = 20_000
+export const waitingHoldsOfOwnerMax = 2_000
 /** Maximum callers that wait for a first snapshot: in total, and of one account or anonymous address. */
 export const coverageWaitingMax = 1_000
 export const coverageWaitingOfOwnerMax = 50

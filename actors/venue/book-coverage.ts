@@ -26,6 +26,7 @@ import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
 import type { VolumeRange } from '../catalog/market-columns.ts'
 import type { BookDemand, CoverageCounts, MarketView } from '../views.ts'
 import { CoverageDemand } from './coverage-demand.ts'
+import { WaitingHolds } from './waiting-holds.ts'
 
 interface BookCoverageParts {
   readonly venue: VenueKey
@@ -58,6 +59,8 @@ const BATCH = 250
 const FEW = 1_000
 const CHECKED_PER_STEP = 64
 const FLAGS_PER_STEP = 8_192
+/** Maximum waiting holds that a computation tries. */
+const RETRIED_MAX = 2_000
 
 export class BookCoverage implements BookDemand {
   readonly #parts: BookCoverageParts
@@ -68,7 +71,11 @@ export class BookCoverage implements BookDemand {
   /** Flags by market number. A typed array, because most markets of a venue are not covered. */
   #flags = new Uint8Array(1_024)
   readonly #counts = { open: 0, wanted: 0, covered: 0, live: 0, policy: 0, match: 0 }
-  readonly #demand = new CoverageDemand((market) => this.#endDemand(market))
+  readonly #demand = new CoverageDemand((market, holds) => {
+    for (const hold of holds) this.#waitingHolds.add(hold)
+    this.#endDemand(market)
+  })
+  readonly #waitingHolds = new WaitingHolds()
   #matched: ReadonlySet<MarketNumber> = new Set()
   readonly #leaving = new Map<MarketNumber, number>()
   /** Time of the first snapshot of each covered market. Empty while the policy covers all markets. */
@@ -184,12 +191,15 @@ export class BookCoverage implements BookDemand {
 
   hold(market: MarketNumber, owner: string, reason: HoldReason): boolean {
     if ((this.#flagsOf(market) & WATCHED) === 0) return false
-    if (!this.#demand.hold(market, owner, reason)) return false
+    if (!this.#demand.hold(market, owner, reason)) {
+      return this.#waitingHolds.add({ market, owner, reason, count: 1 })
+    }
     this.#noteDemand(market)
     return true
   }
 
   release(market: MarketNumber, owner: string, reason: HoldReason): void {
+    if (this.#waitingHolds.release({ market, owner, reason })) return
     const untilMs = this.#parts.clock.monotonicMs() + coverageReleasedMs
     this.#demand.release(market, owner, reason, untilMs)
   }
@@ -263,6 +273,7 @@ export class BookCoverage implements BookDemand {
       yield
     }
     yield* this.#endDemands()
+    yield* this.#retryHolds()
     yield* this.#endLeaving()
     if (!mustReplace || rules !== this.#rules) return
     if (rules.isAll) {
@@ -376,6 +387,28 @@ export class BookCoverage implements BookDemand {
       if (!this.#leaving.has(market)) ended.push(market)
     }
     yield* this.#uncoverAll(ended)
+  }
+
+  /** Gives free places to waiting holds. Holds of markets that have ended are dropped. */
+  *#retryHolds(): SlicedWork<void> {
+    const countMax = Math.min(this.#waitingHolds.count, RETRIED_MAX)
+    const held: MarketNumber[] = []
+    for (let count = 0; count < countMax && this.#demand.hasFreePlace; count += 1) {
+      const waiting = this.#waitingHolds.next()
+      if (waiting === null) break
+      const { market, owner, reason } = waiting
+      const isWatched = (this.#flagsOf(market) & WATCHED) !== 0
+      if (isWatched && this.#demand.hold(market, owner, reason)) {
+        for (let more = 1; more < waiting.count; more += 1) this.#demand.hold(market, owner, reason)
+        this.#set(market, BY_DEMAND, true)
+        held.push(market)
+      } else if (isWatched) this.#waitingHolds.add(waiting)
+      yield
+    }
+    for (let from = 0; from < held.length; from += BATCH) {
+      this.#cover(held.slice(from, from + BATCH))
+      yield
+    }
   }
 
   *#uncoverAll(numbers: readonly MarketNumber[]): SlicedWork<void> {

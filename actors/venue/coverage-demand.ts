@@ -9,6 +9,7 @@ import {
 } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { DemandOwners } from '../demand-owners.ts'
+import type { WaitingHold } from './waiting-holds.ts'
 
 type DemandReason = Exclude<CoverageReason, 'policy' | 'match'>
 
@@ -23,10 +24,13 @@ const DISPLACED_FROM = 16
 /** A market with more demands is never displaced. */
 const DISPLACED_OWNERS_MAX = 16
 
+/** `holds`: the holds that ended because the market was displaced. */
+type OnDisplaced = (market: MarketNumber, holds: readonly WaitingHold[]) => void
+
 export class CoverageDemand {
   readonly #markets = new Map<MarketNumber, Demand>()
   readonly #owners = new DemandOwners()
-  readonly #onDisplaced: (market: MarketNumber) => void
+  readonly #onDisplaced: OnDisplaced
   readonly #counts: Record<DemandReason, number> = {
     request: 0,
     subscription: 0,
@@ -34,7 +38,7 @@ export class CoverageDemand {
   }
   #holdCount = 0
 
-  constructor(onDisplaced: (market: MarketNumber) => void) {
+  constructor(onDisplaced: OnDisplaced) {
     this.#onDisplaced = onDisplaced
   }
 
@@ -44,6 +48,11 @@ export class CoverageDemand {
 
   get size(): number {
     return this.#markets.size
+  }
+
+  /** Whether a further market can be held without displacing another. */
+  get hasFreePlace(): boolean {
+    return this.#markets.size < demandedMarketsMax && this.#holdCount < coverageHoldsMax
   }
 
   /**
@@ -164,8 +173,16 @@ export class CoverageDemand {
       fewest = count
     }
     if (displaced === null) return
+    const holds = this.#holdsOf(displaced)
     this.remove(displaced)
-    this.#onDisplaced(displaced)
+    this.#onDisplaced(displaced, holds)
+  }
+
+  #holdsOf(market: MarketNumber): readonly WaitingHold[] {
+    const byReason = [...(this.#markets.get(market)?.holds ?? [])]
+    return byReason.flatMap(([reason, owners]) =>
+      Array.from(owners, ([owner, count]) => ({ market, owner, reason, count })),
+    )
   }
 
   #dropRequest(market: MarketNumber, demand: Demand): void {

@@ -4,6 +4,7 @@ import { Catalog } from '../../../actors/catalog/catalog.ts'
 import { System } from '../../../actors/system.ts'
 import { BookCoverage } from '../../../actors/venue/book-coverage.ts'
 import { CoverageDemand } from '../../../actors/venue/coverage-demand.ts'
+import { type WaitingHold, WaitingHolds } from '../../../actors/venue/waiting-holds.ts'
 import { type CoveragePolicy, readCoveragePolicy } from '../../../engine/coverage-policy.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import {
@@ -14,6 +15,7 @@ import {
   coverageWaitingOfOwnerMax,
   demandedMarketsMax,
   demandedMarketsOfOwnerMax,
+  waitingHoldsOfOwnerMax,
 } from '../../../engine/limits.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
@@ -231,10 +233,57 @@ test('refuses further demands of an owner at its limit, and accepts demands of a
   assert.ok(first !== undefined)
   for (const number of others) assert.equal(coverage.request(number, 'me'), true)
   assert.equal(coverage.request(first, 'me'), false)
-  assert.equal(coverage.hold(first, 'me', 'webhook'), false)
   assert.equal(coverage.request(first, 'another'), true)
   seconds(coverageRequestedMs / 1_000 + EVERY_S)
-  assert.equal(coverage.hold(first, 'me', 'webhook'), true, 'its requests have ended')
+  assert.equal(coverage.request(first, 'me'), true, 'its requests have ended')
+})
+
+test('covers a market that an owner at its limit holds when a place becomes free', () => {
+  const names = Array.from({ length: demandedMarketsOfOwnerMax + 2 }, (_, index) => `m${index}`)
+  const { coverage, numberOf, seconds } = openCoverage(
+    'top:0',
+    names.map((name) => [name, 1]),
+  )
+  const [held, released, ...others] = names.map(numberOf)
+  assert.ok(held !== undefined && released !== undefined)
+  for (const number of others) assert.equal(coverage.request(number, 'me'), true)
+  for (const number of [held, released]) {
+    assert.equal(coverage.hold(number, 'me', 'subscription'), true)
+    assert.equal(coverage.isCovered(number), false)
+  }
+  coverage.release(released, 'me', 'subscription')
+  seconds(coverageRequestedMs / 1_000 + 2 * EVERY_S)
+  assert.equal(coverage.isCovered(held), true)
+  assert.equal(coverage.isCovered(released), false)
+  assert.equal(coverage.counts.byReason.subscription, 1)
+  coverage.release(held, 'me', 'subscription')
+  seconds(coverageReleasedMs / 1_000 + 2 * EVERY_S)
+  assert.equal(coverage.isCovered(held), false)
+})
+
+test('gives free places to the owners of waiting holds in turn, the oldest hold of each first', () => {
+  const waiting = new WaitingHolds()
+  const add = (market: number, owner: string) =>
+    waiting.add({ market, owner, reason: 'subscription', count: 1 })
+  for (const market of [1, 2, 3, 1]) add(market, 'many')
+  add(4, 'few')
+  assert.equal(waiting.release({ market: 2, owner: 'many', reason: 'subscription' }), true)
+  assert.equal(waiting.release({ market: 2, owner: 'many', reason: 'subscription' }), false)
+  const taken = Array.from({ length: 4 }, () => waiting.next())
+  assert.deepEqual(
+    taken.map((hold) => hold && [hold.market, hold.count]),
+    [[1, 2], [4, 1], [3, 1], null],
+  )
+})
+
+test('refuses waiting holds beyond the limit of their owner, and accepts those of another owner', () => {
+  const waiting = new WaitingHolds()
+  const add = (market: number, owner: string) =>
+    waiting.add({ market, owner, reason: 'webhook', count: 1 })
+  for (let market = 1; market <= waitingHoldsOfOwnerMax; market += 1) add(market, 'many')
+  assert.equal(add(5_000, 'many'), false)
+  assert.equal(add(5_000, 'few'), true)
+  assert.equal(waiting.count, waitingHoldsOfOwnerMax + 1)
 })
 
 test('covers matched markets beyond the policy, and ten minutes longer', () => {
@@ -280,7 +329,11 @@ test('takes places from owners with many demands for an owner with few demands',
 
 test('displaces the market that the fewest owners demand', () => {
   const displaced: number[] = []
-  const demand = new CoverageDemand((market) => displaced.push(market))
+  const ended: WaitingHold[] = []
+  const demand = new CoverageDemand((market, holds) => {
+    displaced.push(market)
+    ended.push(...holds)
+  })
   const share = demandedMarketsOfOwnerMax - 1
   const owners = demandedMarketsMax / demandedMarketsOfOwnerMax
   for (let market = 1; market <= owners * share; market += 1) {
@@ -293,6 +346,9 @@ test('displaces the market that the fewest owners demand', () => {
   for (let market = 50_000; market < 50_100; market += 1) demand.request(market, 'new', 1)
   assert.equal(displaced.length, 100)
   assert.ok(displaced.includes(2))
+  assert.equal(ended.length, 100)
+  const { owner, ...hold } = ended.find(({ market }) => market === 2) ?? assert.fail()
+  assert.deepEqual([owner, hold], ['o0', { market: 2, reason: 'webhook', count: 1 }])
   assert.ok(!displaced.includes(1), 'two owners demand it')
 })
 
