@@ -13,7 +13,7 @@ function open() {
   return { clock, waits, ended, wait, settle }
 }
 
-test('ends the waits of a market when its book is live, and all waits after their time limit', async () => {
+test('ends all waits for a market’s book when the book is live, and every other wait at its time limit', async () => {
   const { clock, waits, ended, wait, settle } = open()
   void wait('one', 1, 'ann')
   void wait('two', 1, 'bob')
@@ -30,7 +30,7 @@ test('ends the waits of a market when its book is live, and all waits after thei
   assert.equal(clock.timerCount, 0)
 })
 
-test('lets at most 50 callers of an owner and 1,000 callers in total wait', async () => {
+test('lets at most 50 callers of one client and 1,000 callers in total wait for books', async () => {
   const { clock, waits, ended, wait, settle } = open()
   for (let count = 0; count < 60; count += 1) void wait('ann', count, 'ann')
   await settle()

@@ -11,7 +11,7 @@ const ann = { email: 'Ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-test('rejects a mistyped API key by its prefix and checksum', () => {
+test('rejects an API key in which one character is mistyped', () => {
   const key = makeKey()
   assert.match(key, /^pmk_[0-9A-Za-z]{38}$/)
   assert.equal(isKeyShaped(key), true)
@@ -26,12 +26,12 @@ test('rejects a mistyped API key by its prefix and checksum', () => {
   }
 })
 
-test('delays log-in by 1 s after the fifth wrong password, doubling up to 15 min', () => {
+test('delays log-in by 1 s after the fifth wrong password, and doubles the delay up to 15 min', () => {
   const waits = [0, 4, 5, 6, 7, 15, 40].map(waitAfterFailuresMs)
   assert.deepEqual(waits, [0, 0, 1_000, 2_000, 4_000, 900_000, 900_000])
 })
 
-test('identifies the same account at sign-up, at log-in and by token', async () => {
+test('returns the same account at sign-up, at log-in and for an access token', async () => {
   const { accounts } = openQuickAccounts()
   const session = await accounts.signUp(ann)
   assert.equal(session.caller.email, 'ann@example.com')
@@ -52,7 +52,7 @@ test('creates one account when two sign-ups with one e-mail run concurrently', a
   assert.equal([...storage.accounts.accounts()].length, 1)
 })
 
-test('returns the existing account when a sign-up with the same password is repeated within ten minutes', async () => {
+test('returns the existing account when a client repeats its sign-up with the same password within ten minutes', async () => {
   const { accounts, reopen, clock } = openQuickAccounts()
   const first = await accounts.signUp(ann)
   // The new process opens the data folder after a crash that lost the response.
@@ -65,7 +65,7 @@ test('returns the existing account when a sign-up with the same password is repe
   await assert.rejects(next.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('answers an unknown e-mail and a wrong password with the same message after the same number of hashes', async () => {
+test('sends the same message after the same number of hashes for an unknown e-mail and for a wrong password', async () => {
   const { accounts, passwords } = openQuickAccounts()
   await accounts.signUp(ann)
   const messages: string[] = []
@@ -79,7 +79,7 @@ test('answers an unknown e-mail and a wrong password with the same message after
   assert.equal(messages[0], messages[1])
 })
 
-test('accepts a key until its account revokes it, and notifies watchers of the revocation', async () => {
+test('accepts an API key until its account revokes it, and notifies watchers of the revocation', async () => {
   const { accounts, reopen } = openQuickAccounts()
   const { caller } = await accounts.signUp(ann)
   const bob = (await accounts.signUp({ ...ann, email: 'bob@example.com' })).caller
@@ -97,7 +97,7 @@ test('accepts a key until its account revokes it, and notifies watchers of the r
   assert.equal(reopen().callerOfKey(key), null)
 })
 
-test('limits an account to twenty keys, even if they are created concurrently', async () => {
+test('limits an account to twenty API keys, even if clients create the keys concurrently', async () => {
   const { accounts } = openQuickAccounts()
   const { accountId } = (await accounts.signUp(ann)).caller
   const made = await Promise.allSettled(
@@ -106,7 +106,7 @@ test('limits an account to twenty keys, even if they are created concurrently', 
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 20)
 })
 
-test('admits as many sockets as the limit allows, and frees a slot once when it is released twice', async () => {
+test('admits as many streams as the limit allows, and frees a slot once when a stream is released twice', async () => {
   const { accounts } = openQuickAccounts()
   const { caller } = await accounts.signUp(ann)
   const [first, second] = [accounts.openSocket(caller), accounts.openSocket(caller)]
@@ -118,7 +118,7 @@ test('admits as many sockets as the limit allows, and frees a slot once when it 
   assert.equal(accounts.openSocket(caller), null)
 })
 
-test('keeps the local account’s key across restarts, and creates a new key when the key is lost', async () => {
+test('retains the local account’s API key across restarts, and creates a new key when the stored key is lost', async () => {
   const { accounts, reopen } = openQuickAccounts()
   const key = await accounts.openLocalAccount(null)
   assert.equal(accounts.callerOfKey(key)?.tier, 'enterprise')

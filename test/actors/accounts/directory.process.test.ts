@@ -39,7 +39,7 @@ async function openAnn() {
   return { ...opened, ...made, id, directory, record, token: session.accessToken }
 }
 
-test('applies and stores a new tier and new limits, effective from the next request', async () => {
+test('stores an account’s new tier and limits, and applies the limits from the next request', async () => {
   const { accounts, reopen, directory, record, key, id } = await openAnn()
   const received = listen(accounts)
   const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
@@ -62,7 +62,7 @@ test('applies and stores a new tier and new limits, effective from the next requ
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 60)
 })
 
-test('refuses a disabled account with the error of an unknown account until it is enabled', async () => {
+test('refuses requests of a disabled account with the error for an unknown account until an operator enables the account', async () => {
   const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
   const received = listen(accounts)
   await directory.disable(record())
@@ -92,7 +92,7 @@ test('refuses a disabled account with the error of an unknown account until it i
   assert.equal((await accounts.logIn(ann)).caller.accountId, id)
 })
 
-test('removes the keys of a deleted account and frees its e-mail', async () => {
+test('removes the API keys of a deleted account and allows a new sign-up with the same e-mail', async () => {
   const { accounts, reopen, directory, record, storage, key, view, id, token } = await openAnn()
   const received = listen(accounts)
   assert.equal(await directory.remove(record()), 1)
@@ -136,7 +136,7 @@ function heldTable(table: AccountTable) {
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('notifies a gateway’s watchers when a logged account record has a new password or is disabled', async () => {
+test('notifies a gateway’s watchers when a replicated account record contains a new password or is disabled', async () => {
   const owner = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
   const made = await owner.add({ email: 'ann@example.com', passwordHash: 'x', tier: 'free' })
   const gateway = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
@@ -164,7 +164,7 @@ test('notifies a gateway’s watchers when a logged account record has a new pas
   }
 })
 
-test('resolves a change after its commit, applies a restriction at once, and commits all records together', async () => {
+test('resolves an account change after its commit, applies a restriction before the commit, and commits all records together', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())
   const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -193,7 +193,7 @@ test('resolves a change after its commit, applies a restriction at once, and com
   }
 })
 
-test('merges two concurrent changes, and refuses to create a key for an account that is being deleted', async () => {
+test('merges two concurrent changes of an account, and refuses to create an API key for an account that is being deleted', async () => {
   const memory = openMemoryStorage()
   const { table, commit } = heldTable(memory.accounts)
   const directory = new AccountDirectory(table, new ManualClock())
@@ -220,7 +220,7 @@ test('merges two concurrent changes, and refuses to create a key for an account 
   assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
 })
 
-test('accepts the documented arguments of account commands, and names them when it refuses others', async () => {
+test('accepts the documented arguments of account commands, and lists the accepted arguments when it refuses a command', async () => {
   const { accounts, directory, key } = await openAnn()
   const handlers = accountHandlers(directory)
   const ask = async (command: string, request: Record<string, unknown>) =>
@@ -257,7 +257,7 @@ test('accepts the documented arguments of account commands, and names them when 
   )
 })
 
-test('lists an account’s requests of the current minute and its open streams', async () => {
+test('lists an account’s open streams and its number of requests in the current minute', async () => {
   const { accounts, clock } = openQuickAccounts()
   const password = 'a password'
   const { caller } = await accounts.signUp({
@@ -318,7 +318,7 @@ test('lists an account’s webhooks with pending and throttled deliveries, and s
   )
 })
 
-test('returns each account once, in order of e-mail, when a long list is read page by page', async () => {
+test('returns each account once, in order of e-mail, when a client reads a long list page by page', async () => {
   const { accounts } = openQuickAccounts()
   for (let index = 0; index < 2_500; index += 1) {
     const email = `user${(index * 7_919) % 2_500}@example.com`
@@ -339,7 +339,7 @@ test('returns each account once, in order of e-mail, when a long list is read pa
   assert.deepEqual(emails, [...emails].sort())
 })
 
-test('writes the last-use times of many keys in few commits', async () => {
+test('writes the last-use times of many API keys in few commits', async () => {
   const { accounts, storage } = openQuickAccounts()
   const keys: string[] = []
   for (let index = 0; index < 60; index += 1) {

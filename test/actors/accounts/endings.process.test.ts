@@ -29,7 +29,7 @@ function goodCaller(caller: Caller | null): Caller {
   return caller
 }
 
-test('refuses a logged-out token until it expires, also after a restart', async () => {
+test('refuses an access token from log-out until the token expires, even after a restart', async () => {
   const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
@@ -48,7 +48,7 @@ test('refuses a logged-out token until it expires, also after a restart', async 
   assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
 })
 
-test('ends all tokens of an account when more tokens are logged out than the account can store', async () => {
+test('revokes all tokens of an account when more tokens are logged out than the account can store', async () => {
   const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
@@ -61,7 +61,7 @@ test('ends all tokens of an account when more tokens are logged out than the acc
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
-test('ends all tokens, but no keys, when the password changes, and nothing when the old password is wrong', async () => {
+test('revokes all tokens of an account but no API keys when the password changes, and nothing when the old password is wrong', async () => {
   const { accounts, reopen, caller, token, received } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'laptop')
@@ -82,7 +82,7 @@ test('ends all tokens, but no keys, when the password changes, and nothing when 
   assert.equal((await accounts.logIn({ ...ann, password: PASSWORDS.next })).caller.email, ann.email)
 })
 
-test('applies one of several concurrent password changes and ends tokens of concurrent log-ins', async () => {
+test('applies one of several concurrent password changes and revokes the tokens of concurrent log-ins', async () => {
   const { accounts, passwords, caller } = await openAnn()
   const second = (await accounts.logIn(ann)).caller
   const third = (await accounts.logIn(ann)).caller
@@ -131,7 +131,7 @@ test('accepts tokens without a generation number until the first password change
   assert.equal(accounts.callerOfToken(token({ gen: 1 }))?.accountId, caller.accountId)
 })
 
-test('deletes all data of an account when the password is correct, and nothing when it is wrong', async () => {
+test('deletes all data of an account when the given password is correct, and nothing when the password is wrong', async () => {
   const { accounts, reopen, storage, caller, token } = await openAnn()
   const { key } = await accounts.createKey(caller.accountId, 'one')
   await accounts.logOut((await accounts.logIn(ann)).caller)
@@ -166,7 +166,7 @@ test('deletes all data of an account when the password is correct, and nothing w
   assert.equal(accounts.callerOfToken(token), null)
 })
 
-test('neither sends nor stores webhook deliveries of an account that is deleted during attempts', async () => {
+test('neither sends nor stores webhook deliveries when the account is deleted during delivery attempts', async () => {
   const { accounts, caller } = await openAnn()
   const world = new WebhookWorld()
   accounts.watch({
@@ -198,7 +198,7 @@ test('neither sends nor stores webhook deliveries of an account that is deleted 
   assert.equal(world.counts(other.id).created, 41, 'other webhooks continue')
 })
 
-test('throttles password guesses separately per token and for log-in', async () => {
+test('throttles wrong passwords in account requests per access token, separately from wrong passwords at log-in', async () => {
   const { accounts, clock, caller } = await openAnn()
   const thief = (await accounts.logIn(ann)).caller
   const guess = (by: Caller) => accounts.deleteAccount(by, 'a guess')
@@ -217,7 +217,7 @@ test('throttles password guesses separately per token and for log-in', async () 
   clock.advance(900_000)
 })
 
-test('lets a user log in from a known address while other clients guess the password', async () => {
+test('lets a user log in from a known address while other clients guess the user’s password', async () => {
   const { accounts, clock } = await openAnn()
   const logIn = (email: string, password: string, address: string) =>
     accounts.logIn({ email, password, address })
@@ -245,7 +245,7 @@ test('lets a user log in from a known address while other clients guess the pass
   assert.equal(passed, 20, '20 attempts a minute from a known address too')
 })
 
-test('answers slow sign-ups and log-ins with a retry time, and changes nothing afterwards', async () => {
+test('answers a sign-up or log-in that takes too long with a retry time, and changes nothing afterwards', async () => {
   const { accounts, passwords, clock, caller, storage } = await openAnn()
   let open: () => void = () => undefined
   passwords.gate = new Promise((resolve) => {

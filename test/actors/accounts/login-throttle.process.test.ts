@@ -56,7 +56,7 @@ function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean)
   return failures
 }
 
-test('verifies as many guesses as the waits allow, from one address and from a hundred', async (t) => {
+test('verifies as many password guesses as the throttle allows, whether the guesses come from one address or from a hundred', async (t) => {
   for (const everyMs of [0, 50, 1_000, 60_000]) {
     for (const addresses of [1, 100]) {
       const opened = await openAnnAndBob()
@@ -75,7 +75,7 @@ test('verifies as many guesses as the waits allow, from one address and from a h
   }
 })
 
-test('refuses the correct password for exactly the stated wait, then accepts it', async () => {
+test('refuses the correct password for the wait that the throttle reports, then accepts the password', async () => {
   const opened = await openAnnAndBob()
   const { accounts, clock } = opened
   await guess(opened, 100, 1_000)
@@ -91,7 +91,7 @@ test('refuses the correct password for exactly the stated wait, then accepts it'
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'success resets the count')
 })
 
-test('verifies no more concurrent guesses than sequential guesses: five, then one at a time', async () => {
+test('verifies no more concurrent password guesses than sequential guesses: five, then one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
   await accounts.logIn(ann)
@@ -126,7 +126,7 @@ test('verifies no more concurrent guesses than sequential guesses: five, then on
   assert.equal(five.length, 5)
 })
 
-test('does not count attempts whose password was not verified', async () => {
+test('does not count log-in attempts whose password was not verified', async () => {
   const { accounts, passwords } = openQuickAccounts()
   passwords.refusal = new EngineError('UNAVAILABLE', 'too many wait')
   for (let round = 0; round < 10; round += 1) {
@@ -156,7 +156,7 @@ test('shares twenty attempts a minute between sign-up and log-in from one addres
   await accounts.signUp(ann)
 })
 
-test('still throttles an e-mail after guesses of many other e-mails of any length', () => {
+test('still throttles log-ins for an e-mail after guesses for many other e-mails of any length', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const fail = (email: string) => {
@@ -225,7 +225,7 @@ test('refuses sign-up with a look-alike e-mail, and accepts equivalent Unicode s
   )
 })
 
-test('never uses a user’s account with the e-mail local@localhost as the local account', async () => {
+test('never uses the account of a user who signed up as local@localhost as the local account', async () => {
   const { accounts } = openQuickAccounts()
   const { id } = await accounts.directory.add({
     email: 'local@localhost',

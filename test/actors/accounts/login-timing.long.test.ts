@@ -34,7 +34,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, two) => one - two)[Math.floor(values.length / 2)] ?? 0
 }
 
-test('takes equally long for a wrong password whether the e-mail is known or unknown', async (t) => {
+test('takes equally long to reject a wrong password for a known e-mail and for an unknown e-mail', async (t) => {
   const { accounts, clock, logIn, close } = openAccounts()
   const samples = isLong ? 200 : 7
   await accounts.signUp({ email: 'known@example.com', password: 'correct horse', address: 'x' })

@@ -16,7 +16,7 @@ function windowOf(log: readonly number[], nowMs: number): { startMs: number; use
   return nowMs - startMs >= 60_000 ? { startMs: nowMs, used: 0 } : { startMs, used }
 }
 
-test('decides and counts like a log of all admitted requests in seeded runs', () => {
+test('admits and counts the same requests as the reference implementation in random runs', () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seededRandom('quotas', seed)
     const clock = new ManualClock(Date.UTC(2026, 10, 20, 12) + random.below(5_000))
@@ -56,7 +56,7 @@ test('decides and counts like a log of all admitted requests in seeded runs', ()
   }
 })
 
-test('shares a quota between all keys and tokens of an account', async () => {
+test('shares a request quota between all API keys and tokens of an account', async () => {
   const { accounts } = openQuickAccounts()
   const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
   const { caller, accessToken } = await accounts.signUp(ann)
@@ -77,7 +77,7 @@ test('shares a quota between all keys and tokens of an account', async () => {
   assert.equal(accounts.takeAccountRequest(other.caller.accountId).remaining, 59)
 })
 
-test('admits the request that exceeds the byte limit, then refuses requests until the minute ends', () => {
+test('admits the request that exceeds the byte limit, then refuses the client’s requests until the minute ends', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<string>(clock)
   assert.deepEqual(take(40), { isAllowed: true, remaining: 60 })
@@ -92,7 +92,7 @@ test('admits the request that exceeds the byte limit, then refuses requests unti
   }
 })
 
-test('starts a new window for the oldest key when more than 100,000 keys have a window', () => {
+test('evicts the quota window of the oldest client when more than 100,000 clients have a window', () => {
   const quotas = new Quotas<number>(new ManualClock())
   quotas.take(1, 2)
   assert.equal(quotas.peek(1, 2).remaining, 1)

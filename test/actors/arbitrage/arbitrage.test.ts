@@ -80,7 +80,7 @@ let canConfirm: boolean
 let storage: ReturnType<typeof openMemoryStorage>
 let table: (typeof storage)['opportunities']
 
-describe('opportunities', () => {
+describe('arbitrage opportunities', () => {
   beforeEach(() => {
     clock = new ManualClock()
     engine = new FakeEngine(clock)
@@ -164,7 +164,7 @@ describe('opportunities', () => {
     return page.opportunities
   }
 
-  test('buys Yes on the cheaper venue and No on the other venue', () => {
+  test('buys Yes on the cheaper venue and No on the other venue when the prices of a matched pair differ', () => {
     const { b } = pair(0.45)
     const [found] = list()
     assert.deepEqual(
@@ -205,7 +205,7 @@ describe('opportunities', () => {
     assert.equal(quote.opportunity.profit, 8_000_000)
   })
 
-  test('opens no opportunity when the score is below 80, the relation is not identical or the inversion is unknown', () => {
+  test('opens no opportunity when a pair’s score is below 80, its relation is not identical or its inversion is unknown', () => {
     for (const [score, set] of [
       [79.9, { relation: 'identical' as const }],
       [95, { relation: 'subset' as const }],
@@ -217,7 +217,7 @@ describe('opportunities', () => {
     }
   })
 
-  test('closes an opportunity with the reason when its pair ends or a market closes', () => {
+  test('closes an opportunity and states the reason when its pair ends or a market closes', () => {
     const { a, b } = pair(0.45)
     matches.remove(a.ref)
     b.change({ side: 'bid', ...level(0.45, 60) })
@@ -260,7 +260,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'changed', 'closed match_changed'])
   })
 
-  test('opens no opportunity from a crossed book until a complete snapshot arrives', () => {
+  test('opens no opportunity from a crossed book until the venue sends a complete snapshot', () => {
     const { actor, b, real } = realPair(FREE)
     const legs = [
       { market: actor, outcome: 1 },
@@ -328,7 +328,7 @@ describe('opportunities', () => {
     assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'fee_unknown' })
   })
 
-  test('reopens an opportunity as soon as its stale book is confirmed, even if no level changed', () => {
+  test('reopens an opportunity when the venue confirms its stale book, even if no level changed', () => {
     const { a, b } = pair(0.45)
     b.isStale = true
     publishStatus('down')
@@ -364,7 +364,7 @@ describe('opportunities', () => {
     assert.equal(list()[0]?.profit, 2_500_000)
   })
 
-  test('closes an opportunity when a scheduled fee rise makes it unprofitable, without a book change', () => {
+  test('closes an opportunity when a scheduled fee rise makes it unprofitable, even if no book changed', () => {
     const { a } = pair(0.45)
     const taker = { ...CURVE_ZERO, rateMicros: 900_000 }
     const sinceMs = timeMs(clock.nowMs() + 60_000)
@@ -376,7 +376,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices'])
   })
 
-  test('opens an opportunity that exceeded the limit as soon as another opportunity closes', () => {
+  test('opens an opportunity that was beyond the count limit as soon as another opportunity closes', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
@@ -397,7 +397,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.ofMarket(a.ref.number).length, 1)
   })
 
-  test('checks a pair once for many changes in one tick and publishes at most four times a second', () => {
+  test('checks a pair once for many book changes in one tick, and publishes its opportunity at most four times a second', () => {
     const { b } = pair(0.45)
     for (let size = 1; size <= 40; size += 1) {
       b.change({ side: 'bid', ...level(0.45, 50 + size) })
@@ -415,7 +415,7 @@ describe('opportunities', () => {
     assert.equal(published.length, before, 'unchanged opportunities are not published again')
   })
 
-  test('has the same open opportunities as a full recomputation after any level changes', () => {
+  test('has the same open opportunities as a full recomputation after any book changes', () => {
     const random = seededRandom(4)
     const taker = { ...CURVE_ZERO, rateMicros: 20_000 }
     const rounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 } as const
@@ -450,7 +450,7 @@ describe('opportunities', () => {
     assert.ok(counts.open > countMin && counts.none > countMin, JSON.stringify(counts))
   })
 
-  test('defers checks that exceed the limit of one tick, and loses none of them', () => {
+  test('defers pair checks beyond the limit of one tick, and completes all of them later', () => {
     const pairCount = opportunityChecksMax + 50
     const markets = Array.from({ length: pairCount }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
@@ -465,7 +465,7 @@ describe('opportunities', () => {
     assert.equal(published.length, pairCount)
   })
 
-  test('publishes an opportunity’s maxima, its age four times a second, and its last state on close', () => {
+  test('publishes an opportunity’s maxima, its age four times a second, and its last state when the opportunity closes', () => {
     const lasting: ArbitrageRefresh[] = []
     engine.publisher.watch({
       name: 'ages',
@@ -515,7 +515,7 @@ describe('opportunities', () => {
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 
-  test('stores an opportunity that lasted at least half a second, and no shorter opportunity', () => {
+  test('stores a closed opportunity if it lasted at least half a second', () => {
     const { b } = pair(0.45)
     clock.advance(300)
     put(b, [level(0.5, 50)], [])
@@ -544,7 +544,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('closes and stores all open opportunities on stop and opens none afterwards', () => {
+  test('closes and stores all open opportunities when the engine stops, and opens none afterwards', () => {
     const { b } = pair(0.45)
     clock.advance(600)
     arbitrage.stop()
@@ -557,7 +557,7 @@ describe('opportunities', () => {
     assert.deepEqual(list(), [])
   })
 
-  test('buys all outcomes of a mutually exclusive event only when every outcome is known', () => {
+  test('offers to buy all outcomes of a mutually exclusive event when every outcome is resolved or tradable with a book', () => {
     engine.addEvent('race', { winnerAmong: 3 })
     const eventOf = { event: engine.addEvent('race', { winnerAmong: 3 }).summary.nativeId }
     const runners = ['x', 'y', 'z'].map((name) => engine.add(name, { ...eventOf, fees: FREE }))
@@ -611,7 +611,7 @@ describe('opportunities', () => {
     })
   }
 
-  test('quotes the cost and profit of a basket, even at a loss, or the reason why no basket is possible', () => {
+  test('returns the cost and profit of a basket, even at a loss, or the reason why no basket is possible', () => {
     const { a, b } = pair(0.45)
     const legs = [
       { market: b, outcome: 1 },
@@ -647,7 +647,7 @@ describe('opportunities', () => {
     }).closeLastRun()
   }
 
-  test('publishes and stores the end of each opportunity that a killed run left open', () => {
+  test('publishes and stores the end of each opportunity that was open when the engine was killed', () => {
     const { b } = pair(0.45)
     clock.advance(12_000)
     b.change({ side: 'bid', ...level(0.46, 50) })
@@ -671,7 +671,7 @@ describe('opportunities', () => {
     assert.equal(rows().length, 1)
   })
 
-  test('publishes the end of an opportunity again after an orderly stop, without a second history row', () => {
+  test('publishes an opportunity’s end a second time after an orderly stop, without a second history row', () => {
     pair(0.45)
     clock.advance(1_000)
     arbitrage.stop()
@@ -684,7 +684,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('publishes no second end after a restart when the opportunity had already ended', () => {
+  test('publishes no end after a restart for an opportunity that ended before the restart', () => {
     const { b } = pair(0.45)
     put(b, [level(0.3, 50)], [level(0.43, 20)])
     clock.advance(1)
@@ -693,7 +693,7 @@ describe('opportunities', () => {
     assert.equal(published.length, 2)
   })
 
-  test('returns the venue’s minimum order when a quote is below it', () => {
+  test('returns the venue’s minimum order size when a quote is below that size', () => {
     const { a, b } = pair(0.45)
     const legs = [a, b].map((market, outcome) => ({ market, outcome }))
     const below = { isPossible: false, reason: 'below_minimum' }
@@ -712,7 +712,7 @@ describe('opportunities', () => {
     })
   })
 
-  test('opens no opportunity below a venue’s minimum order, and closes one when the minimum rises above it', () => {
+  test('opens no opportunity below a venue’s minimum order size, and closes an opportunity when the minimum rises above its size', () => {
     const { a } = pair(0.45)
     assert.deepEqual(events(), ['opened'])
     a.summary = { ...a.summary, orderSizeMin: sizeMicros(51_000_000) }
@@ -723,7 +723,7 @@ describe('opportunities', () => {
     assert.deepEqual(list(), [])
   })
 
-  test('adds a note when a venue may pay an outcome at a price other than 0 or 1', () => {
+  test('adds a note to a quote when a venue may pay an outcome at a price other than 0 or 1', () => {
     const { a, b } = pair(0.45)
     assert.equal(list()[0]?.payoutNote, null)
     a.summary = { ...a.summary, otherPayout: 'half' }
@@ -737,7 +737,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('uses all levels of a book', () => {
+  test('computes a quote from all levels of a book', () => {
     const { a, b } = pair(0.9)
     const deep = Array.from({ length: 2_000 }, (_, rank) => level(0.1 + rank * 0.0002, 1))
     put(a, [], deep)
@@ -757,7 +757,7 @@ describe('opportunities', () => {
     assert.deepEqual(quote(2_001), { isPossible: false, reason: 'no_depth' })
   })
 
-  test('lists opportunities with filters, sort orders and pages, and finds an open opportunity by id', () => {
+  test('lists opportunities with filters, sort orders and pages, and returns an open opportunity by id', () => {
     const { a, b } = pair(0.45)
     const [found] = list()
     assert.ok(found !== undefined)
@@ -784,7 +784,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.find(found.id), null)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
   })
-  test('returns current book ages and close times, and filters by the figures it returns', () => {
+  test('returns current book ages and close times of opportunities, and filters by the returned values', () => {
     const { a, b } = pair(0.45)
     clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)

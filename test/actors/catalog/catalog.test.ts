@@ -45,7 +45,7 @@ const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {
 
 const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
 
-test('finds a market by slug and id when one platform’s name is a prefix of the other platform’s name', () => {
+test('finds a market by slug and by id when the name of one venue’s platform is a prefix of the other platform’s name', () => {
   const names = venueTable({ a: 'venue', b: 'venue_b' })
   const { catalog } = openCatalog(
     [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
@@ -59,7 +59,7 @@ test('finds a market by slug and id when one platform’s name is a prefix of th
   assert.equal(catalog.findBySlug('SLUG-0xab')?.ref.nativeId, '0xAB')
 })
 
-test('restores the catalogue from storage with the same market numbers', () => {
+test('restores the catalogue from storage with unchanged market numbers', () => {
   const { catalog, storage } = openCatalog([listing('x'), listing('y')])
   const again = openCatalog([], storage).catalog
   assert.equal(again.load(), 2)
@@ -67,7 +67,7 @@ test('restores the catalogue from storage with the same market numbers', () => {
   assert.equal(again.find('venue_a_y')?.details().description, 'Rules of y.')
 })
 
-test('updates a market and publishes its new status when it is crawled again, without reporting it as new', () => {
+test('updates a market and publishes its new status when a second crawl lists it, without reporting a new market', () => {
   const { catalog, updates } = openCatalog([listing('x')])
   assert.deepEqual(catalog.take({ markets: [listing('x', { status: 'closed' })], events: [] }), [])
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'closed')
@@ -90,7 +90,7 @@ test('publishes “opened” for an open market that appears after the catalogue
   assert.deepEqual(published(), [['new', 'opened']])
 })
 
-test('combines filters and lists unopened markets only for the status closed', () => {
+test('combines list filters, and lists unopened markets for the status closed and for no other status', () => {
   const rows = [
     listing('one', { tags: ['Sports', 'NFL'], volume24h: usdMicros(5_000_000) }),
     listing('two', { tags: ['sports'], category: 'Culture', createdAtMs: timeMs(NOON - 1_000) }),
@@ -110,7 +110,7 @@ test('combines filters and lists unopened markets only for the status closed', (
   assert.deepEqual(found({ createdToMs: timeMs(NOON - 1) }), ['slug-two'])
 })
 
-test('filters markets by resolution status, whether open or not', () => {
+test('filters open and closed markets by resolution status', () => {
   const { catalog } = openCatalog([
     listing('quiet'),
     listing('doubtful', { resolutionStatus: 'disputed' }),
@@ -124,7 +124,7 @@ test('filters markets by resolution status, whether open or not', () => {
   assert.deepEqual(found({ resolution: 'proposed' }), [])
 })
 
-test('filters by phase, which has more values than status, such as unopened', () => {
+test('filters markets by phase, which includes values that status lacks, such as unopened', () => {
   const { catalog } = openCatalog([
     listing('new', { status: 'closed', isUnopened: true }),
     listing('live'),
@@ -142,7 +142,7 @@ test('filters by phase, which has more values than status, such as unopened', ()
   assert.deepEqual(found({ volumeTotalMin: usdMicros(1) }), ['slug-live', 'slug-shut'])
 })
 
-test('returns every row of a pinned list exactly once while volumes change', () => {
+test('returns every market of a pinned list once while volumes change', () => {
   const seeds = process.env.TEST_LONG === '1' ? 30 : 6
   for (let seed = 0; seed < seeds; seed += 1) {
     const random = seededRandom('pages', seed)
@@ -171,7 +171,7 @@ test('returns every row of a pinned list exactly once while volumes change', () 
   }
 })
 
-test('shares a ranking for five seconds and accepts its pin for five more minutes', () => {
+test('shares a ranking between clients for five seconds, and accepts the pin of that ranking for five more minutes', () => {
   const { catalog, clock } = openCatalog([listing('x'), listing('y')])
   const first = page(catalog, { limit: 1 }).next
   assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin)
@@ -189,7 +189,7 @@ test('shares a ranking for five seconds and accepts its pin for five more minute
   assert.equal(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
 })
 
-test('routes a venue’s event to its market by outcome or id, and counts events of unknown markets', () => {
+test('sends a venue’s message to the market with the given outcome or id, and counts messages of unknown markets', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   routes.route(trade('x', 't1'))
@@ -227,7 +227,7 @@ const over = (name: string, set: Partial<MarketListing> = {}) =>
 const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
   catalog.removeOld(nowMs, DAYS, countMax)
 
-test('removes a market after the retention days since its resolution and its end', () => {
+test('removes a market when the retention days since its resolution and since its close time have passed', () => {
   const { catalog } = openCatalog([
     over('closed-long-ago'),
     over('closed-lately', { closeAtMs: daysAgo(DAYS) }),
@@ -264,7 +264,7 @@ test('retains a market that settled within the retention days even if it closed 
   assert.equal(forget(catalog, 9, timeMs(NOON + (DAYS - 1) * DAY_MS)), 1)
 })
 
-test('retains a market that resolves in this run for the full retention time', () => {
+test('retains a market that resolves while the engine runs for the full retention time', () => {
   const { catalog } = openCatalog([over('x', { status: 'closed' })])
   catalog.take({ markets: [over('x')], events: [] })
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'resolved')
@@ -273,7 +273,7 @@ test('retains a market that resolves in this run for the full retention time', (
   assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS + 1)), 1)
 })
 
-test('retains a market while it has a stored trade, a tick or a queued message', () => {
+test('retains a market while a stored trade, a tick or a queued message refers to it', () => {
   const { catalog, storage, held } = openCatalog([over('x')])
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
   const open = catalog.entryOfNative('a', nativeMarketId('x'))
@@ -293,7 +293,7 @@ test('retains a market while it has a stored trade, a tick or a queued message',
   open?.send({ kind: 'void', reason: 'disconnected', isOfVenue: false })
 })
 
-test('retains a market with late trades until those trades expire', () => {
+test('retains a market whose trades arrived late until those trades expire', () => {
   const { catalog, storage } = openCatalog([over('x')])
   const open = catalog.entryOfNative('a', nativeMarketId('x'))
   open?.send(trade('x', 'late', { source: 'history' }))
@@ -303,7 +303,7 @@ test('retains a market with late trades until those trades expire', () => {
   assert.equal(forget(catalog, 9, nowMs), 1)
 })
 
-test('deletes every lookup key and all stored data of an expired market', () => {
+test('deletes every lookup key and all stored data of a market when it expires', () => {
   const { catalog, storage, publisher, updates, index } = openCatalog([
     over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
     over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
@@ -335,7 +335,7 @@ test('deletes every lookup key and all stored data of an expired market', () => 
   assert.deepEqual(updates, [])
 })
 
-test('finds a changed market by its new slug and outcomes, and a removed market by no key', () => {
+test('finds a changed market by its new slug and outcomes, and finds a removed market by no key', () => {
   const outcomes = [
     { label: 'Yes', id: outcomeId('new-yes') },
     { label: 'No', id: outcomeId('new-no') },
@@ -351,7 +351,7 @@ test('finds a changed market by its new slug and outcomes, and a removed market 
   assert.equal(catalog.entryOfOutcome('a', outcomeId('new-yes')), null)
 })
 
-test('removes an event with its last market from memory and storage, and restores it only with a market', () => {
+test('removes an event from memory and storage when its last market expires, and adds the event again with an open market', () => {
   const { catalog, storage } = openCatalog()
   const event = eventListing('both').nativeId
   const first = over('one', { event })
@@ -370,7 +370,7 @@ test('removes an event with its last market from memory and storage, and restore
   assert.equal(catalog.event('a', event)?.title, 'All about both')
 })
 
-test('removes an event when its last market moves to another event', () => {
+test('removes an event when its last market moves to a different event', () => {
   const { catalog, storage } = openCatalog()
   catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
   const moved = listing('x', { event: eventListing('y').nativeId })
@@ -387,7 +387,7 @@ test('removes an event when its last market moves to another event', () => {
   assert.equal(storage.events.count(), 1)
 })
 
-test('does not restore a removed market when a crawl still lists it', () => {
+test('does not restore a removed market when a later crawl lists it', () => {
   const listings = [over('old'), listing('new')]
   const { catalog, storage, publisher } = openCatalog(listings)
   for (let hour = 0; hour < 5; hour += 1) {
@@ -405,7 +405,7 @@ test('does not restore a removed market when a crawl still lists it', () => {
   assert.equal(publisher.latest('trades', 3).seq, 0)
 })
 
-test('checks every market in small time slices, including markets added meanwhile', () => {
+test('checks every market for expiry in small time slices, including markets that are added during the check', () => {
   const random = seededRandom('forgetting')
   const retained = new Set<string>()
   const { catalog } = openCatalog()
@@ -436,7 +436,7 @@ function listener(): { watcher: CatalogWatcher; received: string[] } {
   return { watcher, received }
 }
 
-test('stores new details when the summary is unchanged, and writes nothing when the details are equal', () => {
+test('stores new details of a market even if its summary is unchanged, and writes nothing when the details are equal', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   let putCount = 0
   const { put } = storage.markets
@@ -466,7 +466,7 @@ test('stores new details when the summary is unchanged, and writes nothing when 
   assert.equal(putCount, 2, 'an unchanged listing is not stored again after a restart')
 })
 
-test('ignores and reports a listing that is older than the current listing', () => {
+test('ignores and reports a listing of a market that is older than the current listing', () => {
   const { catalog } = openCatalog([])
   const take = (set: object) => {
     const older: string[] = []
@@ -484,7 +484,7 @@ test('ignores and reports a listing that is older than the current listing', () 
   assert.equal(view()?.question, 'Newest?')
 })
 
-test('keeps a market’s result when a later listing has none', () => {
+test('retains a market’s result when a later listing contains no result', () => {
   const settled = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
   const { catalog, storage } = openCatalog([listing('x', { ...settled, tags: ['sports'] })])
   const older: string[] = []
@@ -503,7 +503,7 @@ test('keeps a market’s result when a later listing has none', () => {
   }
 })
 
-test('retains the event’s fields when a listing names no event', () => {
+test('retains a market’s event fields when a later listing names no event', () => {
   const rich = { question: 'Who? A', tags: ['sports'], category: 'Sports' }
   const { catalog } = openCatalog([listing('x', rich)])
   const poor = { ...listing('x', { question: 'A', tags: [], category: null }), lacksEvent: true }
@@ -512,7 +512,7 @@ test('retains the event’s fields when a listing names no event', () => {
   assert.deepEqual({ question, tags, category }, rich)
 })
 
-test('retains the fees when a listing has none, and drops them when a listing’s fees are unreadable', () => {
+test('retains a market’s fees when a listing contains none, and removes the fees when a listing’s fees are unreadable', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   const stated = (now: Partial<FeeModel>) => ({
     now: { ...MODEL_UNKNOWN, source: 'an answer', ...now },
@@ -533,7 +533,7 @@ test('retains the fees when a listing has none, and drops them when a listing’
   assert.deepEqual(retained(), [unread])
 })
 
-test('keeps the status of a resolved market when a listing shows it as open again', () => {
+test('retains the status of a resolved market when a later listing states that the market is open', () => {
   const { catalog, storage } = openCatalog([listing('x', { status: 'resolved' })])
   catalog.take({ markets: [listing('x', { native: { other: 1 } })], events: [] })
   assert.deepEqual(
@@ -543,7 +543,7 @@ test('keeps the status of a resolved market when a listing shows it as open agai
   assert.deepEqual(catalog.find('venue_a_x')?.details().native, { other: 1 })
 })
 
-test('stores new details of an event and finds its markets by its new title', () => {
+test('stores new details of an event and finds the event’s markets by its new title', () => {
   const { catalog, storage, index } = openCatalog()
   const event = eventListing('x')
   catalog.take({ markets: [listing('x')], events: [event] })
@@ -555,7 +555,7 @@ test('stores new details of an event and finds its markets by its new title', ()
   assert.deepEqual([...index.texts.values()], ['Why? Otters'])
 })
 
-test('notifies watchers of an event with all its markets, and only when its summary changed', () => {
+test('sends an event with all its markets to watchers when the event’s summary changes, and nothing when details change', () => {
   const { catalog } = openCatalog([])
   const received: string[][] = []
   catalog.watch({
@@ -625,7 +625,7 @@ test('finds markets by outcome, slug, number, event and series, ignoring case', 
   assert.equal(catalog.event('b', 'EVENT-x')?.title, 'All about X')
 })
 
-test('derives an event’s status: open if any market is open, resolved if all are resolved, else closed', () => {
+test('computes an event’s status: open if any market is open, resolved if all markets are resolved, else closed', () => {
   const event = eventListing('x')
   const { catalog } = openCatalog()
   const take = (name: string, set: Partial<MarketListing>) => {
@@ -651,7 +651,7 @@ test('derives an event’s status: open if any market is open, resolved if all a
   assert.equal(catalog.eventBySlug('none'), null)
 })
 
-test('resolves a slug used on both venues to the event with more volume', () => {
+test('resolves a slug that both venues use to the event with the higher volume', () => {
   const { catalog } = openCatalog()
   const events = [eventListing('x'), eventListing('x', { venue: 'b' })]
   const markets = [listing('1'), listing('2', { venue: 'b', volume24h: usdMicros(1) })]
@@ -660,7 +660,7 @@ test('resolves a slug used on both venues to the event with more volume', () => 
   assert.equal(catalog.eventBySlug('event-x')?.platform, 'venue_b')
 })
 
-test('returns each remaining market of a pinned list once, and sets has_more only if another row follows', () => {
+test('returns each remaining market of a pinned list once, and sets has_more if and only if more markets follow', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('forgotten pages', seed)
     const rows = Array.from({ length: 40 }, (_, index) =>
@@ -695,7 +695,7 @@ test('returns each remaining market of a pinned list once, and sets has_more onl
   }
 })
 
-test('restores a market’s volume after a kill, including trades after the last checkpoint', () => {
+test('restores a market’s volume after the engine was killed, including trades after the last checkpoint', () => {
   const storage = openMemoryStorage()
   const figuresAtMs = timeMs(NOON - 1_000)
   const { catalog } = openCatalog([listing('KX', { venue: 'b', figuresAtMs })], storage)
@@ -719,7 +719,7 @@ test('restores a market’s volume after a kill, including trades after the last
   }
 })
 
-test('retains the newer figures and the higher total volume when an older listing arrives', () => {
+test('retains a market’s newer figures and its higher total volume when an older listing arrives', () => {
   const total = (contracts: number, set: Partial<MarketListing> = {}) =>
     listing('KX', { venue: 'b', volumeTotal: usdMicros(contracts * 1e6), ...set })
   const { catalog } = openCatalog([total(100, { openInterest: sizeMicros(5) })])

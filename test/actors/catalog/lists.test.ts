@@ -81,7 +81,7 @@ test('ranks the open markets of a venue by volume like the reference implementat
   }
 })
 
-test('filters and sorts the markets found by a search like a list', async () => {
+test('filters and sorts the markets that a search finds in the same way as a list', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('searches', seed)
     const world = new RandomCatalog(random, 60)
@@ -108,7 +108,7 @@ test('filters and sorts the markets found by a search like a list', async () => 
   }
 })
 
-test('selects the same markets whether few or many markets match', () => {
+test('lists the same markets as the reference implementation when a search finds more than half of all markets', () => {
   const { catalog } = emptyCatalog()
   const random = seededRandom('candidates')
   const volume24h = () => usdMicros(random.below(50) * 1_000_000)
@@ -166,7 +166,7 @@ test('lists the same events as the reference implementation, with current sums a
   }
 })
 
-test('caches separate lists for filters that differ in any field', () => {
+test('caches separate market lists for filters that differ in any field', () => {
   const { catalog } = emptyCatalog()
   const [early, late] = [NOON, timeMs(NOON + 1_000)]
   const of = (name: string, million: number) => ({
@@ -212,7 +212,7 @@ test('caches separate lists for filters that differ in any field', () => {
   }
 })
 
-test('returns every event of a pinned list once while its values change', () => {
+test('returns every event of a pinned list once while the events’ values change', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('pinned events', seed)
     const world = new RandomCatalog(random, 60)
@@ -241,7 +241,7 @@ test('returns every event of a pinned list once while its values change', () => 
   }
 })
 
-test('keeps a pinned list unchanged when an event gains a market, and rejects the pin for another filter', () => {
+test('returns an unchanged pinned list of events when an event gains a market, and rejects the pin for a different filter', () => {
   const { catalog } = emptyCatalog()
   const event = eventListing('x')
   const child = (name: string) => listing(name, { event: event.nativeId })
@@ -260,7 +260,7 @@ test('keeps a pinned list unchanged when an event gains a market, and rejects th
   assert.equal(catalog.list({ ...query('event y'), ...first.next }), 'expired')
 })
 
-test('shares one search or its rejection between clients that send equal queries within seconds', async () => {
+test('shares one search, or its rejection, between clients that send equal queries within seconds', async () => {
   const { catalog, index, clock } = emptyCatalog()
   catalog.take({ markets: [listing('x'), listing('y')], events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'happen', ...BY_VOLUME }
@@ -279,7 +279,7 @@ test('shares one search or its rejection between clients that send equal queries
   assert.deepEqual(numbersOf(shown(await catalog.search(query))), [2])
 })
 
-test('continues a search at its pin without searching again, until the pin expires', async () => {
+test('returns further pages of a search for its pin without a second search, until the pin expires', async () => {
   const { catalog, clock, index } = emptyCatalog()
   catalog.take({ markets: ['x', 'y', 'z'].map((name) => listing(name)), events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'Will', ...BY_VOLUME, limit: 2 }

@@ -15,7 +15,7 @@ import {
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
-test('finds a market by its current words, and not after its removal', async () => {
+test('finds a market by the words of its latest listing, and does not find the market after its removal', async () => {
   const { search, found } = bench(openSearch(Number.POSITIVE_INFINITY))
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)
@@ -29,7 +29,7 @@ test('finds a market by its current words, and not after its removal', async () 
   assert.deepEqual(await found('lions'), [3])
 })
 
-test('searches question, event, outcomes, tags and category in the real thread', async () => {
+test('searches questions, events, outcomes, tags and categories of markets in a worker thread', async () => {
   const { search, found } = bench(openSearchThread())
   try {
     const market: MarketListing = {
@@ -51,7 +51,7 @@ test('searches question, event, outcomes, tags and category in the real thread',
   }
 })
 
-test('includes every change queued before the search, however many are queued', async () => {
+test('includes in a search every market change that was queued before the search', async () => {
   const { search, found } = bench(openSearch(Number.POSITIVE_INFINITY))
   for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   const first = found('zebra')
@@ -62,7 +62,7 @@ test('includes every change queued before the search, however many are queued', 
   assert.deepEqual((await second).slice(-2), [1_000, 1_001])
 })
 
-test('sends nothing to the search thread before `release`, and all texts afterwards', async () => {
+test('sends nothing to the search thread before `release` is called, and all market texts afterwards', async () => {
   const { search, found, port } = bench(openSearch(Number.POSITIVE_INFINITY))
   const all = Array.from({ length: 300 }, (_, position) => position + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
@@ -79,7 +79,7 @@ test('sends nothing to the search thread before `release`, and all texts afterwa
   assert.deepEqual((await found('zebra')).slice(0, 1), [2])
 })
 
-test('sends changes in small batches with only the latest state of each market', async () => {
+test('sends market changes to the search thread in small batches with the latest state of each market', async () => {
   const { search, found, port } = bench(openSearch(Number.POSITIVE_INFINITY))
   for (let round = 0; round < 3; round += 1) {
     for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
@@ -96,7 +96,7 @@ test('sends changes in small batches with only the latest state of each market',
   )
 })
 
-test('rejects a search when the queue is full or the wait is too long', async () => {
+test('rejects a search when the search queue is full or the wait is too long', async () => {
   const port = slowPort()
   const { search, clock, found } = bench(port)
   search.put(1, zebra, null)
@@ -110,7 +110,7 @@ test('rejects a search when the queue is full or the wait is too long', async ()
   assert.equal(clock.timerCount, 0)
 })
 
-test('rebuilds a lost index from all texts while searches wait', async () => {
+test('rebuilds a lost search index from all market texts while searches wait', async () => {
   const port = losingPort()
   const texts = new Map<number, MarketText>()
   const { search, found } = bench(port, texts)
@@ -133,7 +133,7 @@ test('rebuilds a lost index from all texts while searches wait', async () => {
   assert.equal((await found('zebra')).length, 301)
 })
 
-test('rejects the running search when the thread exits, then starts a new thread and rebuilds the index', async () => {
+test('rejects the running search when the search thread exits, then starts a new thread and rebuilds the index', async () => {
   const thread = openPool<SearchTask, SearchResult>({
     worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),
     threads: 1,
@@ -155,7 +155,7 @@ test('rejects the running search when the thread exits, then starts a new thread
   }
 })
 
-test('reads all texts in small time slices', async () => {
+test('reads all market texts for the search index in small time slices', async () => {
   const port = losingPort()
   let walkedCount = 0
   const walk = function* () {
@@ -175,7 +175,7 @@ test('reads all texts in small time slices', async () => {
   assert.ok(steps.length >= 4 && Math.max(...steps) <= 257, `${steps}`)
 })
 
-test('rejects searches at once while the thread is down, and starts a new thread after a second', async () => {
+test('rejects searches at once while the search thread is down, and starts a new thread after a second', async () => {
   const port = losingPort()
   const texts = new Map([[1, { number: 1, summary: zebra, eventTitle: null }]])
   const { search, clock, found } = bench(port, texts)
@@ -195,7 +195,7 @@ test('rejects searches at once while the thread is down, and starts a new thread
   assert.deepEqual(await found('zebra'), [1])
 })
 
-test('rejects queued and new searches after close and leaves no timer', async () => {
+test('rejects queued and new searches after close, and leaves no running timer', async () => {
   const port = slowPort()
   const { search, clock } = bench(port)
   search.put(1, zebra, null)
@@ -263,7 +263,7 @@ function losingPort() {
   return port
 }
 
-test('alternates between the searches of two clients and rejects only searches of the client that sends too many', async () => {
+test('alternates between the searches of two clients, and rejects searches of the client that sends too many', async () => {
   const slow = slowPort()
   const { search, port } = bench(slow)
   const flood = Array.from({ length: 100 }, (_, index) =>

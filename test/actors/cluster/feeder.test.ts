@@ -87,7 +87,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
 
 const kindOf = (item: LogItem) => (item.kind === 'update' ? item.update.kind : item.kind)
 
-test('writes an update to the shard of its market and kind, and a market’s row to both shards of its venue', () => {
+test('writes a market update to the log shard of the market and kind, and a market’s listing to both shards of its venue', () => {
   const { publisher, market, feeder, published } = rig()
   const { ref, summary } = market
   feeder.isOpen = true
@@ -140,7 +140,7 @@ test('writes an update to the shard of its market and kind, and a market’s row
   assert.deepEqual(complete.book?.bids, market.book().bids)
 })
 
-test('writes a market’s text before its row, and splits a long text between two characters', () => {
+test('writes a market’s text before its listing, and splits a long text between two characters', () => {
   const { feeder, published, market } = rig()
   const long = 'rules 😀'.repeat(30_000)
   const texts = [long, long, 'shorter', '']
@@ -171,7 +171,7 @@ test('writes a market’s text before its row, and splits a long text between tw
   )
 })
 
-test('writes new teams once in items that fit a batch, and all teams to each checkpoint', () => {
+test('writes new teams once in items that fit a batch, and writes all teams to each checkpoint', () => {
   const { feeder, published } = rig([VENUE])
   const teams = Array.from({ length: 3_000 }, (_, index) => ({
     ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
@@ -198,7 +198,7 @@ test('writes new teams once in items that fit a batch, and all teams to each che
   assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
 })
 
-test('reports markets whose past trades were read once a second, except for block trades', () => {
+test('reports once a second the markets whose past trades were read, except block trades', () => {
   const { feeder, publisher, published, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },
@@ -224,7 +224,7 @@ test('reports markets whose past trades were read once a second, except for bloc
   assert.deepEqual(past(), [['trades', [7, 8]]])
 })
 
-test('writes a pair when it is stored and when it ends, and nothing before the feeder is open', () => {
+test('writes a matched pair when the pair is stored and when the pair ends, and nothing before the feeder is open', () => {
   const { market, feeder, published } = rig()
   const { matches } = openMemoryStorage()
   const table = feeder.tap(matches)

@@ -25,7 +25,7 @@ async function taken(items: readonly RawItem[], onItem = () => {}): Promise<read
 
 const textOf = (market: number, text: string): LogItem => ({ kind: 'text', market, from: 0, text })
 
-test('reads items and blocks in order and rejects when a block is damaged', async () => {
+test('reads items and blocks of a checkpoint in order, and rejects the checkpoint when a block is damaged', async () => {
   const items = Array.from({ length: 1_000 }, (_, number) => textOf(number, `rules ${number}`))
   const last: LogItem = { kind: 'unmatched', market: 7 }
   const blocks = [...inBlocks(items)]
@@ -36,7 +36,7 @@ test('reads items and blocks in order and rejects when a block is damaged', asyn
   }
 })
 
-test('rebuilds a block only after a change of one of its markets, and omits removed markets', async () => {
+test('rebuilds a checkpoint block after a change of a market in the block, and omits removed markets', async () => {
   const markets = new Map(
     Array.from({ length: 300 }, (_, number) => [number, { ref: marketRef(`m${number}`, number) }]),
   )
@@ -75,7 +75,7 @@ test('rebuilds a block only after a change of one of its markets, and omits remo
   assert.ok(requested.includes(2) && !requested.includes(200) && requested.includes(298))
 })
 
-test('yields to the event loop while it builds the blocks of a long checkpoint', async () => {
+test('yields to the event loop while it builds the blocks of a large checkpoint', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
   const loop = countTicks()

@@ -53,7 +53,7 @@ function barsOf(storage: Storage) {
 }
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`stores the leader’s trades and bars despite a faulty log, and records missing data as a loss (seed ${seed})`, async (t) => {
+  test(`stores the leader’s trades and bars despite a faulty log, and records missing data as lost (seed ${seed})`, async (t) => {
     const world = await openRecordedWorld(`standby ${seed}`)
     const { server, settle, play, until, clock, engine, markets } = world
     t.after(() => settle(engine.stop()))
@@ -126,7 +126,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
   })
 }
 
-test('stores a loss when the leader publishes a trade that the standby stored in its own run as leader', async (t) => {
+test('records a loss when the leader publishes a trade that the standby stored when the standby was the leader', async (t) => {
   const world = await openRecordedWorld('known')
   const { settle, play, until, engine, clock } = world
   t.after(() => settle(engine.stop()))
@@ -161,7 +161,7 @@ test('stores a loss when the leader publishes a trade that the standby stored in
   assert.ok(fromMs <= update.trade.timeMs && update.trade.timeMs <= toMs)
 })
 
-test('stores a loss when trades of an earlier leader did not reach the next leader', async (t) => {
+test('records a loss when the trades of a previous leader did not reach the next leader', async (t) => {
   const world = await openRecordedWorld('unheard')
   const { settle, play, until, engine, clock, server } = world
   t.after(() => settle(engine.stop()))
