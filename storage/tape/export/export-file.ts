@@ -1,0 +1,43 @@
+// One exported file: a table of one hour of one venue, in a format.
+
+import type { HourFolder } from '../../../engine/tape/layout.ts'
+import type { Tape } from '../tape.ts'
+import { batches, type Column, type RowBatch } from './columns.ts'
+import { hourRows } from './hour-rows.ts'
+import { parquetFile } from './parquet-file.ts'
+import { TABLES, type TableName } from './tables.ts'
+import { csvFile, ndjsonFile } from './text-files.ts'
+
+export const EXPORT_FORMATS = ['parquet', 'csv.gz', 'ndjson.gz'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+export const isExportFormat = (text: string): text is ExportFormat =>
+  EXPORT_FORMATS.some((format) => format === text)
+
+type FileWriter = (
+  columns: readonly Column[],
+  batches: Iterable<RowBatch>,
+) => Generator<Uint8Array<ArrayBuffer>>
+
+const WRITERS: Readonly<Record<ExportFormat, FileWriter>> = {
+  parquet: parquetFile,
+  'csv.gz': csvFile,
+  'ndjson.gz': ndjsonFile,
+}
+
+/** Rows of a row group of Parquet, and of a chunk of text: some 100 ms of work. */
+const BATCH_ROWS = 20_000
+
+export interface ExportChoice {
+  readonly table: TableName
+  readonly format: ExportFormat
+}
+
+/** The file in chunks of at most a few megabytes. A new chunk is computed only when it is requested. */
+export function exportFile(
+  tape: Pick<Tape, 'read'>,
+  hour: Pick<HourFolder, 'platform' | 'startUs'>,
+  { table, format }: ExportChoice,
+): Generator<Uint8Array<ArrayBuffer>> {
+  const { columns } = TABLES[table]
+  return WRITERS[format](columns, batches(columns, hourRows(tape, hour, table), BATCH_ROWS))
+}
