@@ -72,6 +72,7 @@ const MEMORY_FOLDER = '/dev/shm'
 const MEMORY_BYTES_MIN = 4_294_967_296
 /** The slowest files start first. */
 const LONGEST: readonly string[] = [
+  'test/golden/answers.process.test.ts',
   'test/contract/recorded-streams.process.test.ts',
   'test/storage/contract/storage.process.test.ts',
   'test/engine/app/main.process.test.ts',

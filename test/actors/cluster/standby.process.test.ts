@@ -15,7 +15,7 @@ import { bytesOf, RecordedEngine } from '../../support/rigs/recorded-engine.ts'
 import { openRecordedWorld, type RecordedWorld } from '../../support/rigs/recorded-world.ts'
 import { NAMES, trade } from '../../support/worlds/builders.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 40 : 3
+const SEEDS = process.env.TEST_LONG === '1' ? 40 : 2
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
 
 async function stand({ server, clock, settle }: RecordedWorld) {
