@@ -9,6 +9,7 @@ import {
 import type { EngineView, GamesView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { HandleForm, VenueKey } from '../../engine/ids.ts'
+import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { SPORTS } from '../../engine/sports/leagues.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, listAnswer, pageRefusals } from '../pages/lists.ts'
@@ -58,7 +59,9 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
           'one match at most. `vetoes` are the reasons that capped a score: what contradicts, or `not_said` ' +
           'where the texts leave open what would decide (`explanation` names it). `price_gap` is the ' +
           'midpoint of the second venue less that of the first. `min_gap` and `sort_by=price_gap` ask ' +
-          'for its width, either way; `volume` is that of both markets over 24 hours.',
+          'for its width, either way; `volume` is that of both markets over 24 hours. ' +
+          '`sort_by=price_gap` lists `identical` pairs with a score of at least 80, unless `relation`, ' +
+          '`min_score` or `confidence` selects others.',
         answer: schemas.list,
         isNamed: true,
         refusals: { 400: pageRefusals[400] },
@@ -86,7 +89,7 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
 
 const listQuery = (names: VenueTable) =>
   Type.Object({
-    min_score: Type.Number({ minimum: 0, maximum: 100, default: 0 }),
+    min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
     search: parameters.search(),
     market_slug: parameters.list(...venueAliases(names, 'slug')),
     event_ticker: parameters.list(...venueAliases(names, 'ticker')),
@@ -110,13 +113,20 @@ function listMatches(
   query: Static<ReturnType<typeof listQuery>>,
 ): Answer | Promise<Answer> {
   const search = query.search?.trim() ?? ''
+  const { min_score: scoreMin, relation = null } = query
+  // A gap between different questions is no price difference, so such pairs must be requested.
+  const isSameOnly =
+    query.sort_by === 'price_gap' &&
+    scoreMin === undefined &&
+    query.confidence === undefined &&
+    (relation === null || relation === 'identical')
   const filter: MatchFilter = {
-    scoreMin: query.min_score,
+    scoreMin: scoreMin ?? (isSameOnly ? MATCH_SCORE : 0),
     search: search === '' ? null : search,
     slugs: { venues: keysOf(parts.names, 'slug'), texts: query.market_slug ?? [] },
     events: { venues: keysOf(parts.names, 'ticker'), texts: query.event_ticker ?? [] },
     confidence: query.confidence ?? null,
-    relation: query.relation ?? null,
+    relation: isSameOnly ? 'identical' : relation,
     gapMin: query.min_gap,
   }
   const { clock } = parts

@@ -10,7 +10,7 @@ import {
   numberField,
   stay,
 } from '../parts/filters.ts'
-import { MatchCard, pairsOf } from '../parts/pair.ts'
+import { MatchCard, pairsOf, RELATION_LABELS } from '../parts/pair.ts'
 import { useQuotes } from '../parts/quotes.ts'
 import { More, Unanswered, usePages } from '../parts/requests.ts'
 import { Empty } from '../parts/states.ts'
@@ -22,16 +22,31 @@ const PAGE_PAIRS = 20
 const CONFIDENCES = ['', 'high', 'medium', 'low'] as const
 const ORDERS = ['score', 'price_gap'] as const
 const ORDER_LABELS = { score: 'Score', price_gap: 'Price gap' } as const
-const SCORES = { min: 0, max: 100, otherwise: 0 }
+const RELATIONS = ['identical', 'any', 'subset', 'superset', 'overlap', 'different'] as const
+const HEADINGS = {
+  ...RELATION_LABELS,
+  identical: 'Same question on both venues',
+  any: 'Same and similar questions',
+} as const
+/** Prices are compared from this score on. */
+const SAME_SCORE_MIN = 80
+
+const scoresOf = (isIdentical: boolean) =>
+  ({ min: 0, max: 100, otherwise: isIdentical ? SAME_SCORE_MIN : 0 }) as const
 
 export function MatchesPage({ route }: PageProps) {
   const confidence = chosen(route, 'confidence', CONFIDENCES)
-  const scoreMin = chosenNumber(route, 'score', SCORES)
+  const relation = chosen(route, 'relation', RELATIONS)
+  const isIdentical = relation === 'identical'
+  const scores = scoresOf(isIdentical)
+  const scoreMin = chosenNumber(route, 'score', scores)
   const search = route.query.get('q') ?? ''
-  const order = chosen(route, 'sort', ORDERS)
+  const isPriced = isIdentical && scoreMin >= SAME_SCORE_MIN
+  const order = isPriced ? chosen(route, 'sort', ORDERS) : 'score'
   const paged = usePages(
     async (cursor, signal) => {
-      const filters = { confidence: confidence || null, search: search || null }
+      const relations = { relation: relation === 'any' ? null : relation }
+      const filters = { confidence: confidence || null, search: search || null, ...relations }
       const sorting = { min_score: scoreMin, sort_by: order, limit: PAGE_PAIRS, cursor }
       const query = { ...filters, ...sorting }
       const [venues, list] = await Promise.all([
@@ -41,24 +56,33 @@ export function MatchesPage({ route }: PageProps) {
       const { total, cursor: next } = list
       return { pairs: pairsOf(list.matches, venues), venues, total, cursor: next }
     },
-    [confidence, scoreMin, search, order],
+    [confidence, relation, scoreMin, search, order],
   )
-  const isNarrowed = confidence !== '' || scoreMin > 0 || search !== ''
+  const isNarrowed =
+    confidence !== '' ||
+    !['identical', 'any'].includes(relation) ||
+    scoreMin !== scores.otherwise ||
+    search !== ''
   const pairs = paged.pages.flatMap((page) => page.pairs)
   const live = useQuotes(pairs.flatMap(({ a, b }) => [a.id, b.id]))
   const [first] = paged.pages
   return html`
-    <h1>Matches</h1>
-    <p class="muted">The same question on both venues. The score is the probability, in percent, that both settle
-      the same way: read the explanation and any warnings before you trade on a match.</p>
+    <h1>Matches: ${HEADINGS[relation].toLowerCase()}</h1>
+    <p class="muted">The score is the probability, in percent, that both markets settle the same way: read the
+      explanation and any warnings before you trade on a match. Prices are compared only for the same question with a
+      score of at least ${SAME_SCORE_MIN}.</p>
     <form class="row view-filters" role="search" onSubmit=${stay}>
       <${InputField} label="Search" type="search" value=${search} choose=${(q: string) => changeQuery(route, { q })} />
       <${ChoiceField} label="Confidence" value=${confidence}
         choices=${CONFIDENCES.map((value) => [value, value === '' ? 'Any' : value])}
         choose=${(value: string) => changeQuery(route, { confidence: value })} />
-      <${ChoiceField} label="Sort by" value=${order} choices=${ORDERS.map((value) => [value, ORDER_LABELS[value]])}
+      <${ChoiceField} label="Questions" value=${relation}
+        choices=${RELATIONS.map((value) => [value, value === 'any' ? 'Same and similar' : RELATION_LABELS[value]])}
+        choose=${(value: string) => changeQuery(route, { relation: value })} />
+      <${ChoiceField} label="Sort by" value=${order}
+        choices=${(isPriced ? ORDERS : ORDERS.slice(0, 1)).map((value) => [value, ORDER_LABELS[value]])}
         choose=${(sort: string) => changeQuery(route, { sort })} />
-      <${InputField} label="Minimum score" ...${numberField(route, 'score', SCORES)}
+      <${InputField} label="Minimum score" ...${numberField(route, 'score', scores)}
         choose=${(score: string) => changeQuery(route, { score })} />
     </form>
     <${Unanswered} result=${paged} what="matches" hasRows=${pairs.length > 0} />
@@ -70,7 +94,7 @@ export function MatchesPage({ route }: PageProps) {
         first.total === 0 && paged.kind === 'answered'
           ? html`<${Empty} again=${paged.again}>${
               isNarrowed
-                ? 'No pair passes these filters: lower the score or choose any confidence.'
+                ? 'No pair passes these filters: lower the score, or choose any confidence or similar questions.'
                 : 'No pairs yet: the catalogues are being loaded and compared.'
             }<//>`
           : null

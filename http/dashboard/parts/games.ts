@@ -12,6 +12,7 @@ import { isOver } from './market-facts.ts'
 import {
   alignedQuotes,
   CONFIDENCE_TAGS,
+  isComparable,
   type MatchPair,
   type MatchRecord,
   pairsOf,
@@ -60,7 +61,9 @@ export function gamesOf(
       own,
     )
     const shown = new Set(sides.flatMap(({ a, b }) => [a?.market.id, b?.market.id]))
-    const left = own.filter(({ a, b }) => !shown.has(a.id) || !shown.has(b.id))
+    const left = own.filter(
+      ({ a, b, match }) => isComparable(match) && (!shown.has(a.id) || !shown.has(b.id)),
+    )
     for (const { a, b } of left) shown.add(a.id).add(b.id)
     const others = listed.filter(({ id }) => !shown.has(id))
     const closes = listed.flatMap(({ close_time: atSeconds }) => atSeconds ?? [])
@@ -281,7 +284,10 @@ function sideRow({ name, a: ours, b: theirs, match }: Side, live: LivePrices): G
     <span class="muted below">${[a, b].map((at) => (at === null ? null : html`${venueLink(at.market)} `))}</span>`
   return {
     ...{ subject: { id: name, marks: { 'data-side': name } }, question, a, b },
-    gap: isTrading && a !== null && b !== null ? gapOf(a.quote, b.quote) : null,
+    gap:
+      isTrading && a !== null && b !== null && match !== null && isComparable(match)
+        ? gapOf(a.quote, b.quote)
+        : null,
   }
 }
 

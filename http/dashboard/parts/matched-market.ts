@@ -9,7 +9,7 @@ import { bookOf, feeds, streamState } from '../stream.ts'
 import { BOOK_STATE_LABELS, bookStateOf, useBooks } from './book.ts'
 import { besides, fetchGames } from './games.ts'
 import { endText } from './market-facts.ts'
-import { type MatchPair, type MatchRecord, pairsOf } from './pair.ts'
+import { isComparable, type MatchPair, type MatchRecord, MatchTags, pairsOf } from './pair.ts'
 import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from './quotes.ts'
 import { Unanswered, useRequest } from './requests.ts'
 import { Empty } from './states.ts'
@@ -29,11 +29,12 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
     [id, status, platforms.length],
   )
   const { other: name = null, matchedMarket = null } = result.answer ?? {}
+  const isSimilar = matchedMarket !== null && !isComparable(matchedMarket.match)
   return html`<section class="card twin" aria-labelledby="twin-title">
-    <h2 id="twin-title">${name === null ? 'The other venue' : `At ${fullVenueText(name)}`}</h2>
+    <h2 id="twin-title">${name === null ? 'The other venue' : `${isSimilar ? 'Similar question at' : 'At'} ${fullVenueText(name)}`}</h2>
     <${Unanswered} result=${result} what="the matched market" />
     ${name === null || matchedMarket !== null ? null : status === 'open' ? html`<${Empty} again=${result.again}>No matching market at ${venueText(name)}.<//>` : html`<${EndedMatchedMarket} market=${market} venue=${name} />`}
-    ${matchedMarket === null ? null : found(market, matchedMarket)}
+    ${matchedMarket === null ? null : isSimilar ? similar(matchedMarket) : found(market, matchedMarket)}
   </section>`
 }
 
@@ -118,6 +119,15 @@ function findMatchedMarket(pairs: readonly MatchPair[], marketId: string): Match
   }
   return null
 }
+
+/** Prices of different questions are not compared, so the difference comes first. */
+const similar = ({ market: { id, question, status }, match }: MatchedMarket) => html`
+  <p data-difference>${match.explanation}</p>
+  <p class="question"><a href=${hrefOf('market', id)}>${question}</a></p>
+  <${MatchTags} match=${match} />
+  ${status === 'open' ? null : html`<p><span class="tag">${status}</span></p>`}
+  <p class="muted">Prices are compared only for the same question with a score of at least 80.</p>
+`
 
 function found(market: Market, matchedMarket: MatchedMarket) {
   const { score, confidence, relation, inverted, explanation } = matchedMarket.match

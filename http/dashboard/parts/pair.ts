@@ -36,6 +36,12 @@ export function pairOf(match: MatchRecord, { a: nameOfA, b: nameOfB }: Venues): 
 export const pairsOf = (matches: readonly MatchRecord[], venues: Venues): readonly MatchPair[] =>
   matches.flatMap((match) => pairOf(match, venues) ?? [])
 
+const COMPARABLE_SCORE_MIN = 80
+
+/** True if prices of the pair may be compared. Other pairs are shown as similar questions, without prices. */
+export const isComparable = ({ score, relation, inverted }: MatchRecord): boolean =>
+  score >= COMPARABLE_SCORE_MIN && relation === 'identical' && inverted !== null
+
 export function alignedQuotes({ a, b, match }: MatchPair, live: LivePrices): AlignedQuotes {
   const { inverted } = match
   const own = quoteOf(a, live)
@@ -57,7 +63,7 @@ function isMarket(value: unknown): value is Market {
   )
 }
 
-const RELATION_LABELS = {
+export const RELATION_LABELS = {
   identical: 'Same question',
   subset: 'First implies second',
   superset: 'Second implies first',
@@ -76,10 +82,17 @@ interface PairProps {
 
 export function MatchCard({ pair, venues, live }: PairProps) {
   const { match } = pair
+  const found = html`Found <${Time} atMs=${match.matched_at * 1_000} />.`
   return html`<article class="card stack match" data-score=${match.score}>
     <${MatchTags} match=${match} />
-    <${PairPrices} pair=${pair} venues=${venues} live=${live} />
-    <p class="muted match-why">${match.explanation} Found <${Time} atMs=${match.matched_at * 1_000} />.</p>
+    ${
+      isComparable(match)
+        ? html`<${PairPrices} pair=${pair} venues=${venues} live=${live} />
+          <p class="muted match-why">${match.explanation} ${found}</p>`
+        : html`<p class="match-why">${match.explanation}</p>
+          <${PairQuestions} pair=${pair} venues=${venues} />
+          <p class="muted">${found}</p>`
+    }
   </article>`
 }
 
@@ -112,6 +125,15 @@ function PairPrices({ pair, venues, live }: PairProps) {
       <span>${gapSummary(quotes, venues)}</span> <strong class="num">${gapText(quotes.gap)}</strong>
     </p>`
 }
+
+const PairQuestions = ({ pair: { a, b }, venues }: Omit<PairProps, 'live'>) =>
+  html`<ul class="match-questions">
+    ${[[venues.a, a] as const, [venues.b, b] as const].map(
+      ([venue, { id, question }]) => html`<li key=${id} data-market=${id}>
+        <a href=${hrefOf('market', id)}>${question}</a> <span class="muted below">${venueText(venue)}</span>
+      </li>`,
+    )}
+  </ul>`
 
 function side(venue: string, market: Market, outcome: string, { bid, ask }: Quote) {
   const decimals = stepDecimals(market.price_step)

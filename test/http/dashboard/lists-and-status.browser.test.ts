@@ -66,12 +66,12 @@ const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
 }
 
 test('lists matches in the order of REST with questions, explanations and warnings', async () => {
-  const page = await dashboard.open('#/matches')
+  const page = await dashboard.open('#/matches?relation=any')
   await page.locator('.match').first().waitFor()
   const { body } = await dashboard.server.get('/v1/matching-markets?limit=20')
   assert.ok(Array.isArray(body.matches))
   const expected = body.matches.flatMap((match) => [match.venue_a.question, match.venue_b.question])
-  assert.deepEqual(await texts(page, '.match td.question a'), expected)
+  assert.deepEqual(await texts(page, '.match [data-market] a'), expected)
   assert.equal(expected[0], MARKUP)
   assert.equal(await page.locator('.match img').count(), 0)
   const card = page.locator('.match').nth(12)
@@ -79,7 +79,24 @@ test('lists matches in the order of REST with questions, explanations and warnin
   await card.getByText('Warning: other date').waitFor()
   await card.getByText('medium confidence').waitFor()
   await card.getByText('Overlapping questions').waitFor()
+  assert.deepEqual(await card.locator('.num, .up, .down, [data-gap]').count(), 0, 'no prices')
+  assert.doesNotMatch(await card.innerText(), /¢/)
   await page.locator('.match').nth(1).getByText('Inverted: Yes here is No there').waitFor()
+})
+
+test('lists only the same question unless similar ones are chosen, and states so in the heading', async () => {
+  const page = await dashboard.open('#/matches')
+  await page.getByText('10 of 10 pairs', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'Matches: same question on both venues' }).waitFor()
+  assert.equal(await page.getByLabel('Minimum score').inputValue(), '80')
+  await page.getByLabel('Sort by').selectOption('price_gap')
+  await page.locator('.match').first().waitFor()
+  assert.match(page.url(), /sort=price_gap/)
+  await page.getByLabel('Questions').selectOption('overlap')
+  await page.getByText('15 of 15 pairs', { exact: true }).waitFor()
+  await page.getByRole('heading', { name: 'Matches: overlapping questions' }).waitFor()
+  assert.deepEqual(await texts(page, 'select:has(option[value=score]) option'), ['Score'])
+  assert.equal(await page.locator('[data-gap]').count(), 0)
 })
 
 test('updates the price gap between the venues live', async () => {
@@ -104,7 +121,7 @@ test('updates the price gap between the venues live', async () => {
 })
 
 test('filters matches by text, confidence and score, and loads more on a click', async () => {
-  const page = await dashboard.open('#/matches?score=60')
+  const page = await dashboard.open('#/matches?relation=any&score=60')
   const shown = (text: string) => page.getByText(text, { exact: true }).waitFor()
   await shown('20 of 20 pairs')
   assert.equal(await page.getByLabel('Minimum score').inputValue(), '60')
@@ -114,7 +131,7 @@ test('filters matches by text, confidence and score, and loads more on a click',
   await page.getByRole('button', { name: 'Show more' }).click()
   await shown('25 of 25 pairs')
   assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0)
-  assert.equal(new Set(await texts(page, '.match td.question a')).size, 50)
+  assert.equal(new Set(await texts(page, '.match [data-market] a')).size, 50)
   await page.getByLabel('Confidence').selectOption('high')
   await shown('10 of 10 pairs')
   assert.match(page.url(), /confidence=high/)
@@ -141,7 +158,7 @@ test('explains why a list is empty, and fills it when data arrives', async () =>
   await requestedAgain
   isEmpty = false
   await page.clock.fastForward(5_000)
-  await page.getByText('20 of 25 pairs', { exact: true }).waitFor()
+  await page.getByText('10 of 10 pairs', { exact: true }).waitFor()
   assert.equal(await page.locator('.state.empty').count(), 0)
 })
 
@@ -161,6 +178,8 @@ test('shows an error and a retry button when a list fails, and keeps loaded page
   await page.getByText('Again in 7 s.').waitFor()
   isRefusing = false
   await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('10 of 10 pairs', { exact: true }).waitFor()
+  await page.getByLabel('Questions').selectOption('any')
   await page.getByText('20 of 25 pairs', { exact: true }).waitFor()
   isRefusing = true
   await page.getByRole('button', { name: 'Show more' }).click()

@@ -387,6 +387,24 @@ test('shows the matched market’s prices for the same outcome, and the live gap
   )
 })
 
+test('shows a different question with the difference first, and without prices', async () => {
+  const market = add('rain in Boston')
+  const similar = add('rain in Chicago', { venue: 'b' })
+  const pair = { score: 30, relation: 'different', inverted: false, outcomeMap: [0, 1] } as const
+  const rest = { vetoes: [], reasons: [], explanation: 'Boston is not Chicago.' }
+  dashboard.server.engine.matches.put(market, similar, { ...pair, ...rest })
+  market.replace([level(0.1, 10)], [level(0.12, 10)])
+  similar.replace([level(0.9, 10)], [level(0.92, 10)])
+  const page = await dashboard.open(pageOf(market))
+  await page.getByRole('heading', { name: 'Similar question at Kalshi' }).waitFor()
+  const panel = page.locator('.twin')
+  await panel.getByRole('link', { name: similar.summary.question }).waitFor()
+  assert.match(await panel.innerText(), /^Similar question at .*\s+Boston is not Chicago\./)
+  await page.waitForSelector('.book[data-state=live]')
+  assert.doesNotMatch(await panel.innerText(), /¢/)
+  assert.equal(await panel.locator('.up, .down, [data-figure]').count(), 0)
+})
+
 test('reports that a market has no match', async () => {
   const market = add('alone')
   const page = await dashboard.open(pageOf(market))

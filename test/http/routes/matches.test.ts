@@ -240,7 +240,11 @@ describe('GET /v1/matching-markets', () => {
     quote('venue_b_bfour', 0.9, 0.9)
     for (const [query, names] of [
       ['sort_by=score', ['aone', 'atwo', 'afive', 'athree', 'afour']],
-      ['sort_by=price_gap', ['atwo', 'aone', 'afive', 'athree', 'afour']],
+      ['sort_by=price_gap', ['atwo', 'aone']],
+      ['sort_by=price_gap&relation=identical', ['atwo', 'aone']],
+      ['sort_by=price_gap&relation=subset', ['athree']],
+      ['sort_by=price_gap&confidence=medium', ['afive', 'athree']],
+      ['sort_by=price_gap&min_score=0', ['atwo', 'aone', 'afive', 'athree', 'afour']],
       ['sort_by=volume', ['afive', 'aone', 'atwo', 'athree', 'afour']],
       ['min_gap=0.115', ['aone', 'atwo']],
       ['min_gap=0.115&sort_by=price_gap', ['atwo', 'aone']],
@@ -252,19 +256,19 @@ describe('GET /v1/matching-markets', () => {
       assert.deepEqual(namesOf(body), names, query)
       assert.equal(body.total, names.length)
     }
-    const first = await list('sort_by=price_gap&limit=1')
+    const first = await list('sort_by=price_gap&min_score=0&limit=1')
     quote('venue_b_bfive', 0.95, 0.95)
-    const rest = await list(`sort_by=price_gap&cursor=${first.cursor}`)
+    const rest = await list(`sort_by=price_gap&min_score=0&cursor=${first.cursor}`)
     assert.deepEqual([...namesOf(first), ...namesOf(rest)].slice(0, 3), ['atwo', 'aone', 'afive'])
     // A new request uses the current order. A page of an earlier request keeps rows whose gap has become narrower.
-    assert.deepEqual(namesOf(await list('sort_by=price_gap')).slice(0, 3), [
+    assert.deepEqual(namesOf(await list('sort_by=price_gap&min_score=0')).slice(0, 3), [
       'afive',
       'atwo',
       'aone',
     ])
-    const wide = await list('min_gap=0.115&sort_by=price_gap&limit=1')
+    const wide = await list('min_gap=0.115&min_score=0&sort_by=price_gap&limit=1')
     quote('venue_b_btwo', 0.6, 0.6)
-    const narrower = await list(`min_gap=0.115&sort_by=price_gap&cursor=${wide.cursor}`)
+    const narrower = await list(`min_gap=0.115&min_score=0&sort_by=price_gap&cursor=${wide.cursor}`)
     assert.deepEqual([namesOf(wide), namesOf(narrower)], [['afive'], ['aone']])
     await assert.rejects(
       async () => get('/v1/matching-markets', `sort_by=volume&cursor=${first.cursor}`),
