@@ -8,7 +8,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 const FLOOD: Requester = ['flood', '10.0.0.1']
 const OTHER: Requester = ['other', '10.0.0.2']
 
-test('leaves a slot for a second requester when the first requests ten times its share', async () => {
+test('leaves a slot free for a second client when the first client requests ten times its share of slots', async () => {
   const slots = new Slots({ runningMax: 4, waitingMax: 64, runningOfOneMax: 2 })
   const { signal } = new AbortController()
   const began: string[] = []
@@ -24,7 +24,7 @@ test('leaves a slot for a second requester when the first requests ten times its
   assert.deepEqual(began, ['flood 1', 'flood 2', 'other 1'])
 })
 
-test('rejects the newest task of the requester with the most tasks when the queue is full', async () => {
+test('rejects the newest task of the client with the most tasks when the queue is full', async () => {
   const slots = new Slots({ runningMax: 1, waitingMax: 2 })
   const { signal } = new AbortController()
   let end = (): void => undefined
@@ -46,7 +46,7 @@ test('rejects the newest task of the requester with the most tasks when the queu
   assert.deepEqual(done, ['flood 1', 'other 1', 'flood 2'])
 })
 
-test('takes a slot from a long task only for a requester that has fewer slots', async () => {
+test('takes a slot from a long task for a client with fewer slots, and for no other client', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 2, waitingMax: 8 },

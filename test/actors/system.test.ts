@@ -62,13 +62,13 @@ function openSystem(mustHold = () => false) {
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('handles a message inside send when the system is idle', () => {
+test('handles a message inside `send` when no other message is queued', () => {
   const actor = new Recorder()
   openSystem().system.spawn(actor).send(7)
   assert.deepEqual(actor.seen, [7])
 })
 
-test('handles a message that is sent during a tick after that tick, in order', () => {
+test('handles a message that an actor sends during a tick after that tick, in order', () => {
   const actor = new Recorder()
   const actorRef = openSystem().system.spawn(actor)
   let depth = 0
@@ -85,7 +85,7 @@ test('handles a message that is sent during a tick after that tick, in order', (
   )
 })
 
-test('restarts the actor when it throws and handles the next message', () => {
+test('restarts an actor when its handler throws, and handles the next message', () => {
   const actor = new Recorder()
   const actorRef = openSystem().system.spawn(actor)
   actor.onReceive = (message) => {
@@ -97,7 +97,7 @@ test('restarts the actor when it throws and handles the next message', () => {
   assert.deepEqual(actor.seen, [2])
 })
 
-test('fills mailboxes while held, reports overflow to the actor, and resumes on release', () => {
+test('fills mailboxes while the system is on hold, reports overflow to the actor, and handles messages on release', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -110,7 +110,7 @@ test('fills mailboxes while held, reports overflow to the actor, and resumes on 
   assert.equal(actor.seen.length, mailboxMessagesMax)
 })
 
-test('alternates between a busy actor and the other actors', async () => {
+test('alternates between an actor with many messages and the other actors', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const order: string[] = []
@@ -130,7 +130,7 @@ test('alternates between a busy actor and the other actors', async () => {
   while (hot.seen.length < 1_000) await nextTick()
 })
 
-test('gives more time to queued messages than to reading new messages', async () => {
+test('spends more time on queued messages than on reading new messages', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -172,7 +172,7 @@ test('measures how long messages wait, and calls onLate even if no handler runs'
   assert.equal(late.waits.at(-1), 0)
 })
 
-test('stops reading when queued messages reach the limit and resumes at half the limit', () => {
+test('stops reading from the venues when queued messages reach the limit, and resumes at half the limit', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -224,7 +224,7 @@ test('does not count the weight of messages that a full mailbox dropped', () => 
   clock.advance(5)
 })
 
-test('handles droppable messages first without starving or delaying retained messages', () => {
+test('handles droppable messages before retained messages without delaying either kind too long', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()

@@ -30,7 +30,7 @@ function runOf(
   return log
 }
 
-test('stores the end offset of the last run at startup', () => {
+test('stores the end offset of the previous run’s trades at startup', () => {
   const storage = openMemoryStorage()
   const first = runOf(storage, 'first', { count: 5, written: 5 })
   assert.deepEqual(first.runs(), [first.present])
@@ -49,7 +49,7 @@ test('stores the end offset of the last run at startup', () => {
   assert.equal(second.present.number, 2)
 })
 
-test('reads trades by run and offset, including trades of the current tick', () => {
+test('reads trades by run and offset, including trades that were published in the current tick', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 70, written: 70 })
   const found = log.range({ run: log.present.number, offset: 3, limit: 64 })
@@ -68,7 +68,7 @@ test('reads trades by run and offset, including trades of the current tick', () 
   )
 })
 
-test('returns only the selected markets’ trades, but the end offset of all trades', () => {
+test('returns the trades of the selected markets, and the end offset of the trades of all markets', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 3, written: 3 })
   const run = log.present.number
@@ -84,7 +84,7 @@ test('returns only the selected markets’ trades, but the end offset of all tra
   )
 })
 
-test('stores an announced loss with its offset among the trades', () => {
+test('stores an announced loss of trades at its offset among the stored trades', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 5, written: 5 })
   const run = log.present.number

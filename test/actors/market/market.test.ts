@@ -44,7 +44,7 @@ function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemor
 const books = (updates: readonly Update[]) =>
   updates.filter((update): update is BookUpdate => update.kind === 'book')
 
-test('ignores a book change before the first snapshot', () => {
+test('ignores a book change that arrives before the first snapshot', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(change('m', [bid(0.4, 10)]))
   assert.equal(updates.length, 0)
@@ -52,7 +52,7 @@ test('ignores a book change before the first snapshot', () => {
   assert.equal(actor.book().isStale, true)
 })
 
-test('publishes the first snapshot as a replacement without a seq, and later changes as updates', () => {
+test('publishes the first snapshot of a book as a replacement without a seq, and later changes as updates', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 12)]))
@@ -66,7 +66,7 @@ test('publishes the first snapshot as a replacement without a seq, and later cha
   assert.equal(actor.book().isStale, false)
 })
 
-test('publishes a snapshot of a live book as differences, and nothing when the book is unchanged', () => {
+test('publishes the differences when a snapshot of a live book arrives, and nothing when the book is unchanged', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
@@ -75,7 +75,7 @@ test('publishes a snapshot of a live book as differences, and nothing when the b
   assert.deepEqual(books(updates)[0]?.changes, [bid(0.39, 0), bid(0.4, 11)])
 })
 
-test('marks the book stale and requests a snapshot after a crossed book or a contradictory change', () => {
+test('marks a book stale and requests a snapshot after a crossed book or a contradictory change', () => {
   const top = { bid: priceMicros(400_000), ask: priceMicros(410_000) }
   const doubtful = [
     change('m', [bid(0.43, 1)]),
@@ -95,7 +95,7 @@ test('marks the book stale and requests a snapshot after a crossed book or a con
   }
 })
 
-test('marks a live book stale and requests another snapshot when the venue’s snapshot is crossed', () => {
+test('marks a live book stale and requests a second snapshot when the venue’s snapshot is crossed', () => {
   const { actor, resyncs, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(snapshot('m', [level(0.45, 10)], [level(0.42, 5)]))
@@ -112,7 +112,7 @@ test('stores and publishes a trade once when both the stream and a back-fill del
   assert.deepEqual(ignored, ['trade_duplicate'])
 })
 
-test('stores and publishes a block trade with its flag, without changing price or bars', () => {
+test('stores and publishes a block trade with its flag, and changes neither the price nor the bars', () => {
   const { actor, updates, storage } = openMarket()
   actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
   const toldBefore = updates.filter(({ kind }) => kind === 'price').length
@@ -159,7 +159,7 @@ test('converts a buy of 100 No at 0.30 to a sell of Yes at 0.70, worth 30 dollar
   assert.equal(row?.outcomeIndex, 1)
 })
 
-test('records the only non-taker wallet of a transaction as the maker, and none if there are several', () => {
+test('records a transaction’s wallet that is not the taker as the maker, and no maker when several such wallets exist', () => {
   const { actor, storage } = openMarket()
   const participant = (wallet: string) =>
     actor.receive({
@@ -179,7 +179,7 @@ test('records the only non-taker wallet of a transaction as the maker, and none 
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
 })
 
-test('waits two minutes for a transaction’s wallets, and evicts two waiting transactions for each new one', () => {
+test('waits two minutes for a transaction’s wallets, and evicts two waiting transactions for each transaction that it adds', () => {
   const { actor, storage } = openMarket()
   const participant = (txHash: string, receivedAtMs: TimeMs) =>
     actor.receive({
@@ -197,7 +197,7 @@ test('waits two minutes for a transaction’s wallets, and evicts two waiting tr
   assert.deepEqual(makers, ['0xmaker', null, null, '0xmaker'])
 })
 
-test('adds wallets that arrive later to a transaction’s partial fills, also after a restart', () => {
+test('adds wallets to the partial fills of a transaction when the wallets arrive later, even after a restart', () => {
   const storage = openMemoryStorage()
   const part = (tx: string, n: number, contracts: number) =>
     trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
@@ -229,7 +229,7 @@ test('adds wallets that arrive later to a transaction’s partial fills, also af
   assert.deepEqual(third.ignored, ['trade_of_known_transaction', 'trade_of_known_transaction'])
 })
 
-test('stores a transaction once when it arrives as single fills and as one averaged row, also after a restart', () => {
+test('stores a transaction once when it arrives as single fills and as one averaged row, even after a restart', () => {
   const storage = openMemoryStorage()
   const fillsOf = (tx: string) =>
     [
@@ -272,7 +272,7 @@ test('stores a transaction once when it arrives as single fills and as one avera
   )
 })
 
-test('publishes the price only when the price, its source or the best levels change', () => {
+test('publishes the price when the price, its source or the best levels change, and at no other time', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 20)]))
@@ -288,7 +288,7 @@ test('publishes the price only when the price, its source or the best levels cha
   )
 })
 
-test('restores the book, trades and price of a market after it released its memory', () => {
+test('restores a market’s book, trades and price after the market released its memory', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   for (let index = 0; index < 300; index += 1) actor.receive(trade('m', `t${index}`))
@@ -307,7 +307,7 @@ test('restores the book, trades and price of a market after it released its memo
   assert.equal(actor.book().bids[0]?.size, 3_000_000)
 })
 
-test('shows the last book as stale after a restart until the first snapshot arrives', () => {
+test('returns the last stored book as stale after a restart until the first snapshot arrives', () => {
   const { actor, open } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -319,7 +319,7 @@ test('shows the last book as stale after a restart until the first snapshot arri
   assert.equal(again.price().price, 410_000)
 })
 
-test('retains the best levels and the price when a failed message restarts the actor', () => {
+test('retains a market’s best levels and price when a message fails and the actor restarts', () => {
   const { actor, updates, resyncs } = openMarket()
   const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
   actor.receive(book)
@@ -334,7 +334,7 @@ test('retains the best levels and the price when a failed message restarts the a
   )
 })
 
-test('requests missed trades when a full mailbox drops a trade, but not when it drops a book change', () => {
+test('requests missed trades when a full mailbox drops a trade, and requests none when it drops a book change', () => {
   const { actor, losses, resyncs } = openMarket()
   actor.onOverflow(change('m', [bid(0.4, 12)]))
   actor.onOverflow(trade('m', 't1', { venueTimeMs: timeMs(NOON - 3_000) }))
@@ -342,7 +342,7 @@ test('requests missed trades when a full mailbox drops a trade, but not when it 
   assert.deepEqual(resyncs, ['mailbox_full', 'mailbox_full'])
 })
 
-test('takes the price from the newest stored trade after a restart, ignoring block trades and late trades', () => {
+test('restores the price from the newest stored trade after a restart, ignoring block trades and trades that arrived late', () => {
   const { actor, open } = openMarket()
   actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -360,7 +360,7 @@ test('takes the price from the newest stored trade after a restart, ignoring blo
   )
 })
 
-test('publishes the first price of a run even if it equals the last run’s checkpoint', () => {
+test('publishes the first price after a restart even if it equals the price of the last checkpoint', () => {
   const { actor, open, updates } = openMarket()
   const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
   actor.receive(book)
@@ -374,7 +374,7 @@ test('publishes the first price of a run even if it equals the last run’s chec
   assert.deepEqual(prices, [410_000, 510_000, 410_000])
 })
 
-test('publishes a price change caused by a listing or past trade only while there is no book', () => {
+test('publishes a price change caused by a listing or a past trade while the market has no book', () => {
   const quoted = { bestBid: priceMicros(400_000), bestAsk: priceMicros(420_000) }
   const { actor, updates } = openMarket(quoted)
   const prices = () => updates.flatMap((one) => (one.kind === 'price' ? [one.price.price] : []))
@@ -401,7 +401,7 @@ test('publishes a price change caused by a listing or past trade only while ther
   assert.equal(actor.price().price, 410_000)
 })
 
-test('publishes each maker of a transaction when it becomes known, with the wallets known before', () => {
+test('publishes each maker of a transaction when the maker becomes known, with the wallets that were known before', () => {
   const { actor, publisher } = openMarket()
   const seen: unknown[] = []
   publisher.watch({
@@ -426,7 +426,7 @@ test('publishes each maker of a transaction when it becomes known, with the wall
   ])
 })
 
-test('changes the status from open to closed to resolved, and never from resolved', () => {
+test('changes the market status from open to closed to resolved, and never changes the status resolved', () => {
   const { actor, updates, ignored } = openMarket()
   const status = (to: 'open' | 'closed' | 'resolved') =>
     actor.receive({
@@ -445,7 +445,7 @@ test('changes the status from open to closed to resolved, and never from resolve
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
 })
 
-test('publishes a changed question, close time, outcomes or fees once, and ignores other changes', () => {
+test('publishes a changed question, close time, outcomes or fees of a market once, and ignores other changes', () => {
   const { actor, updates } = openMarket()
   const read = (set: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
@@ -490,7 +490,7 @@ test('publishes a changed question, close time, outcomes or fees once, and ignor
   assert.equal(notified()[4]?.facts.question, 'Over?')
 })
 
-test('keeps a subscriber’s book equal to the market’s through snapshots and updates', () => {
+test('sends snapshots and updates from which a subscriber rebuilds the market’s book', () => {
   const seeds = process.env.TEST_LONG === '1' ? 500 : 100
   for (let seed = 0; seed < seeds; seed += 1) {
     const random = seededRandom('market', seed)
@@ -529,7 +529,7 @@ test('keeps a subscriber’s book equal to the market’s through snapshots and 
   }
 })
 
-test('keeps the settlement price of a resolved market after a restart', () => {
+test('retains the settlement price of a resolved market after a restart', () => {
   const { actor, open } = openMarket()
   actor.receive(trade('m', 't1'))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -549,7 +549,7 @@ test('keeps the settlement price of a resolved market after a restart', () => {
   assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
 })
 
-test('increments the version before publishing a change of price, book, summary or volumes', () => {
+test('increments the market’s version before it publishes a change of price, book, summary or volumes', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('version', seed)
     const { actor, publisher, open } = openMarket()
@@ -593,7 +593,7 @@ test('increments the version before publishing a change of price, book, summary 
   }
 })
 
-test('returns the same trades as the table, whether or not they are in memory, also after retention', () => {
+test('returns the same trades as the trade table, from memory and from disk, and after retention', () => {
   const { actor, storage } = openMarket()
   const market = actor.ref.number
   const random = seededRandom('slices', 1)
@@ -615,7 +615,7 @@ test('returns the same trades as the table, whether or not they are in memory, a
   }
 })
 
-test('records a tick for the first price of a run and of each replacement book, even if unchanged', () => {
+test('records a tick for the first price after a restart or a book replacement, even if the price is unchanged', () => {
   const { actor, open, updates } = openMarket()
   const book = (market: MarketActor, seconds: number) => {
     const atMs = timeMs(NOON + seconds * 1_000)
@@ -640,7 +640,7 @@ test('records a tick for the first price of a run and of each replacement book, 
   )
 })
 
-test('sends a changed summary or volume to the catalogue in the same tick, before other watchers', () => {
+test('sends a changed summary or volume to the catalogue in the same tick and before other watchers', () => {
   const storage = openMemoryStorage()
   const { publisher } = recordingPublisher()
   const received: string[] = []
@@ -670,7 +670,7 @@ test('sends a changed summary or volume to the catalogue in the same tick, befor
   ])
 })
 
-test('increments the version before the catalogue receives a changed tick size', () => {
+test('increments the market’s version before the catalogue receives a changed tick size', () => {
   for (const retainsBook of [true, false]) {
     const versions: number[] = []
     const changed = (market: MarketView) => versions.push(market.version)
@@ -693,7 +693,7 @@ test('increments the version before the catalogue receives a changed tick size',
   }
 })
 
-test('limits volumes to the largest safe integer', () => {
+test('limits a market’s volumes to the largest safe integer', () => {
   const most = usdMicros(Number.MAX_SAFE_INTEGER)
   const { actor } = openMarket({ volume24h: most, volumeTotal: most })
   actor.receive(trade('m', 't1'))
@@ -728,7 +728,7 @@ test('returns the latest price before a past second, from memory and from disk',
   }
 })
 
-test('applies a settlement price that follows the resolution from its arrival on, also after a restart', () => {
+test('applies a settlement price that arrives after the resolution from its arrival time on, even after a restart', () => {
   const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive({
@@ -780,7 +780,7 @@ function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemorySto
   return { ...opened, state, read, reported }
 }
 
-test('resolves with the determined result when the settlement message contains no result', () => {
+test('resolves a market with its determined result when the settlement message contains no result', () => {
   for (const isClosed of [false, true]) {
     const { actor, state, reported } = lifeOf()
     if (isClosed) state({ status: 'closed' })
@@ -798,7 +798,7 @@ test('resolves with the determined result when the settlement message contains n
   }
 })
 
-test('publishes the right result when the settlement message omits fields that the determination contained', () => {
+test('publishes the correct result when the settlement message omits fields that the determination message contained', () => {
   const frame = (msg: object) => {
     const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
     assert.ok(message.kind === 'lifecycle')
@@ -827,7 +827,7 @@ test('publishes the right result when the settlement message omits fields that t
   assert.deepEqual(notified(isVoid, settled), ['resolved', 'resolved', null])
 })
 
-test('resolves with the determined result after a restart between determination and settlement', () => {
+test('resolves a market with its determined result when the engine restarts between determination and settlement', () => {
   const storage = openMemoryStorage()
   lifeOf({}, storage).state({ status: 'closed', resolutionStatus: 'proposed' }, 0)
   const [stored] = [...storage.markets.all()]
@@ -856,7 +856,7 @@ test('publishes a resolved market’s payout once when the payout becomes known 
   }
 })
 
-test('publishes the payout after a restart when the last run stopped before the payout was known', () => {
+test('publishes the payout of a resolved market after a restart when the payout was unknown before the restart', () => {
   const storage = openMemoryStorage()
   lifeOf({}, storage).state({ status: 'resolved', resolutionStatus: 'resolved' })
   const [stored] = [...storage.markets.all()]
@@ -867,7 +867,7 @@ test('publishes the payout after a restart when the last run stopped before the 
   assert.deepEqual(reported(), [['settled', 'resolved', 0]])
 })
 
-test('removes a determined result when it is disputed or trading resumes', () => {
+test('removes a market’s determined result when the result is disputed or trading resumes', () => {
   const determined = () => {
     const market = lifeOf()
     market.state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
@@ -889,7 +889,7 @@ test('removes a determined result when it is disputed or trading resumes', () =>
   assert.deepEqual(late.reported().slice(1), [['resolved', 'resolved', 1_000_000]])
 })
 
-test('publishes a change of the resolution status, except from unknown to none', () => {
+test('publishes each change of a market’s resolution status, except a change from unknown to none', () => {
   const { read, reported } = lifeOf({ resolutionStatus: null })
   read({ resolutionStatus: 'none' })
   assert.deepEqual(reported(), [])
@@ -902,7 +902,7 @@ test('publishes a change of the resolution status, except from unknown to none',
   ])
 })
 
-test('marks the book stale on a delayed change until a timely snapshot arrives, and still accepts trades', () => {
+test('marks a book stale when a change arrives late, until a snapshot arrives in time, and still accepts trades', () => {
   const { actor, updates, ignored, resyncs } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   const before = actor.version
@@ -941,7 +941,7 @@ test('marks the book stale on a delayed change until a timely snapshot arrives, 
   )
 })
 
-test('publishes a stale book with its reason, and a confirmation when the next snapshot equals the book', () => {
+test('publishes a stale book with the reason, and a confirmation when the next snapshot equals the book', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   updates.length = 0
@@ -957,7 +957,7 @@ test('publishes a stale book with its reason, and a confirmation when the next s
   assert.equal(actor.book().isStale, false)
 })
 
-test('marks a book stale after two REST reads contradict it with no stream message in between', () => {
+test('marks a book stale when two REST snapshots contradict it and no stream message arrived between the snapshots', () => {
   const { actor, updates, resyncs, ignored } = openMarket()
   const read = (afterMs: number, price: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -987,7 +987,7 @@ test('marks a book stale after two REST reads contradict it with no stream messa
   assert.ok(ignored.includes('book_check_differs'))
 })
 
-test('compares a REST snapshot that has the same time as the stream’s last message', () => {
+test('marks a book stale when two REST snapshots with the time of the stream’s last message contradict it', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.99, 5)]))
   for (const afterMs of [1_000, 4_000]) {
@@ -998,7 +998,7 @@ test('compares a REST snapshot that has the same time as the stream’s last mes
   assert.equal(actor.book().isStale, true)
 })
 
-test('ignores lateness while a book waits for a snapshot, and reports venue_gap when the venue disconnects', () => {
+test('ignores late messages while a book waits for a snapshot, and reports venue_gap when the venue disconnects', () => {
   const { actor, updates, resyncs } = openMarket()
   actor.onLate()
   assert.deepEqual([updates.length, resyncs], [0, []])
@@ -1033,7 +1033,7 @@ const LISTED = {
   figuresAtMs: NOON,
 }
 
-test('takes the price of an uncovered market from the listing, or from a trade that is newer', () => {
+test('takes the price of a market without book coverage from the listing, or from a trade that is newer', () => {
   const { actor } = openUncovered(LISTED)
   const priced = () => {
     const { price, source } = actor.price()
@@ -1050,7 +1050,7 @@ test('takes the price of an uncovered market from the listing, or from a trade t
   assert.deepEqual(priced(), [310_000, 'venue'], 'the listing is newer again')
 })
 
-test('discards a book and publishes it as stale when its market is uncovered', () => {
+test('discards a book and publishes it as stale when book coverage of its market ends', () => {
   const { actor, covered, updates, ignored } = openUncovered(LISTED)
   covered.is = true
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
@@ -1080,7 +1080,7 @@ test('discards a book and publishes it as stale when its market is uncovered', (
   assert.deepEqual([actor.book().isStale, actor.price().price], [false, 610_000])
 })
 
-test('publishes a stale book as no longer covered', () => {
+test('publishes that a stale book is no longer covered when book coverage of its market ends', () => {
   const { actor, covered, updates } = openUncovered(LISTED)
   covered.is = true
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
@@ -1095,7 +1095,7 @@ test('publishes a stale book as no longer covered', () => {
   )
 })
 
-test('shows neither the book nor the midpoint of the last run when the market is not covered', () => {
+test('returns neither the book nor the midpoint from before a restart when the market has no book coverage', () => {
   const first = openUncovered(LISTED)
   first.covered.is = true
   first.actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))

@@ -35,7 +35,7 @@ function openMarket() {
   return { actor, open, rows, setNow }
 }
 
-test('stores a changing book at most every ten seconds, and its last state before a pause', () => {
+test('stores a changing book at most every ten seconds, and the last state of the book before a pause', () => {
   const { actor, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   for (let second = 0; second <= 100; second += 5) {
@@ -57,7 +57,7 @@ test('stores a changing book at most every ten seconds, and its last state befor
   assert.equal(rows().at(-1)?.second, 500, 'after a pause the book is stored at once')
 })
 
-test('stores twenty levels per side with the total size of all levels', () => {
+test('stores twenty levels per side of a book, and the total size of all levels', () => {
   const { actor, rows } = openMarket()
   const prices = Array.from({ length: 30 }, (_, rank) => rank)
   const bids = prices.map((rank) => level((45 - rank) / 100, rank + 1))
@@ -70,7 +70,7 @@ test('stores twenty levels per side with the total size of all levels', () => {
   assert.deepEqual([row?.bidDepth, row?.askDepth], [465_000_000, 1_500_000])
 })
 
-test('stores the last state before a book becomes suspect, and not the suspect state', () => {
+test('stores the last state of a book before the book becomes suspect, and no state while the book is suspect', () => {
   const { actor, open, rows, setNow } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -94,7 +94,7 @@ test('stores the last state before a book becomes suspect, and not the suspect s
   assert.equal(rows().length, 2, 'neither a stale book nor a restored book is stored')
 })
 
-test('skips a snapshot equal to the previous one, also after a restart', () => {
+test('skips a book snapshot that equals the previous stored snapshot, even after a restart', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -113,7 +113,7 @@ test('skips a snapshot equal to the previous one, also after a restart', () => {
   )
 })
 
-test('keeps the ten-second interval across a restart and continues when the wall clock is set back', () => {
+test('waits ten seconds between two snapshots of a book across a restart, and when the wall clock is set back', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(100))
@@ -128,7 +128,7 @@ test('keeps the ten-second interval across a restart and continues when the wall
   )
 })
 
-test('retains the last open book of a resolved market', () => {
+test('retains the last book that a market had before it was resolved', () => {
   const { actor, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.receive({
@@ -147,7 +147,7 @@ test('retains the last open book of a resolved market', () => {
   )
 })
 
-test('stores live books only, at most one in ten seconds, and every due change', () => {
+test('stores each changed live book at most once in ten seconds, and no stale book', () => {
   for (let seed = 0; seed < 60; seed += 1) {
     const random = seededRandom('snapshots', seed)
     const { actor, rows, setNow } = openMarket()

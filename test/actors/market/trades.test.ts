@@ -63,7 +63,7 @@ async function assertCandles(actor: MarketActor, storage: Storage, what: string)
   }
 }
 
-test('builds the same candles as a recomputation at six intervals, for any order of trades', async () => {
+test('builds the same bars as a recomputation from all trades at six intervals, for any order of arrival', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('candles', seed)
     const storage = openMemoryStorage()
@@ -80,7 +80,7 @@ test('builds the same candles as a recomputation at six intervals, for any order
   }
 })
 
-test('increments the version of the trades when a maker becomes known, but not when the maker repeats', () => {
+test('increments the version of the trades when a maker becomes known, and not when the same maker arrives a second time', () => {
   const storage = openMemoryStorage()
   const actor = openActor(storage)
   actor.receive(trade('m', 't1'))
@@ -98,7 +98,7 @@ test('increments the version of the trades when a maker becomes known, but not w
   assert.equal(repeated, known)
 })
 
-test('writes bars in the same tick as their trade and restores them after a restart', async () => {
+test('writes bars in the same tick as the trade, and restores the bars after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bars-'))
   const open = () => openData(dataDir)
   const random = seededRandom('restart', 1)
@@ -120,7 +120,7 @@ test('writes bars in the same tick as their trade and restores them after a rest
   }
 })
 
-test('adds the taker to a stored trade once the row with the taker arrives', () => {
+test('adds the taker to a stored trade when a row with the taker arrives', () => {
   const actor = openActor(openMemoryStorage())
   const shown = () =>
     actor
@@ -132,7 +132,7 @@ test('adds the taker to a stored trade once the row with the taker arrives', () 
   assert.deepEqual(shown(), ['0xtaker'])
 })
 
-test('counts a trade once in its hour when the venue’s history returns it again after retention', async () => {
+test('counts a trade once in its hourly bar when the venue’s history returns the trade after retention deleted it', async () => {
   const storage = openMemoryStorage()
   let nowMs: TimeMs = NOON
   const { publisher } = recordingPublisher()

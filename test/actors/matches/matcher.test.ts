@@ -146,8 +146,8 @@ async function started(): Promise<Bench> {
   return bench
 }
 
-describe('matcher', () => {
-  test('matches existing and new listed markets', async () => {
+describe('Matcher', () => {
+  test('matches markets that were listed before the matcher started, and markets that are listed later', async () => {
     const bench = await started()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
     assert.equal(bench.matches.count, 1)
@@ -157,7 +157,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('ends a pair when a market closes, is removed or changes its question', async () => {
+  test('ends a matched pair when one of the two markets closes, is removed or changes its question', async () => {
     const bench = await started()
     const [b1, b2] = [...bench.all.values()].slice(2)
     assert.ok(b1 !== undefined && b2 !== undefined)
@@ -178,7 +178,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('sends nothing to the matching thread when a market only traded', async () => {
+  test('sends nothing to the matching thread when a market’s trades change and its listing does not', async () => {
     const bench = await started()
     const before = bench.tasks.length
     for (const market of bench.all.values()) bench.matcher.onListed(market)
@@ -187,7 +187,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('notifies both markets when a high-confidence pair begins and ends, but not for lower confidence', async () => {
+  test('notifies both markets when a high-confidence pair begins and ends, and not for a low-confidence pair', async () => {
     const bench = await started()
     assert.deepEqual(bench.published, ['matched a1 b1', 'matched b1 a1'])
     const a1 = [...bench.all.values()][0]
@@ -198,7 +198,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('restores pairs after a restart without publishing, and ends pairs that are not found again', async () => {
+  test('restores matched pairs after a restart without publishing, and ends pairs that the matcher no longer finds', async () => {
     const bench = await started()
     const foundAtMs = [...bench.matches.all()][0]?.matchedAtMs
     bench.published.length = 0
@@ -216,7 +216,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('gives an operator override priority over every score until it is removed, also after a restart', async () => {
+  test('applies an operator override instead of any score until the override is removed, even after a restart', async () => {
     const bench = await started()
     const id = (native: string) => `venue_${native.charAt(0)}_${native}`
     const logLine = async (term: string, one: string, other: string) => {
@@ -239,7 +239,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('applies a family override to all pairs of the families until it is removed, also after a restart', async () => {
+  test('applies a family override to all pairs of the two families until the override is removed, even after a restart', async () => {
     const bench = await started()
     bench.useRealScorer()
     for (const venue of ['a', 'b'] as const) {
@@ -295,7 +295,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('rejects a second confirmed match for a market until the first is removed', async () => {
+  test('rejects a second confirmed match for a market until the first confirmed match is removed', async () => {
     const bench = await started()
     const [a1, a2, b1, b2] = [...bench.all.values()]
     assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
@@ -334,7 +334,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('returns the effect of an override command, or reports that the override is queued', async () => {
+  test('returns the effect of an override command, or reports that the matcher will apply the override later', async () => {
     const bench = await started()
     const logLine = async (term: string) =>
       JSON.stringify(
@@ -365,7 +365,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('returns the number of markets in each family, and whether a removed override existed', async () => {
+  test('returns the number of markets in each family of an override, and whether a removed override existed', async () => {
     const bench = await started()
     const logLine = async (term: string, one: string, other: string) =>
       JSON.stringify(await bench.commands[`match.${term}`]?.({ one, other }))
@@ -388,7 +388,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('lists both markets of an override in the format that commands accept, also for a removed market', async () => {
+  test('lists the two markets of an override in the format that commands accept, even if a market was removed', async () => {
     const bench = await started()
     const rows = async () => {
       const { words: terms } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
@@ -417,7 +417,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('sends known teams before the markets to each new thread', async () => {
+  test('sends the known teams to each new matching thread before it sends the markets', async () => {
     const bench = await started()
     const row = (index: number, league: string) =>
       ({
@@ -456,7 +456,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('retains the pairs while a new thread receives all markets after the previous thread failed', async () => {
+  test('retains the matched pairs while a new matching thread receives all markets after the previous thread failed', async () => {
     const bench = await started()
     bench.finder = new PairFinder(wordScorer)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
@@ -474,7 +474,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('rematches all markets periodically, after any new work', async () => {
+  test('schedules a periodic rematch of all markets after all new work', async () => {
     const bench = await started()
     const before = bench.tasks.length
     bench.matcher.rematch()
@@ -489,7 +489,7 @@ describe('matcher', () => {
   })
 })
 
-test('returns “lost” for a gap in the task numbers, and starts an empty index with task 1', () => {
+test('returns `lost` when a task number is missing, and starts an empty index at task number 1', () => {
   const finder = new PairFinder(wordScorer)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')
@@ -499,7 +499,7 @@ test('returns “lost” for a gap in the task numbers, and starts an empty inde
   assert.notEqual(find(1), 'lost')
 })
 
-test('selects the next best match when a pair is rejected, and a confirmed match whatever its score', () => {
+test('selects the next best match when an operator rejects a pair, and a confirmed match whatever its score', () => {
   const finder = new PairFinder(wordScorer)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>
@@ -523,7 +523,7 @@ test('selects the next best match when a pair is rejected, and a confirmed match
   assert.deepEqual(after(8, 4, null), [[3, 67]])
 })
 
-test('returns the same results from its own thread as inline', async () => {
+test('returns the same matches from the matching thread as from the main thread', async () => {
   const thread = openMatchThread()
   try {
     const position = openPairFinder()

@@ -13,7 +13,7 @@ function markets(countPerVenue: number) {
   return { a: ofVenue('a'), b: ofVenue('b') }
 }
 
-test('shows a pair from both markets, with at most one match per market', () => {
+test('returns a matched pair for both of its markets, with at most one match per market', () => {
   const { a, b } = markets(6)
   const random = seededRandom(5)
   const matches = new Matches()
@@ -44,7 +44,7 @@ test('shows a pair from both markets, with at most one match per market', () => 
   }
 })
 
-test('increments the version only when a match changes', () => {
+test('increments the version of the matches when a match changes, and at no other time', () => {
   const { a, b } = markets(2)
   const [one, other] = [a[0], b[0]]
   const second = b[1]
@@ -88,7 +88,7 @@ test('does not match two markets of the same venue', () => {
   assert.throws(() => new Matches().put(one, other), /different venues/)
 })
 
-test('pairs only certain equivalents, and publishes only high-confidence pairs', () => {
+test('pairs markets that are certainly equivalent, and publishes high-confidence pairs', () => {
   const { a, b } = markets(5)
   const matches = new Matches()
   const judgements = [
@@ -111,7 +111,7 @@ test('pairs only certain equivalents, and publishes only high-confidence pairs',
   assert.deepEqual([matches.count, matches.total, matches.highCount], [0, 0, 0])
 })
 
-test('keeps a pair when its score changes, and updates its match', () => {
+test('retains a pair when its score changes, and updates the score of its match', () => {
   const { a, b } = markets(1)
   const [one, other] = [a[0], b[0]]
   assert.ok(one !== undefined && other !== undefined)

@@ -165,7 +165,7 @@ class Rig {
   }
 }
 
-test('returns the engine’s bars for current candles, including trades before and after the request', async () => {
+test('returns the same bars as the engine, including trades that the engine published before and after the bar request', async () => {
   const rig = new Rig()
   for (let hour = 0; hour < 60; hour += 1) {
     for (let left = 10; left > 0; left -= 1) rig.trade()
@@ -190,7 +190,7 @@ test('returns the engine’s bars for current candles, including trades before a
   assert.equal(rig.requestCount, 2)
 })
 
-test('returns no bars while the engine does not answer, and requests them again later', async () => {
+test('returns no bars of a market while the engine does not answer, and repeats the bar request later', async () => {
   const rig = new Rig()
   for (let left = 200; left > 0; left -= 1) rig.trade()
   rig.hear()
@@ -207,7 +207,7 @@ test('returns no bars while the engine does not answer, and requests them again 
   assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
 })
 
-test('requests bars again after the engine reads past trades, and hides bars when the request fails', async () => {
+test('requests bars a second time after the engine read past trades, and returns no bars when that request fails', async () => {
   const rig = new Rig()
   const trades = (count: number) => {
     for (let left = count; left > 0; left -= 1) rig.trade()

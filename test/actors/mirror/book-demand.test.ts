@@ -46,7 +46,7 @@ function open(marketCount = 3) {
   return { answer, clock, engine, gateway, markets, pass, taken, state }
 }
 
-test('reports requested and held markets to the engine in one message', async () => {
+test('reports the markets that clients request and hold to the engine in one message', async () => {
   const { gateway, pass, taken, state } = open()
   assert.equal(gateway.request(1, 'ann'), true)
   assert.equal(gateway.hold(2, 'bob'), true)
@@ -59,7 +59,7 @@ test('reports requested and held markets to the engine in one message', async ()
   assert.equal(state.reports, 1)
 })
 
-test('repeats the report of a held market within ten minutes until each hold is released', async () => {
+test('reports a held market to the engine at least every ten minutes until all holds are released', async () => {
   const { gateway, pass, taken } = open()
   gateway.hold(1, 'ann')
   gateway.hold(1, 'ann')
@@ -73,7 +73,7 @@ test('repeats the report of a held market within ten minutes until each hold is 
   assert.deepEqual(taken(), [])
 })
 
-test('repeats the report of a requested market after a minute only if it was requested again', async () => {
+test('reports a requested market to the engine a second time if a client requests the market a minute later', async () => {
   const { gateway, pass, taken } = open()
   for (let count = 0; count < 50; count += 1) {
     gateway.request(1, 'ann')
@@ -88,7 +88,7 @@ test('repeats the report of a requested market after a minute only if it was req
   assert.deepEqual(taken(), [])
 })
 
-test('repeats a report until the engine answers', async () => {
+test('repeats a demand report until the engine answers', async () => {
   const { gateway, pass, taken, state } = open()
   state.isCut = true
   gateway.hold(1, 'ann')
@@ -101,7 +101,7 @@ test('repeats a report until the engine answers', async () => {
   assert.deepEqual(taken(), [[1, 'ann']])
 })
 
-test('limits the markets of an owner and of all owners, and frees them on release and on expiry', async () => {
+test('limits the demanded markets of one client and of all clients, and frees a place on release or expiry', async () => {
   const { gateway, pass } = open()
   const accepted = (owner: string, count: number) => {
     let sum = 0
@@ -118,7 +118,7 @@ test('limits the markets of an owner and of all owners, and frees them on releas
   assert.equal(accepted('last', 10_100), 10_000)
 })
 
-test('sends at most 1,000 markets in a report', async () => {
+test('sends at most 1,000 markets in one demand report', async () => {
   const { gateway, pass, taken, state } = open(1_500)
   for (let market = 1; market <= 1_500; market += 1) gateway.request(market, 'ann')
   await pass(100, 100)
@@ -128,7 +128,7 @@ test('sends at most 1,000 markets in a report', async () => {
   assert.equal(state.reports, 2)
 })
 
-test('reports held markets when the policy stops covering all markets, and waits for no book until then', async () => {
+test('reports held markets when the policy stops covering all markets, and waits for no book before that', async () => {
   const { gateway, pass, taken, state } = open()
   state.coversAll = true
   assert.equal(gateway.request(1, 'ann'), true)
@@ -145,7 +145,7 @@ test('reports held markets when the policy stops covering all markets, and waits
   ])
 })
 
-test('covers the markets of a report in time slices', async () => {
+test('covers the markets of a demand report in time slices', async () => {
   const { gateway, clock, taken, state } = open(50)
   for (let market = 1; market <= 50; market += 1) gateway.request(market, 'ann')
   state.stallMs = 1
@@ -155,7 +155,7 @@ test('covers the markets of a report in time slices', async () => {
   assert.ok(taken().length > 40)
 })
 
-test('ends a wait when the mirrored book is live', async () => {
+test('ends a wait for a book when the mirrored book is live', async () => {
   const { gateway, markets, clock } = open()
   const [market] = markets
   assert.ok(market !== undefined)
@@ -174,7 +174,7 @@ test('ends a wait when the mirrored book is live', async () => {
   assert.equal(clock.timerCount, 0)
 })
 
-test('waits for a book only in the first two seconds after it was demanded', async () => {
+test('waits for a book during the first two seconds after a client demanded it, and not later', async () => {
   const { gateway, clock } = open()
   gateway.request(1, 'ann')
   clock.advance(2_000)
@@ -182,7 +182,7 @@ test('waits for a book only in the first two seconds after it was demanded', asy
   await gateway.live(1, 2_000, 'ann')
 })
 
-test('refuses reports that cannot be read or have too many markets', async () => {
+test('refuses demand reports that are unreadable or contain too many markets', async () => {
   const { answer } = open()
   await assert.rejects(answer(Buffer.from('nothing')))
 })

@@ -30,7 +30,7 @@ async function packedTexts(): Promise<readonly PackedTexts[]> {
   return all
 }
 
-test('keeps a checkpoint’s descriptions compressed until the first request, and prefers later texts', async () => {
+test('retains a checkpoint’s market descriptions compressed until the first request, and returns a later description instead', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1
@@ -51,7 +51,7 @@ test('keeps a checkpoint’s descriptions compressed until the first request, an
   assert.equal(damagedCount, 0)
 })
 
-test('reports an unreadable block once and reads the remaining blocks', async () => {
+test('reports an unreadable block of descriptions once and reads the remaining blocks', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1

@@ -37,7 +37,7 @@ function open() {
   return { mirror, market: actor.ref }
 }
 
-test('counts a trade once in its volumes, even if the trade arrives twice', () => {
+test('counts a trade once in a mirrored market’s volumes, even if the trade arrives twice', () => {
   const { mirror, market } = open()
   const before = [mirror.volume24h, mirror.volumeTotal ?? 0]
   for (const seq of [5, 6, 6, 7, 6, 7]) {
@@ -50,7 +50,7 @@ test('counts a trade once in its volumes, even if the trade arrives twice', () =
   )
 })
 
-test('rejects changed levels when the checksum of the resulting book differs from the engine’s', () => {
+test('rejects changed levels when the checksum of the resulting book differs from the engine’s checksum', () => {
   const { mirror, market } = open()
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const [bids, asks] = [[level(0.4, 10)], [level(0.42, 5)]]

@@ -102,7 +102,7 @@ function withoutTimes({ receivedAtMs: _, venueTimeMs: __, ...book }: BookView) {
   return book
 }
 
-test('serves the engine’s data when batches arrive late, twice and out of order', async (t) => {
+test('serves the same data as the engine when replication batches arrive late, twice or out of order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(60)
   await world.settle(world.engine.checkpoint())
@@ -116,7 +116,7 @@ test('serves the engine’s data when batches arrive late, twice and out of orde
   assertSame(world, following)
 })
 
-test('publishes the updates of all shards once, in the engine’s order', async (t) => {
+test('publishes the updates of all replication shards once and in the engine’s order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(30)
   await world.settle(world.engine.checkpoint())
@@ -147,7 +147,7 @@ test('publishes the updates of all shards once, in the engine’s order', async 
   }
 })
 
-test('replays an earlier announced loss once to streams that resume from before the loss', async (t) => {
+test('replays a loss that was announced earlier once to streams that resume from before the loss', async (t) => {
   world.server.faults = NO_FAULTS
   const { publisher, view } = world.engine.engine
   const lose = (fromMs: number) => {
@@ -175,7 +175,7 @@ test('replays an earlier announced loss once to streams that resume from before 
   assert.deepEqual(losses(following.mirror.tradeLog, newest), [])
 })
 
-test('requests a missing batch from the engine and keeps the order of updates', async (t) => {
+test('requests a missing replication batch from the engine and publishes updates in the original order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -197,7 +197,7 @@ test('requests a missing batch from the engine and keeps the order of updates', 
   }
 })
 
-test('fails when a batch does not arrive, and publishes no later batches', async (t) => {
+test('fails when a replication batch does not arrive, and publishes no later batches', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -220,7 +220,7 @@ test('fails when a batch does not arrive, and publishes no later batches', async
   assert.equal(following.published.length, count, 'nothing is published after the gap')
 })
 
-test('ignores batches of a deposed engine, and stops on batches of a later epoch', async (t) => {
+test('ignores replication batches of a former leader, and stops when batches of a later epoch arrive', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())

@@ -93,7 +93,7 @@ function open() {
 const offsetsOf = (run: number, from: number) =>
   (ALL.get(run) ?? []).flatMap(({ offset }) => (offset !== null && offset > from ? offset : []))
 
-test('returns all trades of the engine in order, whichever trades the gateway has in memory', async () => {
+test('returns all trades of the engine in order, whichever of the trades the gateway has in memory', async () => {
   const random = seededRandom('older trades')
   for (const share of [0, 0.3, 0.97, 1]) {
     const { hold, readAll } = open()
@@ -108,7 +108,7 @@ test('returns all trades of the engine in order, whichever trades the gateway ha
   }
 })
 
-test('requests no trades from the engine when the gateway has them without a gap', async () => {
+test('requests no trades from the engine when the gateway has all requested trades in memory', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(5, 0)) hold(5, offset)
   assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
@@ -116,7 +116,7 @@ test('requests no trades from the engine when the gateway has them without a gap
   assert.ok(state.requestCount <= 1)
 })
 
-test('continues with its own trades when the engine does not answer within seconds', async () => {
+test('returns the trades in the gateway’s memory when the engine does not answer within seconds', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(4, 600)) hold(4, offset)
   state.answers = false

@@ -120,7 +120,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
   })
 }
 
-test('counts the requests that the previous leader counted', async () => {
+test('counts requests that clients made under the previous leader against their quotas after a leader change', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (let step = 0; step < 1_000; step += 1) {
@@ -145,7 +145,7 @@ test('counts the requests that the previous leader counted', async () => {
   assert.ok(passed > LIMIT * 1.2, String(passed))
 })
 
-test('gives a gateway’s unused share to another gateway within two seconds', async () => {
+test('gives a gateway’s unused part of a quota to a different gateway within two seconds', async () => {
   const rig = new Rig(() => 2)
   rig.take(0, 1)
   for (let step = 0; step < 150; step += 1) await rig.step()
@@ -158,7 +158,7 @@ test('gives a gateway’s unused share to another gateway within two seconds', a
   assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
 })
 
-test('limits an isolated gateway to its share, then to the limit divided by the number of gateways', async () => {
+test('limits an isolated gateway to its last part of a quota, then to the quota divided by the number of gateways', async () => {
   const rig = new Rig(() => 2)
   for (const position of [0, 1, 2, 3]) rig.take(position, 1)
   for (let step = 0; step < 100; step += 1) await rig.step()
@@ -187,7 +187,7 @@ test('limits an isolated gateway to its share, then to the limit divided by the 
   rig.stop()
 })
 
-test('gives the share of a stopped gateway to the remaining gateways at once', async () => {
+test('divides a stopped gateway’s part of a quota among the remaining gateways at once', async () => {
   const rig = new Rig(() => 2)
   for (let step = 0; step < 100; step += 1) {
     for (const position of [0, 1, 2, 3]) rig.take(position, 1)
@@ -203,7 +203,7 @@ test('gives the share of a stopped gateway to the remaining gateways at once', a
   assert.ok(passed >= LIMIT * 0.98 && passed <= LIMIT * 1.05, String(passed))
 })
 
-test('admits no more than the quota when all gateways use their shares at once', async () => {
+test('admits no more requests than the quota when all gateways use their parts at the same time', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (const position of [0, 1, 2, 3]) {
@@ -215,7 +215,7 @@ test('admits no more than the quota when all gateways use their shares at once',
   assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
 })
 
-test('reports 0 remaining requests when it refuses a request', async () => {
+test('reports 0 remaining requests when the quota refuses a request', async () => {
   const rig = new Rig(() => 2)
   rig.cut.add(0)
   const quotas = rig.gateways[0]?.of('account')
@@ -247,7 +247,7 @@ test('admits a client that uses a quarter of its quota while no gateway reaches 
   }
 })
 
-test('admits a slow client at an isolated gateway while other clients use up the quota', async () => {
+test('admits a slow client at an isolated gateway while other clients use up their quotas', async () => {
   const rig = new Rig(() => 2)
   let requested = 0
   let passed = 0

@@ -86,7 +86,7 @@ class Rig {
 
 const [account = accountId('none'), second = accountId('none')] = ACCOUNTS
 
-test('limits an account’s streams over all gateways, and frees slots at every gateway', async () => {
+test('limits an account’s streams over all gateways together, and frees slots at every gateway', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g2', 'g3']) {
     assert.equal(rig.open(name, account), true, name)
@@ -106,7 +106,7 @@ test('limits an account’s streams over all gateways, and frees slots at every 
   rig.stop()
 })
 
-test('ends only the streams beyond the limit when several gateways admit streams at once', async () => {
+test('ends an account’s streams beyond the limit, and no others, when several gateways admit streams at once', async () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom('places', seed)
     const rig = new Rig(() => 1 + random.below(40))
@@ -132,7 +132,7 @@ test('ends only the streams beyond the limit when several gateways admit streams
   }
 })
 
-test('frees the slots of a stopped gateway at once, and those of a crashed gateway after seconds', async () => {
+test('frees the slots of a stopped gateway at once, and the slots of a crashed gateway after seconds', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g1', 'g2']) rig.open(name, account)
   await rig.pass(10)
@@ -159,7 +159,7 @@ const CALLER: Caller = {
   scopes: ['read'],
 }
 
-test('accepts a ticket once at any gateway within a minute, and broadcasts only the ticket’s hash', async () => {
+test('accepts a stream ticket once at any gateway within a minute, and broadcasts a hash instead of the ticket', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
   const good: AccountsView = Object.assign(Object.create(accounts), { isValid: () => true })

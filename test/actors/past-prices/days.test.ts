@@ -14,7 +14,7 @@ import { DAY_MS, priceMicros, timeMs } from '../../../engine/units.ts'
 
 const DAY = 20_777
 
-test('returns the last price for each second of a day, starting with the price of the previous day', () => {
+test('returns the last price for each second of a day, and the previous day’s last price before the first price', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seededRandom(`day ${seed}`)
     const spanMs = 1 + random.below(seed % 2 === 0 ? 20_000 : DAY_MS)
@@ -48,7 +48,7 @@ test('returns the last price for each second of a day, starting with the price o
   }
 })
 
-test('runs a limited number of tasks in order and frees the slot of a cancelled task', async () => {
+test('runs a limited number of requests in order, and frees the slot of a cancelled request', async () => {
   const slots = new Slots({ runningMax: 2, waitingMax: 2 })
   const began: number[] = []
   const gates: (() => void)[] = []

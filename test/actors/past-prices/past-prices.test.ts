@@ -96,7 +96,7 @@ function openPast(
 const isUnavailable = (error: unknown) =>
   error instanceof EngineError && error.code === 'UNAVAILABLE' && error.retryAfterSeconds === 1
 
-test('returns the newest recorded tick without a venue request while the market is followed', () => {
+test('returns the newest recorded tick without a venue request for times in which the market’s feed was live', () => {
   const { history, requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, tables, live } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - DAY_MS), timeMs(NOON - 3_600_000))
@@ -115,7 +115,7 @@ test('returns the newest recorded tick without a venue request while the market 
   assert.equal(requested.length, 0)
 })
 
-test('returns the settlement of a resolved market without a venue request', () => {
+test('returns the settlement price of a resolved market without a venue request', () => {
   const { history, requested } = remembering([])
   const settlementPrice = micros(1)
   const { at, first } = openPast(history, { status: 'resolved', settlementPrice })
@@ -124,7 +124,7 @@ test('returns the settlement of a resolved market without a venue request', () =
   assert.equal(requested.length, 0)
 })
 
-test('requests the price of venue a for a time before the first recorded tick', async (t) => {
+test('requests the price from Polymarket for a time before the first recorded tick', async (t) => {
   const { at, clock, counted } = await openSimulatedA(t)
   for (const secondsAgo of [3 * 86_400 + 17, 3 * 86_400 + 4_000, 40_000, 90]) {
     const atMs = clock.nowMs() - secondsAgo * 1_000
@@ -134,7 +134,7 @@ test('requests the price of venue a for a time before the first recorded tick', 
   assert.deepEqual(counted(), 2, 'two days')
 })
 
-test('requests the price of venue b for a time before the first recorded tick', async (t) => {
+test('requests the price from Kalshi for a time before the first recorded tick', async (t) => {
   const { clock, first, venue } = await twoMarkets(t)
   const restUrl = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const parts = { clock: systemClock, random: seededRandom(1), log: silentLog }
@@ -161,7 +161,7 @@ test('requests the price of venue b for a time before the first recorded tick', 
   }
 })
 
-test('requests a day once for all its seconds and stores it across a restart', async (t) => {
+test('requests the prices of a day from the venue once for all seconds, and stores the prices across a restart', async (t) => {
   const tables = pastTables()
   const { at, clock, counted, reopen } = await openSimulatedA(t, tables)
   const dayMs = Math.floor((clock.nowMs() - 2 * DAY_MS) / DAY_MS) * DAY_MS
@@ -178,7 +178,7 @@ test('requests a day once for all its seconds and stores it across a restart', a
   assert.equal(counted(), 1)
 })
 
-test('requests nothing again in a new process on the same data folder', async (t) => {
+test('sends no venue request in a new process for prices that the data folder contains', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-past-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const open = () => openData(dataDir)
@@ -200,7 +200,7 @@ test('requests nothing again in a new process on the same data folder', async (t
   assert.equal(requested.length, 2)
 })
 
-test('extends the current day only for times not yet fetched', async () => {
+test('requests prices of the current day from the venue for times that earlier requests did not include', async () => {
   const { history, requested } = remembering([
     point(NOON - 600_000, 0.2),
     point(NOON + 30_000, 0.3),
@@ -215,7 +215,7 @@ test('extends the current day only for times not yet fetched', async () => {
   assert.equal(requested[1]?.toMs, NOON + 300_000)
 })
 
-test('requests prices from the venue for a gap in the recorded ticks, and returns the newer price', async () => {
+test('requests prices from the venue for a gap in the recorded ticks, and returns the newer of venue price and tick', async () => {
   const published = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
   const { history, requested } = remembering(published)
   const { at, first, tables } = openPast(history)
@@ -231,7 +231,7 @@ test('requests prices from the venue for a gap in the recorded ticks, and return
   assert.equal(requested.length, 1)
 })
 
-test('requests the previous days with one more call when a day has no earlier price', async () => {
+test('requests the prices of previous days with one more call when a day has no earlier price', async () => {
   const published = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
   const { history, requested } = remembering(published)
   const { at } = openPast(history)
@@ -250,7 +250,7 @@ test('requests the previous days with one more call when a day has no earlier pr
   )
 })
 
-test('caches the venue’s answer that it has no earlier price', async () => {
+test('caches the venue’s answer that a market has no earlier price', async () => {
   const { history, requested } = remembering([])
   const { at, first } = openPast(history)
   assert.equal(await at(NOON - 1_000), null)
@@ -266,7 +266,7 @@ test('caches the venue’s answer that it has no earlier price', async () => {
   )
 })
 
-test('searches the last days before the end of a market that ended long ago', async () => {
+test('searches the last days before a market’s close time when the market ended long ago', async () => {
   const closeAtMs = timeMs(NOON - 60 * DAY_MS)
   const published = point(closeAtMs - 3_600_000, 0.99)
   const { history, requested } = remembering([published])
@@ -277,7 +277,7 @@ test('searches the last days before the end of a market that ended long ago', as
   assert.deepEqual(at(NOON - DAY_MS + 5_000), point(TODAY_MS - DAY_MS, 0.99))
 })
 
-test('requests nothing for a time before the market began, and returns no price later than the requested time', async () => {
+test('sends no request for a time before the market began, and returns no price later than the requested time', async () => {
   const { history, requested } = remembering([point(NOON - 1_000, 0.5)])
   const { at } = openPast(history, { openAtMs: timeMs(NOON - 9 * DAY_MS) })
   assert.equal(at(NOON - 10 * DAY_MS - 1), null)
@@ -292,7 +292,7 @@ test('requests nothing for a time before the market began, and returns no price 
   assert.ok(requested.every(({ toMs }) => toMs <= NOON))
 })
 
-test('shares a pending request between equal requests', async () => {
+test('shares a pending price request between clients that send equal requests', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -308,7 +308,7 @@ test('shares a pending request between equal requests', async () => {
   assert.equal(requested.length, 1)
 })
 
-test('runs four requests, queues sixty-four and rejects further requests', async () => {
+test('runs four price requests at once, queues sixty-four and rejects further requests', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
@@ -329,7 +329,7 @@ test('runs four requests, queues sixty-four and rejects further requests', async
   assert.equal((await ask(100))?.price, micros(0.5), 'new requests are accepted again')
 })
 
-test('reports a failing venue as unavailable, caches nothing and requests the price again later', async () => {
+test('reports prices as unavailable when the venue fails, caches nothing and requests the prices from the venue later', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, count } = openPast(history)
   held.answer = () => Promise.reject(new Error('HTML'))
@@ -343,7 +343,7 @@ test('reports a failing venue as unavailable, caches nothing and requests the pr
   await assert.rejects(async () => closed.at(NOON), isUnavailable)
 })
 
-test('cancels a slow venue request at its deadline, and pending requests on stop', async () => {
+test('cancels a slow venue request at its deadline, and cancels pending requests on stop', async () => {
   const { history, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, clock, past, market, tables } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(60_000, resolve))
@@ -366,7 +366,7 @@ test('cancels a slow venue request at its deadline, and pending requests on stop
   assert.equal(clock.timerCount, 0)
 })
 
-test('applies one deadline to both calls to a slow venue', async () => {
+test('applies one deadline to the two calls to a slow venue that answer one price request', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock, count } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_000, resolve))
@@ -383,7 +383,7 @@ test('applies one deadline to both calls to a slow venue', async () => {
   assert.equal(clock.timerCount, 0)
 })
 
-test('applies each request’s own deadline when several requests share one call', async () => {
+test('applies each client’s own deadline when price requests of several clients share one call to the venue', async () => {
   const { history, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_500, resolve))
@@ -406,7 +406,7 @@ test('applies each request’s own deadline when several requests share one call
   )
 })
 
-test('calls the venue once a minute when clients request the current price every second', async () => {
+test('calls the venue at most once a minute when clients request the current price every second', async () => {
   const published = Array.from({ length: 600 }, (_, minute) =>
     point(NOON - 3_600_000 + minute * MINUTE_MS, (minute % 90) / 100),
   )
@@ -420,7 +420,7 @@ test('calls the venue once a minute when clients request the current price every
   assert.equal(requested.length, 5)
 })
 
-test('requests the last minute of a day again after the day ends', async () => {
+test('requests the last minute of a day a second time from the venue after the day ends', async () => {
   const published = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
   const { history, requested } = remembering(published)
   const { at, clock } = openPast(history)
@@ -436,7 +436,7 @@ test('requests the last minute of a day again after the day ends', async () => {
   assert.equal(requested.length, 2)
 })
 
-test('requests an ended market once a day and not once a minute', async () => {
+test('requests the prices of an ended market once a day and not once a minute', async () => {
   const closeAtMs = timeMs(NOON - 5 * DAY_MS)
   const ended = [
     { status: 'closed', closeAtMs, asksMax: 0 },
@@ -461,7 +461,7 @@ test('requests an ended market once a day and not once a minute', async () => {
   }
 })
 
-test('requests an empty day again with growing delays and does not cache it permanently', async () => {
+test('repeats the request for a day without prices with growing delays, and does not cache the empty day permanently', async () => {
   const points: PricePoint[] = []
   const { history, requested } = remembering(points)
   const resolved = { status: 'resolved', closeAtMs: timeMs(NOON - 2 * DAY_MS) } as const
@@ -489,7 +489,7 @@ test('requests an empty day again with growing delays and does not cache it perm
   }
 })
 
-test('merges the prices of a day, and removes none after an older or empty answer', async () => {
+test('merges new prices of a day with stored prices, and removes no price after an older or empty answer', async () => {
   const points = [point(NOON - 7_200_000, 0.1), point(NOON - 3_600_000, 0.2)]
   const { history } = remembering(points)
   const { at, clock } = openPast(history)
@@ -515,7 +515,7 @@ test('returns no price and sends no request for times in 1970 or before', async 
   assert.ok(requested.length > 0 && requested.every(({ fromMs }) => fromMs >= 0))
 })
 
-test('returns a price that was current at most a minute before the requested time, for random histories', async () => {
+test('returns a price that was current at most a minute before the requested time, in random histories', async () => {
   for (let seed = 1; seed <= 40; seed += 1) await checkRandomWorld(seed)
 })
 
@@ -600,7 +600,7 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
   return { ...openPast(history, set), counted: () => calls, reopen: () => openPast(history, set) }
 }
 
-test('returns the current price for past times since its first observation', () => {
+test('returns the current price for every past time since that price was first observed', () => {
   const { history, requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, live } = openPast(history)
   live.sinceMs = timeMs(NOON - 30 * MINUTE_MS)
@@ -615,7 +615,7 @@ test('returns the current price for past times since its first observation', () 
   assert.ok(requested.length > 0)
 })
 
-test('returns the settlement for any time after the end of a resolved market', async () => {
+test('returns the settlement price for any time after a resolved market closed', async () => {
   const { history } = remembering([point(NOON - 3 * DAY_MS, 0.7)])
   const closeAtMs = timeMs(NOON - 2 * DAY_MS)
   const settled = { status: 'resolved', settlementPrice: micros(1), closeAtMs } as const
@@ -626,7 +626,7 @@ test('returns the settlement for any time after the end of a resolved market', a
   assert.equal((await at(closeAtMs - DAY_MS + 1_000))?.price, micros(0.7))
 })
 
-test('requests a range in windows, newest first, at most once a minute for any number of callers', async () => {
+test('requests a price range in windows, newest first, at most once a minute for any number of clients', async () => {
   const points = [40, 20, 5, 1].map((days) => point(NOON - days * DAY_MS, days / 100))
   const { history, requested } = remembering(points)
   const { past, first, clock } = openPast(history, { createdAtMs: timeMs(NOON - 44 * DAY_MS) })
@@ -661,7 +661,7 @@ test('requests a range in windows, newest first, at most once a minute for any n
   assert.equal(requested.length, 7, 'no request for a time before the market existed')
 })
 
-test('retains prices when the venue returns an empty answer, and evicts the oldest range', async () => {
+test('retains stored prices when the venue returns an empty answer, and evicts the oldest range', async () => {
   const points = [point(NOON - DAY_MS, 0.4)]
   const { history, requested } = remembering(points)
   const { past, first, market, clock } = openPast(history)
@@ -679,7 +679,7 @@ test('retains prices when the venue returns an empty answer, and evicts the olde
   assert.equal(requested.length, before + pastRangesMax + 1, 'the oldest range was evicted')
 })
 
-test('reports a range as unavailable when the venue does not answer, and requests it again later', async () => {
+test('reports a price range as unavailable when the venue does not answer, and requests the range later', async () => {
   const { history, held, requested } = remembering([])
   const { past, first } = openPast(history)
   const stretch = { fromMs: timeMs(NOON - DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
@@ -690,7 +690,7 @@ test('reports a range as unavailable when the venue does not answer, and request
   assert.equal(requested.length, 2)
 })
 
-test('requests a client’s price at once while another client sends ten times its share of requests', async () => {
+test('requests one client’s price at once while a second client sends ten times its share of requests', async () => {
   const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))

@@ -6,7 +6,7 @@ import { Columns } from '../../../actors/rows/columns.ts'
 import { sortedPositions } from '../../../actors/rows/sort.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
-test('retains the values of rows when rows are added, removed and compacted', () => {
+test('retains the values of the remaining rows when rows are added, removed and compacted', () => {
   const random = seededRandom('columns')
   const columns = new Columns()
   const bytes = columns.bytes()
@@ -46,7 +46,7 @@ test('retains the values of rows when rows are added, removed and compacted', ()
   assert.throws(() => columns.add(last))
 })
 
-test('assigns the same number to texts that differ only in case, and to equal sets', () => {
+test('assigns the same number to texts that differ in case and in nothing else, and to equal sets', () => {
   const terms = new Terms()
   const sports = terms.take('Sports')
   assert.equal(terms.take('SPORTS'), sports)
@@ -74,7 +74,7 @@ test('assigns the same number to texts that differ only in case, and to equal se
   assert.equal(sets.having(['nfl'])[both], 1, 'the term is still used by another set')
 })
 
-test('sorts like a stable comparison sort, with unknown values last in both directions', () => {
+test('sorts rows like a stable comparison sort, with unknown values last in both directions', () => {
   const random = seededRandom('sorting')
   const bounds = [1, 2, 100, 2 ** 11, 2 ** 31, 2 ** 32, 2 ** 33, 2 ** 45, Number.MAX_SAFE_INTEGER]
   for (let round = 0; round < 300; round += 1) {
@@ -98,7 +98,7 @@ test('sorts like a stable comparison sort, with unknown values last in both dire
   assert.equal(sortedPositions(unknown, 0, 'asc').length, 0)
 })
 
-test('matches a title that has every word of the search, ignoring accents, case and word endings', () => {
+test('matches a title that contains every word of the search, ignoring accents, case and word endings', () => {
   const titles = new EventTitles()
   titles.put(1, 'Élection in Bogotá, 2026')
   titles.put(2, 'ELECTION night')

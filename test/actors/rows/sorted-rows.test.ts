@@ -64,7 +64,7 @@ class World {
 
 const keyOf = (random: Random) => (random.below(5) === 0 ? Number.NaN : random.below(40) - 3)
 
-test('keeps rows sorted like a newly sorted list when rows are added, changed or removed', () => {
+test('sorts rows like a full sort after rows are added, changed or removed', () => {
   for (let seed = 0; seed < 20; seed += 1) {
     const random = seededRandom('sorted rows', seed)
     const world = new World()
@@ -79,7 +79,7 @@ test('keeps rows sorted like a newly sorted list when rows are added, changed or
   }
 })
 
-test('sorts correctly after more changes than the change log holds, and after compaction moves rows', () => {
+test('sorts rows correctly after more changes than the change log can store, and after compaction moves rows', () => {
   const random = seededRandom('many sorted rows')
   const world = new World()
   for (let count = 0; count < 12_000; count += 1) world.add(keyOf(random))

@@ -108,13 +108,13 @@ function truthOf(event: SimEvent): string | null {
 
 const isLong = process.env.TEST_LONG === '1'
 
-describe('games of the simulated world', () => {
+describe('games of the simulated venues', () => {
   for (const { seed, startMs } of [
     { seed: 1, startMs: Date.UTC(2026, 10, 20, 17) },
     { seed: 2, startMs: Date.UTC(2026, 6, 4, 3) },
     ...(isLong ? [{ seed: 3, startMs: Date.UTC(2027, 2, 14, 8) }] : []),
   ]) {
-    test(`groups each game of all eight sports under a unique key that both venues share (seed ${seed})`, (t) => {
+    test(`groups each game of all eight sports under a unique key for both venues (seed ${seed})`, (t) => {
       const clock = new ManualClock(timeMs(startMs))
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
@@ -181,7 +181,7 @@ describe('games of single listings', () => {
   const show = (bench: Bench, sport: Sport = 'nfl', date = '2025-09-04') =>
     [...bench.games(sport, date)].map(([key, { markets }]) => `${key} ${markets.length}`)
 
-  test('groups the markets of all events of a game under one key, in any order of arrival', () => {
+  test('groups the markets of all events of a game under one key, for any order of arrival', () => {
     const bench = new Bench()
     ofB(bench, 'KXNFLGAME-25SEP04DALPHI', 'Dallas at Philadelphia', ['DAL', 'PHI'])
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
@@ -192,7 +192,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'nfl', '2025-09-05'), [])
   })
 
-  test('removes an expired market from its game, and the game with its last market', () => {
+  test('removes an expired market from its game, and removes the game with its last market', () => {
     const bench = new Bench()
     const views = ofA(bench)
     for (const view of views.slice(1)) bench.sports.onRemoved(view)
@@ -203,7 +203,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('uses venue a’s key for a game of venue b when venue a lists the game or its teams', async () => {
+  test('replaces the key of a Kalshi game by Polymarket’s key when Polymarket lists the game or its teams', async () => {
     const bench = new Bench()
     ofB(bench, 'KXNCAAFGAME-25SEP04OKSTMIZZ', 'Oklahoma St. at Missouri', ['OKST', 'MIZZ'])
     assert.deepEqual(show(bench, 'cfb'), ['cfb-okst-mizz-2025-09-04 2'])
@@ -222,7 +222,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'cfb'), ['cfb-oks-mzu-2025-09-04 4'])
   })
 
-  test('finds a golf tournament on each of its four days', () => {
+  test('returns a golf tournament on each of its four days', () => {
     const bench = new Bench()
     const id = 'KXPGATOUR-FAIO26'
     const endAtMs = timeMs(Date.UTC(2026, 1, 1, 23))
@@ -243,7 +243,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('applies a list of teams to games listed before and after the list', async () => {
+  test('applies a list of teams to games that were listed before or after the list arrived', async () => {
     const team = (league: string, code: string, name: string) =>
       ({ venue: 'b', league, code, name, location: '', nickname: '' }) as const
     const teams = [
@@ -268,7 +268,7 @@ describe('games of single listings', () => {
     assert.deepEqual(shown, [games, games])
   })
 
-  test('adds teams parsed from the ticker to markets that list no teams', () => {
+  test('assigns teams from the event ticker to markets that list no teams', () => {
     const bench = new Bench()
     const id = 'KXNCAAFGAME-25SEP04ABCDEFG'
     ofB(bench, id, 'Game of the day', ['TIE'])
@@ -278,7 +278,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'cfb'), ['cfb-abcd-efg-2025-09-04 2'])
   })
 
-  test('moves a game to another key at once when its event’s title and start change', () => {
+  test('moves a game to a different key at once when the title and start time of its event change', () => {
     const bench = new Bench()
     const id = 'nfl-dal-phi-2025-09-05'
     const views = ofA(bench, { id, title: 'Cowboys vs. Eagles' })
@@ -291,7 +291,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'nfl', '2025-09-04'), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('moves a game when the catalogue receives its event without markets', () => {
+  test('moves a game to a different key when the catalogue receives the game’s event without markets', () => {
     const { catalog, clock } = emptyCatalog()
     const sports = new Sports({ catalog, clock })
     catalog.watch(sports)
@@ -306,7 +306,7 @@ describe('games of single listings', () => {
     assert.deepEqual([...games.keys()], ['nfl-dal-phi-2025-09-04'])
   })
 
-  test('adds teams and groups large days in small time slices', async () => {
+  test('adds teams and groups the games of large days in small time slices', async () => {
     const bench = new Bench(new TickingClock())
     const list = (game: number) => {
       const [away, home] = [`Abilene ${game}`, `Baylor ${game}`]
@@ -344,7 +344,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('leaves no data of events that are added and removed while their day is grouped', async () => {
+  test('stores no data of an event that is added and removed while the games of its day are grouped', async () => {
     const bench = new Bench(new TickingClock())
     const random = seededRandom('stirred days')
     const keyOf = (game: number) => `cbb-a${game}-b${game}-2025-09-04`
@@ -372,7 +372,7 @@ describe('games of single listings', () => {
     }
   })
 
-  test('uses the date in New York for today', () => {
+  test('uses the current date in New York when the requested day is `today`', () => {
     const bench = new Bench(new ManualClock(timeMs(Date.UTC(2026, 6, 5, 3, 59))))
     assert.equal(bench.sports.today(), '2026-07-04')
   })
