@@ -83,10 +83,10 @@ test('has a systemd unit that systemd accepts, with enough time to stop', (t) =>
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
   assert.ok(seconds * 1_000 > shutdownMsMax, `TimeoutStopSec=${seconds}`)
   const start = /^ExecStart=\/usr\/bin\/node (.*)$/m.exec(unit)?.[1]
-  const scripts = JSON.parse(readFileSync('package.json', 'utf8')).scripts
-  const allocator = /^Environment=(MALLOC.*)$/m.exec(unit)?.[1]
-  const started = `${allocator} exec node ${start}`
-  assert.equal(started, scripts.start, 'the unit starts what `npm start` starts')
+  const { flags, env } = JSON.parse(readFileSync('engine/app/node-options.json', 'utf8'))
+  const allocator = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  assert.equal(start, [...flags, 'engine/app/start.mjs'].join(' '), 'the flags of `npm start`')
+  assert.equal(/^Environment=(MALLOC.*)$/m.exec(unit)?.[1], allocator.join(' '))
   // systemd-analyze requires the program, but Node may be installed elsewhere on this machine.
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-unit-'))
   const copy = join(folder, 'twinbook.service')

@@ -45,6 +45,10 @@ const lines: string[] = []
 for (const script of Object.values(scripts)) {
   const module = /\bengine\/[\w/.-]+\.(?:ts|mjs)\b/.exec(script)?.[0]
   if (module === undefined) continue
-  lines.push(...namesIn(await helpOf(module.replace('engine/app/start.mjs', 'engine/app/main.ts'))))
+  lines.push(
+    ...namesIn(
+      await helpOf(module.replace('engine/app/commands/launch.mjs', 'engine/app/main.ts')),
+    ),
+  )
 }
 process.stdout.write(`${lines.join('\n')}\n`, () => end(0))
