@@ -182,36 +182,41 @@ function compareParts(
   }
   const first = plainVetoes(a, b, dates)
   if (capOf(first) < from) return { vetoes: first, ...textless }
-  const words = compareTexts(a, b)
-  const named = subjectVetoes(a, b, words)
+  const compared = compareTexts(a, b)
+  const named = subjectVetoes(a, b, compared)
   if (capOf(named) < from) return { vetoes: [...first, ...named], ...textless }
   const outcomes = compareOutcomes(a, b)
-  const vetoes = [...first, ...wordedVetoes(a, b, dates, words)]
+  const vetoes = [...first, ...wordedVetoes(a, b, dates, compared)]
   const [ofA, ofB] = [a.contrasts(), b.contrasts()]
   if (vetoes.length === 0) vetoes.push(...contraries(ofA, ofB))
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
   const marks = [...unmatchedContrasts(ofA, ofB), ...unmatchedMarks(a.marks, b.marks)]
   const unmatched = marks.filter(({ name, lacks, values }) => {
-    const { words, context, quantity, isTouch } = lacks === 'first' ? a : b
+    const { words, context, quantity, isTouch, restated } = lacks === 'first' ? a : b
+    // "Anyone" differs from a name, but not from an omitted one.
+    const { missedName } = lacks === 'first' ? compared.ofA : compared.ofB
+    if (name === 'choice' && missedName < NAME_WEIGHT) return false
     // A central bank decides by an announcement.
     if (name === 'deed' && a.marks.has('bank')) return false
     // About growth, "increase by more than 3 %" and "above 3 %" are equal. So are "hit $8" and "how high".
     if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
     if ((name === 'level' || name === 'measure') && quantity !== null && isTouch) return false
-    return !values.some((one) => one === HOME || words.includes(one) || context.includes(one))
+    return !values.some((one) => {
+      return one === HOME || words.includes(one) || context.includes(one) || restated().has(one)
+    })
   })
   const isSameDate = dates.result === 'same'
   const isRangeUnmatched = [isUnmatchedRange(a, b), isUnmatchedRange(b, a)] as const
-  const compared = { a, b, dates, ...words, outcomes, unmatched, isRangeUnmatched }
+  const stated = { a, b, dates, ...compared, outcomes, unmatched, isRangeUnmatched }
   const isSameFigure = isSameRange && isSameDate
-  const parts = { ...compared, isSameDate, isSameRange, isSameFigure, similarity }
+  const parts = { ...stated, isSameDate, isSameRange, isSameFigure, similarity }
   const ofTexts = TEXT_FEATURES.map(([, of]) => Number(of(parts)))
   return {
     vetoes,
     ...{ features: [...start, ...ofTexts], dates, agreements, game, similarity },
     unstated:
-      vetoes.length > 0 ? [] : unstatedOfTexts({ ...compared, noStation: lackingStation(a, b) }),
+      vetoes.length > 0 ? [] : unstatedOfTexts({ ...stated, noStation: lackingStation(a, b) }),
   }
 }
 

@@ -130,12 +130,11 @@ export function unstatedOfTexts({
   const isDateOpen =
     dates.result === 'unknown' || (dates.result === 'hint' && dates.gap > HINT_DAYS)
   const [modifierA, modifierB] = [narrowingWord(a, ofA, ofB), narrowingWord(b, ofB, ofA)]
-  const isAnswerOpen = [a, b].map((one, at) => isAnswerUnstated(one, [b, a][at] ?? one))
   return [
     ...unstatedBy(
       'answer',
-      isAnswerOpen[0] === true,
-      isAnswerOpen[1] === true,
+      isAnswerUnstated(a, b, ofB.missedName),
+      isAnswerUnstated(b, a, ofA.missedName),
       DECISIVE_CAP,
       'which answer Yes means',
     ),
@@ -232,16 +231,20 @@ const isVague = (date: Proposition['decisionDates'][number]): boolean =>
 
 /**
  * Whether only the code at the end of a slug or ticker states which of several answers Yes means, and the code does not
- * fit the other question.
+ * fit the other question. `missedName`: weight of the names in the other question that `one` lacks.
  */
-function isAnswerUnstated(one: Proposition, other: Proposition): boolean {
+function isAnswerUnstated(one: Proposition, other: Proposition, missedName: number): boolean {
   const isStated = one.answer.length > 0 || one.quantity !== null || one.isUpDown
   if (one.grain === 'event' || isStated || WHETHER.test(one.opening)) return false
+  const code = codeOf(one)
+  if (code === '' || code === codeOf(other)) return false
+  if (missedName >= NAME_WEIGHT) {
+    const fits = Math.max(0, ...[...other.names].map((name) => gradeCodeInName(code, name)))
+    return fits < SAME_SIDE
+  }
   // Names that are marks, such as a league, are not answers.
   const marked = new Set([...one.marks.values()].flatMap((values) => [...values]))
   if ([...one.names].some((name) => !marked.has(name))) return false
-  const code = codeOf(one)
-  if (code === '' || code === codeOf(other)) return false
   return other.answer.length === 0 || gradeCodeInName(code, other.answer.join(' ')) < SAME_SIDE
 }
 
@@ -249,9 +252,11 @@ const WHETHER = /^(?:will|is|are|does|do|did|can|has|have)$/
 
 /** The code of the answer: the end of a ticker after that of the event, or the end of a slug after a date. */
 function codeOf({ listedAs: [, event = '', own = ''] }: Proposition): string {
-  const end = own.startsWith(`${event}-`) ? own.slice(event.length + 1) : own
-  return /^(?:.*20\d\d-\d\d-\d\d-)?([a-z]{2,8})$/.exec(end)?.[1] ?? ''
+  const end = own.startsWith(`${event}-`) ? own.slice(event.length + 1) : DATED_SLUG.exec(own)?.[1]
+  return end !== undefined && /^[a-z]{2,8}$/.test(end) ? end : ''
 }
+
+const DATED_SLUG = /20\d\d-\d\d-\d\d-([a-z]+)$/
 
 /** A record is a level. */
 const isLevelQuestion = ({ asset, quantity, isUpDown, grain, words }: Proposition): boolean =>

@@ -131,7 +131,9 @@ export function unmatchedMarks(a: Marks, b: Marks): readonly UnmatchedMark[] {
       const isPlain =
         (name === 'placing' && values.has('win')) || PLAIN.has(name) || values.has('men')
       if (other.has(name) || isPlain) continue
-      const share = PARTS.has(name) ? 'part' : STAGES.has(name) ? 'stage' : 'other'
+      const isForeign = name === 'country' && !values.has(HOME)
+      const isPart = PARTS.has(name) || isForeign
+      const share = isPart ? 'part' : STAGES.has(name) ? 'stage' : 'other'
       unmatched.push({ name: TABLES.told[name] ?? name, share, lacks, values: [...values] })
     }
   }
