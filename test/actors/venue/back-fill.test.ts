@@ -22,7 +22,7 @@ const UNDOUBTED = { suspectAnswers: suspectAnswersIn(new Metrics()), ...NOTHING_
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('leaves no listener or timer when a stream breaks repeatedly', async () => {
+test('leaves no listener or timer when the trade stream breaks repeatedly', async () => {
   const clock = new ManualClock()
   const requested: { readonly fromMs: number; readonly toMs: number }[] = []
   const backFill = new TradeBackFill({
@@ -65,7 +65,7 @@ test('leaves no listener or timer when a stream breaks repeatedly', async () => 
   assert.deepEqual(warnings, [])
 })
 
-test('polls each venue once a minute, and never two venues at the same time', async () => {
+test('polls each venue’s trades once a minute, and never polls two venues at the same time', async () => {
   const clock = new ManualClock()
   const startedMs = clock.monotonicMs()
   const checks = (['a', 'b'] as const).map((venue) => {
@@ -99,7 +99,7 @@ test('polls each venue once a minute, and never two venues at the same time', as
   for (const time of ofA) assert.ok(ofB.every((other) => Math.abs(other - time) >= 20))
 })
 
-test('reads a long range in parts, oldest first, and marks each part as read', async () => {
+test('reads a long range of missed trades in parts, oldest first, and marks each part as read', async () => {
   const clock = new ManualClock()
   const requested: { readonly fromMs: number; readonly toMs: number; readonly done: () => void }[] =
     []
@@ -170,7 +170,7 @@ test('continues from the start of the longest outage when several outages are re
   await stopped
 })
 
-test('marks a range as read only after its trades are handled and stored on disk', async () => {
+test('marks a range of missed trades as read after its trades are handled and stored on disk, not earlier', async () => {
   const clock = new ManualClock()
   let isHandled = false
   let commit: () => void = () => undefined
@@ -268,7 +268,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   }
 }
 
-test('repeats a request until the answer overlaps known data', async () => {
+test('repeats a request for missed trades until the answer overlaps known trades', async () => {
   const { backFill, requested, stated, lost, seconds, suspected, beganMs } = openDoubted(
     (nowMs) => nowMs - 3_600_000,
   )
@@ -287,7 +287,7 @@ test('repeats a request until the answer overlaps known data', async () => {
   await backFill.stop()
 })
 
-test('announces a range as lost when no answer is accepted', async () => {
+test('announces missed trades as lost when no answer of the venue is accepted', async () => {
   const { backFill, lost, seconds, beganMs } = openDoubted((nowMs) => nowMs - 3_600_000)
   backFill.fillFrom(timeMs(beganMs - 30_000))
   await tick()
@@ -296,7 +296,7 @@ test('announces a range as lost when no answer is accepted', async () => {
   await backFill.stop()
 })
 
-test('repeats a request when the answer ends minutes before a known trade', async () => {
+test('repeats a request for missed trades when the answer ends minutes before a known trade', async () => {
   const { backFill, requested, stated, lost, seconds, suspected, beganMs } = openDoubted(
     (nowMs) => nowMs - 3_600_000,
   )
@@ -319,7 +319,7 @@ test('repeats a request when the answer ends minutes before a known trade', asyn
   await backFill.stop()
 })
 
-test('accepts an answer without overlap when no older data is known', async () => {
+test('accepts an answer that does not overlap known trades when no older trade is known', async () => {
   for (const existing of [() => null, (nowMs: number) => nowMs - 10_000]) {
     const { backFill, requested, seconds, beganMs } = openDoubted(existing)
     backFill.fillFrom(timeMs(beganMs - 30_000))

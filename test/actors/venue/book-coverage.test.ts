@@ -87,7 +87,7 @@ function openCoverage(policy: string, listed: readonly Listed[]) {
 
 const EVERY_S = coverageEveryMs / 1_000
 
-test('covers every market that is not resolved when the policy is `all`', () => {
+test('covers the books of all markets that are not resolved when the policy is `all`', () => {
   const { coverage, taken, list } = openCoverage('all', [
     ['x', 1],
     ['y', 2, { status: 'closed' }],
@@ -98,7 +98,7 @@ test('covers every market that is not resolved when the policy is `all`', () => 
   assert.deepEqual(coverage.counts.covered, 2, 'only open markets are counted')
 })
 
-test('covers the open markets with the highest volume, highest first', () => {
+test('covers the books of the open markets with the highest volume, highest first, when the policy is `top`', () => {
   const { coverage, taken, seconds } = openCoverage('top:2', [
     ['x', 5],
     ['y', 9],
@@ -112,14 +112,14 @@ test('covers the open markets with the highest volume, highest first', () => {
   assert.deepEqual({ open, wanted, covered, live }, { open: 4, wanted: 2, covered: 2, live: 0 })
 })
 
-test('covers a new market at once when fewer markets are open than the policy covers', () => {
+test('covers a new market at once when fewer markets are open than the policy can cover', () => {
   const { coverage, taken, list } = openCoverage('top:3', [['x', 5]])
   assert.deepEqual(taken(), ['+x'])
   coverage.watch(list([['y', 0]]))
   assert.deepEqual(taken(), ['+y'])
 })
 
-test('covers markets by volume, category, event and id when a rule names them', () => {
+test('covers markets that a rule selects by volume, category, event or id', () => {
   const listed: readonly Listed[] = [
     ['x', 5],
     ['y', 9, { category: 'Sports' }],
@@ -133,7 +133,7 @@ test('covers markets by volume, category, event and id when a rule names them', 
   assert.deepEqual(covered('market:VENUE_A_x,category:sports'), ['+x', '+y'])
 })
 
-test('uncovers a market ten minutes after it drops out of the ranking, unless it returns before', () => {
+test('ends coverage of a market ten minutes after it leaves the ranking, unless it returns to the ranking earlier', () => {
   const { list, seconds, taken } = openCoverage('top:1', [
     ['x', 5],
     ['y', 3],
@@ -153,7 +153,7 @@ test('uncovers a market ten minutes after it drops out of the ranking, unless it
   assert.deepEqual(taken(), ['-x'])
 })
 
-test('uncovers many markets in several calls of the feed', () => {
+test('ends coverage of many markets in several calls of the feed', () => {
   const names = Array.from({ length: 300 }, (_, index) => `m${index}`)
   const { list, seconds, uncoverSizes } = openCoverage(
     'min_volume:5',
@@ -165,7 +165,7 @@ test('uncovers many markets in several calls of the feed', () => {
   assert.deepEqual(uncoverSizes, [250, 50])
 })
 
-test('replaces the covered markets at once when the policy is replaced', async () => {
+test('replaces the covered markets at once when an operator replaces the policy', async () => {
   const { coverage, taken, seconds } = openCoverage('all', [
     ['x', 5],
     ['y', 9],
@@ -185,7 +185,7 @@ test('replaces the covered markets at once when the policy is replaced', async (
   assert.equal(coverage.isAll, true)
 })
 
-test('covers a requested market for ten minutes after its last request', () => {
+test('covers a market that a client requested for ten minutes after the last request', () => {
   const { coverage, numberOf, seconds, taken } = openCoverage('top:0', [
     ['x', 5],
     ['y', 9, { status: 'closed' }],
@@ -204,7 +204,7 @@ test('covers a requested market for ten minutes after its last request', () => {
   assert.equal(coverage.counts.byReason.request, 0)
 })
 
-test('covers a held market until a minute after the last hold is released', () => {
+test('covers a market that a client holds until a minute after the last hold is released', () => {
   const { coverage, numberOf, seconds, taken } = openCoverage('top:0', [['x', 5]])
   const x = numberOf('x')
   for (const reason of ['subscription', 'subscription', 'webhook'] as const)
@@ -223,7 +223,7 @@ test('covers a held market until a minute after the last hold is released', () =
   assert.deepEqual(taken(), ['-x'])
 })
 
-test('refuses further demands of an owner at its limit, and accepts demands of another owner', () => {
+test('refuses further demands of a client at its limit, and accepts demands of other clients', () => {
   const names = Array.from({ length: demandedMarketsOfOwnerMax + 1 }, (_, index) => `m${index}`)
   const { coverage, numberOf, seconds } = openCoverage(
     'top:0',
@@ -286,7 +286,7 @@ test('refuses waiting holds beyond the limit of their owner, and accepts those o
   assert.equal(waiting.count, waitingHoldsOfOwnerMax + 1)
 })
 
-test('covers matched markets beyond the policy, and ten minutes longer', () => {
+test('covers matched markets beyond the policy, and for ten minutes after the match ends', () => {
   const { coverage, matched, seconds, taken } = openCoverage('top:0', [['x', 5]])
   matched.push('x')
   seconds(1)
@@ -299,7 +299,7 @@ test('covers matched markets beyond the policy, and ten minutes longer', () => {
   assert.deepEqual(taken(), ['-x'])
 })
 
-test('takes places from owners with many demands for an owner with few demands', () => {
+test('displaces demands of clients with many demands when a client with few demands needs capacity', () => {
   const displaced: number[] = []
   const demand = new CoverageDemand((market) => displaced.push(market))
   const accepted = (owner: string, from: number, count: number, kind: 'request' | 'hold') => {
@@ -327,7 +327,7 @@ test('takes places from owners with many demands for an owner with few demands',
   assert.equal(accepted('o1', 90_000, 1, 'request'), 0, 'a large owner displaces no market')
 })
 
-test('displaces the market that the fewest owners demand', () => {
+test('displaces the market that the fewest clients demand when the demand limit is reached', () => {
   const displaced: number[] = []
   const ended: WaitingHold[] = []
   const demand = new CoverageDemand((market, holds) => {
@@ -352,7 +352,7 @@ test('displaces the market that the fewest owners demand', () => {
   assert.ok(!displaced.includes(1), 'two owners demand it')
 })
 
-test('drops a resolved market with its demands', () => {
+test('ends coverage of a resolved market and removes all demands for the market', () => {
   const { coverage, numberOf, seconds, taken } = openCoverage('top:1', [
     ['x', 5],
     ['y', 3],
@@ -367,7 +367,7 @@ test('drops a resolved market with its demands', () => {
   assert.equal(coverage.counts.covered, 1)
 })
 
-test('resolves waiting callers when the book is live or their time is over, and at once beyond an owner’s share', async () => {
+test('ends a client’s wait when the book is live or the time limit passes, and at once beyond the client’s share', async () => {
   const { coverage, clock, numberOf } = openCoverage('top:0', [
     ['x', 5],
     ['y', 5],
@@ -391,7 +391,7 @@ test('resolves waiting callers when the book is live or their time is over, and 
   assert.equal(ended.length, 4 + coverageWaitingOfOwnerMax)
 })
 
-test('waits for a book only in the first two seconds after a demand for it', async () => {
+test('waits for a book during the first two seconds after a client demanded it, and not later', async () => {
   const { coverage, clock, numberOf, seconds } = openCoverage('top:1', [
     ['x', 5],
     ['y', 3],

@@ -69,7 +69,7 @@ for (const [reason, listed] of [
   ['empty', 0],
   ['shorter', 60],
 ] as const) {
-  test(`repeats a crawl that is ${reason} until a crawl is complete`, async () => {
+  test(`repeats a crawl that is ${reason} until the venue returns a complete crawl`, async () => {
     const { start, reader, venue, suspected, seconds, all } = openReader(100)
     venue.listed = all.slice(0, listed)
     start()
@@ -94,7 +94,7 @@ for (const [reason, listed] of [
   })
 }
 
-test('repeats a crawl with circular cursors, and requests single markets when few are missing', async () => {
+test('repeats a crawl when page cursors form a circle, and requests single markets when few markets are missing', async () => {
   const { start, reader, venue, suspected, seconds, all } = openReader(100)
   venue.doubt = new SuspectAnswerError('catalogue', 'cursor', 'test')
   start()
@@ -110,7 +110,7 @@ test('repeats a crawl with circular cursors, and requests single markets when fe
   await reader.stop()
 })
 
-test('requests a market missing from a listing with back-off, then reports it as missing', async () => {
+test('requests a market that a listing lacks with back-off, then reports the market as missing', async () => {
   const { start, reader, venue, suspected, seconds } = openReader(1)
   start()
   await ticks()
@@ -124,7 +124,7 @@ test('requests a market missing from a listing with back-off, then reports it as
   await reader.stop()
 })
 
-test('delivers each market once in time slices with its events, and events without markets last', () => {
+test('delivers each market once in time slices with the market’s event, and events without markets last', () => {
   const markets = Array.from({ length: 23 }, (_, index) =>
     listing(`m${index}`, { event: nativeEventId(`event-e${index % 4}`) }),
   )
@@ -149,7 +149,7 @@ test('delivers each market once in time slices with its events, and events witho
   assert.deepEqual(slicesOf({ markets: [], events: [] }, 5), [])
 })
 
-test('reports when a venue lists markets but none of the known markets', async () => {
+test('reports when a venue lists markets and none of these markets is known', async () => {
   const { start, reader, venue, seconds, all } = openReader(100)
   venue.listed = []
   start()

@@ -31,7 +31,7 @@ function openWatch() {
   return { clock, system, seen, read, watch }
 }
 
-test('samples ten times a second, and reports the loop delay and the longest wait of the last two seconds', () => {
+test('samples ten times a second, and reports the event-loop delay and the longest message wait of the last two seconds', () => {
   const { clock, system, seen, watch } = openWatch()
   clock.advance(10 * delayCheckMs)
   assert.equal(seen.length, 10)
@@ -65,7 +65,7 @@ test('reports a change of the wall clock', () => {
   )
 })
 
-test('stops reading while too much is queued, and reports how long the pause lasted', () => {
+test('stops reading from the venue while too many messages are queued, and reports the duration of the pause', () => {
   const { clock, system, seen, read } = openWatch()
   system.isFull = true
   clock.advance(3 * delayCheckMs)
@@ -79,7 +79,7 @@ test('stops reading while too much is queued, and reports how long the pause las
   assert.deepEqual(read, ['nothing', 'all'])
 })
 
-test('stops reading trades, but not books, while trades wait too long, and resumes when few wait', () => {
+test('stops reading trades and continues to read books while queued trades wait too long, and resumes when the waits are short', () => {
   const { clock, system, seen, read } = openWatch()
   const waits = [
     tradeAgeMsMax,
@@ -128,7 +128,7 @@ function openDelay() {
   }
 }
 
-test('sets isBehind on the first late change while the process is slow, without waiting for a sample', () => {
+test('sets isBehind when the first change arrives late while the process is slow, without waiting for a sample', () => {
   const { delay, check, own } = openDelay()
   const note = (lateMs: number) => {
     const receivedAtMs = timeMs(NOON + own.nowMs)
@@ -146,7 +146,7 @@ test('sets isBehind on the first late change while the process is slow, without 
   assert.equal(check({ loopMsMax: 500 }), true, 'it stays behind until changes arrive on time')
 })
 
-test('treats messages that are read after a blocked event loop as late until delays are normal again', () => {
+test('treats messages that are read after a blocked event loop as late until delays are normal', () => {
   const { delay, check } = openDelay()
   check({}, 20)
   assert.equal(check({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
@@ -172,7 +172,7 @@ test('treats messages that are read after a blocked event loop as late until del
   assert.equal(check({}), false)
 })
 
-test('attributes late messages to this process only if it was slow, otherwise to the venue', () => {
+test('attributes late messages to this process if it was slow, and otherwise to the venue', () => {
   const { delay, check } = openDelay()
   check({}, 20)
   assert.equal(check({}, 8_000), false, 'the venue is slow')
@@ -186,7 +186,7 @@ test('attributes late messages to this process only if it was slow, otherwise to
   assert.equal(other.check({ loopMsMax: 500 }), false)
 })
 
-test('uses the smallest delay of the last ten minutes as the normal delay', () => {
+test('uses the smallest message delay of the last ten minutes as the normal delay', () => {
   const { delay, check, own } = openDelay()
   check({}, 20)
   while (own.nowMs < 240_000) check({}, 520)
@@ -195,7 +195,7 @@ test('uses the smallest delay of the last ten minutes as the normal delay', () =
   assert.equal(delay.excessMs, 0)
 })
 
-test('does not learn a long delay as the normal delay, neither after reconnects nor over time', () => {
+test('does not adopt a long message delay as the normal delay, neither after reconnects nor over time', () => {
   const { delay, check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
@@ -216,7 +216,7 @@ test('does not learn a long delay as the normal delay, neither after reconnects 
   assert.equal(check({}, 20), false)
 })
 
-test('reports no delay when the wall clock or a venue’s clock is changed', () => {
+test('reports no message delay when the local wall clock or the venue’s clock changes', () => {
   const slow = { loopMs: 200, loopMsMax: 200 }
   const ours = openDelay()
   ours.check({}, 20)
@@ -231,7 +231,7 @@ test('reports no delay when the wall clock or a venue’s clock is changed', () 
   assert.equal(theirs.check(slow, 3_020), false)
 })
 
-test('reconnects once to drop data that stayed unread for long, and waits before it reconnects again', () => {
+test('reconnects once to drop data that was unread for long, and waits before it reconnects a second time', () => {
   const { delay, check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }

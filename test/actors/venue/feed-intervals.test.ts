@@ -14,7 +14,7 @@ function open() {
   return { clock, tables, intervals }
 }
 
-test('begins a new interval when the wall clock is set back, and never ends an interval before its start', () => {
+test('begins a new feed interval when the wall clock is set back, and never ends an interval before its start', () => {
   const { clock, tables, intervals } = open()
   intervals.extend(clock.nowMs())
   clock.advance(5_000)
@@ -29,7 +29,7 @@ test('begins a new interval when the wall clock is set back, and never ends an i
   ])
 })
 
-test('ends an interval at the present when its data has a future timestamp', () => {
+test('ends a feed interval at the current time when the last data has a timestamp in the future', () => {
   const { clock, tables, intervals } = open()
   intervals.extend(clock.nowMs())
   clock.advance(1_000)

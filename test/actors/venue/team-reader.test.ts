@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('reads teams at start, a minute after a failure, and once a day', async () => {
+test('requests the list of teams at start, a minute after a failed request, and once a day', async () => {
   const clock = new ManualClock()
   const learnt: string[] = []
   let isUp = false

@@ -6,7 +6,7 @@ import { nativeMarketId } from '../../../engine/ids.ts'
 const market = (index: number) => nativeMarketId(`m${index}`)
 const always = () => true
 
-test('requests an unsettled market with growing delays, then hourly, and stops after thirty days', () => {
+test('requests the payout of a resolved market with growing delays, then hourly, and stops after thirty days', () => {
   const unsettled = new UnsettledMarkets()
   unsettled.add(market(0), { endedAtMs: 0, nowMs: 0, isFresh: true })
   const at: number[] = []
@@ -19,7 +19,7 @@ test('requests an unsettled market with growing delays, then hourly, and stops a
   assert.equal(unsettled.count, 0)
 })
 
-test('requests markets of the last run that have no payout hourly, a hundred at a time', () => {
+test('requests markets that had no payout before a restart hourly, a hundred markets at a time', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 250; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
@@ -38,7 +38,7 @@ test('requests markets of the last run that have no payout hourly, a hundred at 
   assert.equal(unsettled.count, 249)
 })
 
-test('stores at most ten thousand markets and evicts the least recently requested first', () => {
+test('stores at most ten thousand markets without payout, and evicts the least recently requested market first', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 9_000; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
@@ -52,7 +52,7 @@ test('stores at most ten thousand markets and evicts the least recently requeste
   assert.equal(fresh, 3_000)
 })
 
-test('requests a newly resolved market before older markets that are due', () => {
+test('requests a newly resolved market before older markets that are due for a request', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 250; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
@@ -62,7 +62,7 @@ test('requests a newly resolved market before older markets that are due', () =>
   assert.equal(first, market(999))
 })
 
-test('evicts a market with an hourly request before a newly resolved market', () => {
+test('evicts a market that is requested hourly before it evicts a newly resolved market', () => {
   const unsettled = new UnsettledMarkets()
   unsettled.add(market(0), { endedAtMs: 0, nowMs: 0, isFresh: true })
   for (let index = 1; index <= 10_000; index += 1) {

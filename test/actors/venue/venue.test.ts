@@ -202,13 +202,13 @@ const ticks = async (count = 20) => {
   for (let tick = 0; tick < count; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('follows all markets of the catalogue except resolved ones', async () => {
+test('subscribes to all markets of the catalogue except resolved markets', async () => {
   const { requestsMade, crawled } = openVenue([listing('x'), listing('z', { status: 'resolved' })])
   await crawled
   assert.deepEqual(requestsMade.watched, ['x'])
 })
 
-test('marks only the books affected by a gap as stale and requests their snapshots', async () => {
+test('marks the books that a gap affects as stale, and no others, and requests their snapshots', async () => {
   const { requestsMade, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
@@ -231,7 +231,7 @@ test('requests a stale book repeatedly until it is live', async () => {
   assert.deepEqual(requestsMade.resynced, [])
 })
 
-test('requests the trades missed since a disconnect at once and again a little later', async () => {
+test('requests the trades missed since a disconnect at once, and a second time seconds later', async () => {
   const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -243,7 +243,7 @@ test('requests the trades missed since a disconnect at once and again a little l
   assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
 })
 
-test('requests an outage’s trades again after a kill until they are read, even when newer trades arrive', async () => {
+test('requests missed trades after the engine was killed until they are read, even when newer trades arrive', async () => {
   const { clock, crawled, held, routes, storage } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 100_000)
@@ -269,7 +269,7 @@ test('requests an outage’s trades again after a kill until they are read, even
   assert.equal(mark(), liveMs)
 })
 
-test('treats an outage as unread when the answer lacks earlier trades that are stored', async () => {
+test('requests the missed trades of an outage repeatedly when the answer lacks earlier trades that are stored', async () => {
   const { actor, clock, crawled, held, ranges, routes } = openVenue()
   await crawled
   const retentionMs = clock.nowMs()
@@ -296,7 +296,7 @@ test('treats an outage as unread when the answer lacks earlier trades that are s
   assert.ok((actor.completeToMs ?? 0) > retentionMs + 1_000)
 })
 
-test('announces unrecoverable trades as a gap', async () => {
+test('announces trades that the venue cannot return as a gap', async () => {
   const { clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -311,7 +311,7 @@ test('announces unrecoverable trades as a gap', async () => {
   assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
 })
 
-test('retries failing REST requests until the trades arrive', async () => {
+test('repeats failing REST requests for missed trades until the trades arrive', async () => {
   const { clock, crawled, held, ranges, routes, updates } = openVenue()
   await crawled
   held.answer = async () => {
@@ -371,7 +371,7 @@ test('reports the time up to which trades are complete, during and after an outa
   assert.equal(actor.completeToMs, all.at(-1))
 })
 
-test('publishes a status when the source of trades changes, even if the feed stays live', async () => {
+test('publishes a venue status when the source of trades changes, even if the feed stays live', async () => {
   const { actor, clock, crawled, feed, updates } = openVenue()
   await crawled
   const published = () =>
@@ -385,7 +385,7 @@ test('publishes a status when the source of trades changes, even if the feed sta
   assert.deepEqual(published(), ['activity', 'last_trade_price', 'activity'])
 })
 
-test('includes a gap’s start, its end and, if known, its number of trades', async () => {
+test('publishes a gap with its start, its end and, if known, the number of lost trades', async () => {
   const { clock, crawled, routes, updates } = openVenue([])
   await crawled
   for (const [index, id] of ['t1', 't2', 't3'].entries()) {
@@ -400,7 +400,7 @@ test('includes a gap’s start, its end and, if known, its number of trades', as
   assert.deepEqual([gap.fromMs, gap.toMs, gap.count], [NOON, NOON + 2, 3])
 })
 
-test('holds a trade of an unknown market until the market is read, then publishes the trade', async () => {
+test('delays a trade of an unknown market until the venue lists the market, then publishes the trade', async () => {
   const { catalogRows, clock, crawled, fetched, routes, updates } = openVenue([])
   await crawled
   const late: TradeEvent = trade('new', 't1')
@@ -416,7 +416,7 @@ test('holds a trade of an unknown market until the market is read, then publishe
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
 })
 
-test('unsubscribes from a resolved market and subscribes to a reopened market', async () => {
+test('unsubscribes from a market that is resolved, and subscribes to a market that is reopened', async () => {
   const { requestsMade, crawled, routes } = openVenue([listing('x')])
   await crawled
   const status = (to: 'open' | 'closed' | 'resolved') =>
@@ -436,7 +436,7 @@ test('unsubscribes from a resolved market and subscribes to a reopened market', 
   assert.deepEqual(requestsMade.unwatched, ['x'])
 })
 
-test('stores the newest trade’s time and requests trades since that time in the next run', async () => {
+test('stores the time of the newest trade when the venue actor stops', async () => {
   const first = openVenue([listing('x')])
   await first.crawled
   first.routes.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
@@ -444,7 +444,7 @@ test('stores the newest trade’s time and requests trades since that time in th
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
 })
 
-test('retains the last run’s end time until the gap is requested, even if trades arrive first', async () => {
+test('retains the time of the last trade before a restart until the gap is requested, even if trades arrive first', async () => {
   const storage = openMemoryStorage()
   const endMs = timeMs(new ManualClock().nowMs() - 60_000)
   storage.marks.put('newest_trade_ms_a', endMs)
@@ -460,7 +460,7 @@ test('retains the last run’s end time until the gap is requested, even if trad
   assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
 })
 
-test('announces trades of a market that the venue never lists as lost, and frees their memory', async () => {
+test('announces trades of a market that the venue never lists as lost, and frees the memory of the trades', async () => {
   const { catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   const firstMs = timeMs(clock.nowMs() - 9_000)
@@ -493,7 +493,7 @@ test('announces trades of a market that the venue never lists as lost, and frees
   )
 })
 
-test('drops the trades of a market that the catalogue rejects, without a gap', async () => {
+test('drops the trades of a market that the catalogue rejects without announcing a gap', async () => {
   const { clock, crawled, refused, routes, storage, updates } = openVenue([])
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -516,7 +516,7 @@ test('drops the trades of a market that the catalogue rejects, without a gap', a
   )
 })
 
-test('drops trades of another environment when the venue lists no known market, and reports the drop', async () => {
+test('drops and reports trades of a different environment when the venue lists no known market', async () => {
   const old = Array.from({ length: 5 }, (_, index) => listing(`old${index}`))
   const { actor, catalogRows, clock, crawled, held, routes, updates } = openVenue(old)
   await crawled
@@ -547,7 +547,7 @@ test('drops trades of another environment when the venue lists no known market, 
   assert.ok(gaps.length > 0 && Math.max(...gaps.map(({ toMs }) => toMs)) >= requestedAtMs - 1_000)
 })
 
-test('reports a stream as lossy when it delivers no trades while REST returns many', async () => {
+test('reports a trade stream as lossy when the stream delivers no trades while REST returns many', async () => {
   const { actor, clock, crawled, routes } = openVenue()
   await crawled
   const atMs = clock.nowMs()
@@ -565,7 +565,7 @@ test('reports a stream as lossy when it delivers no trades while REST returns ma
   assert.deepEqual(losses(), ['trades none by stream loss'])
 })
 
-test('requests a trade again after a kill that interrupted its wait for an unlisted market', async () => {
+test('requests a trade after a restart when the engine was killed while the trade’s market was not yet listed', async () => {
   const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -587,7 +587,7 @@ test('requests a trade again after a kill that interrupted its wait for an unlis
   assert.equal(mark(), liveMs)
 })
 
-test('drops trades of a market that is too old to be listed', async () => {
+test('drops trades of a market that ended before the retention time', async () => {
   const { catalog, catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   assert.equal(catalog.removeOld(clock.nowMs(), 1, 1), 0)
@@ -604,7 +604,7 @@ test('drops trades of a market that is too old to be listed', async () => {
   )
 })
 
-test('requests an unresolved market after the first crawl when it closed long ago', async () => {
+test('requests a market once after the first crawl when it closed long ago and is not resolved', async () => {
   const overdue = listing('old', { status: 'closed', closeAtMs: timeMs(NOON - 200_000_000) })
   const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
   await crawled
@@ -613,7 +613,7 @@ test('requests an unresolved market after the first crawl when it closed long ag
   assert.deepEqual(fetched, [['old']])
 })
 
-test('requests a resolved market without a payout until the payout is known, and publishes the payout once', async () => {
+test('requests a resolved market without a payout until the venue returns the payout, and publishes the payout once', async () => {
   const { actor, catalog, catalogRows, clock, crawled, fetched, routes, updates } = openVenue([
     listing('x'),
   ])
@@ -645,7 +645,7 @@ test('requests a resolved market without a payout until the payout is known, and
   await actor.stop()
 })
 
-test('stores the end of a live interval every ten seconds', async () => {
+test('stores the end of the current feed interval every ten seconds', async () => {
   const { actor, clock, storage } = openVenue()
   const startMs = clock.nowMs()
   assert.equal(actor.liveSinceMs, null)
@@ -665,7 +665,7 @@ test('stores the end of a live interval every ten seconds', async () => {
   )
 })
 
-test('ends a feed interval at the last data and begins a new interval after silence', () => {
+test('ends a feed interval at the last data and begins a new interval when data arrives after a silence', () => {
   const { actor, clock, feed, storage } = openVenue()
   clock.advance(20_000)
   const fromMs = actor.liveSinceMs
@@ -683,7 +683,7 @@ test('ends a feed interval at the last data and begins a new interval after sile
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
 })
 
-test('counts a gap as one resync, whatever the number of its books', async () => {
+test('counts a gap as one resync, whatever the number of affected books', async () => {
   const { crawled, metrics, routes } = openVenue()
   await crawled
   const outcomes = ['x-yes', 'y-yes'].map(outcomeId)
@@ -692,7 +692,7 @@ test('counts a gap as one resync, whatever the number of its books', async () =>
   assert.deepEqual([valuesOf('resyncs_total'), valuesOf('resync_books_total')], [[1], [2]])
 })
 
-test('ends a feed interval when the connection is lost briefly, but not when a single book has a gap', () => {
+test('ends a feed interval when the connection is lost briefly, and not when a single book has a gap', () => {
   const { actor, clock, feed, routes, storage } = openVenue()
   clock.advance(10_500)
   const fromMs = actor.liveSinceMs
@@ -712,7 +712,7 @@ test('ends a feed interval when the connection is lost briefly, but not when a s
   assert.equal(actor.liveSinceMs, null)
 })
 
-test('records no feed interval for a feed whose books may be over a minute late', () => {
+test('records no feed interval for a feed that may deliver books more than a minute late', () => {
   const { actor, clock, feed, storage } = openVenue()
   feed.bookDelayMs = 60_000
   clock.advance(5_000)
@@ -751,7 +751,7 @@ async function openLateBooks(count: number) {
   }
 }
 
-test('marks delayed books as stale without ticks, and requests them gradually', async () => {
+test('marks books with delayed changes as stale even if no message is handled, and requests their snapshots gradually', async () => {
   const world = await openLateBooks(50)
   const { requestsMade, clock, names, stale, sendToAll, ticks: held } = world
   held.isHeld = true
@@ -784,7 +784,7 @@ test('marks delayed books as stale without ticks, and requests them gradually', 
   assert.equal(requestsMade.resynced.length, before)
 })
 
-test('marks the feed as stale during and shortly after late books, and publishes each state change once', async () => {
+test('marks the feed as stale during late books and for seconds afterwards, and publishes each state change once', async () => {
   const world = await openLateBooks(3)
   const { actor, clock, sendToAll, ticks: held, updates } = world
   const published = () =>
@@ -811,7 +811,7 @@ test('marks the feed as stale during and shortly after late books, and publishes
   assert.equal(actor.delayMs, 0)
 })
 
-test('serves books as stale over REST, without requesting snapshots, while the venue’s data is unread', async () => {
+test('returns books as stale over REST, without requesting snapshots, while the venue’s data is unread', async () => {
   const { actor, requestsMade, catalog, clock, crawled, routes, updates } = openVenue([
     listing('x'),
   ])
@@ -869,7 +869,7 @@ async function openPartlyCovered() {
   return { ...world, numberOf }
 }
 
-test('never requests, checks or counts a book that is not covered', async () => {
+test('never requests, checks or counts the book of a market without book coverage', async () => {
   const { actor, clock, feed, requestsMade, routes, updates } = await openPartlyCovered()
   assert.deepEqual(requestsMade.watched, ['x', 'y'])
   assert.deepEqual(requestsMade.covered, ['x'])
@@ -894,12 +894,12 @@ test('never requests, checks or counts a book that is not covered', async () => 
   )
 })
 
-test('treats a market as covered before its book is subscribed when the policy is `all`', () => {
+test('reports a market as covered under the policy `all` before the market’s book is subscribed', () => {
   assert.equal(openVenue([], undefined, 'all').actor.isCovered(1), true)
   assert.equal(openVenue([], undefined, 'top:1').actor.isCovered(1), false)
 })
 
-test('discards the book of a market that is no longer covered without counting it as lost', async () => {
+test('discards the book of a market when its coverage ends, without counting the book as lost', async () => {
   const { actor, catalog, clock, numberOf, requestsMade, routes } = await openPartlyCovered()
   actor.coverage.request(numberOf('y'), 'me')
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
@@ -916,7 +916,7 @@ test('discards the book of a market that is no longer covered without counting i
   assert.equal(actor.coverage.counts.live, 1)
 })
 
-test('unsubscribes a resolved market, and keeps the book of a closed market covered', async () => {
+test('unsubscribes from a resolved market, and still covers the book of a closed market', async () => {
   const { actor, numberOf, requestsMade, routes } = await openPartlyCovered()
   const status = (name: string, to: 'closed' | 'resolved') =>
     routes.route({
@@ -931,7 +931,7 @@ test('unsubscribes a resolved market, and keeps the book of a closed market cove
   assert.deepEqual(requestsMade.unwatched, ['x'])
 })
 
-test('does not treat a missing tick of an uncovered market as an unchanged price', async () => {
+test('does not report an unchanged price for a market without book coverage when no tick was recorded', async () => {
   const { actor, clock, numberOf, routes, storage } = await openPartlyCovered()
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
   clock.advance(30_000)

@@ -36,7 +36,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('waits for a new sync when a wallet is requested after a live fill', async () => {
+test('waits for a new sync when a client requests a wallet after a live fill', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -56,7 +56,7 @@ test('waits for a new sync when a wallet is requested after a live fill', async 
   await world.wallets.stop()
 })
 
-test('shows a wallet as incomplete after a live fill until a sync returns that fill', async () => {
+test('returns a wallet as incomplete after a live fill until a sync returns that fill', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -87,7 +87,7 @@ test('shows a wallet as incomplete after a live fill until a sync returns that f
   await world.wallets.stop()
 })
 
-test('syncs a wallet once for all fills of one second, and not at all without a recent request', async () => {
+test('syncs a wallet once for all fills of one second, and not at all if no client requested the wallet recently', async () => {
   const world = new WalletWorld()
   const [requested, removed] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(removed)
@@ -109,7 +109,7 @@ test('syncs a wallet once for all fills of one second, and not at all without a 
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('shows a wallet as incomplete while syncs fail, and as complete after the next successful sync', async () => {
+test('returns a wallet as incomplete while syncs fail, and as complete after the next successful sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -129,7 +129,7 @@ test('shows a wallet as incomplete while syncs fail, and as complete after the n
   await world.wallets.stop()
 })
 
-test('repairs an incomplete end of the ledger in the next sync', async () => {
+test('replaces an incomplete end of a wallet’s ledger in the next sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.isUnsure = true
@@ -148,7 +148,7 @@ function held(size: number): VenuePosition {
   }
 }
 
-test('makes a full resync at most once a day when position sizes differ from the venue’s', async () => {
+test('makes a full sync of a wallet at most once a day when position sizes differ from the venue’s sizes', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = fills(world, 4)
@@ -180,7 +180,7 @@ test('makes a full resync at most once a day when position sizes differ from the
   await world.wallets.stop()
 })
 
-test('ignores a size difference that a second comparison does not confirm', async () => {
+test('ignores a difference in position sizes that a second comparison does not confirm', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
@@ -214,7 +214,7 @@ test('ignores a size difference that a second comparison does not confirm', asyn
   await world.wallets.stop()
 })
 
-test('compares no positions with the venue while a request waits for a sync', async () => {
+test('compares no positions with the venue while a client waits for a sync of the wallet', async () => {
   const world = new WalletWorld()
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   let count = 0
@@ -235,7 +235,7 @@ test('compares no positions with the venue while a request waits for a sync', as
   await world.wallets.stop()
 })
 
-test('ranks a wallet by figures that include its last minute, and reports whether they are complete', async () => {
+test('ranks a wallet by figures that include the last minute, and reports whether the figures are complete', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
@@ -256,7 +256,7 @@ test('ranks a wallet by figures that include its last minute, and reports whethe
   await world.wallets.stop()
 })
 
-test('stores a wallet’s owner when the wallet is requested by the owner’s address', async () => {
+test('stores a wallet’s owner when a client requests the wallet by the owner’s address', async () => {
   for (const isCold of [false, true]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 3))
@@ -278,7 +278,7 @@ test('stores a wallet’s owner when the wallet is requested by the owner’s ad
   }
 })
 
-test('keeps the newer record of an evicted wallet when the profile of an earlier load arrives late', async () => {
+test('retains the newer record of an evicted wallet when the profile of an earlier load arrives late', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(first)
@@ -297,7 +297,7 @@ test('keeps the newer record of an evicted wallet when the profile of an earlier
   await world.wallets.stop()
 })
 
-test('shows all wallets as incomplete while no stream names wallets, and resyncs the oldest first', async () => {
+test('returns all wallets as incomplete while the trade stream names no wallets, and syncs the least recently synced wallets first', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))

@@ -10,7 +10,7 @@ const folder = testFolder('wallets')
 
 const open = () => openData(folder)
 
-test('returns the same large wallet from LMDB and the worker thread as from memory', async () => {
+test('returns the same large wallet from LMDB through the worker thread as from memory', async () => {
   const { events, markets } = randomHistory(77, {
     ...{ isComplete: true, eventCount: 4_000, groupCount: 4 },
   })

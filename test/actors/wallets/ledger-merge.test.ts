@@ -56,7 +56,7 @@ const part = (random: Random, events: readonly WalletEvent[]): WalletEvent[] => 
   return events.filter((_, at) => (at >= from && at < to) !== isHole && random.next() <= share)
 }
 
-test('merges a ledger and the venue’s history into their union when either lacks events', async () => {
+test('merges a wallet’s ledger and the venue’s history into their union when either lacks events', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom('merge', String(seed))
     const all = history(random, seed % 5 === 0 ? 4_000 : 1 + random.below(900))
@@ -88,7 +88,7 @@ test('merges a ledger and the venue’s history into their union when either lac
   }
 })
 
-test('takes time, fee and role from the venue when its time is slightly later than the ledger’s', async () => {
+test('takes time, fee and role of a fill from the venue when the venue’s time is slightly later than the ledger’s', async () => {
   const table = new MemoryWallets()
   const ledger = new WalletLedger(table, WALLET, { count: 0, side: 0 })
   const fill = fillAt(1_790_000_000_000, { role: null })

@@ -26,7 +26,7 @@ test('evicts the oldest live fills beyond the limit, and all live fills older th
   assert.deepEqual(live.of(addressOf(2)), [])
 })
 
-test('marks a wallet as a whale for thirty days after a whale row, also after a restart', async () => {
+test('marks a wallet as a whale for thirty days after its last whale trade, even after a restart', async () => {
   const { whales: table } = openMemoryStorage()
   const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
   const row = (id: string, atMs: number, wallet: string | null) => {
@@ -49,7 +49,7 @@ test('marks a wallet as a whale for thirty days after a whale row, also after a 
   assert.deepEqual([isWhale(NOON_MS), whales.count], [[true, false, true], 2])
 })
 
-test('reports in the profile whether a wallet is a whale', async () => {
+test('returns in a wallet’s profile whether the wallet is a whale', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])
   assert.equal((await world.open(wallet))?.isWhale, false)
@@ -58,7 +58,7 @@ test('reports in the profile whether a wallet is a whale', async () => {
   await world.wallets.stop()
 })
 
-test('shows an operator a wallet and its differences from the venue’s positions', async () => {
+test('shows an operator a wallet and the differences between its positions and the venue’s positions', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])

@@ -190,7 +190,7 @@ class Scenario {
   }
 }
 
-test('computes the figures of the complete history despite delays, failures, restarts and evictions', async () => {
+test('computes a wallet’s figures from the complete history despite delays, failures, restarts and evictions', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const scenario = new Scenario(seed)
     for (let step = 0; step < 8; step += 1) await scenario.step()

@@ -29,7 +29,7 @@ function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) 
   return sum
 }
 
-test('ranks like a sort of all wallets on every page, with figures at most five seconds old', async () => {
+test('ranks wallets on every page like a sort of all wallets, with figures at most five seconds old', async () => {
   const random = seededRandom('wallet ranking', '1')
   const clock = new ManualClock()
   const table = new MemoryWallets()
@@ -109,7 +109,7 @@ function openRanking() {
   return { clock, ranking, put }
 }
 
-test('sorts the wallets at most every five seconds', () => {
+test('sorts the wallets of the ranking at most every five seconds', () => {
   const { clock, ranking, put } = openRanking()
   const total = () =>
     ranking.page({ window: 'all_time', sortBy: 'volume', offset: 0, limit: 1 }).total
@@ -122,7 +122,7 @@ test('sorts the wallets at most every five seconds', () => {
   assert.equal(total(), 2)
 })
 
-test('continues the order of an earlier page after wallets were added and changed', () => {
+test('continues the order of an earlier ranking page after wallets were added and changed', () => {
   const { clock, ranking, put } = openRanking()
   const query = { window: 'all_time', sortBy: 'volume', limit: 2 } as const
   const addresses = (page: ReturnType<WalletRanking['page']>) =>

@@ -88,7 +88,7 @@ const CONDITIONS: readonly {
 ]
 
 for (const { name, listed: published } of ANSWERS) {
-  test(`keeps all stored events when the venue returns: ${name}`, async () => {
+  test(`retains all stored events of a wallet when the venue returns: ${name}`, async () => {
     for (const condition of CONDITIONS) {
       const world = new WalletWorld({ warmBytesMax: condition.name === 'after eviction' ? 1 : 1e9 })
       world.list(listing('m'))
@@ -124,7 +124,7 @@ for (const { name, listed: published } of ANSWERS) {
   })
 }
 
-test('appends new events to the stored events when the venue lost older events', async () => {
+test('appends new events to a wallet’s stored events when the venue no longer returns older events', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = hourlyFills(world, 1_300)
@@ -155,7 +155,7 @@ test('appends new events to the stored events when the venue lost older events',
   await world.wallets.stop()
 })
 
-test('makes a full resync at once when the venue lacks events, and repeats it at growing intervals', async () => {
+test('makes a full sync at once when the venue lacks stored events, and repeats the sync at growing intervals', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 5))
   await world.open(wallet)
@@ -173,7 +173,7 @@ test('makes a full resync at once when the venue lacks events, and repeats it at
   await world.wallets.stop()
 })
 
-test('keeps the readable part of a damaged ledger when the venue lost the events', async () => {
+test('retains the readable part of a wallet’s damaged ledger when the venue no longer returns the events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 1_300))
   await world.open(wallet)
@@ -186,7 +186,7 @@ test('keeps the readable part of a damaged ledger when the venue lost the events
   await world.wallets.stop()
 })
 
-test('keeps a wallet’s name, payouts and outcomes when the venue no longer returns them', async () => {
+test('retains a wallet’s name, payouts and outcomes when the venue no longer returns them', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(world.clock.nowMs() - HOUR_MS)])
@@ -209,7 +209,7 @@ test('keeps a wallet’s name, payouts and outcomes when the venue no longer ret
   await world.wallets.stop()
 })
 
-test('shows an operator which stored events the venue lacks and which events it added', async () => {
+test('shows an operator the stored events that the venue lacks and the events that the venue added', async () => {
   const world = new WalletWorld()
   const all = hourlyFills(world, 4)
   const wallet = world.wallet(1, all)
@@ -240,7 +240,7 @@ test('shows an operator which stored events the venue lacks and which events it 
   await world.wallets.stop()
 })
 
-test('keeps two equal fills of one transaction when the venue returns only one of them', async () => {
+test('retains two equal fills of one transaction when the venue returns one of the two', async () => {
   const world = new WalletWorld()
   const old = hourlyFills(world, 3)
   const fill = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
@@ -257,7 +257,7 @@ test('keeps two equal fills of one transaction when the venue returns only one o
   await world.wallets.stop()
 })
 
-test('keeps live fills across a restart when the venue has lost them', async () => {
+test('retains live fills across a restart when the venue no longer returns the fills', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 3))
   await world.open(wallet)
@@ -276,7 +276,7 @@ test('keeps live fills across a restart when the venue has lost them', async () 
   await world.wallets.stop()
 })
 
-test('builds a wallet without events at the venue from stored trades and whale rows', async () => {
+test('builds a wallet from stored trades and whale trades when the venue returns no events', async () => {
   for (const isNamed of [false, true]) {
     const world = new WalletWorld()
     const market = world.list(listing('m'))
@@ -323,7 +323,7 @@ test('builds a wallet without events at the venue from stored trades and whale r
   }
 })
 
-test('includes every event that the venue returned seconds before in a complete answer', async () => {
+test('includes in a complete answer every event that the venue returned seconds before', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, hourlyFills(world, 4))

@@ -23,7 +23,7 @@ const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const
 const ALL = { ...EVER, order: 'asc' } as const
 
-test('keeps the names of a market that the catalogue removed or never contained', async () => {
+test('returns the names of a wallet’s market even if the catalogue removed or never contained the market', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const removed = listing('forgotten')
@@ -101,7 +101,7 @@ async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet
   return assertComplete(await world.open(wallet))
 }
 
-test('divides a conversion over all markets of its group, including settled markets, with one request a group', async () => {
+test('divides a conversion over all markets of its group, including settled markets, with one request per group', async () => {
   let conversions = 0
   let smaller = 0
   for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -147,7 +147,7 @@ test('divides a conversion over all markets of its group, including settled mark
   assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
 })
 
-test('repeats the request for an unsettled market that the catalogue lacks after a minute', async () => {
+test('repeats the request for an unsettled market that the catalogue lacks a minute later', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const moved = nativeMarketId('moved')
@@ -203,7 +203,7 @@ const costsOf = async (view: WalletView) =>
       .map(({ token, cost }) => [token, cost]),
   )
 
-test('waits for the group of a recent conversion, and requests an unknown group again after an hour', async () => {
+test('waits for the market group of a recent conversion, and repeats the request for an unknown group after an hour', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - 5_000)])
   world.venue.groups.clear()
@@ -224,7 +224,7 @@ test('waits for the group of a recent conversion, and requests an unknown group 
   await world.wallets.stop()
 })
 
-test('never takes a group from the catalogue when the venue returns none', async () => {
+test('never takes the market group of a conversion from the catalogue when the venue returns no group', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
   world.venue.returnsGroups = false

@@ -25,7 +25,7 @@ async function refusal(requested: Promise<unknown>): Promise<string> {
   return 'answered'
 }
 
-test('returns data that is seconds old at once, and waits for a sync when the data is older', async () => {
+test('returns wallet data that is seconds old at once, and waits for a sync when the data is older', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -43,7 +43,7 @@ test('returns data that is seconds old at once, and waits for a sync when the da
   await world.wallets.stop()
 })
 
-test('returns known data as incomplete when the venue fails, and UNAVAILABLE without known data', async () => {
+test('returns known wallet data as incomplete when the venue fails, and UNAVAILABLE if no data is known', async () => {
   const world = new WalletWorld()
   const [existing, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
   await world.open(existing)
@@ -71,7 +71,7 @@ test('returns known data as incomplete when the venue fails, and UNAVAILABLE wit
   await world.wallets.stop()
 })
 
-test('runs a few first syncs at once, queues some and refuses more', async () => {
+test('runs the first syncs of four wallets at once, queues 64 wallets and refuses further wallets', async () => {
   const world = new WalletWorld()
   const all = Array.from({ length: 76 }, (_, index) => world.wallet(index + 1, fills(world, 1)))
   const { closed, open } = gate()
@@ -90,7 +90,7 @@ test('runs a few first syncs at once, queues some and refuses more', async () =>
   await world.wallets.stop()
 })
 
-test('keeps a wallet incomplete after the venue once omitted a part of its history', async () => {
+test('returns a wallet as incomplete after the venue once omitted a part of the wallet’s history', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.withholds = true
@@ -103,7 +103,7 @@ test('keeps a wallet incomplete after the venue once omitted a part of its histo
   await world.wallets.stop()
 })
 
-test('follows the most recently requested wallets, also for a day after a restart', async () => {
+test('subscribes to the most recently requested wallets for a day, even after a restart', async () => {
   const world = new WalletWorld({ followedMax: 3 })
   const all = [1, 2, 3, 4].map((number) => world.wallet(number, fills(world, 1)))
   const numbers = (): number[] => [...world.venue.followed].map(Number).sort()
@@ -124,7 +124,7 @@ test('follows the most recently requested wallets, also for a day after a restar
   await world.wallets.stop()
 })
 
-test('evicts wallets by their size in bytes and reloads them with equal figures', async () => {
+test('evicts wallets from memory by their size in bytes, and reloads the wallets with equal figures', async () => {
   const world = new WalletWorld({ warmBytesMax: 100_000 })
   const all = Array.from({ length: 20 }, (_, index) =>
     world.wallet(index + 1, fills(world, 10 + index)),
@@ -141,7 +141,7 @@ test('evicts wallets by their size in bytes and reloads them with equal figures'
   await world.wallets.stop()
 })
 
-test('marks a wallet as incomplete when its position sizes differ from the venue’s', async () => {
+test('returns a wallet as incomplete when its position sizes differ from the venue’s sizes', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
@@ -169,7 +169,7 @@ test('marks a wallet as incomplete when its position sizes differ from the venue
   await world.wallets.stop()
 })
 
-test('syncs known wallets at once while one requester queues many unknown wallets', async () => {
+test('syncs known wallets at once while one client queues many unknown wallets', async () => {
   const world = new WalletWorld()
   const existing = world.wallet(1, fills(world, 2))
   await world.open(existing)

@@ -22,7 +22,7 @@ import {
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 100 } as const
 
-test('syncs a wallet completely on its first request, and once for all concurrent callers', async () => {
+test('syncs a wallet completely on the first request, and once for all concurrent requests', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 30))
   const views = await Promise.all([1, 2, 3].map(() => world.open(wallet)))
@@ -37,7 +37,7 @@ test('syncs a wallet completely on its first request, and once for all concurren
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('does not change the figures of an earlier view when a later sync adds events', async () => {
+test('does not change the figures of a wallet view that was returned earlier when a later sync adds events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 10))
   const view = assertComplete(await world.open(wallet))
@@ -50,7 +50,7 @@ test('does not change the figures of an earlier view when a later sync adds even
   await world.wallets.stop()
 })
 
-test('finds a wallet by its owner’s address with one request', async () => {
+test('finds a wallet by its owner’s address with one request to the venue', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3))
   const owner = addressOf(99)
@@ -66,7 +66,7 @@ test('finds a wallet by its owner’s address with one request', async () => {
   await world.wallets.stop()
 })
 
-test('refuses an address that the venue does not know, and requests it again after a minute', async () => {
+test('refuses an address that the venue does not know, and repeats the request after a minute', async () => {
   const world = new WalletWorld()
   const unseen = addressOf(7)
   assert.deepEqual([await world.open(unseen), await world.open(unseen)], [null, null])
@@ -79,7 +79,7 @@ test('refuses an address that the venue does not know, and requests it again aft
   await world.wallets.stop()
 })
 
-test('resumes an interrupted sync at its last stored page', async () => {
+test('resumes an interrupted sync of a wallet at the last stored page', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3_000))
   world.venue.failsAfter = 1_500
@@ -96,7 +96,7 @@ test('resumes an interrupted sync at its last stored page', async () => {
   await world.wallets.stop()
 })
 
-test('shows received events after an interrupted sync, except those that may still change', async () => {
+test('returns the received events of a wallet after an interrupted sync, except events that may still change', async () => {
   const world = new WalletWorld()
   const first = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
   const wallet = world.wallet(1, [first])
@@ -122,7 +122,7 @@ test('shows received events after an interrupted sync, except those that may sti
   await world.wallets.stop()
 })
 
-test('shows a fill of the stream at once', async () => {
+test('includes a fill from the stream in a wallet’s figures at once', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -137,7 +137,7 @@ test('shows a fill of the stream at once', async () => {
   await world.wallets.stop()
 })
 
-test('counts a live fill once when the history returns it, and counts equal fills separately', async () => {
+test('counts a live fill once when the history returns the same fill, and counts equal fills separately', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.lateMs = 20 * SECOND_MS
@@ -161,7 +161,7 @@ test('counts a live fill once when the history returns it, and counts equal fill
   await world.wallets.stop()
 })
 
-test('counts a fill that the stream repeats once, unless the history contains it twice', async () => {
+test('counts a fill that the stream sends twice once, unless the history contains the fill twice', async () => {
   for (const count of [1, 2]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 2))
@@ -189,7 +189,7 @@ test('counts a fill that the stream repeats once, unless the history contains it
   }
 })
 
-test('syncs a followed wallet that trades regularly without a request', async () => {
+test('syncs a wallet that trades regularly while it is subscribed, without a client’s request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -218,7 +218,7 @@ test('syncs a followed wallet that trades regularly without a request', async ()
   await world.wallets.stop()
 })
 
-test('stores only settled events, and accepts the venue’s corrections of the last minute', async () => {
+test('stores settled events of a wallet, no others, and accepts the venue’s corrections of the last minute', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -244,7 +244,7 @@ test('stores only settled events, and accepts the venue’s corrections of the l
   await world.wallets.stop()
 })
 
-test('rebuilds an unreadable PnL state from the ledger, and syncs an unreadable ledger again', async () => {
+test('rebuilds an unreadable PnL state from the ledger, and syncs a wallet whose ledger is unreadable from the venue', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 1_300))
   const before = assertComplete(await world.open(wallet)).totals
@@ -303,7 +303,7 @@ test('resumes a PnL state that ends inside a ledger block, with few and with man
   await world.wallets.stop()
 })
 
-test('realises losses when a market resolves, without a sync, also after a restart', async () => {
+test('realises losses of a wallet when a market resolves, without a sync and even after a restart', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const nowMs = world.clock.nowMs()
@@ -338,7 +338,7 @@ test('realises losses when a market resolves, without a sync, also after a resta
   await later.wallets.stop()
 })
 
-test('requests each market that the catalogue lacks once and stores it', async () => {
+test('requests each market of a wallet that the catalogue lacks once and stores the market', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
@@ -368,7 +368,7 @@ test('requests each market that the catalogue lacks once and stores it', async (
   await world.wallets.stop()
 })
 
-test('values positions at the payout, else at the current price, else at cost', async () => {
+test('values a wallet’s positions at the payout, else at the current price, else at cost', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const [priced, paid, unsubscribed] = ['priced', 'paid', 'silent'].map((name) =>

@@ -40,7 +40,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   return { world, caller, openMax: () => openMax }
 }
 
-test('delays a healthy endpoint’s first attempts by less than a second while 100 of 1,000 endpoints hang', async () => {
+test('delays first attempts to a healthy webhook endpoint by less than a second while 100 of 1,000 endpoints hang', async () => {
   const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
   const madeAtMs = new Map<string, number>()
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -61,7 +61,7 @@ test('delays a healthy endpoint’s first attempts by less than a second while 1
   world.webhooks.stop()
 })
 
-test('runs attempts of failing endpoints in at most a quarter of the attempt slots, and attempts each of them', async () => {
+test('runs attempts of failing webhook endpoints in at most a quarter of the slots, and attempts every endpoint', async () => {
   const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
   for (let count = 0; count < 3; count += 1) world.trade()
   // The first three trades time out, so that the hanging endpoints count as failing.
@@ -150,7 +150,7 @@ class LongOutbox extends MemoryOutbox {
   }
 }
 
-test('reads few of a webhook’s 100,000 pending deliveries at startup and at each attempt', async () => {
+test('reads few of a webhook’s 100,000 pending deliveries from storage at startup and at each attempt', async () => {
   const clock = new ManualClock()
   const outbox = new LongOutbox(100_000, clock.nowMs())
   const webhooks = new MemoryWebhooks()
@@ -195,7 +195,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
   return (await made.create(ALICE, request())).webhook
 }
 
-test('keeps a delivery window in order when deliveries are added before, within or after the window', async () => {
+test('returns pending deliveries in order when deliveries are added before, within or after the window in memory', async () => {
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('window', seed)

@@ -196,7 +196,7 @@ function withDelay(answer: Answer, afterMs: number): Exclude<Answer, 'hang'> {
   return { ...answer, afterMs }
 }
 
-test(`matches the reference implementation’s rows and counts in ${SEEDS} random runs`, async () => {
+test(`stores the same deliveries and counts as the reference implementation in ${SEEDS} random runs`, async () => {
   let posts = 0
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const run = new RandomRun(seed)

@@ -36,7 +36,7 @@ const RECEIVERS: readonly (readonly [
 ]
 
 for (const [name, answer, ends, attempts] of RECEIVERS) {
-  test(`ends a delivery as ${ends} after ${attempts} attempt(s) when the receiver’s answer is: ${name}`, async () => {
+  test(`ends a webhook delivery as ${ends} after ${attempts} attempt(s) when the receiver’s answer is: ${name}`, async () => {
     for (let seed = 0; seed < SEEDS; seed += 1) {
       const world = new WebhookWorld({ seed: `${name} ${seed}` })
       const view = await world.create()

@@ -44,7 +44,7 @@ const DAY = 24 * HOUR
 const sum = ({ delivered, exhausted, dropped, pending }: ReturnType<WebhookWorld['counts']>) =>
   delivered + exhausted + dropped + pending
 
-test('sends an event only after its commit, and then at once', async () => {
+test('sends an event to a webhook at once after the event is committed, and never before', async () => {
   const { world } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -72,7 +72,7 @@ test('commits the events of each tick separately', async () => {
   assert.equal(world.counts(view.id).delivered, 2)
 })
 
-test('sends a requested test only after its commit, even if a manual retry wakes the webhook', async () => {
+test('sends a requested test event after its commit, even if a manual retry wakes the webhook before the commit', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -88,7 +88,7 @@ test('sends a requested test only after its commit, even if a manual retry wakes
   assert.deepEqual(types(), ['trade.created', 'trade.created', 'webhook.test'])
 })
 
-test('ignores a manual retry while an attempt of the delivery is running', async () => {
+test('ignores a manual retry of a delivery while an attempt of the same delivery is running', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -104,7 +104,7 @@ test('ignores a manual retry while an attempt of the delivery is running', async
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('never sends an event that was lost in a crash before its commit', async () => {
+test('never sends an event that a crash removed before its commit', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -115,7 +115,7 @@ test('never sends an event that was lost in a crash before its commit', async ()
   assert.equal(world.counts(view.id).created, 0)
 })
 
-test('sends the same bytes and id with each attempt, but a new time and signature', async (t) => {
+test('sends the same bytes and id with each attempt of a delivery, and a new time and signature', async (t) => {
   const world = new WebhookWorld()
   // The reference library compares signatures with the system time.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
@@ -135,7 +135,7 @@ test('sends the same bytes and id with each attempt, but a new time and signatur
   }
 })
 
-test('treats only 2xx as success, and waits at least the time of Retry-After', async () => {
+test('treats a 2xx status as success, no other status, and waits at least the time of Retry-After', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
     { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
@@ -154,7 +154,7 @@ test('treats only 2xx as success, and waits at least the time of Retry-After', a
   }
 })
 
-test('disables a webhook with the reason `gone` and exhausts the delivery when the receiver answers 410', async () => {
+test('disables a webhook with the reason `gone` and ends the delivery as exhausted when the receiver answers 410', async () => {
   const { world, view } = await oneWebhook(() => answered(410))
   world.trade()
   await settle()
@@ -174,7 +174,7 @@ test('disables a webhook with the reason `gone` and exhausts the delivery when t
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('drops a price that is over 15 minutes old at its attempt, except on a manual retry', async () => {
+test('drops a price event that is over 15 minutes old at its attempt, except on a manual retry', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   world.caller.answer = () => answered(500)
@@ -203,7 +203,7 @@ function publishPrice(world: WebhookWorld, price: number): void {
   })
 }
 
-test('resumes pending deliveries after a crash', async () => {
+test('resumes pending webhook deliveries after a crash', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(40_000)
@@ -221,7 +221,7 @@ test('resumes pending deliveries after a crash', async () => {
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('repeats a successful delivery with the same id and bytes when a crash lost the success', async () => {
+test('repeats a successful delivery with the same id and bytes when a crash removed the record of the success', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -236,7 +236,7 @@ test('repeats a successful delivery with the same id and bytes when a crash lost
   assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
 })
 
-test('runs one attempt at a time for a failing webhook, alternating new events and due retries', async () => {
+test('runs one attempt at a time for a failing webhook, alternating between new events and due retries', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   for (let count = 0; count < 20; count += 1) world.trade()
   await settle()
@@ -259,7 +259,7 @@ test('runs one attempt at a time for a failing webhook, alternating new events a
   assert.ok(world.caller.posts.length > retried + 30)
 })
 
-test('runs at most 16 attempts of a webhook at once, and at most four while half of all slots are busy', async () => {
+test('runs at most 16 attempts of one webhook at once, and at most four while half of all slots are busy', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   for (let count = 0; count < 40; count += 1) world.trade()
@@ -291,7 +291,7 @@ test('runs at most 16 attempts of a webhook at once, and at most four while half
 
 const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
-test('drops the oldest pending deliveries of a webhook beyond its limit', async () => {
+test('drops the oldest pending deliveries of a webhook when their number exceeds the limit', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < 25; count += 1) {
     world.trade()
@@ -306,7 +306,7 @@ test('drops the oldest pending deliveries of a webhook beyond its limit', async 
   assert.deepEqual(world.counts(view.id), { ...counts, delivered: 10, pending: 0 })
 })
 
-test('does not change a dropped delivery when its running attempt succeeds', async () => {
+test('does not change the status of a dropped delivery when its running attempt succeeds', async () => {
   const { world, view } = await oneWebhook(undefined, { pendingMax: 1 })
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   world.trade()
@@ -318,7 +318,7 @@ test('does not change a dropped delivery when its running attempt succeeds', asy
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('drops deliveries of an inactive webhook after 72 hours', async () => {
+test('drops pending deliveries of an inactive webhook after 72 hours', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -333,7 +333,7 @@ test('drops deliveries of an inactive webhook after 72 hours', async () => {
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('disables a webhook with a reason after five days of failures, unless an attempt succeeds meanwhile', async () => {
+test('disables a webhook with a reason after five days of failed attempts, unless an attempt succeeds in these days', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   const failAFor = async (days: number) => {
     for (let hours = 0; hours < days * 24; hours += 12) {
@@ -387,7 +387,7 @@ test('records a failed attempt with a reason when the webhook’s secret cannot 
   assert.equal(world.counts(view.id).delivered, 1, 'delivered after the rotation')
 })
 
-test('signs with the current secret alone when a previous secret cannot be decrypted', async () => {
+test('signs a delivery with the current secret alone when the previous secret cannot be decrypted', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.rotateSecret(ALICE, view.id, null)
   const [stored] = world.table.all()
@@ -403,7 +403,7 @@ test('signs with the current secret alone when a previous secret cannot be decry
   assert.equal(signatures?.length, 2)
 })
 
-test('records a failed attempt when the HTTP caller throws, and sends the next delivery', async () => {
+test('records a failed attempt when the HTTP client throws, and sends the next delivery', async () => {
   const { world, view } = await oneWebhook()
   const { caller } = world
   const post = caller.post.bind(caller)
@@ -415,7 +415,7 @@ test('records a failed attempt when the HTTP caller throws, and sends the next d
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('aborts running attempts on stop, keeps their deliveries pending and leaves no timer', async () => {
+test('aborts running attempts on stop, retains their deliveries as pending and leaves no timer', async () => {
   const { world, view } = await oneWebhook(() => 'hang')
   for (let count = 0; count < 18; count += 1) world.trade()
   await settle()
@@ -432,7 +432,7 @@ test('aborts running attempts on stop, keeps their deliveries pending and leaves
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('deletes finished deliveries that are older than a week or beyond the newest thousand', async () => {
+test('deletes finished deliveries that are older than a week or older than the newest thousand', async () => {
   const { world, view } = await oneWebhook()
   for (let count = 0; count < finishedRetainedMax + 150; count += 1) {
     world.trade()
@@ -461,7 +461,7 @@ test('counts deliveries and attempts in metrics by type and outcome, without web
   assert.ok(!text.includes('wh_'))
 })
 
-test('sends an event when a later commit succeeds, even if no other event arrives', async () => {
+test('sends an event after a failed commit when a later commit succeeds, even if no other event arrives', async () => {
   const { world } = await oneWebhook()
   world.isDiskFull = true
   world.trade()
@@ -484,7 +484,7 @@ class FullOutbox extends CrashingOutbox {
   }
 }
 
-test('does not count refused events, and rejects tests and retries when the outbox is full', async () => {
+test('does not count refused events, and rejects test events and manual retries when the outbox is full', async () => {
   const outbox = new FullOutbox()
   const { world, view } = await oneWebhook(() => answered(500), { outbox })
   world.trade()
@@ -505,7 +505,7 @@ test('does not count refused events, and rejects tests and retries when the outb
   await settle()
 })
 
-test('limits each webhook to its share when all webhooks together have too many pending deliveries', async () => {
+test('limits each webhook to its share of pending deliveries when all webhooks together exceed the limit', async () => {
   const world = new WebhookWorld({ pendingTotalMax: 100 })
   const quiet = { ...NO_FILTERS, marketIds: ['venue_a_quiet'] }
   const greedy = await world.create({ url: 'https://example.com/greedy' })
@@ -521,7 +521,7 @@ test('limits each webhook to its share when all webhooks together have too many 
   assert.equal(world.counts(modest.id).pending, 20)
 })
 
-test('limits a webhook’s finished deliveries, however fast they finish', async () => {
+test('limits the stored finished deliveries of a webhook, however fast deliveries finish', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < finishedRetainedMax + 200; count += 1) world.trade()
   await settle()
@@ -544,7 +544,7 @@ function openOn(storage: Storage, caller: FakeCaller): Webhooks {
   return webhooks
 }
 
-test('delivers pending events of the previous process from LMDB', async () => {
+test('sends deliveries from LMDB that were pending when the previous process ended', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = noonClock.nowMs()
   const notify = (webhooks: Webhooks) => {

@@ -36,13 +36,13 @@ const all = (rotation: DeliveryRotation) => {
   return names
 }
 
-test('rotates over accounts, then over an account’s hosts, then over its webhooks at a host', () => {
+test('rotates attempts over accounts, then over each account’s hosts, then over the webhooks at each host', () => {
   const rotation = new DeliveryRotation(new FakeCapacity())
   for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) rotation.add(queueOf(name))
   assert.deepEqual(all(rotation), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
-test('skips a host at its attempt limit, and gives its next attempts to each account in turn', () => {
+test('skips a host at its attempt limit, and assigns the host’s next attempts to each account in turn', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const host = queueOf('a1x').host
@@ -61,7 +61,7 @@ test('skips a host at its attempt limit, and gives its next attempts to each acc
   assert.deepEqual(order, ['a1x', 'b1x', 'c1x', 'a2x'])
 })
 
-test('gives a host’s free attempt to another account when the next account is at its own limit', () => {
+test('assigns a host’s free attempt to a different account when the next account is at its attempt limit', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const first = queueOf('a1x')
@@ -78,7 +78,7 @@ test('gives a host’s free attempt to another account when the next account is 
   assert.equal(nameOf(rotation.take(true)), 'a1x')
 })
 
-test('checks an account again only when its limit or its host has a free attempt', () => {
+test('does not check a blocked account until its own limit or its host has a free attempt', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const [blocked, fullAccounts] = [1_000, 100]
@@ -115,7 +115,7 @@ test('checks an account again only when its limit or its host has a free attempt
   assert.ok(checkCount <= 50, `${checkCount} checks for 20 calls`)
 })
 
-test('gives a host’s free attempts to waiting accounts before an account that keeps adding webhooks', () => {
+test('assigns a host’s free attempts to waiting accounts before an account that repeatedly adds webhooks', () => {
   const capacity = new FakeCapacity()
   const rotation = new DeliveryRotation(capacity)
   const [busy, others] = [queueOf('a1x'), ['b1x', 'c1x', 'd1x'].map(queueOf)]
@@ -135,7 +135,7 @@ test('gives a host’s free attempts to waiting accounts before an account that 
   assert.deepEqual(order, ['b1x', 'c1x', 'd1x', 'a1x'])
 })
 
-test('returns the same webhooks as the reference implementation for random limits and changes', () => {
+test('returns the same next webhooks as the reference implementation for random limits and changes', () => {
   const names = ['a', 'b', 'c'].flatMap((account) =>
     ['1x', '2x', '3y', '4z'].map((rest) => `${account}${rest}`),
   )

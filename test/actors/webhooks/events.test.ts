@@ -62,7 +62,7 @@ function lifeUpdate(
   }
 }
 
-test('writes a body once for all matching webhooks, and none when no webhook matches', async () => {
+test('writes an event body once for all matching webhooks, and writes no body when no webhook matches', async () => {
   const world = new WebhookWorld()
   world.trade()
   assert.equal(world.bodies.count, 0)
@@ -78,7 +78,7 @@ test('writes a body once for all matching webhooks, and none when no webhook mat
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('filters by fields of the trade, of its market and of the catalogue, ignoring the case of ids', async () => {
+test('filters trade events by fields of the trade, of its market and of the catalogue, ignoring the case of ids', async () => {
   const world = new WebhookWorld()
   world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
   const published = async (filters: Partial<typeof NO_FILTERS>) => {
@@ -102,7 +102,7 @@ test('filters by fields of the trade, of its market and of the catalogue, ignori
   assert.equal(await published({ side: 'sell' }), false)
 })
 
-test('creates no second event when the same update arrives again, also after a restart', async () => {
+test('creates no second event when the same update arrives twice, even after a restart', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['trade.created', 'market.resolved'] as const
   const view = await world.create({ eventTypes })
@@ -137,7 +137,7 @@ test('counts trades and whales older than 15 minutes instead of delivering them'
   )
 })
 
-test('compares a price with the last price sent to the webhook, and sends nothing for the first price', async () => {
+test('compares a price with the price last sent to the webhook, and sends no event for the first price', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -172,7 +172,7 @@ test('compares a price with the last price sent to the webhook, and sends nothin
   assert.equal(world.counts(usual.id).created, 4)
 })
 
-test('sends each of several price changes within a millisecond', async () => {
+test('sends an event for each of several price changes within a millisecond', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   for (const price of [40, 50, 40, 50, 40, 50])
@@ -184,7 +184,7 @@ test('sends each of several price changes within a millisecond', async () => {
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 5)
 })
 
-test('sends a trade once to each webhook that filters by one of its wallets, also when the wallet is known later', async () => {
+test('sends a trade once to each webhook that filters by one of the trade’s wallets, even if a wallet becomes known later', async () => {
   const world = new WebhookWorld()
   const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
     world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
@@ -215,7 +215,7 @@ test('sends a trade once to each webhook that filters by one of its wallets, als
   assert.deepEqual(published, [1, 1, 1, 0, 0, 1])
 })
 
-test('sends a trade to webhooks that filter by its taker when the taker is known later', async () => {
+test('sends a trade to webhooks that filter by taker when the trade’s taker becomes known later', async () => {
   const world = new WebhookWorld()
   const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
     world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
@@ -239,7 +239,7 @@ test('sends a trade to webhooks that filter by its taker when the taker is known
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('shares a body between webhooks with the same base price, and deletes the base of a removed market', async () => {
+test('shares an event body between webhooks with the same base price, and deletes the base price of a removed market', async () => {
   const world = new WebhookWorld()
   for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })
   const { watcher } = world.webhooks
@@ -265,7 +265,7 @@ test('sends one event per settlement of a market', async () => {
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('sends one event for a pair to each webhook that matches either market', async () => {
+test('sends one event for a matched pair to each webhook that filters by either market', async () => {
   const world = new WebhookWorld()
   const of = (id: string) =>
     world.create({
@@ -285,7 +285,7 @@ test('sends one event for a pair to each webhook that matches either market', as
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('delivers whales from 5,000 dollars, or from the webhook’s own minimum', async () => {
+test('sends whale events from 5,000 dollars, or from the minimum that the webhook sets', async () => {
   const world = new WebhookWorld()
   const usual = await world.create({ eventTypes: ['whale.alert'] })
   const rich = { ...NO_FILTERS, minUsd: usdMicros(10_000_000_000), categories: ['Politics'] }
@@ -297,7 +297,7 @@ test('delivers whales from 5,000 dollars, or from the webhook’s own minimum', 
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('sends a whale to a webhook when it reaches the webhook’s minimum, even below the stream’s minimum', async () => {
+test('sends a whale event when the whale reaches the webhook’s minimum, even below the minimum of the public stream', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({
@@ -381,7 +381,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and later its
   assert.equal(world.caller.posts.length, 10)
 })
 
-test('measures a whale’s latency from the end of its group', async () => {
+test('measures the latency of a whale event from the time when the whale’s group of fills closed', async () => {
   const world = new WebhookWorld()
   await world.create({ eventTypes: ['whale.alert'] })
   world.caller.answer = () => answered(200)

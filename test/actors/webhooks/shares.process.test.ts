@@ -56,7 +56,7 @@ for (const [name, urlOf] of [
       `https://tarpit.example.com:${2_000 + account * 25 + nth}/hook`,
   ],
 ] as const) {
-  test(`delivers to another account at once while 300 webhooks on ${name} answer after 14 s`, async () => {
+  test(`delivers to a second account at once while 300 webhooks on ${name} answer after 14 s`, async () => {
     const { world } = await attackedWorld(urlOf)
     world.caller.answer = ({ url }) =>
       url === BYSTANDER ? answered(200) : { outcome: OK, afterMs: 14_000 }
@@ -75,7 +75,7 @@ for (const [name, urlOf] of [
   })
 }
 
-test('leaves attempt slots to another account while 300 webhooks use a slow host each', async () => {
+test('leaves attempt slots for a second account while 300 webhooks use a slow host each', async () => {
   const { world } = await attackedWorld(
     (account, nth) => `https://slow-${account}-${nth}.example.com/`,
   )
@@ -135,7 +135,7 @@ function totals(world: WebhookWorld, account: AccountId) {
   return sum
 }
 
-test('limits twelve free accounts at 50 trades a second, and delivers to another account at once', async () => {
+test('limits twelve free accounts at 50 trades a second, and delivers to a different account at once', async () => {
   const { world, bystander } = await freeWorld()
   world.caller.answer = () => ({ outcome: OK, afterMs: 20 })
   const seconds = 30
@@ -175,7 +175,7 @@ test('limits twelve free accounts at 50 trades a second, and delivers to another
 })
 
 for (const isLossy of [false, true]) {
-  test(`keeps the counts of throttled events after a ${isLossy ? 'crash that loses the last writes' : 'crash'}`, async () => {
+  test(`retains the counts of throttled events after a ${isLossy ? 'crash that loses the last writes' : 'crash'}`, async () => {
     const { world, view } = await oneWebhook()
     world.tiers.set(ALICE, 'free')
     for (let count = 0; count < 1_000; count += 1) world.trade()
@@ -207,7 +207,7 @@ for (const isLossy of [false, true]) {
   })
 }
 
-test('stores only counts of throttled events, within a second', async () => {
+test('stores the counts of throttled events within a second, and not the events', async () => {
   const { world, view } = await oneWebhook()
   world.tiers.set(ALICE, 'free')
   for (let count = 0; count < 400; count += 1) world.trade()
@@ -219,7 +219,7 @@ test('stores only counts of throttled events, within a second', async () => {
   world.webhooks.stop()
 })
 
-test('does not throttle a quiet webhook when another webhook of its account exceeds the rate', async () => {
+test('does not throttle a webhook with few events when a second webhook of its account exceeds the delivery rate', async () => {
   const world = new WebhookWorld()
   const busy = await world.create({ url: 'https://busy.example.com/' })
   const quiet = await world.create({ filters: { ...NO_FILTERS, minUsd: usdMicros(1_000_000_000) } })
@@ -261,7 +261,7 @@ test('limits an account’s pending deliveries by count and by bytes without del
   }
 })
 
-test('applies the rate of an account’s new tier at once', async () => {
+test('applies the delivery rate of an account’s new tier at once', async () => {
   const { world, view } = await oneWebhook()
   world.tiers.set(ALICE, 'free')
   for (let count = 0; count < 300; count += 1) world.trade()

@@ -57,7 +57,7 @@ const randomFacts = (random: Random): EventFacts => ({
   category: random.pick(['x', 'y', null]),
 })
 
-test('finds each webhook that may match an event once, and each minimum age between two ages', () => {
+test('returns each webhook that may match an event once, and whether a minimum age lies between two ages', () => {
   const random = seededRandom('index')
   for (let round = 0; round < 100; round += 1) {
     const index = new WebhookIndex()
@@ -95,7 +95,7 @@ test('finds each webhook that may match an event once, and each minimum age betw
   }
 })
 
-test('omits webhooks for other markets or wallets, and returns null for a type without webhooks', () => {
+test('omits webhooks that filter by other markets or wallets, and returns null for an event type without webhooks', () => {
   const index = new WebhookIndex()
   const random = seededRandom('few')
   const plain = { ...randomWebhook(random, 1), eventTypes: ['trade.created'] as const }

@@ -25,7 +25,7 @@ function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
   )
 }
 
-test('shows a webhook only to its own account, and lists webhooks in order of creation', async () => {
+test('returns a webhook to the account that owns it, to no other account, and lists webhooks in order of creation', async () => {
   const { webhooks } = new WebhookWorld()
   const first = (await webhooks.create(ALICE, request())).webhook
   const second = (await webhooks.create(ALICE, request({ url: 'https://example.com/2' }))).webhook
@@ -44,7 +44,7 @@ test('shows a webhook only to its own account, and lists webhooks in order of cr
   assert.deepEqual(webhooks.get(ALICE, first.id), first)
 })
 
-test('limits an account to 25 webhooks, even if they are created concurrently', async () => {
+test('limits an account to 25 webhooks, even if clients create the webhooks concurrently', async () => {
   const { webhooks } = new WebhookWorld()
   const requested = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
   const results = await Promise.allSettled(requested)
@@ -58,7 +58,7 @@ test('limits an account to 25 webhooks, even if they are created concurrently', 
   await webhooks.create(ALICE, request())
 })
 
-test('shows a secret once, stores it encrypted, and accepts a secret from the client', async () => {
+test('returns a webhook’s secret once, stores the secret encrypted, and accepts a secret from the client', async () => {
   const world = new WebhookWorld()
   const made = await world.webhooks.create(ALICE, request())
   assert.ok(isSecret(made.secret))
@@ -73,7 +73,7 @@ test('shows a secret once, stores it encrypted, and accepts a secret from the cl
   assert.ok(!JSON.stringify(world.webhooks.list(ALICE)).includes('ecret"'))
 })
 
-test('signs with both secrets for 24 hours after a rotation, then with the new secret alone', async () => {
+test('signs deliveries with both secrets for 24 hours after a rotation, then with the new secret alone', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   await world.pass(1_000)
@@ -97,7 +97,7 @@ test('signs with both secrets for 24 hours after a rotation, then with the new s
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('signs with the newest eight earlier secrets for 24 hours after repeated rotations', async () => {
+test('signs deliveries with the newest eight earlier secrets for 24 hours after repeated rotations', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const secrets = [secret]
@@ -131,7 +131,7 @@ test('signs with the newest eight earlier secrets for 24 hours after repeated ro
   assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
 })
 
-test('reverts a change that could not be stored, and rejects the request', async () => {
+test('rejects a request to change a webhook and reverts the change when the change cannot be stored', async () => {
   const { world, view } = await oneWebhook()
   const full = () => Promise.reject(new Error('disk full'))
   const { table } = world
@@ -150,7 +150,7 @@ test('reverts a change that could not be stored, and rejects the request', async
   assert.equal(await world.webhooks.remove(ALICE, view.id), true)
 })
 
-test('aborts attempts of a removed webhook and deletes its rows', async () => {
+test('aborts running attempts of a removed webhook and deletes the webhook’s rows', async () => {
   const { world, view } = await oneWebhook()
   const number = world.numberOf(view.id)
   world.caller.answer = () => answered(500)
@@ -171,7 +171,7 @@ test('aborts attempts of a removed webhook and deletes its rows', async () => {
   assert.equal(world.outbox.get(number, 1), null)
 })
 
-test('deletes the rows of a webhook that was removed before a crash, and sends nothing to it', async () => {
+test('deletes the rows of a webhook that was removed before a crash, and sends nothing to the webhook', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -182,7 +182,7 @@ test('deletes the rows of a webhook that was removed before a crash, and sends n
   assert.deepEqual([...world.outbox.webhooks()], [])
 })
 
-test('delivers requested tests and retries like other deliveries', async () => {
+test('delivers requested test events and manual retries like other deliveries', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const tested = await world.webhooks.test(ALICE, webhook.id)
@@ -206,7 +206,7 @@ test('delivers requested tests and retries like other deliveries', async () => {
   assert.equal(await world.webhooks.retry(ALICE, webhook.id, 99), null)
 })
 
-test('makes a waiting delivery due at once on a manual retry, and keeps its last attempt', async () => {
+test('sends a waiting delivery at once on a manual retry, and still allows the last scheduled attempt', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(60_000)
@@ -220,7 +220,7 @@ test('makes a waiting delivery due at once on a manual retry, and keeps its last
   assert.equal(world.caller.posts.length, before + 2)
 })
 
-test('sends requested tests and retries of an inactive webhook', async () => {
+test('sends requested test events and manual retries of an inactive webhook', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
   const tested = await world.webhooks.test(ALICE, view.id)
@@ -231,7 +231,7 @@ test('sends requested tests and retries of an inactive webhook', async () => {
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('creates no events for an inactive webhook, and delays its pending deliveries until it is active', async () => {
+test('creates no events for an inactive webhook, and delays the webhook’s pending deliveries until it is active', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -248,7 +248,7 @@ test('creates no events for an inactive webhook, and delays its pending deliveri
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('applies a change of a webhook from the next event on, also after a restart', async () => {
+test('applies a change of a webhook from the next event on, even after a restart', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['whale.alert'] })
   world.trade()
@@ -267,7 +267,7 @@ test('applies a change of a webhook from the next event on, also after a restart
   assert.deepEqual([disabledReason, description, isActive], [null, null, true])
 })
 
-test('pauses a disabled account’s webhooks, also after a restart, and removes those of a deleted account', async () => {
+test('pauses the webhooks of a disabled account, even after a restart, and removes the webhooks of a deleted account', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -324,7 +324,7 @@ test('removes a webhook whose account is deleted while the webhook is being stor
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('requires a filter for trade.created below tier pro, except for existing webhooks', async () => {
+test('requires a filter for trade.created events in tiers below pro, except for existing webhooks', async () => {
   const world = new WebhookWorld()
   const { webhooks, tiers } = world
   tiers.set(ALICE, 'pro')
@@ -361,7 +361,7 @@ test('requires a filter for trade.created below tier pro, except for existing we
   await assert.rejects(webhooks.change(ALICE, before.id, filters({})), refused)
 })
 
-test('sends no events to a host before the host answered a test of the account with 2xx', async () => {
+test('sends no events to a host until the host answered a test event of the account with 2xx', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   world.caller.answer = () => answered(500)
   const types = () => world.caller.posts.map(({ body }) => JSON.parse(body).type)
@@ -395,7 +395,7 @@ test('sends no events to a host before the host answered a test of the account w
   assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
 })
 
-test('requires a test of a webhook’s new host, and ignores answers of the previous host', async () => {
+test('requires a test of a webhook’s new host, and ignores test answers of the previous host', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   const view = await world.create({ url: 'https://one.example.com/' })
   await settle()

@@ -11,7 +11,7 @@ const SUM = new FillSum({
   ...{ receivedAtMs: NOON, run: null, offset: null },
 })
 
-test('closes and evicts all groups in order, however many groups existed before', () => {
+test('closes and evicts all groups of fills in order, however many groups existed before', () => {
   const groups = new WhaleGroups()
   const group = (number: number): WhaleGroup => ({
     ...{ market: marketRef('m'), key: `k${number}`, sum: SUM, dueAtMs: number, isOpen: true },

@@ -38,7 +38,7 @@ function shown(world: WhaleWorld): string[] {
 const publishedAlerts = (world: WhaleWorld) =>
   world.published.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
 
-test('closes a group 150 ms after its first fill and publishes the whale once', () => {
+test('closes a group of fills 150 ms after its first fill and publishes the whale once', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
   world.clock.advance(100)
@@ -50,7 +50,7 @@ test('closes a group 150 ms after its first fill and publishes the whale once', 
   assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
 })
 
-test('updates the row on later fills of the transaction without publishing again', () => {
+test('updates the stored whale on later fills of the transaction without publishing it a second time', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   world.clock.advance(150)
@@ -61,7 +61,7 @@ test('updates the row on later fills of the transaction without publishing again
   assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
 })
 
-test('stores a fill without a transaction at once as a separate whale', () => {
+test('stores a fill without a transaction hash at once as a separate whale', () => {
   const world = openWorld()
   world.deliver({ id: 'a', usd: 5_000 })
   world.deliver({ id: 'b', usd: 999 })
@@ -71,7 +71,7 @@ test('stores a fill without a transaction at once as a separate whale', () => {
   assert.equal(world.clock.timerCount, 1, 'the start alone waits')
 })
 
-test('creates a row at 1,000 dollars and publishes the whale at 5,000, even if late fills reach it', () => {
+test('stores a whale from 1,000 dollars and publishes it from 5,000 dollars, even if later fills reach these sums', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 999.999998 })
   world.clock.advance(1_000)
@@ -86,7 +86,7 @@ test('creates a row at 1,000 dollars and publishes the whale at 5,000, even if l
   assert.deepEqual(shown(world), ['a $5001 of 5 published 1'])
 })
 
-test('creates rows from historical fills and publishes only when a fill is live', () => {
+test('stores whales from historical fills, and publishes a whale when at least one of its fills is live', () => {
   const world = openWorld()
   world.load({ id: 'a', tx: '0x1', usd: 6_000 })
   world.load({ id: 'b', usd: 7_000, atMs: NOON - 86_400_000 })
@@ -97,7 +97,7 @@ test('creates rows from historical fills and publishes only when a fill is live'
   assert.deepEqual(publishedAlerts(world), ['1 a $6010'])
 })
 
-test('stores the market, the taker’s outcome and the stream offset in a row', () => {
+test('stores a whale with its market, the taker’s outcome and the stream offset', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000, outcomeIndex: 1, market: 2 })
   world.clock.advance(150)
@@ -113,7 +113,7 @@ test('stores the market, the taker’s outcome and the stream offset in a row', 
   assert.deepEqual(found, [row])
 })
 
-test('closes and publishes a whale once at the next start after a crash', () => {
+test('closes and publishes a whale once at the next start after the engine crashed', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'earlier', tx: '0x0', usd: 9_000 })
@@ -133,7 +133,7 @@ test('closes and publishes a whale once at the next start after a crash', () => 
   assert.equal(first.published.length + second.published.length, 2)
 })
 
-test('groups fills from the last minute of the previous run in the next run', () => {
+test('groups fills from the last minute before a restart with later fills of the same transaction', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -148,7 +148,7 @@ test('groups fills from the last minute of the previous run in the next run', ()
   assert.deepEqual(publishedAlerts(last), ['1 a $6000'])
 })
 
-test('closes open groups at once after a restart', () => {
+test('closes groups of fills that were open before a restart at once after the restart', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   const second = openWorld({ storage, clock })
@@ -156,7 +156,7 @@ test('closes open groups at once after a restart', () => {
   assert.deepEqual(publishedAlerts(second), ['1 a $6000'])
 })
 
-test('adds a fill that arrives after a restart to the earlier row', () => {
+test('adds a fill that arrives after a restart to the whale that was stored before the restart', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -173,7 +173,7 @@ test('adds a fill that arrives after a restart to the earlier row', () => {
   assert.deepEqual(publishedAlerts(second), ['1 x $5000'])
 })
 
-test('delays storing and publishing while messages wait, and loses nothing when the mailbox is full', () => {
+test('delays storing and publishing whales while messages wait, and loses no fill when the mailbox is full', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.isHeld = true
@@ -189,7 +189,7 @@ test('delays storing and publishing while messages wait, and loses nothing when 
   assert.equal(new Set(world.published.map(({ whale }) => whale.nativeId)).size, 2_000)
 })
 
-test('computes the sum of an evicted transaction from the stored trades', () => {
+test('computes the sum of a transaction that was evicted from memory from the stored trades', () => {
   const world = openWorld({ groupsMax: 3 })
   for (let each = 0; each < 10; each += 1) {
     world.deliver({ id: `a${each}`, tx: `0x${each}`, usd: 4_000, atMs: NOON + each })
@@ -203,7 +203,7 @@ test('computes the sum of an evicted transaction from the stored trades', () => 
   assert.equal(world.published.length, 10)
 })
 
-test('evicts transactions after 30 s, at most two for each new one, and sums them again on a later fill', async () => {
+test('evicts transactions after 30 s, at most two for each new transaction, and recomputes a sum on a later fill', async () => {
   const world = openWorld()
   const assertRemembered = async (count: number) => {
     const text = await world.metrics.registry.metrics()
@@ -225,7 +225,7 @@ test('evicts transactions after 30 s, at most two for each new one, and sums the
   assert.deepEqual(publishedAlerts(world), ['1 a0x1 $8000'])
 })
 
-test('removes the open groups of an expired market and leaves no timer on stop', () => {
+test('removes the open groups of fills of an expired market, and leaves no timer on stop', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -239,7 +239,7 @@ test('removes the open groups of an expired market and leaves no timer on stop',
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('reloads open groups after a failed tick, and publishes all whales despite a trade dated in the future', () => {
+test('reloads open groups after an actor restart, and publishes all whales despite a trade dated in the future', () => {
   const world = openWorld({ groupsMax: 2 })
   world.clock.advance(100)
   world.deliver({ id: 'future', tx: '0x0', usd: 6_000, atMs: NOON * 1.5 })
@@ -252,7 +252,7 @@ test('reloads open groups after a failed tick, and publishes all whales despite 
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
 })
 
-test('adds a wallet that becomes known later to the stored row and publishes the whale once', () => {
+test('adds a wallet that becomes known later to the stored whale, and publishes the whale once', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const world = openWorld({ storage, clock })
   const parts = (tx: string) => [partId(tx, 0), partId(tx, 1)] as const
@@ -341,7 +341,7 @@ function checkResult(storage: Storage, worlds: readonly WhaleWorld[], isLossy: b
   assert.equal(new Set(locations).size, rows.length)
 }
 
-test('builds rows equal to the stored fills and publishes each once, in any order, with pauses and kills, in memory', () => {
+test('stores whales equal to the sums of their fills and publishes each once, for any fill order, pauses and kills', () => {
   fc.assert(
     fc.property(anySteps, fc.constantFrom(2, 1_000), (steps, groupsMax) => {
       const clock = new ManualClock()
@@ -378,7 +378,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-test('builds the same rows on LMDB after close and reopen', async () => {
+test('stores the same whales in LMDB after the database is closed and reopened', async () => {
   await fc.assert(
     fc.asyncProperty(anySteps, async (steps) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-whales-'))
@@ -407,7 +407,7 @@ test('builds the same rows on LMDB after close and reopen', async () => {
   )
 })
 
-test('passes an unpublished live whale to webhooks when it is created and when it grows', () => {
+test('sends a live whale below the publication minimum to webhooks when it is created and when it grows', () => {
   const world = openWorld()
   const unpublished = () =>
     world.unpublished.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
