@@ -50,7 +50,7 @@ module.exports = {
       name: 'workers-are-pure',
       comment: 'Code in a worker thread reads no clock, configuration or log and holds no state.',
       severity: 'error',
-      from: { path: '/worker[.]ts$' },
+      from: { path: '/worker[.]ts$', pathNot: WIRING },
       to: {
         path: '^(storage|actors|http)/|^engine/(process/log|config|clock|app/main)[.]ts$|/uWebSockets[.]js/',
         reachable: true,

@@ -310,6 +310,39 @@ export interface TapeView {
   status(): TapeStatus
 }
 
+export const REPLAY_CHANNELS = ['orderbook', 'trades', 'prices', 'whales', 'lifecycle'] as const
+export type ReplayChannel = (typeof REPLAY_CHANNELS)[number]
+export const REPLAY_FORMATS = ['ndjson', 'msgpack'] as const
+export type ReplayFormat = (typeof REPLAY_FORMATS)[number]
+
+/** Selects messages that were published in [fromUs, toUs), in microseconds since 1970. */
+export interface ReplayQuery {
+  readonly fromUs: number
+  readonly toUs: number
+  /** Public names of venues. Null: all. */
+  readonly platforms: readonly string[] | null
+  /** Public ids. Null: all markets. */
+  readonly markets: readonly string[] | null
+  readonly channels: readonly ReplayChannel[]
+  readonly format: ReplayFormat
+  readonly isGzip: boolean
+  /** Skips messages up to this offset. Requires a single channel. Null: none. */
+  readonly fromOffset: number | null
+}
+
+/** A running replay. It must be closed. */
+export interface OpenReplay {
+  /** The next messages. Must not be called again before it resolves, or after the last chunk. Rejects with EngineError. */
+  next(): Promise<{ readonly bytes: Uint8Array; readonly isLast: boolean }>
+  /** Calling it again does nothing. */
+  close(): void
+}
+
+export interface ReplaysView {
+  /** Throws EngineError RATE_LIMITED or UNAVAILABLE if too many replays run. `owner`: an account. */
+  open(query: ReplayQuery, owner: string): OpenReplay
+}
+
 export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
@@ -460,6 +493,8 @@ export interface EngineView {
   cluster?(): ClusterView
   /** Undefined if nothing is recorded. */
   readonly tape?: TapeView | undefined
+  /** Undefined without a tape. */
+  readonly replays?: ReplaysView | undefined
 }
 
 export type RunView = Run

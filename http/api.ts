@@ -18,6 +18,7 @@ import { nativeRoutes } from './routes/native.ts'
 import { nativeTradeRoutes } from './routes/native-trades.ts'
 import { orderbookRoutes } from './routes/orderbooks.ts'
 import { priceRoutes } from './routes/prices.ts'
+import { replayRoutes } from './routes/replay.ts'
 import { sportsRoutes } from './routes/sports.ts'
 import { statusRoutes } from './routes/status.ts'
 import { streamRoutes } from './routes/stream.ts'
@@ -71,6 +72,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...orderbookRoutes(shared), //              /v1/markets/{market_id}/orderbook  /v1/orderbooks
     ...bookHistoryRoutes(shared), //            /v1/markets/{market_id}/orderbook/history
     ...tradeRoutes(shared), //                  /v1/markets/{market_id}/trades
+    ...replayRoutes(shared), //                 /v1/replay
     ...candleRoutes(shared), //                 /v1/markets/{market_id}/candles
     ...eventRoutes(shared), //                  /v1/events  /{slug}
     ...matchRoutes({ ...shared, names }), //                  /v1/matching-markets  /sports/{sport}

@@ -66,6 +66,7 @@ import type { Caller } from '../webhooks/post.ts'
 import { SecretBox } from '../webhooks/secret-box.ts'
 import { webhookShareOf } from '../webhooks/webhook-share.ts'
 import { COVER_ALL, type CoverageChoice } from './coverage.ts'
+import { Replays } from './replay/replays.ts'
 
 export type ServerSettings = Pick<
   Config,
@@ -212,6 +213,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       for (const stopTimer of timers) stopTimer()
       await stopComponents(components, parts)
       await components.tape?.stop()
+      await components.replays.stop()
       await server?.stop()
       await parts.storage.close()
     },
@@ -243,6 +245,7 @@ interface Components {
   readonly feeder: Feeder | null
   /** Null: nothing is recorded. */
   readonly tape: TapeRecorder | null
+  readonly replays: Replays
   readonly view: EngineView
 }
 
@@ -304,7 +307,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const routing = { names, catalog, publisher, system, delays, routes, venues }
   openVenues(parts, { ...settings, ...routing, matches, arbitrage, bookLimits })
   const tape = openTape(parts, { catalog, publisher, names })
-  const startedAtMs = clock.monotonicMs()
+  const replays = new Replays(parts.tape?.folder ?? '')
   const view: EngineView = {
     ...{ version: parts.version, epoch: run.epoch, coverage, stats },
     ...{ catalog, accounts, webhooks, wallets, sports, matches, arbitrage, pastPrices, tradeLog },
@@ -314,15 +317,21 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     delayMs: () => Math.round(delays.delayMs),
     bookAgeMsMax: bookLimits.ageMsMax,
     confirmBook: ({ ref }) => venues.get(ref.venue)?.actor.confirmBook(ref) ?? null,
-    uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
+    uptimeSeconds: uptimeOf(clock),
     ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
-    ...(tape === null ? {} : { tape }),
+    ...(tape === null ? {} : { tape, replays }),
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
-  const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
-  const components = { ...first, ...later, matches, matcher, overrides, arbitrage, feeder, tape }
+  const ends = { tape, replays, view }
+  const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, ...ends }
+  const components = { ...first, ...later, matches, matcher, overrides, arbitrage, feeder }
   registerWatchers(components)
   return components
+}
+
+function uptimeOf(clock: Clock): () => number {
+  const startedAtMs = clock.monotonicMs()
+  return () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000)
 }
 
 /** Watchers are called in the order of registration. `registerServer` registers the server's watchers last. */

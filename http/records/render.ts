@@ -86,7 +86,7 @@ export interface MarketTexts {
   readonly labels: readonly string[]
 }
 
-export function marketTexts(view: MarketView): MarketTexts {
+export function marketTexts(view: Pick<MarketView, 'ref' | 'summary'>): MarketTexts {
   return {
     id: JSON.stringify(view.ref.id),
     platform: JSON.stringify(view.ref.platform),

@@ -41,6 +41,8 @@ const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/matching-markets/sports/{sport}': 'any',
   'GET /v1/sports/{sport}': 'any',
   'GET /v1/stats': 'any',
+  // A streamed answer cannot be forwarded. A gateway refuses it.
+  'GET /v1/replay': 'any',
   'GET /v1/events': 'any',
   'GET /v1/events/{slug}': 'any',
   // Only the engine has past prices.

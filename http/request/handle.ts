@@ -40,6 +40,7 @@ import {
 } from './reply.ts'
 import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, RouteMatch, Router } from './router.ts'
+import { StreamedAnswers } from './streamed.ts'
 import { HandlerTimes, RequestTurns } from './time-slices.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
@@ -70,6 +71,7 @@ export class RequestHandler {
   /** Refused requests per second by account or address. Above a limit, refusals close their connections. */
   readonly refusals: WindowCounts
   readonly codings: Codings
+  readonly streams: StreamedAnswers
   readonly #answered = new Map<number, Count>()
   inFlightCount = 0
   /** While true, every answer closes its connection. */
@@ -81,6 +83,7 @@ export class RequestHandler {
     this.parts = parts
     this.refusals = new WindowCounts(parts.clock, 1_000)
     this.codings = new Codings(parts.clock)
+    this.streams = new StreamedAnswers(parts)
     this.turns = new RequestTurns(parts.clock)
     this.#times = new HandlerTimes(parts)
     parts.metrics.gauge(
@@ -387,7 +390,7 @@ class Exchange implements RequestFacts {
 
   /** Does nothing if the request was already answered or aborted. */
   answer(given: Answer): void {
-    if (this.#isOver) return
+    if (this.#isOver) return given.stream?.close()
     const negotiated = this.#negotiate(given)
     if (!(negotiated instanceof Promise)) return this.#send(negotiated)
     this.#startDeadline()
@@ -418,7 +421,7 @@ class Exchange implements RequestFacts {
       varies: this.#varies,
       closes: this.#closes || this.#handler.isDraining || this.#isUnwelcome(answer.status),
       isCorked: this.#isInHandler,
-      unsent,
+      ...{ unsent, streams: this.#handler.streams },
       holder: this.caller?.accountId ?? this.address,
       servedBy,
     })

@@ -6,6 +6,7 @@ import { createHash, type Hash } from 'node:crypto'
 import type { Quota } from '../../actors/views.ts'
 import { EngineError, type ErrorCode, errorCatalogue } from '../../engine/errors.ts'
 import { addressFileBytesPerMinute } from '../../engine/limits.ts'
+import type { BodySource, StreamedAnswers } from './streamed.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 export interface Answer {
@@ -23,6 +24,8 @@ export interface Answer {
   readonly coding?: 'br' | 'gzip' | 'identity'
   /** The body is an immutable file, whose bytes many answers share. They count against the address's file quota. */
   readonly isFile?: boolean
+  /** Produces the body, in place of `body`, while the client reads. It is closed if the answer is not sent. */
+  readonly stream?: BodySource
 }
 
 /** Properties of a response that do not depend on the handler's answer. */
@@ -38,6 +41,8 @@ interface Frame {
   /** True during the library's handler call, in which the library corks all writes. */
   readonly isCorked: boolean
   readonly unsent: UnsentAnswers
+  /** Required for streamed answers. */
+  readonly streams?: StreamedAnswers
   /** The account or address that unsent bytes count against. */
   readonly holder: string
   /** Name of the answering process in a cluster. Default: none. */
@@ -94,6 +99,16 @@ export function jsonText(body: string, status = 200): Answer {
 /** A JSON answer with an ETag, so that repeated requests can get 304. */
 export function namedJson(body: string | Uint8Array, etag = etagOf(body)): Answer {
   return { ...answerOf(200, body, JSON_TYPE), etag }
+}
+
+/** An answer whose body is produced while the client reads. */
+export function streamed(
+  stream: BodySource,
+  contentType: string,
+  coding: 'gzip' | 'identity' = 'identity',
+): Answer {
+  const coded = coding === 'gzip' ? { coding } : {}
+  return { ...answerOf(200, null, contentType), stream, ...coded }
 }
 
 export function plainText(body: string, contentType: string): Answer {
@@ -187,7 +202,12 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   // Write the complete head in one call, since separate calls are slow. The library does not escape status and header
   // values.
   res.writeStatus(headText(answer, frame))
-  const { body } = answer
+  const { body, stream } = answer
+  if (stream !== undefined && !frame.isHead && frame.streams !== undefined) {
+    if (frame.closes) res.writeHeader('Connection', 'close')
+    return frame.streams.send(res, stream)
+  }
+  stream?.close()
   if (body === null || frame.isHead) {
     // Never pass a length to the library, not even undefined before `closes`. The library would treat the answer as
     // unfinished and close the connection at its next request.

@@ -1,13 +1,13 @@
 // The channel `trades`: every trade, with the fields of the REST API. A resume reads missed trades from the engine's
 // trade log.
 
-import type { CatalogView, EngineView, TradeLogView } from '../../../actors/views.ts'
+import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
 import { replayReadRows, replayScannedRows, ringTradesMax } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { type MarketTexts, marketTexts, quoted, tradeText } from '../../records/render.ts'
 import { EXAMPLE_IDS, TradeSchema } from '../../schemas.ts'
-import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
+import { type Encoder, type Frame, type ListedMarkets, MessageKind } from '../encode/encoder.ts'
 import { writeTrade } from '../encode/msgpack-records.ts'
 import { variantOf } from '../fan-out/channel-variants.ts'
 import { counted } from '../messages.ts'
@@ -18,7 +18,7 @@ import { LoggedChannel } from './logged.ts'
 const NAME = 'trades'
 
 /** The quoted texts of a market. Labels are missing if the market is not in the catalogue. */
-function textsOf({ id, platform }: MarketRef, catalog: CatalogView): MarketTexts {
+function textsOf({ id, platform }: MarketRef, catalog: ListedMarkets): MarketTexts {
   const view = catalog.find(id)
   if (view !== null) return marketTexts(view)
   return { id: quoted(id), platform: quoted(platform), labels: [] }

@@ -1,7 +1,7 @@
 // Each message is encoded at most once as JSON and once as MessagePack for all receivers. A channel defines a
 // `MessageKind` for each of its messages.
 
-import type { CatalogView } from '../../../actors/views.ts'
+import type { MarketView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { encoded, type MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
@@ -12,13 +12,18 @@ export type Frame = string | Uint8Array
 
 export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 
+/** Listings of the markets of messages. */
+export interface ListedMarkets {
+  find(id: string): Pick<MarketView, 'ref' | 'summary'> | null
+}
+
 /** Writes the fields of a counted message after its first fields. JSON and MessagePack have equal names and values. */
 interface MessageFields<Content> {
   /** The fields as JSON text without braces: `"data":{…}`. */
-  json(content: Content, market: MarketRef, catalog: CatalogView): string
+  json(content: Content, market: MarketRef, catalog: ListedMarkets): string
   count(content: Content): number
   /** Writes each key followed by its value. */
-  msgpack(to: MsgpackWriter, content: Content, market: MarketRef, catalog: CatalogView): void
+  msgpack(to: MsgpackWriter, content: Content, market: MarketRef, catalog: ListedMarkets): void
 }
 
 /** Writes the single field `data` from an object. Slower, for rare messages. */
@@ -62,7 +67,7 @@ export interface Dated extends Stamp {
 
 export interface EncoderParts {
   readonly epoch: string
-  readonly catalog: CatalogView
+  readonly catalog: ListedMarkets
   readonly nowMs: () => TimeMs
 }
 

@@ -1,13 +1,12 @@
 // MessagePack writers of frequent records, with the names and values of the JSON in records/render.ts.
 
-import type { CatalogView } from '../../../actors/views.ts'
 import type { Level, MarketPrice, StaleReason, Trade, Whale } from '../../../engine/events.ts'
 import { type Bar, vwapOf } from '../../../engine/market/candle.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { takerPrice, takerSide } from '../../../engine/market/taker.ts'
 import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS, midPrice, type PriceMicros, priceCents } from '../../../engine/units.ts'
-import { keyOf } from './encoder.ts'
+import { keyOf, type ListedMarkets } from './encoder.ts'
 
 const LEVEL = encoded((to) => {
   to.map(3)
@@ -83,7 +82,7 @@ export function writeTrade(
   to: MsgpackWriter,
   trade: Trade,
   market: MarketRef,
-  catalog: CatalogView,
+  catalog: ListedMarkets,
 ): void {
   const outcomes = catalog.find(market.id)?.summary.outcomes
   const outcome = outcomes?.[trade.outcomeIndex]?.label ?? null

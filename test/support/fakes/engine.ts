@@ -7,6 +7,7 @@ import type {
   GameView,
   MarketView,
   PastPricesView,
+  ReplaysView,
   SportsView,
   StatsView,
   TapeView,
@@ -93,6 +94,7 @@ export class FakeEngine implements EngineView {
   cluster?: () => ClusterView
   /** Undefined: nothing is recorded. */
   tape: TapeView | undefined = undefined
+  replays: ReplaysView | undefined = undefined
   isHealthy = true
   databaseBytes = 4_096
   bookFigures: StatsView['books'] = {}

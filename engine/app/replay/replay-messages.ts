@@ -1,0 +1,167 @@
+// Writes records of the tape as messages of the stream.
+
+import type { ReplayChannel, ReplayFormat } from '../../../actors/views.ts'
+import { lifecycleMessage } from '../../../http/ws/channels/lifecycle.ts'
+import { bookSnapshot, bookUpdate } from '../../../http/ws/channels/orderbook.ts'
+import { presentPrice, priceMessage } from '../../../http/ws/channels/prices.ts'
+import { tradeMessage } from '../../../http/ws/channels/trades.ts'
+import { whaleMessage } from '../../../http/ws/channels/whales.ts'
+import {
+  type Encoder,
+  type Frame,
+  freshMessage,
+  gapMessage,
+  resyncMessage,
+  staleMessage,
+  statusMessage,
+} from '../../../http/ws/encode/encoder.ts'
+import { JsonEncoder } from '../../../http/ws/encode/json.ts'
+import { MsgpackEncoder } from '../../../http/ws/encode/msgpack.ts'
+import { resyncReason } from '../../../http/ws/resume/recent-book-updates.ts'
+import type { BookState, MarketState } from '../../../storage/records/log-items.ts'
+import type { MarketTable } from '../../../storage/tape/market-table.ts'
+import type { TapeRecord } from '../../../storage/tape/tape.ts'
+import type { StaleReason, Update } from '../../events.ts'
+import { OrderBook } from '../../market/order-book.ts'
+import { US_PER_MS } from '../../tape/layout.ts'
+import type { Lost } from '../../tape/lost.ts'
+import { timeMs } from '../../units.ts'
+
+export class ReplayMessages {
+  readonly #channels: ReadonlySet<ReplayChannel>
+  readonly #format: ReplayFormat
+  /** Why the book of a market is stale, by market id. Absent: it is live. */
+  readonly #stale = new Map<string, StaleReason>()
+  #epoch: string | null = null
+  #encoder: Encoder
+  #markets: MarketTable | null = null
+  #us = 0
+
+  constructor(channels: ReadonlySet<ReplayChannel>, format: ReplayFormat) {
+    this.#channels = channels
+    this.#format = format
+    this.#encoder = this.#encoderOf('')
+  }
+
+  /** The messages of a record, in order. A message is valid until the next one is taken. */
+  *of({ us, epoch, item, markets, platform }: TapeRecord): Iterable<Frame> {
+    this.#us = us
+    this.#markets = markets
+    if (epoch !== this.#epoch) {
+      this.#epoch = epoch
+      this.#encoder = this.#encoderOf(epoch)
+    }
+    if (item.kind === 'update') yield* this.#update(item.update, item.book)
+    else if (item.kind === 'state') yield* this.#state(item.state, markets)
+    else if (item.kind === 'lost') yield* this.#lost(item, platform)
+  }
+
+  #encoderOf(epoch: string): Encoder {
+    const parts = {
+      epoch,
+      nowMs: () => timeMs(this.#us / US_PER_MS),
+      catalog: { find: (id: string) => this.#find(id) },
+    }
+    return this.#format === 'msgpack' ? new MsgpackEncoder(parts) : new JsonEncoder(parts)
+  }
+
+  #find(id: string) {
+    const number = this.#markets?.numberOf(id) ?? null
+    return number === null ? null : (this.#markets?.get(number) ?? null)
+  }
+
+  *#update(update: Update, after: BookState | null): Iterable<Frame> {
+    const encoder = this.#encoder
+    const channels = this.#channels
+    switch (update.kind) {
+      case 'book':
+        if (channels.has('orderbook')) yield bookUpdate(encoder, update)
+        return
+      case 'bookReplaced': {
+        if (after === null) return
+        this.#note(update.market.id, after.staleReason)
+        if (!channels.has('orderbook')) return
+        yield encoder.reply(resyncMessage('orderbook', update.market, resyncReason(update.reason)))
+        yield bookSnapshot(encoder, { ref: update.market }, withChecksum(after))
+        return
+      }
+      case 'bookStale':
+        this.#note(update.market.id, update.reason)
+        for (const channel of ['orderbook', 'prices'] as const) {
+          if (channels.has(channel)) yield encoder.reply(staleMessage(channel, update))
+        }
+        return
+      case 'bookConfirmed': {
+        this.#note(update.market.id, null)
+        if (channels.has('orderbook') && update.wasStale) {
+          yield encoder.reply(freshMessage('orderbook', update.market, update.seq))
+        }
+        return
+      }
+      case 'trade':
+        if (channels.has('trades')) yield tradeMessage(encoder, update)
+        return
+      case 'price': {
+        if (!channels.has('prices')) return
+        yield priceMessage(encoder, update, this.#stale.get(update.market.id) ?? null)
+        return
+      }
+      case 'whale':
+        if (channels.has('whales')) yield whaleMessage(encoder, update)
+        return
+      case 'lifecycle':
+        if (channels.has('lifecycle')) yield lifecycleMessage(encoder, update)
+        return
+      case 'status':
+        yield encoder.reply(statusMessage(update))
+        return
+      case 'gap': {
+        if (!channels.has('trades')) return
+        const { channel, market, platform, fromMs, toMs, count } = update
+        const where = market === null ? { platform } : { marketId: market.id }
+        yield encoder.reply(gapMessage({ channel, where, fromMs, toMs, count }))
+        return
+      }
+      case 'arbitrage':
+        return
+    }
+  }
+
+  *#state({ market, book, price, seqs }: MarketState, markets: MarketTable): Iterable<Frame> {
+    const ref = markets.refOf(market)
+    if (ref === null) return
+    this.#note(ref.id, book.staleReason)
+    if (this.#channels.has('orderbook')) {
+      yield bookSnapshot(this.#encoder, { ref }, withChecksum(book))
+    }
+    if (!this.#channels.has('prices')) return
+    const priced = { price, staleReason: book.staleReason }
+    yield presentPrice(this.#encoder, ref, priced, { offset: 0, seq: seqs.prices })
+  }
+
+  /** Updates of a period are missing: of any channel, if the service did not run. */
+  *#lost({ cause, fromUs, toUs }: Lost, platform: string): Iterable<Frame> {
+    const [fromMs, toMs] = [timeMs(fromUs / US_PER_MS), timeMs(toUs / US_PER_MS)]
+    if (cause === 'stopped' || cause === 'killed') {
+      const period = { from_ms: fromMs, to_ms: toMs }
+      yield this.#encoder.reply({ type: 'disconnect', platform, reason: cause, ...period })
+      return
+    }
+    for (const channel of this.#channels) {
+      const gap = gapMessage({ channel, where: { platform }, fromMs, toMs, count: null })
+      yield this.#encoder.reply({ ...gap, reason: cause })
+    }
+  }
+
+  #note(id: string, reason: StaleReason | null): void {
+    if (reason === null) this.#stale.delete(id)
+    else this.#stale.set(id, reason)
+  }
+}
+
+function withChecksum(book: BookState) {
+  const levels = new OrderBook()
+  levels.replace(book.bids, book.asks)
+  const { bids, asks, ...rest } = book
+  return { ...rest, bids: [...bids], asks: [...asks], checksum: levels.checksum() }
+}

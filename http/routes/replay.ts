@@ -1,0 +1,146 @@
+// Past messages of the stream, read from the tape.
+
+import { Type } from '@sinclair/typebox'
+import {
+  type CatalogView,
+  type EngineView,
+  REPLAY_CHANNELS,
+  REPLAY_FORMATS,
+  type ReplayChannel,
+} from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { DAY_MS, formatTime, timeMs } from '../../engine/units.ts'
+import { findMarket } from '../request/find-market.ts'
+import { streamed } from '../request/reply.ts'
+import { type Route, requireCaller, route } from '../request/route.ts'
+import { choice, parameters } from '../schemas.ts'
+
+const US_PER_MS = 1_000
+/** How far back the free tier may replay. */
+const FREE_MS = DAY_MS
+const MARKETS_MAX = 1_000
+const CONTENT_TYPES = { ndjson: 'application/x-ndjson', msgpack: 'application/vnd.msgpack' }
+
+const isChannel = (name: string): name is ReplayChannel =>
+  REPLAY_CHANNELS.some((channel) => channel === name)
+
+const time = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: 8_640_000_000_000, description })
+
+export function replayRoutes({
+  engine,
+  clock,
+}: {
+  readonly engine: Pick<EngineView, 'catalog' | 'tape' | 'replays'>
+  readonly clock: Clock
+}): readonly Route[] {
+  const { catalog } = engine
+  return [
+    route(
+      'GET /v1/replay',
+      {
+        group: 'Market Data',
+        summary: 'Past messages of the stream',
+        description: `The messages that the stream sent from \`from\` to before \`to\`, one JSON object per line, or with \`format=msgpack\` one MessagePack map after the other. It begins with a \`snapshot\` of each selected market. \`gap\` states messages that were not recorded, \`disconnect\` a time in which the service did not run. \`from_offset\` continues a replay of one channel after the message with this offset; repeat the other parameters. With \`Accept-Encoding: gzip\` the answer is compressed. If the connection ends early, the answer is incomplete. At most two replays run at once for an account. The tier \`free\` can replay the last 24 hours.`,
+        answer: null,
+        contentType: 'application/x-ndjson',
+        refusals: {
+          400: '`from` is not before `to`, an unknown channel, or `from_offset` with several channels',
+          403: 'the tier `free` reads the last 24 hours',
+          404: 'no such market, nothing recorded in the period, or no tape (`TAPE=off`, or a gateway)',
+          429: 'two replays of the account are running',
+          503: 'too many replays are running',
+        },
+        query: Type.Object({
+          from: time('Begin of the period, Unix milliseconds.'),
+          to: time('End of the period, exclusive, Unix milliseconds. At most now.'),
+          market_ids: parameters.list(),
+          event_slug: parameters.id(),
+          platform: Type.Optional(choice(catalog.names.platforms)),
+          channels: Type.Optional(
+            Type.Array(Type.String({ maxLength: 256 }), {
+              maxItems: 100,
+              description: `A list of ${REPLAY_CHANNELS.map((name) => `\`${name}\``).join(', ')}. Without it: orderbook and trades.`,
+            }),
+          ),
+          format: choice(REPLAY_FORMATS, {
+            default: 'ndjson',
+            description: 'One JSON object per line, or one MessagePack map after the other.',
+          }),
+          from_offset: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              description: 'Skips the messages of the only channel up to this `offset`.',
+            }),
+          ),
+        }),
+      },
+      ({ caller, header }, query) => {
+        const { accountId, tier } = requireCaller(caller)
+        const isGzip = /\bgzip\b/i.test(header('accept-encoding'))
+        const { tape, replays } = engine
+        if (tape === undefined || replays === undefined) {
+          throw new EngineError('NOT_FOUND', 'this process has no tape; set TAPE=on on the engine')
+        }
+        const channels = channelsOf(query.channels)
+        const fromOffset = query.from_offset ?? null
+        if (fromOffset !== null && channels.length !== 1) {
+          throw new EngineError('BAD_REQUEST', 'from_offset needs exactly one channel')
+        }
+        const { oldestMs } = tape.status()
+        const period = periodOf(query, { nowMs: clock.nowMs(), oldestMs, isFree: tier === 'free' })
+        const selected = {
+          ...period,
+          markets: marketsOf(catalog, query),
+          platforms: query.platform === undefined ? null : [query.platform],
+          ...{ channels, format: query.format, isGzip, fromOffset },
+        }
+        const coding = isGzip ? 'gzip' : 'identity'
+        return streamed(replays.open(selected, accountId), CONTENT_TYPES[query.format], coding)
+      },
+    ),
+  ]
+}
+
+function channelsOf(names: readonly string[] = ['orderbook', 'trades']): readonly ReplayChannel[] {
+  const channels = names.filter(isChannel)
+  if (channels.length === names.length && channels.length > 0) return [...new Set(channels)]
+  throw new EngineError('BAD_REQUEST', `channels takes a list of ${REPLAY_CHANNELS.join(', ')}`)
+}
+
+/** The period in microseconds. */
+function periodOf(
+  query: { readonly from: number; readonly to: number },
+  facts: { readonly nowMs: number; readonly oldestMs: number | null; readonly isFree: boolean },
+): { readonly fromUs: number; readonly toUs: number } {
+  const { nowMs, oldestMs, isFree } = facts
+  const { from } = query
+  const to = Math.min(query.to, nowMs)
+  if (from >= query.to) throw new EngineError('BAD_REQUEST', '`from` must be before `to`')
+  if (from >= nowMs) throw new EngineError('BAD_REQUEST', '`from` must be in the past')
+  if (isFree && from < nowMs - FREE_MS) {
+    throw new EngineError('FORBIDDEN', 'the tier free reads the last 24 hours: use a later `from`')
+  }
+  if (oldestMs === null || to <= oldestMs) {
+    const since = oldestMs === null ? 'is empty' : `begins at ${formatTime(timeMs(oldestMs))}`
+    throw new EngineError('NOT_FOUND', `nothing is recorded in this period: the tape ${since}`)
+  }
+  return { fromUs: Math.max(from, oldestMs) * US_PER_MS, toUs: to * US_PER_MS }
+}
+
+/** Ids of the markets, or null for all. */
+function marketsOf(
+  catalog: CatalogView,
+  query: { readonly market_ids?: readonly string[]; readonly event_slug?: string },
+): readonly string[] | null {
+  const { market_ids: ids, event_slug: slug } = query
+  if (ids === undefined && slug === undefined) return null
+  const views = (ids ?? []).map((id) => findMarket(catalog, id))
+  if (slug !== undefined) {
+    const event = catalog.eventBySlug(slug)
+    if (event === null) throw new EngineError('NOT_FOUND', 'no such event')
+    views.push(...event.markets(MARKETS_MAX))
+  }
+  return [...new Set(views.map(({ ref }) => ref.id))]
+}
