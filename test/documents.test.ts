@@ -32,7 +32,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
 /** Removes fenced code blocks, because brackets are code there. */
 const prose = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '')
 
-test('links only to existing files and headings', () => {
+test('links in Markdown documents to existing files and headings', () => {
   const offenders: string[] = []
   for (const [path, text] of texts) {
     for (const [, target = ''] of prose(text).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -48,7 +48,7 @@ test('links only to existing files and headings', () => {
   assert.deepEqual(offenders, [])
 })
 
-test('names only existing paths', () => {
+test('names existing repository paths in Markdown documents', () => {
   const offenders: string[] = []
   for (const [path, text] of texts) {
     for (const [, named = ''] of prose(text).matchAll(/`([\w./-]+)`/g)) {

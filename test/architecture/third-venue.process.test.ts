@@ -83,8 +83,8 @@ async function until(isSo: () => boolean, between = () => {}): Promise<void> {
   assert.ok(isSo())
 }
 
-describe('third venue', () => {
-  test('serves catalogue, search, books, trades, stream and webhooks of a venue with a row in the venue table', async () => {
+describe('third venue added to the venue table', () => {
+  test('serves catalogue, search, books, trades, stream and webhooks of a third venue that has a row in the venue table', async () => {
     const { engine, key, ask, say: logLine, settled } = await startWithToy()
     const received: string[] = []
     const socket = new WebSocket(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${key}`)

@@ -41,7 +41,7 @@ function trade(market: FakeMarket, side: 'buy' | 'sell', dollars: number): void 
 }
 
 for (const form of ['json', 'msgpack'] as const) {
-  test(`serves a channel that only its descriptor and table row declare (${form})`, async () => {
+  test(`serves a new stream channel that consists of one descriptor and one table row (${form})`, async () => {
     const market = apiServer.engine.add(form)
     const client = await StreamClient.open(apiServer.port, `api_key=ann-key&encoding=${form}`)
     trade(market, 'buy', 10)
@@ -73,7 +73,7 @@ for (const form of ['json', 'msgpack'] as const) {
   })
 }
 
-test('rejects invalid options of the channel, and reports UNKNOWN_CHANNEL without its table row', async () => {
+test('rejects invalid options of a new channel, and answers UNKNOWN_CHANNEL when the channel has no table row', async () => {
   const client = await StreamClient.open(apiServer.port)
   const target = { market_ids: ['*'] }
   const wrong = { action: 'subscribe', channel: 'flow', pace_ms: 5, ...target }
@@ -91,7 +91,7 @@ test('rejects invalid options of the channel, and reports UNKNOWN_CHANNEL withou
   await plain.stop()
 })
 
-test('lists the channel’s messages, options and example in the served AsyncAPI document', async () => {
+test('lists the messages, options and example of a new channel in the served AsyncAPI document', async () => {
   assert.deepEqual(await (await fetch(`${apiServer.origin}/asyncapi.json`)).json(), document)
   const { schemas, messages } = objectOf(document.components)
   assert.ok('Flow' in objectOf(schemas))
@@ -99,7 +99,7 @@ test('lists the channel’s messages, options and example in the served AsyncAPI
   assert.equal(objectOf(objectOf(document.operations).tellFlow).action, 'send')
 })
 
-test('names the same channels in the README, the channel table and the client', () => {
+test('lists the same stream channels in the README of http/ws, in the channel table and in the client', () => {
   const page = readFileSync(new URL('../../http/ws/README.md', import.meta.url), 'utf8')
   const rows = CHANNELS.map(({ name, options, row }) => {
     const listed = Object.entries(options).map(([option, { allowed, default: usual }]) => {
@@ -112,7 +112,7 @@ test('names the same channels in the README, the channel table and the client', 
   assert.deepEqual(Object.keys(CLIENT_CHANNELS), CHANNEL_NAMES)
 })
 
-test('uses only documented messages as channel examples', () => {
+test('gives each stream channel example messages that the AsyncAPI document allows', () => {
   for (const { name, messages } of channels) {
     assert.ok(Object.keys(messages).length > 0, name)
     for (const [type, { example }] of Object.entries(messages)) {

@@ -88,7 +88,7 @@ function closing({ publisher, clock }: FakeEngine, market: FakeMarket): Lifecycl
   return { kind: 'lifecycle', event: 'closed', ...about, ...stamp, ...times }
 }
 
-describe('toy event type', () => {
+describe('new webhook event type', () => {
   let world: World
   before(async () => {
     world = await open(TYPES)
@@ -98,7 +98,7 @@ describe('toy event type', () => {
     await world.server.stop()
   })
 
-  test('creates, filters, posts and lists deliveries of an event type that only its table row declares', async () => {
+  test('creates webhooks, filters and posts events, and lists deliveries of an event type that consists of one table row', async () => {
     const { engine, caller, clock, server } = world
     const [one, other] = [engine.add('one'), engine.add('other')]
     const wanted = { url: URL, event_types: ['closed'], filters: { market_ids: [one.ref.id] } }
@@ -125,7 +125,7 @@ describe('toy event type', () => {
     assert.deepEqual([event_type, status], ['market.closed', 'delivered'])
   })
 
-  test('appears in the OpenAPI document with its filters, schema and example', async () => {
+  test('lists a new webhook event type in the OpenAPI document with its filters, schema and example', async () => {
     const answer = await fetch(`http://127.0.0.1:${world.server.port}/openapi.json`)
     const { webhooks, components } = read(await answer.text())
     const { post } = objectOf(objectOf(webhooks)['market.closed'])
@@ -149,7 +149,7 @@ test('rejects a webhook for an event type that has no table row', async () => {
   await server.stop()
 })
 
-test('validates each event type’s example, and finds one manual type and at most one price type', () => {
+test('matches each webhook event type’s example with its schema, and allows one manual type and at most one price type', () => {
   const ajv = new Ajv2020({ strict: false })
   for (const type of TYPES) {
     const validate = ajv.compile(JSON.parse(JSON.stringify(type.data(NAMES))))

@@ -5,7 +5,7 @@ import { UsageError } from '../../engine/process/command-line.ts'
 
 const AIMED = ['--url', 'http://127.0.0.1:1/', '--api-key', 'KEY']
 
-test('parses bench names, options and a deployment’s URL and key', () => {
+test('parses bench names, options, and the URL and API key of a deployment from the command line', () => {
   const none = { names: [], isSmall: false, isJson: false, seconds: null, markets: null }
   const local = { kind: 'local', ...none }
   assert.deepEqual(readRequest([]), local)
@@ -27,7 +27,7 @@ test('parses bench names, options and a deployment’s URL and key', () => {
   assert.deepEqual(readRequest(['--help', 'anything']), { kind: 'help' })
 })
 
-test('rejects an invalid command line in one line that names the accepted values', () => {
+test('rejects an invalid bench command line with one line that names the accepted values', () => {
   const refusals: readonly [readonly string[], RegExp][] = [
     [['--sconds', '3'], /--sconds/],
     [['--seconds'], /--seconds/],

@@ -11,7 +11,7 @@ const isLong = process.env.TEST_LONG === '1'
 describe('benches in small mode', () => {
   for (const bench of BENCHES.filter(({ name }) => isLong || name === 'end-to-end')) {
     const skip = bench.name === 'cluster' && !hasNats() ? GET_NATS : false
-    it(`runs ${bench.name} to a checked end state with a hash, without printing`, {
+    it(`runs the bench ${bench.name} to a checked end state with a hash, and prints nothing`, {
       skip,
     }, async (t) => {
       const { hash, isRepeatable } = await smallState(bench, t)

@@ -10,7 +10,7 @@ import { smallState } from '../support/rigs/small-bench.ts'
 const FOLDER = new URL('../../bench/', import.meta.url)
 const SUFFIX = '.bench.ts'
 
-test('lists each bench under the name of its file, with a question and exclusions', () => {
+test('lists each bench under its file name, with the question it answers and the work it excludes', () => {
   const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   const names = all.filter((file) => file.endsWith(SUFFIX)).map((file) => basename(file, SUFFIX))
   assert.deepEqual(BENCHES.map(({ name }) => name).sort(), names.sort())
@@ -20,7 +20,7 @@ test('lists each bench under the name of its file, with a question and exclusion
   }
 })
 
-test('reports times as histogram percentiles, never as a mean', () => {
+test('prints durations of a bench as percentiles of a histogram, and no mean', () => {
   const times = newTimes()
   for (let micros = 1; micros <= 1_000; micros += 1) record(times, micros / 1_000)
   const state = { hash: '0123456789abcdef', checked: 'nothing', isRepeatable: true }
@@ -31,7 +31,7 @@ test('reports times as histogram percentiles, never as a mean', () => {
   assert.doesNotMatch(text, /mean|average/i)
 })
 
-test('alternates two contestants over the same operations, and does not time the warm-up', () => {
+test('runs two compared implementations alternately on the same operations, and does not time the warm-up', () => {
   const seen: string[] = []
   const contestant = (name: string) => ({
     times: newTimes(),
@@ -50,12 +50,12 @@ test('alternates two contestants over the same operations, and does not time the
   assert.equal(other.times.totalCount, 2)
 })
 
-test('fails a bench when the final state is wrong, without printing figures', () => {
+test('throws without printing figures when the final state of a bench is wrong', () => {
   check(true, 'right')
   assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
 })
 
-test('reaches the same checked final state in two small runs of storage, without printing', async (t) => {
+test('reaches the same checked final state in two small runs of the storage bench, and prints nothing', async (t) => {
   const bench = BENCHES.find(({ name }) => name === 'storage') ?? assert.fail('no storage')
   const { hash } = await smallState(bench, t)
   assert.equal((await smallState(bench, t)).hash, hash)

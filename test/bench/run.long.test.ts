@@ -48,24 +48,24 @@ describe('bench command', () => {
     assert.match(stderr, /storage: begins\n[\s\S]*storage: ended after /)
   })
 
-  it('exits with code 1 and the reason, without a table, when the deployment is unreachable', async () => {
+  it('exits with code 1 and prints the reason but no table when the deployment is unreachable', async () => {
     const port = await closedPort()
     const url = `http://127.0.0.1:${port}`
     const line = new RegExp(`^${url} cannot be reached: ECONNREFUSED$`)
     refused(await runBench('--url', url, '--api-key', 'KEY'), 1, line)
   })
 
-  it('exits with code 1, without a table, when the API key is invalid', async () => {
+  it('exits with code 1 and prints no table when the API key is invalid', async () => {
     refused(await at('wrong'), 1, /^http:\S+ refuses this API key \(401\)$/)
   })
 
-  it('exits with code 1, without a table, before the load starts when the key’s quota is too small', async () => {
+  it('exits with code 1 before the load starts when the API key’s request quota is too small', async () => {
     const line = /^the key has 59 requests left of 60 a minute, the load needs 2030: /
     refused(await at('small-key'), 1, line)
     refused(await at('spent-key'), 1, /^the key's requests are used up \(429\): .* after \d+ s/)
   })
 
-  it('exits with code 1, without a table, when the key allows fewer streams than clients', async () => {
+  it('exits with code 1 and prints no table when the API key allows fewer streams than the bench has clients', async () => {
     const line = /refuses a stream with 429, retry after \d+ s: .*at most 1 connections/
     refused(await at('narrow-key', 'connect', '--seconds', '1'), 1, line)
   })

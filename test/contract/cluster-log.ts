@@ -45,7 +45,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
   const publish = (log: ClusterLog, batch: string, after: number) =>
     log.publish(SHARD, { bytes: bytes(batch), id: batch, after })
 
-  test(`${name}: appends batches in order, once per id, and reads from any sequence`, async (t) => {
+  test(`${name}: appends batches in order, stores a repeated batch id once, and reads from any sequence number`, async (t) => {
     const [writer, reader] = await open(t)
     assert.equal(await writer.head(SHARD), 0)
     const given = await Promise.all(
@@ -65,7 +65,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     assert.equal(read.at(-1)?.behind, 0)
   })
 
-  test(`${name}: refuses a superseded writer, and a change based on an older version of a record`, async (t) => {
+  test(`${name}: rejects a write of a superseded writer, and a change based on an older version of a record`, async (t) => {
     const [one, other] = await open(t)
     await publish(one, 'first', 0)
     await publish(other, 'second', 1)
@@ -82,7 +82,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await theirs.replace('leader', bytes('three'), 0)
   })
 
-  test(`${name}: sends a bucket watcher the current records, then each change and removal`, async (t) => {
+  test(`${name}: sends the current records of a bucket to a new watcher, then each change and removal`, async (t) => {
     const [one, other] = await open(t)
     const [writing, watching] = [await one.bucket('accounts'), await other.bucket('accounts')]
     await writing.put('account.1', bytes('before'))
@@ -129,7 +129,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await watch.stop()
   })
 
-  test(`${name}: stores objects of any size, answers or refuses requests, and delivers announcements`, async (t) => {
+  test(`${name}: stores objects of any size, answers or rejects requests, and delivers announcements to subscribers`, async (t) => {
     const [engine, gateway] = await open(t)
     assert.equal(await gateway.getObject('checkpoint'), null)
     const large = Uint8Array.from({ length: 3_000_000 }, (_, index) => index % 251)

@@ -381,7 +381,7 @@ testOnBoth(
   },
 )
 
-test('accepts later prices after a last price whose timestamp is far in the future', () => {
+test('accepts the next price of a market after a price whose timestamp is far in the future', () => {
   const path = new PolymarketPath('future', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const notify = (price: string, timestamp: number) =>
@@ -399,7 +399,7 @@ test('accepts later prices after a last price whose timestamp is far in the futu
   assert.equal(path.market.actor.price().price, 400_000)
 })
 
-test('does not refill the book of a resolved market', () => {
+test('leaves the book of a resolved market empty when book messages arrive after the resolution', () => {
   const path = new PolymarketPath('resolved', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const book = new NaiveBook()

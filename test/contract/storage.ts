@@ -58,7 +58,7 @@ export function storageContract(subject: StorageUnderTest): void {
 }
 
 function listingContract({ open, settle }: StorageUnderTest): void {
-  test('numbers markets consecutively from 1, and keeps the numbers when markets are replaced', async () => {
+  test('numbers markets consecutively from 1, and leaves the number unchanged when a market is replaced', async () => {
     let storage = await open()
     const [one, two] = [marketListing('one'), marketListing('two', { venue: 'b' })]
     assert.equal(storage.markets.put(one), 1)
@@ -79,7 +79,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(rows[0]?.summary.question, 'Changed?')
   })
 
-  test('replaces only the summary, and returns details and every field unchanged', async () => {
+  test('replaces the summary of a market, and returns its unchanged details and every field', async () => {
     let storage = await open()
     const listing = marketListing('one')
     const number = storage.markets.put(listing)
@@ -95,7 +95,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.details(99), null)
   })
 
-  test('distinguishes markets with very long native ids', async () => {
+  test('assigns different numbers to markets whose very long native ids differ in the last character', async () => {
     let storage = await open()
     const [one, other] = [`${'x'.repeat(2_000)}1`, `${'x'.repeat(2_000)}2`]
     assert.equal(storage.markets.put(marketListing(one)), 1)
@@ -104,7 +104,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.number('a', marketListing(other).nativeId), 2)
   })
 
-  test('returns thousands of markets in order of number', async () => {
+  test('returns thousands of markets in ascending order of their numbers', async () => {
     let storage = await open()
     for (let count = 1; count <= 2_500; count += 1) storage.markets.put(marketListing(`m${count}`))
     storage = await settle(storage)
@@ -141,7 +141,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
 }
 
 function smallTablesContract({ open, settle }: StorageUnderTest): void {
-  test('replaces an hour of ticks, and finds the newest tick at or before a time', async () => {
+  test('replaces the ticks of one hour, and finds the newest tick at or before a given time', async () => {
     let storage = await open()
     const hour = Math.floor(NOON_MS / 3_600_000)
     const price = checkpoint().price
@@ -167,7 +167,7 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.ticks.oldestHour(3), null)
   })
 
-  test('returns checkpoints, runs and marks unchanged', async () => {
+  test('returns stored checkpoints, runs and marks unchanged after storage is reopened', async () => {
     let storage = await open()
     const full = checkpoint()
     const empty = checkpoint({ price: null, bookTimeMs: null, bids: [], asks: [] })
@@ -212,7 +212,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.isHealthy(), true)
   })
 
-  test('returns revoked tokens, key scopes and token generations unchanged', async () => {
+  test('returns revoked tokens, key scopes and token generations unchanged after storage is reopened', async () => {
     let storage = await open()
     const ended = (tokenId: string) => {
       return { tokenId, accountId: account('one').id, expiresAtMs: timeMs(NOON_MS) }
@@ -233,7 +233,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.accounts.keys()], [key('k1', { scopes: ['read'] }), key('k2')])
   })
 
-  test('disables and removes an account, but leaves its keys to the caller', async () => {
+  test('stores a disabled account, and removes an account without removing the account’s keys', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     await storage.accounts.putAccount(account('two', { isDisabled: true }))
@@ -251,7 +251,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
 function retentionContract({ open, settle }: StorageUnderTest): void {
   const unlimited = Number.MAX_SAFE_INTEGER
 
-  test('removes old trades and ticks in batches, and never removes accounts', async () => {
+  test('removes expired trades and ticks in batches, and never removes accounts', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     storage.markets.put(marketListing('one'))
@@ -287,7 +287,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.get(1, '6-1')?.ordinal, 0)
   })
 
-  test('removes the oldest remaining rows above the size limit, and keeps the newest', async () => {
+  test('removes the oldest rows while the database exceeds its size limit, and retains the newest rows', async () => {
     let storage = await open()
     const id = (count: number) => `${'0'.repeat(400)}${count}`
     for (let count = 0; count < 2_000; count += 1) {

@@ -42,7 +42,7 @@ function assertDigests(records: Records): void {
 describe('recorded answers', () => {
   const dataDir = testFolder('golden-answers')
 
-  test('sends REST responses, stream messages and webhook posts byte for byte as recorded', async (t) => {
+  test('sends REST responses, stream messages and webhook posts that equal the recorded bytes', async (t) => {
     const records = new Records()
     const recording = readRecording(goldenFile('recording.jsonl.gz'))
     const run = await GoldenRun.open({ dataDir, recording, records })

@@ -43,11 +43,11 @@ describe('public names', () => {
     return response.json()
   }
 
-  test('keeps paths, parameters, statuses and fields of REST and webhook bodies unchanged', async () => {
+  test('serves paths, parameters, statuses and fields of REST and webhook bodies as recorded in the golden files', async () => {
     assertGoldenLines('rest.txt', documentNames(await document('/openapi.json')))
   })
 
-  test('keeps parameter aliases unchanged', () => {
+  test('accepts the parameter aliases that are recorded in the golden files', () => {
     const { view } = service.engine
     const routes = api({
       ...{ engine: view, clock: new ManualClock(), metrics: new Metrics() },
@@ -62,11 +62,11 @@ describe('public names', () => {
     assertGoldenLines('aliases.txt', lines)
   })
 
-  test('keeps commands, messages and fields of the stream unchanged', async () => {
+  test('has the stream commands, messages and fields that are recorded in the golden files', async () => {
     assertGoldenLines('stream.txt', documentNames(await document('/asyncapi.json')))
   })
 
-  test('keeps error codes and WebSocket close codes unchanged', () => {
+  test('has the error codes and WebSocket close codes that are recorded in the golden files', () => {
     const errors = Object.entries(errorCatalogue).map(
       ([code, { status, retry }]) => `${code} ${status}${retry ? ' retry' : ''}`,
     )
@@ -76,7 +76,7 @@ describe('public names', () => {
     assertGoldenLines('codes.txt', [...errors, ...closes])
   })
 
-  test('keeps table names, table layouts and data folder metadata unchanged', () => {
+  test('has the table names, table layouts and data folder metadata that are recorded in the golden files', () => {
     const tables = Object.values(TABLES).map(
       ({ environment, name, groupBytes, isCompressed, isChecked }) =>
         [
@@ -95,19 +95,19 @@ describe('public names', () => {
     ])
   })
 
-  test('keeps environment variables and their defaults unchanged', () => {
+  test('has the environment variables and default values that are recorded in the golden files', () => {
     const lines = Object.entries(VARIABLES).map(([name, { default: value }]) => `${name}=${value}`)
     assertGoldenLines('variables.txt', lines)
   })
 
-  test('keeps commands, arguments and options unchanged', () => {
+  test('has the commands, arguments and options that are recorded in the golden files', () => {
     const script = join(import.meta.dirname, '../support/rigs/command-names.ts')
     const args = ['--import', import.meta.resolve('tsx'), script]
     const text = execFileSync(process.execPath, args, { encoding: 'utf8' })
     assertGoldenLines('commands.txt', text.trimEnd().split('\n'))
   })
 
-  test('keeps NATS streams, buckets and subjects of a cluster unchanged', async () => {
+  test('has the NATS streams, buckets and subjects of a cluster that are recorded in the golden files', async () => {
     assertGoldenLines('nats.txt', await namesOnTheWire())
   })
 })

@@ -72,7 +72,7 @@ async function written(dataDir: string, format: number): Promise<Rows> {
 describe('stored records', () => {
   const folder = testFolder('golden-records')
 
-  test('reads every kind of record from the golden file with its original values', async () => {
+  test('reads every kind of stored record from the golden file with its original values', async () => {
     const file = goldenFile('rows.json')
     // Rows of unchanged schemas must stay as they are, because new rows would not prove that older data is readable.
     if (!existsSync(file)) {
@@ -86,7 +86,7 @@ describe('stored records', () => {
     await storage.close()
   })
 
-  test('restores every kind of record when storage is closed and reopened', async () => {
+  test('reads every kind of record with its original values after storage is closed and reopened', async () => {
     const dataDir = join(folder, 'now')
     const { rows } = await written(dataDir, 0)
     assert.deepEqual(
@@ -102,7 +102,7 @@ describe('stored records', () => {
   })
 
   for (const { name, rows, get, wanted } of OLDER_KINDS) {
-    test(`reads ${name}`, async () => {
+    test(`reads records in an older format: ${name}`, async () => {
       const all: readonly (Row & { readonly 3: string })[] = JSON.parse(
         readFileSync(goldenFile('older-rows.json'), 'utf8'),
       )

@@ -52,7 +52,7 @@ class FrozenBooks {
   }
 }
 
-test('never serves a frozen book as live when nats-server loses its data, with or without an engine kill', {
+test('never serves a frozen book as live after nats-server loses its data, whether or not the engine is killed', {
   skip: !hasNats() && 'nats-server is not installed',
 }, async (t) => {
   const rig = await ClusterRig.open({

@@ -27,7 +27,7 @@ const KINDS = ['engine', 'gateway', 'nats'] as const
 
 const skip = hasNats() ? false : GET_NATS
 
-test('announces every loss and keeps acknowledged changes when engine, gateways and nats-server are killed', {
+test('announces every lost message and retains acknowledged changes when engines, gateways and nats-server are killed', {
   skip,
 }, async (t) => {
   const logLine = (line: string) => t.diagnostic(line)

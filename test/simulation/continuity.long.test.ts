@@ -22,12 +22,12 @@ const marketsPerVenue = number('CONTINUITY_MARKETS', isLong ? 250 : 60)
 const settleSeconds = number('CONTINUITY_SETTLE_SECONDS', isLong ? 180 : 90)
 const seed = process.env.SEED ?? 'continuity'
 
-test('keeps every streamed book equal to REST and delivers each trade once over a faulty network', (t) =>
+test('streams books equal to REST and delivers each trade once to clients on a faulty network', (t) =>
   followAll((line) => t.diagnostic(line), 'off'))
 
 const skip = isLong ? false : 'venues that fall silent take a minute to come back: TEST_LONG=1'
 test(
-  'keeps streamed books correct and delivers each trade once over a faulty network with every venue fault',
+  'streams correct books and delivers each trade once on a faulty network while the venues have every simulated fault',
   { skip },
   (t) => followAll((line) => t.diagnostic(line), 'on'),
 )

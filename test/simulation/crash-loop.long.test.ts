@@ -23,7 +23,7 @@ const FIRST_CHANGES = 20
 /** The engine polls once a minute for trades that it served but did not commit. */
 const FETCHED_AGAIN_SECONDS = 120
 
-test('loses no acknowledged change or served trade, and leaves no unreadable record, after kills under load', async (t) => {
+test('loses no acknowledged change or served trade, and leaves no unreadable record, when the engine is killed under load', async (t) => {
   const random = seededRandom(seed)
   const rig = new Rig()
   const receiver = await EventReceiver.open('accept', [])

@@ -133,7 +133,7 @@ async function stop(venue: Venue, engine: Engine): Promise<void> {
 
 for (const isKeyed of [true, false]) {
   const how = isKeyed ? 'with a key' : 'without a key'
-  test(`keeps trading figures equal to the venue’s through trades, a price fall, a catalogue crawl and a restart ${how}`, async (t) => {
+  test(`serves trading figures equal to the venue’s after trades, a price fall, a catalogue crawl and a restart ${how}`, async (t) => {
     const venue = await openVenue()
     t.after(() => venue.server.stop())
     // Both engines use this storage, so the first engine must not close it.

@@ -61,7 +61,7 @@ const textOfFound = ({ opportunity, openedMs, closedMs, reason }: Found): string
   return `${id} ${kind} for ${closedMs - openedMs} ms, closed by ${reason}: ${profit} micros of ${contracts}, ${question} (${at.join(', ')})`
 }
 
-test('finds every simulated arbitrage opportunity that lasts, and reports no false one', async (t) => {
+test('reports every lasting arbitrage opportunity of the simulated venues, and no opportunity that did not exist', async (t) => {
   const clock = new ManualClock()
   const simulator = await startSimulator({
     ...{ seed: 1, marketsPerVenue: 120, messagesPerSecond: 200, gapsPerMinute: 24 },

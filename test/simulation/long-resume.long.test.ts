@@ -116,7 +116,7 @@ async function expectedTrades(
   return [...venues, ...unreceived]
 }
 
-test('delivers 25,000 missed trades once, in parts of 10,000, when the server is killed repeatedly', {
+test('delivers 25,000 missed trades once, in parts of 10,000, while the server is killed several times', {
   skip,
 }, async (t) => {
   const rig = new Rig()

@@ -22,7 +22,7 @@ const MANNERS: readonly ReceiverBehaviour[] = [
   'reset',
 ]
 
-test('loses no webhook event, repeats identical bytes and keeps counts consistent when killed repeatedly', async (t) => {
+test('loses no webhook event, sends the same bytes on each retry, and counts correctly while the engine is killed several times', async (t) => {
   const random = seededRandom(seed)
   const rig = new Rig()
   let witness: OutboxChecker | null = null

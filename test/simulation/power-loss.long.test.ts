@@ -34,7 +34,7 @@ const MANNERS: readonly ReceiverBehaviour[] = [
   'reset',
 ]
 
-test('loses no acknowledged change, and at most a second of market data, on power loss', {
+test('loses no acknowledged change and at most a second of market data when the power fails', {
   skip,
 }, async (t) => {
   const rig = await PowerLossRig.open(300)
@@ -76,7 +76,7 @@ test('loses no acknowledged change, and at most a second of market data, on powe
   }
 })
 
-test('loses no webhook event on power loss, sends no unstored event, and keeps counts consistent', {
+test('loses no webhook event when the power fails, sends no event before storing it, and counts deliveries correctly', {
   skip,
 }, async (t) => {
   const rig = await PowerLossRig.open(600)

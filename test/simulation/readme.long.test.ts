@@ -57,7 +57,7 @@ async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   return found
 }
 
-test('runs the README’s webhook example and verifies a signed whale alert over 10,000 dollars', async (t) => {
+test('runs the README’s webhook example until it verifies a signed alert of a whale trade above 10,000 dollars', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const [receiver = '', start = '', shell = ''] = blocksBelow('A webhook in a minute')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
@@ -94,7 +94,7 @@ test('runs the README’s webhook example and verifies a signed whale alert over
   }
 })
 
-test('runs the README’s first requests and wallet example in order', async (t) => {
+test('runs the commands of the README sections “First requests” and “A wallet in a minute” in order', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const shell = [...blocksBelow('First requests'), ...blocksBelow('A wallet in a minute')].join(
     '\n',
@@ -123,7 +123,7 @@ test('runs the README’s first requests and wallet example in order', async (t)
   }
 })
 
-test('streams opportunities after a fresh start, as the README shows', async (t) => {
+test('prints an opened opportunity after a fresh start when the README’s stream command runs', async (t) => {
   const shell = blocksBelow('The stream')[0] ?? ''
   const [, channel = ''] = /^npm run watch -- (arbitrage) /m.exec(shell) ?? []
   assert.equal(channel, 'arbitrage')

@@ -9,7 +9,7 @@ import { startProcess } from '../support/rigs/processes.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 
-test('recovers every book and trade after the venues stop responding for a while', async (t) => {
+test('recovers every book and trade after both venues stopped responding for a while', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -40,7 +40,7 @@ test('recovers every book and trade after the venues stop responding for a while
   }
 })
 
-test('continues the same simulated world when `npm start` is stopped and started again', async () => {
+test('continues the same simulated world after `npm start` is stopped and started again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-again-'))
   const settings = {
     PORT: '0',

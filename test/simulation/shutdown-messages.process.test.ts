@@ -80,7 +80,7 @@ test('writes no key, password or token to a log line, an error response or a met
   }
 })
 
-test('closes every stream with code 1001 and exits with 0 on SIGTERM under load', async () => {
+test('closes every stream with code 1001 and exits with code 0 when the engine receives SIGTERM under load', async () => {
   const commands = [
     { action: 'subscribe', id: 1, channels: ['orderbook', 'trades'], market_ids: ['*'] },
   ]

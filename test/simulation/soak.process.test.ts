@@ -83,8 +83,8 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
   }
 }
 
-test('keeps books equal to the simulator’s and delivers each trade once with every fault enabled', (t) =>
+test('serves books equal to the simulator’s and delivers each trade once while every simulated venue fault occurs', (t) =>
   soak(t, { faults: FAULT_NAMES, hasKalshiKey: true }))
 
-test('returns correct books and every trade from Kalshi’s public REST API without a key', (t) =>
+test('reads correct books and every trade from Kalshi’s public REST API when no Kalshi key is configured', (t) =>
   soak(t, { faults: [], hasKalshiKey: false }))

@@ -25,7 +25,7 @@ interface Health {
   >
 }
 
-test('serves correct data with v1 retired, half the markets on protocol v2, and the activity stream ended', async (t) => {
+test('serves correct data when venue A retires API v1, half its markets use protocol v2, and its activity stream ends', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   const world = await startTruthWorld({

@@ -107,7 +107,7 @@ class Restarted {
   }
 }
 
-test('restores wallets after every kind of restart, and reports whether the venue agrees', async (t) => {
+test('restores the same wallet figures after every kind of restart, and reports whether the venue’s data agrees', async (t) => {
   const world = await startTruthWorld({
     ...{ markets: 40, messagesPerSecond: 30, pastMinutes: 10, closingSeconds: 1, time: 'machine' },
   })
@@ -159,7 +159,7 @@ test('restores wallets after every kind of restart, and reports whether the venu
   }
 })
 
-test('restores evicted wallets when the venue loses data between responses', async () => {
+test('restores wallets evicted from memory when the venue loses wallet data between responses', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const nowMs = world.clock.nowMs()
   const all = new Map(

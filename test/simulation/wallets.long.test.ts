@@ -17,7 +17,7 @@ const FLOW_MS = 6_000
 const SEEDS = process.env.TEST_LONG === '1' ? [3, 4, 5] : [4]
 
 for (const seed of SEEDS) {
-  test(`shows wallets equal to the simulator’s ledgers with seed ${seed}`, async (t) => {
+  test(`serves wallets equal to the simulator’s ledgers with seed ${seed}`, async (t) => {
     const world = await startTruthWorld({
       ...{
         seed,

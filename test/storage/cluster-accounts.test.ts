@@ -46,7 +46,7 @@ const opened = async (): Promise<Bucket> =>
   new FaultyLogServer(new ManualClock()).connect().bucket('accounts')
 const failed = (error: unknown) => assert.fail(String(error))
 
-test('completes a change after the local table and the bucket stored it, and fails if either fails', async () => {
+test('completes an account change after the local table and the cluster bucket stored it, and fails if either write fails', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -70,7 +70,7 @@ test('completes a change after the local table and the bucket stored it, and fai
   await assert.rejects(new ClusterAccounts(table, refusing).putAccount(account('two')), /no room/)
 })
 
-test('replicates every record of the bucket, and adds local records that the bucket lacks', async () => {
+test('copies every account record of the cluster bucket, and adds local records that the bucket does not contain', async () => {
   const [table, standby, bucket] = [own(), own(), await opened()]
   await table.putAccount(account('one'))
   await table.putKey(key('one'))
@@ -89,7 +89,7 @@ test('replicates every record of the bucket, and adds local records that the buc
   assert.deepEqual([...standby.accounts()], [account('two')])
 })
 
-test('replaces forged records of known accounts and keys, and removes forged unknown records', async () => {
+test('replaces forged records of known accounts and keys in the cluster bucket, and removes forged records of unknown accounts', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -107,7 +107,7 @@ test('replaces forged records of known accounts and keys, and removes forged unk
   assert.equal(await bucket.get('account.acc_two'), null)
 })
 
-test('replaces unusable bucket records with local records, and rejects other engines’ records as leader', async () => {
+test('replaces unreadable bucket records with local records, and as the leader rejects records of other engines', async () => {
   const [table, bucket] = [own(), await opened()]
   await table.putAccount(account('one'))
   const unusable = { key: 'account.acc_one', value: null, revision: 3 }
@@ -121,7 +121,7 @@ test('replaces unusable bucket records with local records, and rejects other eng
   await following.stop()
 })
 
-test('restores the leader’s record when a client without the cluster key replaces or removes it', async () => {
+test('restores the leader’s account record when a client without the cluster key replaces or removes it', async () => {
   const [server, clock] = [new FaultyLogServer(new ManualClock()), new ManualClock()]
   const clusterKey = 'of a cluster under test, 32 bytes or more'
   const join = () => {

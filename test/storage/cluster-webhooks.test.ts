@@ -14,7 +14,7 @@ const failed = (error: unknown) => assert.fail(String(error))
 const withoutNumbers = (table: WebhookTable) =>
   [...table.all()].map(({ number: _, ...rest }) => rest)
 
-test('completes a change after the local table and the bucket stored it, and fails if either fails', async () => {
+test('completes a webhook change after the local table and the cluster bucket stored it, and fails if either write fails', async () => {
   const [table, bucket] = [own(), await opened()]
   const webhooks = new ClusterWebhooks(table, bucket)
   const made = await webhooks.create(webhook('one'))
@@ -28,7 +28,7 @@ test('completes a change after the local table and the bucket stored it, and fai
   await assert.rejects(new ClusterWebhooks(table, refusing).create(webhook('two')), /no room/)
 })
 
-test('replicates every webhook of the bucket under a local number, and shares local webhooks', async () => {
+test('copies every webhook of the cluster bucket under a local number, and adds local webhooks to the bucket', async () => {
   const [first, second, bucket] = [own(), own(), await opened()]
   await first.create(webhook('alone'))
   await second.create(webhook('other'))
@@ -53,7 +53,7 @@ test('replicates every webhook of the bucket under a local number, and shares lo
   )
 })
 
-test('replaces the forged record of a known webhook, and removes the forged record of an unknown webhook', async () => {
+test('replaces the forged record of a known webhook in the cluster bucket, and removes that of an unknown webhook', async () => {
   const bucket = await opened()
   const webhooks = new ClusterWebhooks(own(), bucket)
   const made = await webhooks.create(webhook('one'))

@@ -23,7 +23,7 @@ interface Told {
   readonly id: string
 }
 
-test('loses no acknowledged write and leaves no partial write on kill -9', async (t) => {
+test('loses no acknowledged write and leaves no partial write when the process is killed with SIGKILL', async (t) => {
   const dataDir = join(folder, 'data')
   const random = seededRandom('kill')
   const accounts = new Set<string>()
@@ -50,7 +50,7 @@ test('loses no acknowledged write and leaves no partial write on kill -9', async
   assert.ok(trades > 0)
 })
 
-test('commits every put on close, including puts of the last event-loop tick', async () => {
+test('commits every write when storage closes, including the writes of the last event-loop tick', async () => {
   const dataDir = join(folder, 'closed')
   const storage = await openCheckedData(dataDir)
   storage.marks.put('last', 7)

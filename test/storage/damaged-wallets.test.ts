@@ -9,7 +9,7 @@ import { addressOf, storedWallet } from '../support/worlds/stored-wallets.ts'
 
 const folder = testFolder('damaged-wallets')
 
-test('rejects a damaged wallet block or PnL state, and treats a damaged wallet as unknown', async () => {
+test('rejects a damaged wallet block or PnL state, and returns no wallet for a damaged wallet record', async () => {
   const dataDir = join(folder, 'damaged')
   let storage = await openData(dataDir)
   const bytes = new Uint8Array(5_000).fill(7)

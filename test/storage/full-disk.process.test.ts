@@ -11,7 +11,7 @@ import { openData, testFolder } from '../support/rigs/data-folder.ts'
 
 const folder = testFolder('full')
 
-test('reports a failed commit once, without unhandled rejections, and reopens with all committed rows', async () => {
+test('reports a failed commit once without unhandled rejections, and returns all committed rows after storage is reopened', async () => {
   const dataDir = join(folder, 'data')
   const program = fileURLToPath(new URL('./full-disk-writer.ts', import.meta.url))
   const command = `ulimit -f 3000; exec "${process.execPath}" --import tsx "${program}" "${dataDir}"`

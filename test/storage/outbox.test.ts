@@ -36,7 +36,7 @@ async function filled(name: string): Promise<string> {
   return dataDir
 }
 
-test('discards a damaged delivery, counts it as dropped, and keeps the remaining deliveries', async () => {
+test('discards a damaged webhook delivery, adds it to the dropped count, and retains the remaining deliveries', async () => {
   const dataDir = await filled('damaged')
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 3))
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 4))
@@ -63,7 +63,7 @@ test('discards a damaged delivery, counts it as dropped, and keeps the remaining
   await storage.close()
 })
 
-test('recounts damaged totals from the rows, and never reuses a delivery number', async () => {
+test('recounts damaged delivery totals from the stored deliveries, and never reuses a delivery number', async () => {
   const dataDir = await filled('totals')
   await damage(dataDir, TABLES.outboxTotals, numberKey(ONE))
   const storage = await openData(dataDir)

@@ -7,7 +7,7 @@ import { testFolder } from '../support/rigs/data-folder.ts'
 
 const folder = testFolder('secrets')
 
-test('creates distinct secrets once, readable by their owner only', () => {
+test('creates different secrets for each data folder at the first start, in a file that its owner alone can read', () => {
   const dataDir = join(folder, 'first')
   const made = loadSecrets(dataDir)
   assert.match(made.jwtSecret, /^[0-9a-f]{64}$/)
@@ -19,7 +19,7 @@ test('creates distinct secrets once, readable by their owner only', () => {
   assert.deepEqual(readdirSync(dataDir), ['secrets'])
 })
 
-test('rejects damaged secrets and never replaces them', () => {
+test('throws when the secrets file is damaged, and never replaces the file', () => {
   const dataDir = join(folder, 'damaged')
   loadSecrets(dataDir)
   for (const text of ['', '{', '{"jwtSecret":"short","secretsKey":"short"}']) {
@@ -28,7 +28,7 @@ test('rejects damaged secrets and never replaces them', () => {
   }
 })
 
-test('keeps the local key between starts', () => {
+test('reads the last written local key in a file that its owner alone can read', () => {
   const dataDir = join(folder, 'local')
   assert.equal(readLocalKey(dataDir), null)
   writeLocalKey(dataDir, 'pmk_one')

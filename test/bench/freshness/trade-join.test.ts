@@ -13,7 +13,7 @@ function counting(): TradeJoin {
 const lagsOf = ({ times }: TradeJoin): number[] =>
   [0, 100].map((rank) => Math.round(times.getValueAtPercentile(rank) / 1e6))
 
-test('joins equal trades in order of arrival when both are in the same five-second bucket', () => {
+test('pairs our trades with the venue’s equal trades in order of arrival when both times are in one five-second bucket', () => {
   const join = counting()
   join.take('venue', TRADE, 1_000)
   join.take('venue', TRADE, 1_100)
@@ -23,7 +23,7 @@ test('joins equal trades in order of arrival when both are in the same five-seco
   assert.deepEqual(lagsOf(join), [10, 50])
 })
 
-test('joins no trades when market, price, size or bucket differs', () => {
+test('pairs no trades when market, price, size or time bucket differs', () => {
   for (const other of [{ market: 'two' }, { price: 1 }, { size: 1 }, { timeMs: 15_000 }]) {
     const join = counting()
     join.take('venue', TRADE, 0)
@@ -32,7 +32,7 @@ test('joins no trades when market, price, size or bucket differs', () => {
   }
 })
 
-test('records no lag when our trade arrives before the venue’s trade', () => {
+test('records a lag of zero when our trade arrives before the venue’s trade', () => {
   const join = counting()
   join.take('ours', TRADE, 1_000)
   join.take('venue', TRADE, 1_020)
@@ -40,7 +40,7 @@ test('records no lag when our trade arrives before the venue’s trade', () => {
   assert.deepEqual(lagsOf(join), [0, 0])
 })
 
-test('counts a trade that the venue shows between begin and end, whenever our trade arrives', () => {
+test('counts a trade that the venue sends between begin and end, whether our trade arrives before or after it', () => {
   const join = new TradeJoin()
   join.take('venue', TRADE, 0)
   join.begin(TRADE.timeMs)
@@ -52,7 +52,7 @@ test('counts a trade that the venue shows between begin and end, whenever our tr
   assert.deepEqual([join.venueCount, join.matchedCount, join.unknown.length], [1, 1, 0])
 })
 
-test('ignores our trade from before the begin when the venue never shows it', () => {
+test('ignores our trade when its time is before the begin of the measurement and the venue never sends it', () => {
   const join = new TradeJoin()
   join.begin(TRADE.timeMs + 1)
   join.take('ours', TRADE, 1)

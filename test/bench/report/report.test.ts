@@ -45,7 +45,7 @@ const BENCHES = [
   madeUp('last', async () => ({ rows: [], state: STATE })),
 ]
 
-test('reports the reason and no numbers when a bench fails, and still runs the remaining benches', async () => {
+test('reports the reason and no numbers when one bench fails, and runs the remaining benches', async () => {
   const reported: string[] = []
   const seen: string[] = []
   const outcomes = await runSeries(

@@ -13,8 +13,8 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 const unsubscribed = (): void => undefined
 
-describe('planned requests', () => {
-  it('measures latency from the planned time, which includes a stall of the server', async () => {
+describe('requests at planned times', () => {
+  it('measures latency from the planned time of a request, so that a stall of the server is included', async () => {
     const waiting: ServerResponse[] = []
     // The server answers nothing before the 20th request, which is planned 95 ms after the first.
     const stalling = await serve((response) => {
@@ -33,7 +33,7 @@ describe('planned requests', () => {
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
 
-  it('counts responses other than 200 as refused, by status, without a latency', async () => {
+  it('counts each response other than 200 as refused under its status, and records no latency for it', async () => {
     let count = 0
     const refusing = await serve((response) => {
       count += 1
@@ -48,7 +48,7 @@ describe('planned requests', () => {
   })
 })
 
-describe('deployment', () => {
+describe('load on a deployment', () => {
   let apiServer: ApiServer
   let stop: StopTimer
   before(async () => {
@@ -75,7 +75,7 @@ describe('deployment', () => {
     ...set,
   })
 
-  it('measures and checks requests, deliveries and resumes of a running service', async () => {
+  it('measures and checks REST requests, stream deliveries and stream resumes of a running service', async () => {
     const outcomes = await loadTarget(requested({}), unsubscribed)
     assert.deepEqual(
       outcomes.map(({ bench, kind }) => `${bench.name} ${kind}`),
@@ -92,7 +92,7 @@ describe('deployment', () => {
     assert.match(away.value, /^[1-9]\d* updates replayed, 0 books restarted$/)
   })
 
-  it('stops the load with an error when the key’s quota is used up', async () => {
+  it('stops the load with an error when the API key’s request quota is used up', async () => {
     apiServer.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
     const load = loadTarget(requested({ names: ['rest'], apiKey: 'tight-key' }), () => {
       for (let count = 0; count < 5; count += 1) {
@@ -119,7 +119,7 @@ const update = (seq: number, offset: number, set: Partial<StreamMessage> = {}): 
   ...set,
 })
 
-test('counts a seq gap as a loss, but not a repeated message or an announced resync', () => {
+test('counts a gap in seq as a loss, but counts no loss for a repeated message or an announced resync', () => {
   const received = new Received()
   received.take(update(7, 10, { type: 'snapshot' }))
   received.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })

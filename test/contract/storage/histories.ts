@@ -20,7 +20,7 @@ const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
 const UNLIMITED = Number.MAX_SAFE_INTEGER
 
 export function historyContract({ open, settle }: StorageUnderTest): void {
-  test('stores and replaces a bar, and finds it in ranges', async () => {
+  test('stores and replaces a price bar, and returns the bar in range queries', async () => {
     let storage = await open()
     const [price] = [trade('x').price]
     const full = bar('hour', NOON_MS, {
@@ -65,7 +65,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(hours, [full])
   })
 
-  test('removes hour bars and past prices only with their market', async () => {
+  test('removes hour bars and past prices of a market when the market is removed', async () => {
     let storage = await open()
     const numbers = [
       storage.markets.put(marketListing('one')),
@@ -90,7 +90,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.pastPrices.get(2, NOON_DAY - 2), past)
   })
 
-  test('stores one snapshot per millisecond, counts them, and finds them strictly after a time', async () => {
+  test('stores one book snapshot per millisecond, counts snapshots, and returns those strictly after a time', async () => {
     let storage = await open()
     for (const second of [0, 10, 20, 30]) {
       storage.snapshots.put(1, snapshot(NOON_MS + second))
@@ -126,7 +126,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.snapshots.oldestMs(3), null)
   })
 
-  test('stores twenty levels per side of a deep book', async () => {
+  test('stores a book snapshot with twenty levels per side', async () => {
     let storage = await open()
     const [level] = snapshot(NOON_MS).bids
     assert.ok(level !== undefined)
@@ -144,7 +144,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(row?.asks.length, bookSnapshotLevels)
   })
 
-  test('stores and replaces a day of past prices', async () => {
+  test('stores and replaces the past prices of one day', async () => {
     let storage = await open()
     const { price } = trade('x')
     const part = pastDay([price])
@@ -167,7 +167,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.pastPrices.get(2, NOON_DAY), null)
   })
 
-  test('finds a venue’s coverage interval that contains a time, and moves the end of an interval', async () => {
+  test('finds the coverage interval of a venue that contains a given time, and moves the end of an interval', async () => {
     let storage = await open()
     const at = (second: number) => timeMs(NOON_MS + second * 1_000)
     storage.coverage.put('a', at(0), at(0))
@@ -239,7 +239,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
   const total = (counts: Record<string, number>) =>
     Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-  test('removes rows of each kind at their age limit in batches, but never hour bars and past prices', async () => {
+  test('removes expired rows of each kind in batches, but never removes hour bars or past prices by age', async () => {
     let storage = await open()
     fill(storage)
     storage = await settle(storage)
@@ -269,7 +269,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.snapshots.oldestMs(1), NOON_MS - 30 * HOUR_MS)
   })
 
-  test('removes the oldest rows of every kind above the size limit, except hour bars and coverage', async () => {
+  test('removes the oldest rows of every kind except hour bars and coverage while the database exceeds its size limit', async () => {
     let storage = await open()
     fill(storage)
     storage = await settle(storage)
@@ -288,7 +288,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(left(storage), rest)
   })
 
-  test('removes the days of past prices with the oldest read time above the size limit', async () => {
+  test('removes the days of past prices that were read longest ago while the database exceeds its size limit', async () => {
     let storage = await open()
     const { price } = trade('x')
     const row = { completeToMs: timeMs(NOON_MS), seconds: [0], prices: [price] }

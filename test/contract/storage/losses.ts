@@ -20,7 +20,7 @@ function loss(run: number, offset: number, set: Partial<TradeLoss> = {}): TradeL
 }
 
 export function lossContract({ open, settle }: StorageUnderTest): void {
-  test('stores the offset at which a run ended', async () => {
+  test('stores the last offset of an engine run when the run ends', async () => {
     let storage = await open()
     const first = storage.runs.begin('epoch-1', timeMs(NOON_MS))
     assert.deepEqual([first.endOffset, storage.trades.newestOffset(first.number)], [null, 0])
@@ -63,7 +63,7 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.runs.all(), [{ ...first, endOffset: 2 ** 33 }, second])
   })
 
-  test('returns losses of a run from an offset on, in order', async () => {
+  test('returns the losses of an engine run from a given offset on, in order of offset', async () => {
     let storage = await open()
     storage.losses.put(loss(1, 7))
     storage.losses.put(loss(2, 0, { market: 5, venue: 'b' }))
@@ -85,7 +85,7 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.losses.range({ run: 3, offset: 0 }), [])
   })
 
-  test('removes losses with their run in batches, and limits the number of losses of a run', async () => {
+  test('removes the losses of a removed engine run in batches, and limits the number of losses per run', async () => {
     let storage = await open()
     for (const epoch of ['one', 'two', 'three']) storage.runs.begin(epoch, timeMs(NOON_MS))
     const position = { run: 3, offset: 1, seq: 1, timeMs: timeMs(NOON_MS + 9 * DAY_MS) }

@@ -15,7 +15,7 @@ function match(a: number, set: Partial<StoredMatch> = {}): StoredMatch {
 }
 
 export function matchContract({ open, settle }: StorageUnderTest): void {
-  test('stores every field of a match, and replaces and removes it by its market of venue a', async () => {
+  test('stores every field of a match, and replaces and removes the match by its market at venue a', async () => {
     let storage = await open()
     const rows = [
       match(1),
@@ -32,7 +32,7 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.matches.all()], [match(1, { b: 9 }), rows[2]])
   })
 
-  test('stores, replaces and removes an override of two ids or two families, even for unknown markets', async () => {
+  test('stores, replaces and removes an override of two market ids or two event families, even if the markets are unknown', async () => {
     let storage = await open()
     const term = (
       a: string,

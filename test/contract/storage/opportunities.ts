@@ -8,7 +8,7 @@ import type { StorageUnderTest } from '../storage.ts'
 const ALL = { fromMs: timeMs(0), toMs: timeMs(NOON + DAY_MS), after: null, limit: 100 } as const
 
 export function opportunityContract({ open, settle }: StorageUnderTest): void {
-  test('returns every past opportunity in either order, page by page', async () => {
+  test('returns every ended opportunity in ascending and descending order, page by page', async () => {
     let storage = await open()
     const puts = [700, 700, 900, 600].map((afterMs, index) =>
       pastOpportunity(afterMs, {
@@ -37,7 +37,7 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.opportunities.oldestMs(), NOON + 600)
   })
 
-  test('removes and returns the last version of each open opportunity once', async () => {
+  test('returns and removes the last stored version of each open opportunity once', async () => {
     let storage = await open()
     const markets = [marketRef('a', 1), { ...marketRef('b', 2), venue: 'b' }] as const
     const one = opportunity(markets, { id: 'run-1' })
@@ -63,7 +63,7 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.opportunities.takeOpen(marketOf), [])
   })
 
-  test('removes opportunities that are older than the retention time', async () => {
+  test('removes ended opportunities that are older than the retention time', async () => {
     let storage = await open()
     for (const day of [-40, -31, -29, 0]) {
       storage.opportunities.put(pastOpportunity(day * DAY_MS, { id: `d${day}` }))

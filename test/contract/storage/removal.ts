@@ -16,7 +16,7 @@ import {
 import type { StorageUnderTest } from '../storage.ts'
 
 export function removalContract({ open, settle }: StorageUnderTest): void {
-  test('removes a market from all tables, and never reuses its number', async () => {
+  test('removes a market from all tables, and never assigns its number to another market', async () => {
     let storage = await open()
     const [one, two, three] = [marketListing('one'), marketListing('two'), marketListing('three')]
     for (const listing of [one, two, three]) {
@@ -50,7 +50,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.count(), 1)
   })
 
-  test('matches a plain map after puts and removals in any order', async () => {
+  test('stores the same markets as a plain map after insertions and removals in any order', async () => {
     const random = seededRandom('removals')
     let storage = await open()
     const numbers = new Map<string, number>()
@@ -80,7 +80,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('reads trades and ticks of a removed market until they expire', async () => {
+  test('returns trades and ticks of a removed market until their retention time ends', async () => {
     let storage = await open()
     const number = storage.markets.put(marketListing('one'))
     const other = storage.markets.put(marketListing('two'))
@@ -115,7 +115,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 0)
   })
 
-  test('removes an event, and keeps the other venue’s event with the same id', async () => {
+  test('removes an event of one venue, and retains the event with the same id at the other venue', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
     storage.events.put(listing)
@@ -139,7 +139,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
   const unlimited = { retentionDays: 10, sizeBytesMax: Number.MAX_SAFE_INTEGER }
   const retained = (storage: Storage) => storage.runs.all().map((run) => run.number)
 
-  test('removes runs before the oldest run of a stored trade, but never the newest run', async () => {
+  test('removes engine runs older than the oldest run with a stored trade, but never the newest run', async () => {
     let storage = await open()
     for (let run = 1; run <= 6; run += 1) {
       const startedAtMs = timeMs(NOON_MS + run * 86_400_000)
@@ -172,7 +172,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(retained(storage), [7])
   })
 
-  test('retains only the newest ten thousand runs, even if trades of older runs are stored', async () => {
+  test('retains the newest ten thousand engine runs, and removes older runs even if they have stored trades', async () => {
     let storage = await open()
     for (let run = 1; run <= retainedRunsMax + 5; run += 1) {
       storage.runs.begin(`epoch-${run}`, timeMs(NOON_MS))

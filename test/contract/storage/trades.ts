@@ -10,7 +10,7 @@ const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
 const isLong = process.env.TEST_LONG === '1'
 
 export function tradeContract({ open, settle }: StorageUnderTest): void {
-  test('finds a trade by market and native id, immediately and later', async () => {
+  test('finds a trade by market and native id, both before and after the trade is written to disk', async () => {
     let storage = await open()
     const put = trade('t1', { maker: '0xmaker', txHash: '0xhash', run: 1, offset: 5, seq: 2 })
     const stored = storage.trades.put(traded(7), put)
@@ -27,7 +27,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 1)
   })
 
-  test('restores an id that differs slightly from its trade’s fields', async () => {
+  test('returns a trade id unchanged when the id resembles the id format built from the trade’s fields', async () => {
     let storage = await open()
     const fields = trade('', { txHash: '0xhash', taker: '0xtaker' })
     const { side, size, price } = fields
@@ -41,7 +41,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     for (const nativeId of ids) assert.equal(storage.trades.get(3, nativeId)?.nativeId, nativeId)
   })
 
-  test('reads a market’s remaining trades after retention, for every format of trade id', async () => {
+  test('returns a market’s remaining trades after older trades expired, for every format of trade id', async () => {
     let storage = await open()
     const taker = `0x${'c3'.repeat(20)}`
     const idsOf = {
@@ -76,7 +76,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('changes only the maker of a stored trade when the maker becomes known', async () => {
+  test('changes the maker of a stored trade, and no other field, when the maker becomes known', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))
     storage.trades.setMaker(1, 't1', '0xfirst')
@@ -120,7 +120,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(ordinals, [0, 1, 0, 2, 3, 1, 0, 2, 3, 0, 4])
   })
 
-  test('returns the newest trade time of a market', async () => {
+  test('returns the time of a market’s newest trade', async () => {
     let storage = await open()
     assert.equal(storage.trades.newestMs(1), null)
     storage.trades.put(traded(1), trade('a', { timeMs: timeMs(NOON_MS) }))
@@ -131,7 +131,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.newestMs(2), null)
   })
 
-  test('returns exactly the trades of a range, in both orders, per market', async () => {
+  test('returns exactly the trades of one market in a time range, in both orders', async () => {
     let storage = await open()
     for (let count = 0; count < 10; count += 1) {
       storage.trades.put(traded(1), trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))
@@ -158,7 +158,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(range(-NOON_MS, NOON_MS, 'desc').length, 10)
   })
 
-  test('continues between two rows of a millisecond, or after the last of them', async () => {
+  test('continues a trade query after a given row of a millisecond, or after all rows of the millisecond', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c']) storage.trades.put(traded(1), trade(id))
     storage.trades.put(traded(1), trade('before', { timeMs: timeMs(NOON_MS - 1) }))
@@ -183,7 +183,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(ids('asc', null, -1_000), ['before', 'a', 'b', 'c', 'later'])
   })
 
-  test('returns trades of a run with offsets above the requested offset', async () => {
+  test('returns the trades of an engine run whose offsets are above the requested offset', async () => {
     let storage = await open()
     for (let offset = 0; offset < 20; offset += 1) {
       const location = { run: offset < 15 ? 1 : 2, offset, seq: offset }
@@ -206,7 +206,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(offsets(3), [])
   })
 
-  test('pages through 1,000 rows of one millisecond exactly once while rows arrive', async () => {
+  test('pages through 1,000 trades of one millisecond exactly once while new trades arrive', async () => {
     let storage = await open()
     for (let count = 0; count < 1_000; count += 1) {
       storage.trades.put(traded(1), trade(`t${count}`))
@@ -233,7 +233,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('pages through every row exactly once for random times, limits and arrivals', async () => {
+  test('pages through every trade exactly once for random times, page limits and arrivals', async () => {
     let storage = await open()
     let market = 0
     let ids = 0

@@ -16,7 +16,7 @@ const UNLIMITED = Number.MAX_SAFE_INTEGER
 const isLong = process.env.TEST_LONG === '1'
 
 export function venueTradeContract({ open, settle }: StorageUnderTest): void {
-  test('returns the trades of one venue in order of time, without trades of the other venue', async () => {
+  test('returns the trades of the requested venue in order of time, and no trades of another venue', async () => {
     let storage = await open()
     const [one, two, other] = [traded(1), traded(2), traded(3, 'b')]
     const put = (market: typeof one, id: string, atMs: number) =>
@@ -73,7 +73,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.oldestMs(3), null)
   })
 
-  test('shows a maker in the venue’s trades when the maker becomes known', async () => {
+  test('returns the maker of a trade in the venue’s trade list when the maker becomes known later', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1'))
     storage = await settle(storage)
@@ -84,7 +84,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(rows, [{ market: 1, venueOrdinal: 0, trade: expected }])
   })
 
-  test('assigns each trade a venue ordinal once, counting from 0, also to late trades', async () => {
+  test('assigns each trade an ordinal within its venue and millisecond, counting from 0, even if the trade arrives late', async () => {
     const random = seededRandom('venue ordinals')
     let storage = await open()
     const expected: { venue: 'a' | 'b'; nativeId: string; atMs: number; ordinal: number }[] = []
@@ -122,7 +122,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('keeps venue ordinals after more milliseconds than the cache contains', async () => {
+  test('continues the ordinals within a venue and millisecond after more milliseconds than the cache contains', async () => {
     let storage = await open()
     const put = (id: string, atMs: number) =>
       storage.trades.put(traded(1 + (atMs % 3)), trade(id, { timeMs: timeMs(NOON_MS + atMs) }))
@@ -153,7 +153,7 @@ export function venueTradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(30_000), ['back #0', 'back again #1'])
   })
 
-  test('removes trades from their venue’s list, and keeps the ordinals of the remaining trades', async () => {
+  test('removes expired trades from the trade list of their venue, and leaves the ordinals of remaining trades unchanged', async () => {
     let storage = await open()
     const random = seededRandom('venue removals')
     for (let count = 0; count < 300; count += 1) {

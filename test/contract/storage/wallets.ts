@@ -53,7 +53,7 @@ function rows(): readonly StoredWallet[] {
 }
 
 export function walletContract({ open, settle }: StorageUnderTest): void {
-  test('stores and replaces a wallet with every field, and counts it once', async () => {
+  test('stores and replaces a wallet with every field, and counts a replaced wallet once', async () => {
     let storage = await open()
     const [one, two] = rows()
     assert.ok(one !== undefined && two !== undefined)
@@ -72,7 +72,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.wallets.count(), 2)
   })
 
-  test('finds a wallet by its owner’s address', async () => {
+  test('finds a wallet by the address of its owner', async () => {
     let storage = await open()
     storage.wallets.putOwner(ONE, TWO)
     storage.wallets.putOwner(THREE, TWO)
@@ -83,7 +83,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(found, [TWO, ONE, null])
   })
 
-  test('stores blocks and PnL states as unchanged bytes until they are removed', async () => {
+  test('stores event blocks and PnL states of a wallet as unchanged bytes until they are removed', async () => {
     let storage = await open()
     const { wallets } = storage
     for (let index = 0; index < 3; index += 1) {
@@ -117,7 +117,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.wallets.block(TWO, 2), bytesOf(10, 52))
   })
 
-  test('stores all known fields of markets that the catalogue lacks', async () => {
+  test('stores every field of a wallet’s market that the catalogue does not contain', async () => {
     let storage = await open()
     const group = ['m1', 'm2', 'm3'].map(nativeMarketId)
     const retained = [

@@ -25,7 +25,7 @@ const [ONE, TWO] = [webhookNumber(1), webhookNumber(2)]
 const ATTEMPT_KINDS = ['first', 'retry'] as const
 
 export function webhookContract({ open, settle }: StorageUnderTest): void {
-  test('stores and replaces webhooks, and returns them in order of creation', async () => {
+  test('stores and replaces webhooks, and returns webhooks in order of creation', async () => {
     let storage = await open()
     const full = webhook('full', {
       eventTypes: [...EVENT_TYPES],
@@ -52,7 +52,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.webhooks.all()], [changed, second, third])
   })
 
-  test('never reuses a number, even after the newest webhook was removed', async () => {
+  test('never assigns the number of a removed webhook to a new webhook', async () => {
     let storage = await open()
     for (let round = 1; round <= 5; round += 1) {
       const made = await storage.webhooks.create(webhook(`w${round}`))
@@ -65,7 +65,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     }
   })
 
-  test('does not restore a removed webhook when a change arrives late', async () => {
+  test('does not restore a removed webhook when a change of the webhook arrives after the removal', async () => {
     let storage = await open()
     const made = await storage.webhooks.create(webhook('gone'))
     await storage.webhooks.remove(made)
@@ -74,7 +74,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.webhooks.all()], [])
   })
 
-  test('creates one delivery per event and webhook, numbered from 1, with an unchanged body', async () => {
+  test('creates one delivery per event and webhook, numbers deliveries from 1, and stores the body unchanged', async () => {
     let storage = await open()
     const body = Buffer.alloc(20_000, 'é\u0000')
     const made = storage.outbox.create(ONE, newDelivery('evt_a', { body }))
@@ -99,7 +99,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.get(webhookNumber(3), 1), null)
   })
 
-  test('returns due deliveries after a position, by attempt kind, due time and number', async () => {
+  test('returns due deliveries after a given position, sorted by attempt kind, due time and number', async () => {
     let storage = await open()
     const dueAt = (id: string, offsetMs: number) =>
       storage.outbox.create(ONE, newDelivery(id, { dueAtMs: timeMs(NOON_MS + offsetMs) }))
@@ -145,7 +145,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(due('retry', null), [[9, 1]])
   })
 
-  test('updates counts with the status, and stores the outcome of failed attempts', async () => {
+  test('updates delivery counts when a status changes, and stores the outcome of failed attempts', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c', 'd', 'e']) storage.outbox.create(ONE, newDelivery(id))
     const last = {
@@ -186,7 +186,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     )
   })
 
-  test('lists deliveries newest first, by status and below a number, without bodies', async () => {
+  test('lists deliveries newest first, filtered by status and below a given number, without bodies', async () => {
     let storage = await open()
     const statuses: readonly DeliveryStatus[] = ['pending', 'delivered', 'exhausted', 'dropped']
     for (let count = 0; count < 40; count += 1) {
@@ -217,7 +217,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.oldestPending(TWO), null)
   })
 
-  test('removes finished deliveries by number and age in batches, oldest first, and keeps the counts', async () => {
+  test('removes finished deliveries beyond a number and an age in batches, oldest first, without changing counts', async () => {
     let storage = await open()
     for (let count = 1; count <= 30; count += 1) {
       const createdAtMs = timeMs(NOON_MS + count)
@@ -257,7 +257,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.prune({ ...limits, webhook: TWO }), false)
   })
 
-  test('clears only one webhook, in batches, and lists each webhook that has rows', async () => {
+  test('removes the deliveries of one webhook in batches, and lists each webhook that has deliveries', async () => {
     let storage = await open()
     for (const number of [ONE, TWO]) {
       for (let count = 1; count <= 20; count += 1) {
@@ -294,7 +294,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.clear(webhookNumber(77), 5), false)
   })
 
-  test('counts throttled events as dropped, and counts the bytes of pending deliveries', async () => {
+  test('adds throttled events to the dropped count, and counts the bytes of pending deliveries', async () => {
     let storage = await open()
     assert.equal(storage.outbox.throttle(ONE, 3), true)
     const body = Buffer.alloc(700, 'x')
@@ -321,7 +321,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.state(ONE).pendingBytes, 0)
   })
 
-  test('stores the failure time and the last sent prices of each webhook', async () => {
+  test('stores the start time of failures and the last sent price of each market for each webhook', async () => {
     let storage = await open()
     storage.outbox.putFailingSince(ONE, timeMs(NOON_MS))
     for (let market = 3_000; market > 0; market -= 1) {
@@ -344,7 +344,7 @@ export function webhookContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.state(TWO).failingSinceMs, null)
   })
 
-  test('matches a plain array after changes in any order', async () => {
+  test('stores the same deliveries as a plain array after changes in any order', async () => {
     await fc.assert(
       fc.asyncProperty(STEPS, async (steps) => {
         let storage = await open()

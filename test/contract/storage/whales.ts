@@ -31,7 +31,7 @@ function whale(id: string, changes: Partial<StoredWhale> = {}): Omit<StoredWhale
 const idsOf = (rows: readonly WhaleRow[]) => rows.map((row) => row.whale.nativeId)
 
 export function whaleContract({ open, settle }: StorageUnderTest): void {
-  test('finds a whale by market and id, and keeps its position when it is replaced', async () => {
+  test('finds a whale trade by market and id, and leaves its time and ordinal unchanged when it is replaced', async () => {
     let storage = await open()
     const put = whale('w1', { txHash: '0xt', maker: '0xm', category: 'Politics' })
     const stored = storage.whales.put(market(1), put)
@@ -53,7 +53,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.whales.rangeByOffset({ run: 2, offset: 6, limit: 9 }), [row])
   })
 
-  test('numbers all whales of a millisecond, and returns ranges of one market or of all', async () => {
+  test('numbers all whale trades of a millisecond, and returns time ranges of one market or of all markets', async () => {
     let storage = await open()
     const put = (number: number, id: string, offsetMs: number) =>
       storage.whales.put(market(number), whale(id, { timeMs: timeMs(NOON_MS + offsetMs) })).ordinal
@@ -79,7 +79,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     assert.equal(whales.oldestMs(), NOON_MS - 5)
   })
 
-  test('pages through every row once in both orders while rows arrive', async () => {
+  test('pages through every whale trade once in both orders while new whale trades arrive', async () => {
     const rows = fc.array(fc.record({ number: fc.integer({ min: 1, max: 3 }), atMs: fc.nat(4) }), {
       maxLength: 40,
     })
@@ -105,7 +105,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     )
   })
 
-  test('returns published whales of a run by offset', async () => {
+  test('returns the published whale trades of an engine run in order of offset', async () => {
     let storage = await open()
     for (let offset = 1; offset <= 9; offset += 1) {
       const position = { run: offset < 7 ? 1 : 2, offset, seq: offset }
@@ -127,7 +127,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     )
   })
 
-  test('removes no whale on retention, at any age and database size', async () => {
+  test('never removes a whale trade on pruning, at any age and database size', async () => {
     let storage = await open()
     const old = { timeMs: timeMs(NOON_MS - 400 * 86_400_000), run: 1, offset: 1, seq: 1 }
     storage.whales.put(market(1), whale('old', old))

@@ -42,7 +42,7 @@ async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
   }
 }
 
-test('backs up all previously acknowledged data while writes continue', async () => {
+test('copies all previously acknowledged data to a backup while writes continue', async () => {
   const dataDir = join(folder, 'stirred')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)
@@ -73,7 +73,7 @@ test('backs up all previously acknowledged data while writes continue', async ()
   await (await openData(restored)).close()
 })
 
-test('assigns no deliveries of another webhook to a new webhook after an older backup was restored', async () => {
+test('assigns no deliveries of a lost webhook to a new webhook after an older backup of the accounts is restored', async () => {
   const dataDir = join(folder, 'put back')
   let storage = await openData(dataDir)
   const retained = await storage.webhooks.create(webhook('kept'))
@@ -96,7 +96,7 @@ test('assigns no deliveries of another webhook to a new webhook after an older b
   await storage.close()
 })
 
-test('retains the newest 24 backups and the latest one, and removes partial backups', async () => {
+test('retains the 24 backups with the newest names and the last created backup, and removes partial backups', async () => {
   const dataDir = join(folder, 'many')
   const storage = await openData(dataDir)
   const backups = join(dataDir, 'backups')
@@ -117,7 +117,7 @@ test('retains the newest 24 backups and the latest one, and removes partial back
   await storage.close()
 })
 
-test('counts a failed backup, leaves no partial file, and keeps serving', async () => {
+test('counts a failed backup, leaves no partial file, and remains healthy', async () => {
   const dataDir = join(folder, 'failing')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)
@@ -138,7 +138,7 @@ test('counts a failed backup, leaves no partial file, and keeps serving', async 
   await openMemoryStorage().backupAccounts(NOON)
 })
 
-test('rejects a truncated or incomplete copy as a backup', async () => {
+test('rejects a truncated or incomplete copy of the database as a backup', async () => {
   const dataDir = join(folder, 'source')
   const storage = await openData(dataDir)
   for (let count = 0; count < 200; count += 1)

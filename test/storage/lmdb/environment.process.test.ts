@@ -96,7 +96,7 @@ describe('LMDB environment', () => {
     for (const cleanup of cleanups.splice(0)) await cleanup()
   })
 
-  test('maps a growing database file into memory only once', {
+  test('maps a growing LMDB database file into memory once', {
     skip: process.platform !== 'linux' && 'only Linux shows what is mapped',
   }, async () => {
     const { environment, clock, path } = openBench('market')
@@ -116,7 +116,7 @@ describe('LMDB environment', () => {
     assert.equal(maps().length, 1)
   })
 
-  test('batches writes during the commit pause into one transaction', async () => {
+  test('commits all writes of one commit pause in one LMDB transaction', async () => {
     const bench = openBench('market')
     const marks = marksOf(bench.environment)
     for (let count = 0; count < 100; count += 1) marks.put(`mark ${count % 50}`, count)
@@ -134,7 +134,7 @@ describe('LMDB environment', () => {
     assert.equal(marks.get('mark 2'), 52)
   })
 
-  test('enters the failed state after a failed commit, and keeps published rows readable', async () => {
+  test('enters the failed state after a failed commit, and returns rows that were put before and after the failure', async () => {
     const bench = openBench('market')
     const marks = marksOf(bench.environment)
     bench.fault = 'broken'
@@ -153,7 +153,7 @@ describe('LMDB environment', () => {
     )
   })
 
-  test('rejects a caller that waits for the next commit when the running commit fails', async () => {
+  test('rejects the promise of a caller that waits for the next commit when the running commit fails', async () => {
     const bench = openBench('market')
     const marks = marksOf(bench.environment)
     bench.fault = 'broken'
@@ -193,7 +193,7 @@ describe('LMDB environment', () => {
     })
   }
 
-  test('detects a full disk, retries, and clears the error state when space is free again', async () => {
+  test('detects a full disk, retries the commit, and leaves the full-disk state when space is free', async () => {
     const bench = openBench('market')
     const trades = new Trades(bench.environment, new Hours(bench.environment.table(TABLES.hours)))
     bench.fault = 'full'
@@ -210,7 +210,7 @@ describe('LMDB environment', () => {
     assert.equal(bench.environment.outstandingWrites(), 0)
   })
 
-  test('returns to the ok state within 5 s after the disk recovers, without new writes', async () => {
+  test('returns from the full-disk state to ok within 5 s after space is free, even if nothing is written', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -229,7 +229,7 @@ describe('LMDB environment', () => {
     assert.equal(bench.environment.state, 'ok')
   })
 
-  test('limits uncommitted rows while commits fail, and counts the dropped rows', async () => {
+  test('limits the number of uncommitted rows while commits fail, and counts the dropped rows', async () => {
     const bench = openBench('market')
     const marks = marksOf(bench.environment)
     bench.fault = 'broken'
@@ -241,7 +241,7 @@ describe('LMDB environment', () => {
     assert.equal(dropped[0]?.value, 11)
   })
 
-  test('stores all or no rows of a delivery change while the disk is full', async () => {
+  test('stores either all rows or no row of a delivery change while the disk is full', async () => {
     const bench = openBench('market')
     const [marks, outbox] = [marksOf(bench.environment), new Outbox(bench.environment)]
     const one = webhookNumber(1)
@@ -283,7 +283,7 @@ describe('LMDB environment', () => {
     assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
   })
 
-  test('rejects an account change that cannot be stored, and discards the change', async () => {
+  test('rejects an account change that the disk cannot store, and discards the change', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -312,7 +312,7 @@ describe('LMDB environment', () => {
     await closing
   })
 
-  test('rejects each waiting write when the storage closes during a hanging commit', async () => {
+  test('rejects each waiting write when storage closes while a commit does not return', async () => {
     const bench = openBench('market')
     const { environment, clock } = bench
     const marks = marksOf(environment)
@@ -333,7 +333,7 @@ describe('LMDB environment', () => {
     await assert.rejects(environment.committed(), isClosed)
   })
 
-  test('distinguishes trades whose ids have identical hashes', async () => {
+  test('stores trades separately when the hashes of their ids are equal', async () => {
     const bench = openBench('market')
     const hours = new Hours(bench.environment.table(TABLES.hours))
     const trades = new Trades(bench.environment, hours, () => [1, 1])
@@ -352,7 +352,7 @@ describe('LMDB environment', () => {
     )
   })
 
-  test('answers UNAVAILABLE and becomes unhealthy when LMDB cannot read a page', async () => {
+  test('answers UNAVAILABLE and becomes unhealthy when LMDB cannot read a page of the database file', async () => {
     const bench = openBench('market')
     const table = bench.environment.table(TABLES.marks)
     const marks = marksOf(bench.environment)

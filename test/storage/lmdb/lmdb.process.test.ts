@@ -74,7 +74,7 @@ async function refuses(dataDir: string, terms: RegExp): Promise<void> {
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'no lock is left behind')
 }
 
-test('allows one engine per data folder and releases the lock on close', async () => {
+test('allows one engine per data folder, and releases the folder’s lock when storage closes', async () => {
   const dataDir = await filled()
   const storage = await openCheckedData(dataDir)
   await assert.rejects(openCheckedData(dataDir), (error: unknown) => {
@@ -89,7 +89,7 @@ test('allows one engine per data folder and releases the lock on close', async (
   await (await openCheckedData(dataDir)).close()
 })
 
-test('refuses to open an emptied, missing or foreign environment', async () => {
+test('refuses to open a database file that is empty, missing or from another database', async () => {
   const dataDir = await filled()
   const retained = join(folder, 'kept')
   cpSync(dataDir, retained, { recursive: true })
@@ -128,7 +128,7 @@ test('refuses to open a truncated or zeroed database file after a child process 
   await refuses(zeroed, /accounts\/data.mdb is damaged/)
 })
 
-test('refuses to open a file with a zeroed page, unless every row is still readable', async () => {
+test('refuses to open a database file with a zeroed page, unless every row is readable', async () => {
   const complete = await filled()
   const pages = statSync(join(complete, 'market', 'data.mdb')).size / PAGE_BYTES
   const outcomes = { refused: 0, opened: 0 }
@@ -153,7 +153,7 @@ test('refuses to open a file with a zeroed page, unless every row is still reada
   assert.ok(outcomes.refused > 0 && outcomes.opened > 0, JSON.stringify(outcomes))
 })
 
-test('refuses to open an environment without a sentinel or with an unknown format', async () => {
+test('refuses to open a database without a sentinel record or with an unknown format', async () => {
   const bare = await filled()
   rmSync(join(bare, 'market'), { recursive: true })
   const other = openDatabase(join(bare, 'market'))
@@ -181,7 +181,7 @@ test('refuses to open an environment without a sentinel or with an unknown forma
   }
 })
 
-test('keeps accounts when the market folder is removed by hand', async () => {
+test('retains accounts when an operator removes the database folder of markets', async () => {
   const dataDir = await filled()
   rmSync(join(dataDir, 'market'), { recursive: true })
   const sidePath = join(dataDir, 'database.json')
@@ -193,7 +193,7 @@ test('keeps accounts when the market folder is removed by hand', async () => {
   assert.match(readFileSync(sidePath, 'utf8'), /"isComplete":true/)
 })
 
-test('skips and counts a damaged record, and serves the neighbouring records', async () => {
+test('skips and counts a damaged record, and returns the neighbouring records', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const table = openTable(root, TABLES.trades)
@@ -218,7 +218,7 @@ test('skips and counts a damaged record, and serves the neighbouring records', a
   await storage.close()
 })
 
-test('skips and counts a damaged bar and a truncated snapshot', async () => {
+test('skips and counts a damaged price bar and a truncated book snapshot', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const bars = openTable(root, TABLES.bars)

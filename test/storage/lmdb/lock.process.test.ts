@@ -11,7 +11,7 @@ const folder = testFolder('lock')
 
 const path = join(folder, 'lock')
 
-test('refuses a second engine and names the pid of the first engine', () => {
+test('refuses to start a second engine on a data folder, and names the process id of the first engine', () => {
   const release = takeLock(folder)
   assert.equal(lockHolder(folder), process.pid)
   assert.throws(() => takeLock(folder), new RegExp(`in use by process ${process.pid}`))
@@ -22,7 +22,7 @@ test('refuses a second engine and names the pid of the first engine', () => {
   takeLock(folder)()
 })
 
-test('respects the lock of a running process, and takes over the lock of a dead process', async () => {
+test('respects the folder lock of a running process, and takes over the folder lock of a dead process', async () => {
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   assert.ok(other.pid !== undefined)
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: '' }))
@@ -36,7 +36,7 @@ test('respects the lock of a running process, and takes over the lock of a dead 
   release()
 })
 
-test('takes over a lock whose pid now belongs to another process', async (t) => {
+test('takes over a folder lock when the process id in the lock now belongs to an unrelated process', async (t) => {
   if (!existsSync('/proc/self/stat')) return t.skip('no /proc: the pid alone decides here')
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: 'another-boot 12345' }))
@@ -50,7 +50,7 @@ test('takes over a lock whose pid now belongs to another process', async (t) => 
   await once(other, 'exit')
 })
 
-test('does not remove a lock file that another process has taken over', () => {
+test('leaves a lock file in place when another process has taken over the lock', () => {
   const release = takeLock(folder)
   writeFileSync(path, 'another')
   release()

@@ -24,7 +24,7 @@ function open(path: string) {
 }
 
 for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
-  test(`matches a plain sorted list in every range when rows are put ${order}`, async () => {
+  test(`returns the same ranges as a plain sorted list when rows are put in this order: ${order}`, async () => {
     const random = seededRandom(`packed ${order}`)
     const path = `${folder}/${order.replaceAll(' ', '-')}`
     let { environment, table } = open(path)
@@ -80,7 +80,7 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
   })
 }
 
-test('commits rows appended to a block in one write, and includes all earlier puts in each commit', async () => {
+test('writes 20 rows appended to one block as one row, and commits every row that was put before a commit', async () => {
   const path = `${folder}/open-block`
   const { environment, table } = open(path)
   const written: string[] = []
@@ -103,7 +103,7 @@ test('commits rows appended to a block in one write, and includes all earlier pu
   await again.environment.close(CLOSE_MS)
 })
 
-test('reads the previous rows after a rejected write, and stores later writes', async () => {
+test('returns the previous rows after a rejected write, and stores later writes', async () => {
   const path = `${folder}/refused`
   const { environment, table } = open(path)
   const seen = (one: PackedTable) =>

@@ -19,7 +19,7 @@ function occurrences(dataDir: string, text: string): number {
   return count
 }
 
-test('overwrites a deleted account in the database file and keeps every other row', async () => {
+test('overwrites the bytes of a deleted account in the database file, and retains every other row', async () => {
   const dataDir = join(folder, 'deleted')
   const storage = await openData(dataDir)
   const stays = Array.from({ length: 200 }, (_, index) => `stays${index}`)
@@ -47,7 +47,7 @@ test('overwrites a deleted account in the database file and keeps every other ro
   await again.close()
 })
 
-test('keeps rows that are written while the database file is rewritten', async () => {
+test('retains rows that are written while the database file is rewritten', async () => {
   const dataDir = join(folder, 'stirred')
   const storage = await openData(dataDir)
   await storage.accounts.putAccount(account('first'))

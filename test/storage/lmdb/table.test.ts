@@ -14,7 +14,7 @@ const CLOSE_MS = 10_000
 const STEPS = 6_000
 const KEYS_A_GROUP = 400
 
-test('matches a plain map after puts and removals in any order', async () => {
+test('returns the same rows as a plain map after puts and removals in any order', async () => {
   const random = seededRandom('table')
   const path = testFolder('table')
   const root = openDatabase(path)

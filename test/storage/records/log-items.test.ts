@@ -190,7 +190,7 @@ function readBack(bytes: Uint8Array): ReadItem {
   return Array.isArray(fields) ? readItem(fields, marketOf) : 'damaged'
 }
 
-test('round-trips every log item', () => {
+test('encodes and decodes every cluster log item without a change', () => {
   for (const item of ITEMS) {
     const read = readBack(encoded((writer) => writeItem(writer, item)))
     assert.deepEqual(read, item, item.kind === 'update' ? item.update.kind : item.kind)
@@ -199,7 +199,7 @@ test('round-trips every log item', () => {
   assert.deepEqual(native, {})
 })
 
-test('reports a log item of an unlisted market, rejects a damaged item completely, and never throws', () => {
+test('reports a log item of an unlisted market as such, rejects a damaged item, and never throws', () => {
   const forwarded = { ...STAMPED, market: marketRef('elsewhere', 77) }
   const unknown: LogItem = {
     kind: 'update',

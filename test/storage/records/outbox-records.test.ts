@@ -14,7 +14,7 @@ function hex(value: number): string {
   return value.toString(16).padStart(8, '0')
 }
 
-test('encodes outbox totals in the same bytes as older versions', () => {
+test('encodes webhook delivery totals in the same bytes as older versions', () => {
   const key = Buffer.alloc(4)
   assert.equal(Buffer.from(totalsCodec.encode(TOTALS, key)).toString('hex'), BYTES)
   assert.deepEqual(totalsCodec.decode(Buffer.from(BYTES, 'hex'), key, 2), TOTALS)

@@ -14,7 +14,7 @@ const unpackSeries = (packed: Uint8Array) => series.decode(packed, NEWEST)
 
 const numRuns = process.env.TEST_LONG === '1' ? 20_000 : 500
 
-test('round-trips a price series packed into two to seven bytes per price', () => {
+test('encodes a price series in two to seven bytes per price, and decodes the same series', () => {
   const point = fc.tuple(fc.nat({ max: 86_399 }), fc.nat({ max: 1_000_000 }))
   const pointLists = fc.uniqueArray(point, { selector: ([second]) => second, maxLength: 200 })
   const property = fc.property(pointLists, (unsorted) => {
@@ -32,7 +32,7 @@ test('round-trips a price series packed into two to seven bytes per price', () =
   assert.equal(packSeries(calm).length, 4 + 2 + 2)
 })
 
-test('throws when the seconds do not ascend or lie outside a day', () => {
+test('throws when the seconds of a price series do not ascend or lie outside a day', () => {
   const price = priceMicros(1)
   for (const seconds of [[1, 1], [2, 1], [-1], [86_400]]) {
     assert.throws(() => packSeries({ seconds, prices: seconds.map(() => price) }), /seconds/)

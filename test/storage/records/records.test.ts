@@ -28,7 +28,7 @@ function read(row: Buffer, at = key): TradeRecord | null {
   return decodeRecord(TABLES.trades, { key: at, value: row }, tradeCodec(tokens))
 }
 
-test('round-trips a trade, with time and ordinal taken from the key', () => {
+test('encodes and decodes a trade, and reads the time and ordinal of the trade from the key', () => {
   assert.deepEqual(read(value), { trade: stored, venuePosition: position })
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(recordOf({ trade: block, venuePosition: null })), {
@@ -51,7 +51,7 @@ const complete = fc.oneof(
 )
 const orNull = fc.oneof(fc.constant(null), complete)
 
-test('round-trips a packed trade with any numbers, parties and id', () => {
+test('encodes and decodes a packed trade with any numbers, parties and id', () => {
   const trades = fc.record({
     ...{
       price: fc.nat(1_000_000),
@@ -97,7 +97,7 @@ test('round-trips a packed trade with any numbers, parties and id', () => {
 })
 
 for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
-  test(`round-trips a trade whose parties and hash are the non-hexadecimal text ${text}`, () => {
+  test(`encodes and decodes a trade whose parties and hash are the non-hexadecimal text ${text}`, () => {
     const odd = { ...stored, maker: text, taker: text, txHash: text }
     assert.deepEqual(read(recordOf({ trade: odd, venuePosition: position })), {
       trade: odd,
@@ -106,7 +106,7 @@ for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
   })
 }
 
-test('packs an id that repeats its trade’s fields into one byte, and the record into under ninety bytes', () => {
+test('encodes a trade id built from the trade’s fields in one byte, and the trade in under ninety bytes', () => {
   const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
   const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }
   const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
@@ -114,7 +114,7 @@ test('packs an id that repeats its trade’s fields into one byte, and the recor
   assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
 })
 
-test('detects every single-bit flip in a checked record or its key', () => {
+test('detects every flipped bit in a checksummed record or its key', () => {
   for (let bit = 0; bit < value.length * 8; bit += 1) {
     const damaged = flipped(value, bit)
     assert.equal(read(damaged), null)
@@ -128,7 +128,7 @@ test('detects every single-bit flip in a checked record or its key', () => {
   }
 })
 
-test('returns null for an unknown schema, a missing field or a wrong field type', () => {
+test('returns null for a record with an unknown schema, a missing field or a wrong field type', () => {
   const codec = listed(
     1,
     record<{ one: string; other: number | null }>({ one: textField, other: nullable(number) }),

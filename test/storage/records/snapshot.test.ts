@@ -15,7 +15,7 @@ const unpackSnapshot = (body: Buffer) => snapshotCodec.decode(body, KEY, 1)
 
 const numRuns = process.env.TEST_LONG === '1' ? 50_000 : 1_000
 
-test('round-trips any book snapshot', () => {
+test('encodes and decodes any book snapshot without a change', () => {
   const unit = fc.constantFrom(1, 10, 1_000, 10_000, 1_000_000)
   const level = fc.tuple(fc.nat({ max: 1_000_000 }), fc.nat({ max: 2 ** 31 }))
   const side = fc.array(level, { maxLength: bookSnapshotLevels })
@@ -52,7 +52,7 @@ test('round-trips any book snapshot', () => {
   assert.deepEqual(unpackSnapshot(packSnapshot(empty)), empty)
 })
 
-test('packs a full book of either venue into under half of its unpacked size', (t) => {
+test('encodes a full book snapshot of either venue in less than half of its unpacked size', (t) => {
   const plainBytes = 2 * bookSnapshotLevels * 12 + 2 * 8
   const cents = packSnapshot(fullBook({ tick: 10_000, sizeUnit: 1_000_000 })).length
   const fine = packSnapshot(fullBook({ tick: 1_000, sizeUnit: 10_000 })).length
@@ -64,7 +64,7 @@ test('packs a full book of either venue into under half of its unpacked size', (
   assert.ok(finest < plainBytes)
 })
 
-test('rejects truncated or overlong snapshot bytes', () => {
+test('rejects the bytes of a book snapshot that are truncated or followed by more bytes', () => {
   const bytes = packSnapshot(fullBook({ tick: 1_000, sizeUnit: 10_000 }))
   for (let length = 0; length < bytes.length; length += 1) {
     assert.throws(() => unpackSnapshot(bytes.subarray(0, length)), RangeError)

@@ -32,7 +32,7 @@ const rawOf = (item: TapeItem): readonly unknown[] => {
   return raw
 }
 
-test('returns items of the tape unchanged, and rejects incomplete ones', () => {
+test('encodes and decodes tape items without a change, and rejects incomplete items', () => {
   for (const item of OWN) {
     const raw = rawOf(item)
     assert.deepEqual(
@@ -50,12 +50,12 @@ test('returns items of the tape unchanged, and rejects incomplete ones', () => {
   }
 })
 
-test('writes a loss in the same form in the thread and on the main thread', () => {
+test('encodes a loss in the same bytes in the tape thread and on the main thread', () => {
   assert.deepEqual(lostItem(LOST), rawOf({ kind: 'lost', ...LOST }))
   assert.deepEqual(readLost(rawOf({ kind: 'lost', ...LOST })), LOST)
 })
 
-test('finds the market of an item without decoding it', () => {
+test('finds the market of an encoded tape item without decoding the item', () => {
   const world = new TapeWorld({ seed: 'codes', markets: 3 })
   const items = [...world.sweep(true), ...Array.from({ length: 50 }, () => world.next())]
   for (const { item } of items) {
@@ -66,6 +66,6 @@ test('finds the market of an item without decoding it', () => {
   }
 })
 
-test('knows the codes of the items that the writer reads', () => {
+test('has a name for each item code that the tape writer reads', () => {
   for (const [kind, code] of Object.entries(TAPE_CODES)) assert.equal(tapeItemNames.get(code), kind)
 })

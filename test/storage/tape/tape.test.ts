@@ -58,13 +58,13 @@ test('returns every update of a closed tape once, in order', () => {
   assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), updates)
 })
 
-test('returns the rows of the journal while the tape is being written', () => {
+test('returns the updates in the tape’s journal while the tape is being written', () => {
   const { folder, tape, updates } = record('open', { count: 3_000 })
   tape.flush()
   assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), updates)
 })
 
-test('returns the reference implementation’s books for any time', () => {
+test('reads the same books as a reference implementation from the tape at any time', () => {
   const { folder, world, tape } = record('books', { count: 6_000 })
   tape.close()
   const random = seededRandom('times')
@@ -83,7 +83,7 @@ test('returns the reference implementation’s books for any time', () => {
   }
 })
 
-test('reads states from the previous file when the new hour has no complete sweep yet', () => {
+test('reads book states from the previous hour’s tape file while the new file does not contain all states', () => {
   const folder = join(ROOT, 'hours')
   const fromUs = NOON_US + HOUR_US - 20 * SECOND_US
   const world = new TapeWorld({ seed: 'hours', markets: 5, fromUs })
@@ -110,7 +110,7 @@ test('reads states from the previous file when the new hour has no complete swee
   )
 })
 
-test('returns only the selected markets and period', () => {
+test('returns the updates of the selected markets and period from a tape', () => {
   const { folder, tape, updates } = record('selected', { count: 4_000 })
   tape.close()
   const [first, last] = [updates[1_000]?.us ?? 0, updates[3_000]?.us ?? 0]
@@ -125,7 +125,7 @@ test('returns only the selected markets and period', () => {
   assert.deepEqual(updatesOf(new Tape(folder).read({ ...ALL, platforms: ['venue_b'] })), [])
 })
 
-test('loses no flushed update when the process is killed, and records the outage', () => {
+test('loses no flushed update of the tape when the process is killed, and records the outage', () => {
   const { folder, world, updates } = record('killed', { count: 2_345 })
   const lastUs = updates.findLast(({ us }) => us % 20 === 0)?.us ?? 0
   const restartUs = world.us + SECOND_US
@@ -145,7 +145,7 @@ test('loses no flushed update when the process is killed, and records the outage
   assert.equal(openPart(hour, 0)?.isClosed, true)
 })
 
-test('records the cause `stopped` after an orderly stop', () => {
+test('records the cause `stopped` after an orderly stop of the tape', () => {
   const { folder, world, tape } = record('stopped', { count: 100 })
   tape.close()
   recordingTape(tapeSettings(folder, { epoch: 'run2' }), world.us + SECOND_US).close()
@@ -155,7 +155,7 @@ test('records the cause `stopped` after an orderly stop', () => {
   )
 })
 
-test('truncates an incomplete batch and an incomplete block at the next start', () => {
+test('truncates an incomplete batch and an incomplete block of the tape at the next start', () => {
   const { folder, world, tape, updates } = record('torn', { count: 6_000 })
   tape.flush()
   const hour = hourFolder(folder, 'venue_a', NOON_US)
@@ -172,7 +172,7 @@ test('truncates an incomplete batch and an incomplete block at the next start', 
 
 for (const isClosed of [true, false]) {
   const which = isClosed ? 'a closed file' : 'a file without an index'
-  test(`reports a damaged block of ${which} as lost, and returns all other blocks`, () => {
+  test(`reports a damaged block of ${which} as lost, and returns all other blocks of the tape`, () => {
     const { folder, world, tape, updates } = record(`damaged-${isClosed}`, { count: 20_000 })
     if (isClosed) tape.close()
     const hour = hourFolder(folder, 'venue_a', NOON_US)
@@ -193,7 +193,7 @@ for (const isClosed of [true, false]) {
   })
 }
 
-test('writes a manifest when the hour is over', () => {
+test('writes a manifest for an hour of the tape when the hour is over', () => {
   const folder = join(ROOT, 'manifest')
   const world = new TapeWorld({ seed: 'manifest', markets: 3, fromUs: NOON_US })
   const tape = recordingTape(tapeSettings(folder), NOON_US)
@@ -221,7 +221,7 @@ test('writes a manifest when the hour is over', () => {
   )
 })
 
-test('removes the oldest hours beyond the byte limit, and hours beyond the limit of days', () => {
+test('removes the oldest hours of the tape beyond the byte limit, and hours older than the limit of days', () => {
   const folder = join(ROOT, 'retention')
   const hourOf = (index: number) => NOON_US + index * HOUR_US
   const startsUs = () => new Tape(folder).hours().map(({ startUs }) => startUs)
@@ -243,7 +243,7 @@ test('removes the oldest hours beyond the byte limit, and hours beyond the limit
   assert.deepEqual(startsUs(), [hourOf(72)])
 })
 
-test('reports each batch that a full disk refuses, and continues when there is space again', () => {
+test('reports each batch of the tape that a full disk refuses, and continues when space is free', () => {
   const folder = join(ROOT, 'full')
   let isFull = false
   const disk = {

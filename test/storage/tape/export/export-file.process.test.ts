@@ -89,7 +89,7 @@ function sourceOf(table: TableName, format: ExportFormat): string {
     : `read_json('${path}', ${columns}, format = 'newline_delimited')`
 }
 
-test('writes the same rows in the same order in each format', async () => {
+test('writes the same rows in the same order to Parquet, CSV and NDJSON', async () => {
   for (const table of TABLE_NAMES) {
     const contents = []
     for (const format of EXPORT_FORMATS) {
@@ -107,7 +107,7 @@ test('writes the same rows in the same order in each format', async () => {
 
 const micros = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
-test('exports each published trade and each changed level once', async () => {
+test('exports each published trade and each changed book level once', async () => {
   const trades = updates.flatMap((update) => (update.kind === 'trade' ? [update.trade] : []))
   const [traded] = await rowsOf(
     `SELECT count(DISTINCT trade_id), count(*), (sum(size) * 1000000)::BIGINT, (sum(size_usd) * 1000000)::BIGINT FROM read_parquet('${file('trades', 'parquet')}')`,
@@ -129,14 +129,14 @@ test('exports each published trade and each changed level once', async () => {
   ])
 })
 
-test('exports candles whose volumes are those of the trades', async () => {
+test('exports one-minute candles whose volumes and counts add up to those of the exported trades', async () => {
   const [sums] = await rowsOf(
     `SELECT (SELECT sum(size) FROM read_parquet('${file('trades', 'parquet')}')) - sum(volume), (SELECT count(*) FROM read_parquet('${file('trades', 'parquet')}')) - sum(trades_count) FROM read_parquet('${file('candles_1m', 'parquet')}')`,
   )
   assert.deepEqual(sums?.map(Number), [0, 0])
 })
 
-test('sorts rows by market, publish time and seq, also if the hour is read in groups of markets', () => {
+test('sorts exported rows by market, publish time and seq, whether the hour is read at once or by groups of markets', () => {
   for (const table of TABLE_NAMES) {
     const rows = [...hourRows(new Tape(ROOT), HOUR, table)]
     assert.deepEqual([...hourRows(new Tape(ROOT), HOUR, table, 200)], rows, table)
@@ -149,7 +149,7 @@ test('sorts rows by market, publish time and seq, also if the hour is read in gr
   }
 })
 
-test('writes a replaced book as clear and levels, best first, and a stale book as stale', () => {
+test('exports a replaced book as a clear row and level rows, best level first, and a stale book as a stale row', () => {
   const world = new TapeWorld({ seed: 'replaced', markets: 1 })
   const folder = join(ROOT, 'replaced')
   const tape = recordingTape(tapeSettings(folder), NOON_US)
