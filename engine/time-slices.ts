@@ -60,3 +60,12 @@ export async function runInSlices<Result>(
     if (done !== null) return done.result
   }
 }
+
+/** Runs the first slice now and further ones in later event-loop ticks. */
+export async function runInSlicesFromNow<Result>(
+  clock: Pick<Clock, 'monotonicMs'>,
+  work: SlicedWork<Result>,
+): Promise<Result> {
+  const done = runSlice(clock, work)
+  return done === null ? runInSlices(clock, work) : done.result
+}

@@ -7,7 +7,7 @@ import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { EventListing } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
-import { forEachSliced, runInSlices } from '../../engine/time-slices.ts'
+import { forEachSliced, runInSlices, runInSlicesFromNow } from '../../engine/time-slices.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import {
   SuspectAnswerError,
@@ -138,7 +138,10 @@ export class CatalogReader {
    */
   async #crawlOnce(isLast: boolean): Promise<void> {
     const { signal } = this.#abort
-    const missing = new Set(this.#parts.expected())
+    const missing = new Set<NativeMarketId>()
+    const collecting = forEachSliced(this.#parts.expected(), (market) => missing.add(market))
+    await runInSlicesFromNow(this.#parts.clock, collecting)
+    if (signal.aborted) return
     const expectedCount = missing.size
     let got = 0
     await this.#parts.catalog.crawl((page) => {

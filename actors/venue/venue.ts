@@ -22,6 +22,7 @@ import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import { runInSlicesFromNow, type SlicedWork } from '../../engine/time-slices.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { DriftEntry } from '../../engine/venues/drift/drift.ts'
@@ -85,6 +86,8 @@ const TRADES_UP_MS = 5_000
 const LATE_FOR_MS = 3_000
 /** Two days. A market that closed earlier and is unresolved is requested after the first crawl. */
 const OVERDUE_MS = 172_800_000
+/** Markets per step of the search for overdue ones, about 0.1 ms of work. */
+const OVERDUE_PER_STEP = 256
 const REST_DIFFERS = 'the book differs from REST'
 /**
  * If more books than this, or all of at least two live books, become stale at once, one `status` update announces all
@@ -204,7 +207,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#watch(ownMarkets)
     this.#reader.start(() => {
       this.#isCrawled = true
-      this.#requestOverdue()
+      void runInSlicesFromNow(this.#parts.clock, this.#requestOverdue())
       void this.coverage.compute().then(() => this.#logCoverage())
       onCrawled()
     })
@@ -546,9 +549,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
    * Requests overdue markets, and resolved ones whose payout is unknown. A crawl lists only markets that settled in the
    * last days, so after a longer downtime it misses some of them.
    */
-  #requestOverdue(): void {
+  *#requestOverdue(): SlicedWork<void> {
     const nowMs = this.#parts.clock.nowMs()
+    let count = 0
     for (const { actor } of this.#parts.catalog.entries()) {
+      count += 1
+      if (count % OVERDUE_PER_STEP === 0) yield
       const { venue, status, closeAtMs, nativeId, settlementPrice, settledAtMs } = actor.summary
       if (venue !== this.venue) continue
       const endedAtMs = settledAtMs ?? closeAtMs
