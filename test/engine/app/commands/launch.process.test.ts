@@ -53,6 +53,19 @@ test('ends as the service ends', async () => {
   assert.deepEqual(await once(launch('die'), 'exit'), [null, 'SIGKILL'])
 })
 
+test('passes SIGTERM and the exit code through npm', async () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const start = scripts.start.replace('engine/app/', '')
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { start } }))
+  const npm = spawn('npm', ['start', '--silent'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await firstLine(npm)
+  npm.kill('SIGTERM')
+  assert.deepEqual(await once(npm, 'exit'), [7, null])
+})
+
 test('leaves no service running when the launcher is killed', async () => {
   const launcher = launch()
   await firstLine(launcher)
