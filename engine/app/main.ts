@@ -191,25 +191,18 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
         markets: Object.values(counts[venue] ?? {}).reduce((sum, count) => sum + count, 0),
       })),
       key,
-      isDefault: isDefaultAddress(config),
       version: engine.view.version,
       startedInMs: clock.monotonicMs() - startedAtMs,
     }),
   )
 }
 
-function isDefaultAddress(config: Config): boolean {
-  const defaults = loadConfig({})
-  return (
-    config.host === defaults.host &&
-    config.port === defaults.port &&
-    config.dataDir === defaults.dataDir
-  )
-}
-
 function handleSignals(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
-  process.on('SIGINT', () => shutdown.begin(0))
+  process.on('SIGINT', () => {
+    if (!shutdown.hasBegun && process.stdout.isTTY === true) process.stdout.write('\n  Stopping.\n')
+    shutdown.begin(0)
+  })
   // The parent process has ended. Only processes with an IPC channel get this event, as in `npm run cluster`.
   process.on('disconnect', () => shutdown.begin(0))
   if (process.send !== undefined && !process.connected) shutdown.begin(0)
@@ -229,6 +222,13 @@ function assertRecording({ venues }: Config): void {
   throw new ConfigError([
     `VENUES is "replay:${venues.file}"; it accepts replay: and the path of an existing recording`,
   ])
+}
+
+function end(code: number, { dataDir }: Config): void {
+  if (code === 0 && process.stdout.isTTY === true) {
+    process.stdout.write(`  Twinbook has stopped. Its data is in ${dataDir}.\n`)
+  }
+  process.exit(code)
 }
 
 function printError(error: unknown): void {
@@ -259,10 +259,11 @@ try {
     process.stdout.write(helpOf(COMMAND))
     process.exit(0)
   }
-  const config = loadConfig(process.env)
+  const terminalLevel = process.stderr.isTTY === true ? { LOG_LEVEL: 'warn' } : {}
+  const config = loadConfig({ ...terminalLevel, ...process.env })
   assertRecording(config)
   const log = openLog(config.logLevel)
-  const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => process.exit(code) })
+  const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => end(code, config) })
   handleSignals(shutdown, log)
   keepAliveChannel.port1.ref()
   run(config, log, shutdown).catch((error: unknown) => {

@@ -3,7 +3,7 @@
 interface BannerFacts {
   readonly host: string
   readonly port: number
-  readonly source: string
+  readonly source: 'sim' | 'live' | 'replay'
   readonly venues: readonly {
     readonly platform: string
     readonly state: string
@@ -11,37 +11,30 @@ interface BannerFacts {
   }[]
   /** Null if DEMO_KEY is off. */
   readonly key: string | null
-  readonly isDefault: boolean
   readonly version: string
   readonly startedInMs: number
 }
 
 export function banner(facts: BannerFacts): string {
   const base = `http://${reachable(facts.host)}:${facts.port}`
-  const key = facts.key ?? 'YOUR_KEY'
   const venues = facts.venues.map(
-    (venue) => `    ${venue.platform.padEnd(12)} ${venue.state.padEnd(6)} ${venue.markets} markets`,
+    ({ platform, state, markets }) => `${platform} ${state}, ${markets} markets`,
   )
-  const watch =
-    facts.isDefault && facts.key !== null
-      ? 'npm run watch -- trades'
-      : `npm run watch -- trades --url ${base} --key ${key}`
   return [
     '',
-    `  Twinbook ${facts.version} listens at ${base} after ${(facts.startedInMs / 1_000).toFixed(1)} s, venues: ${facts.source}`,
-    ...venues,
+    `  Twinbook ${facts.version} listens at ${base} after ${(facts.startedInMs / 1_000).toFixed(1)} s`,
     '',
-    facts.key === null
-      ? '  No local key (DEMO_KEY=off): POST /v1/auth/signup makes an account.'
-      : `  Key of the local account: ${key}`,
-    '',
-    '  Try:',
-    `    curl -H 'X-API-Key: ${key}' '${base}/v1/markets?limit=3'`,
-    `    ${watch}`,
+    `  Dashboard  ${base}/`,
+    `  API docs   ${base}/docs`,
+    `  API key    ${facts.key ?? 'none (DEMO_KEY is off); sign up in the dashboard'}`,
+    `  Data       ${DATA[facts.source]} (${venues.join('; ')})`,
+    '  Stop       Ctrl-C',
     '',
     '',
   ].join('\n')
 }
+
+const DATA = { sim: 'simulated', live: 'live', replay: 'replay of a recording' } as const
 
 /** The host for clients on this machine. It is loopback if the engine listens on all addresses. */
 function reachable(host: string): string {

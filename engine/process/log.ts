@@ -70,13 +70,13 @@ class UnreachableHosts {
   }
 }
 
-/** Writes to stderr: readable text on a terminal, else JSON lines. */
+/** Writes to stderr: one readable line for each entry on a terminal, else JSON lines. */
 export function openLog(level: string): Log {
   const options = logOptions(level, systemClock)
   if (process.stderr.isTTY === true) {
     const transport = pino.transport({
       target: 'pino-pretty',
-      options: { destination: 2, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' },
+      options: { destination: 2, translateTime: 'SYS:HH:MM:ss', singleLine: true },
     })
     return pino(options, transport)
   }

@@ -59,7 +59,9 @@ export class SuspectAnswers {
     const help = 'Answers of a venue that were not accepted.'
     metrics.count('venue_answers_doubted_total', help, labels).inc(times)
     const { isWritten, count } = this.#sampler.admit(`${kind} ${reason}`)
-    if (isWritten) log.warn({ kind, reason, count, detail: message }, 'answer not accepted')
+    // Caches of the venues serve old copies in normal operation.
+    const level = reason === 'older' ? 'info' : 'warn'
+    if (isWritten) log[level]({ kind, reason, count, detail: message }, 'answer not accepted')
     // Missing rows may be temporary and are not recorded as drift. A changed shape is permanent.
     if (SHAPE_REASONS.has(reason)) drift?.note('answer', `${kind} ${reason}`, message)
   }

@@ -55,7 +55,7 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
   const ended = new Promise<void>((resolveEnd) => child.once('exit', () => resolveEnd()))
   const url = new Promise<string>((found, failed) => {
     createInterface({ input: stdout }).on('line', (line) => {
-      key ??= /X-API-Key: (\S+?)'/.exec(line)?.[1] ?? null
+      key ??= /API key {4}(pmk_\S+)/.exec(line)?.[1] ?? null
       const listeningUrl = LISTENING_LINE.exec(line)?.[1]
       if (listeningUrl !== undefined) found(listeningUrl)
       else if (line.startsWith('{')) process.stdout.write(`${name} ${line}\n`)
