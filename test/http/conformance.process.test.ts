@@ -22,8 +22,8 @@ after(() => server.stop())
 const INTERNAL_ERROR = 500
 const LATE = 503
 
-describe('conformance', () => {
-  test('answers every parameter of every route as documented, with each documented status at least once', async (t) => {
+describe('conformance with the OpenAPI document', () => {
+  test('answers every parameter of every route as the OpenAPI document states, with each documented status at least once', async (t) => {
     const { clients, close } = RouteClient.all(server)
     const problems: string[] = []
     let requests = 0
@@ -46,7 +46,7 @@ describe('conformance', () => {
     assert.deepEqual(problems, [])
   })
 
-  test('detects every kind of deviation from the document', async () => {
+  test('detects every kind of deviation of a response from the OpenAPI document', async () => {
     const validator = new OpenapiValidator(server.document)
     const connection = new RawConnection(server.port)
     const headers = [['X-API-Key', `${ACCOUNT}-key`]] as const

@@ -20,8 +20,8 @@ before(async () => {
 })
 after(() => server.stop())
 
-describe('fuzzing', () => {
-  test('answers each mutated request with a documented status below 500', async (t) => {
+describe('fuzzing of REST requests', () => {
+  test('answers each randomly changed request with a documented status below 500', async (t) => {
     const requests = new FuzzRequests(server.routes, SEED)
     const validator = new FuzzChecker(server)
     const statuses = new Map<string, number>()

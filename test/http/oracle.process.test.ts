@@ -120,8 +120,8 @@ function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchem
   })
 }
 
-describe('pydantic comparison', () => {
-  test('answers each test input on every parameter and body with pydantic’s messages', async (t) => {
+describe('comparison of validation messages with pydantic', () => {
+  test('answers each test input for every parameter and body with the messages of pydantic', async (t) => {
     if (!existsSync(ORACLE)) return t.skip(`${ORACLE} is absent; set SHARED_REFERENCE`)
     const { cases }: { cases: readonly Case[] } = JSON.parse(readFileSync(ORACLE, 'utf8'))
     const { clients, close } = RouteClient.all(server)

@@ -17,7 +17,7 @@ before(async () => {
 after(() => apiServer.stop())
 
 describe('API server', () => {
-  test('accepts URLs and headers far longer than the library’s default', async () => {
+  test('accepts URLs and headers far longer than the default of the HTTP library', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '7')).join(',')
     const got = await apiServer.get(`/v1/markets?token_ids=${ids}&limit=1`)
     assert.equal(got.status, 200)
@@ -54,7 +54,7 @@ describe('API server', () => {
     await new Promise((resolve) => holder.close(resolve))
   })
 
-  test('closes every stream with 1001 and stops listening when the server drains', async () => {
+  test('closes every stream with 1001 and accepts no new connections when the server drains', async () => {
     const own = await openApiServer()
     const one = await StreamClient.open(own.port)
     const two = await StreamClient.open(own.port)
@@ -67,8 +67,8 @@ describe('API server', () => {
   })
 })
 
-describe('draining', () => {
-  test('sends Connection: close to a busy REST client, which loses no request', async () => {
+describe('draining of the API server', () => {
+  test('sends Connection: close to a client with many REST requests, and answers each request', async () => {
     const own = await openApiServer()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = () =>
@@ -87,8 +87,8 @@ describe('draining', () => {
   })
 })
 
-describe('response headers', () => {
-  test('sends rate-limit headers with every status, including refused upgrades', async () => {
+describe('response headers of the API server', () => {
+  test('sends rate-limit headers with every status, including refused WebSocket upgrades', async () => {
     // `get` asserts the three rate-limit headers of each answer.
     const post = (body: string) => ({ method: 'POST', body })
     const seen = new Map<number, string>()
@@ -123,7 +123,7 @@ describe('response headers', () => {
     assert.equal(me.headers.get('cache-control'), 'no-store')
   })
 
-  test('answers a plain GET of the stream path with 426 and the missing headers, with or without a key', async () => {
+  test('answers a GET of the stream path without WebSocket headers with 426 and the missing headers, with or without a key', async () => {
     for (const headers of [{}, { 'x-api-key': 'ann-key' }, { 'x-api-key': 'nobody' }]) {
       const got = await apiServer.get('/v1/ws?api_key=ann-key', { headers })
       assert.equal(got.status, 426)

@@ -66,8 +66,8 @@ async function newAccount(headers: Headers = {}) {
   }
 }
 
-describe('dashboard session', () => {
-  test('sets a session cookie for the dashboard only: HttpOnly, SameSite and, over TLS, Secure', async () => {
+describe('dashboard session cookie', () => {
+  test('sets an HttpOnly and SameSite session cookie when the dashboard logs in, and adds Secure over TLS', async () => {
     const name = `twinbook${apiServer.port}`
     const { set, token, user } = await newAccount()
     const attributes = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
@@ -96,7 +96,7 @@ describe('dashboard session', () => {
     }
   })
 
-  test('accepts the session cookie only with the dashboard’s origin and custom header', async () => {
+  test('accepts the session cookie when a request has the dashboard’s origin and custom header, and rejects it otherwise', async () => {
     const { cookie } = await newAccount()
     const status = async (headers: Headers) =>
       (await sendRequest('GET', '/v1/auth/me', { cookie, ...headers })).status
@@ -145,7 +145,7 @@ describe('dashboard session', () => {
     )
   })
 
-  test('prefers a key or token over the cookie, and leaves the session unchanged', async () => {
+  test('uses a key or token in a request instead of the session cookie, and leaves the session unchanged', async () => {
     const [one, other] = [await newAccount(), await newAccount()]
     const { key } = await accounts.createKey(one.account, 'bot')
     const cookie = { ...OURS, cookie: other.cookie }
@@ -164,7 +164,7 @@ describe('dashboard session', () => {
     )
   })
 
-  test('counts dashboard requests separately from other requests of the account', async () => {
+  test('counts requests of the dashboard against a separate rate limit from other requests of the account', async () => {
     const { cookie, account } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -193,7 +193,7 @@ describe('dashboard session', () => {
     assert.deepEqual(await limitsOf(page), [429, dashboardRequestsPerMinute, 0])
   })
 
-  test('ends one session on log-out, and all sessions on “log out everywhere”', async () => {
+  test('ends one session on log-out, and all sessions of the account on “log out everywhere”', async () => {
     const { user, cookie, account, token } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -227,7 +227,7 @@ describe('dashboard session', () => {
     assert.equal((await sendRequest('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
   })
 
-  test('opens the local account without a password only for the dashboard on the same machine', async () => {
+  test('opens the local account without a password when the request comes from the dashboard on the same machine', async () => {
     clock.advance(60_000)
     const open = async (headers: Headers, port = apiServer.port) => {
       clock.advance(60_000)
@@ -283,7 +283,7 @@ describe('dashboard session', () => {
     assert.equal((await sendRequest('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
   })
 
-  test('allows the log-in without a password only on a loopback host without a trusted proxy', () => {
+  test('allows log-in without a password when the host is a loopback address and no proxy is trusted', () => {
     const isOpen = (env: Readonly<Record<string, string>>) => loadConfig(env).opensLocalAccount
     for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2' }]) {
       assert.equal(isOpen(env), true, JSON.stringify(env))

@@ -56,7 +56,7 @@ function limitOf({ headers }: ReceivedResponse): number {
 }
 
 describe('account management', () => {
-  test('lets a login token manage keys and webhooks after a key has used up its rate limit', async () => {
+  test('accepts a login token for keys and webhooks after an API key of the account has used up its rate limit', async () => {
     const { email, token, key, keyId } = await newAccount()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     assert.equal(made.status, 201, made.text)
@@ -100,7 +100,7 @@ describe('account management', () => {
     assert.equal(status, 401, text)
   })
 
-  test('limits management requests per token, separately from API keys', async () => {
+  test('limits account management requests per login token, separately from the limits of API keys', async () => {
     const { email, token, reader } = await newAccount()
     // Uses up the rate limit of the address with requests without a valid credential.
     for (let count = 0; count < 600; count += 1) {
@@ -118,8 +118,8 @@ describe('account management', () => {
   })
 })
 
-describe('permissions of a key', () => {
-  test('accepts a key as `Authorization: Bearer` on every route that accepts keys', async () => {
+describe('permissions of an API key', () => {
+  test('accepts an API key as `Authorization: Bearer` on every route that accepts keys', async () => {
     const { reader, token } = await newAccount()
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
@@ -139,7 +139,7 @@ describe('permissions of a key', () => {
     assert.equal(opened, 'open')
   })
 
-  test('hides secrets in URLs from a key without the `webhooks` scope, and refuses its changes', async () => {
+  test('hides secrets in webhook URLs from a key without the `webhooks` scope, and refuses webhook changes by the key', async () => {
     const { reader, key, token } = await newAccount()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     const hook = `/v1/webhooks/${made.body.id}`
@@ -168,7 +168,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('DELETE', hook, withKey(key))).status, 204)
   })
 
-  test('refuses an invalid webhook id without a lookup', async () => {
+  test('refuses an invalid webhook id before searching for the webhook', async () => {
     const { key } = await newAccount()
     for (const id of ['not_valid!', 'wh_', 'wh_a-b', `wh_${'a'.repeat(65)}`, '%00']) {
       const got = await send('DELETE', `/v1/webhooks/${id}`, withKey(key))
@@ -178,7 +178,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('DELETE', '/v1/webhooks/wh_none', withKey(key))).status, 404)
   })
 
-  test('creates a read-only key by default, and returns its permissions', async () => {
+  test('creates an API key with read permission by default, and returns the permissions of the key', async () => {
     const { token } = await newAccount()
     const make = (scopes?: unknown) =>
       send('POST', '/v1/keys', bearer(token), {
@@ -205,7 +205,7 @@ describe('permissions of a key', () => {
   })
 })
 
-describe('ended credentials', () => {
+describe('revoked keys and ended tokens', () => {
   /** Opens one stream with the token and one with the key. */
   async function streams(token: string, key: string) {
     const byToken = await StreamClient.open(server.port, `access_token=${token}`)
@@ -218,7 +218,7 @@ describe('ended credentials', () => {
     return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, continues }
   }
 
-  test('ends only the given token and its streams on log-out, even if log-outs run concurrently', async () => {
+  test('ends the login token that logs out and the streams of the token, even if several log-outs run concurrently', async () => {
     const { email, token, reader } = await newAccount()
     const user = { email, password: PASSWORD }
     const other = String((await send('POST', '/v1/auth/login', {}, user)).body.access_token)
@@ -238,7 +238,7 @@ describe('ended credentials', () => {
     )
   })
 
-  test('returns a new session on a password change, and ends all other tokens but no keys', async () => {
+  test('returns a new session after a password change, ends all older login tokens, and leaves keys valid', async () => {
     const { email, token, reader } = await newAccount()
     const change = (current_password: unknown, new_password: unknown, by = token) =>
       send('POST', '/v1/auth/password', bearer(by), { current_password, new_password })
@@ -268,7 +268,7 @@ describe('ended credentials', () => {
     )
   })
 
-  test('ends keys, tokens and streams of a deleted account, and frees its e-mail address', async () => {
+  test('ends all keys, tokens and streams of a deleted account, and allows a new account with the same e-mail address', async () => {
     const { email, token, reader } = await newAccount()
     const { ended, keys } = await streams(token, reader)
     const remove = (password: unknown) =>
@@ -295,7 +295,7 @@ describe('ended credentials', () => {
     assert.equal((await send('POST', '/v1/auth/signup', {}, again)).status, 201)
   })
 
-  test('refuses a request when its credential is revoked between head and body', async () => {
+  test('refuses a request when its key is revoked after the headers and before the body arrive', async () => {
     const { caller, token, key, keyId } = await newAccount()
     const body = JSON.stringify(HOOK)
     const begin = (credential: string) => {

@@ -184,7 +184,7 @@ describe('accounts over HTTP', () => {
     }
   })
 
-  test('accepts only login tokens that the server issued', async (t) => {
+  test('accepts login tokens that the server issued, and refuses forged tokens', async (t) => {
     clock.advance(60_000)
     const user = { ...ann, email: 'token@example.com' }
     const { caller, accessToken } = await accounts.signUp({ ...user, address: 'elsewhere' })

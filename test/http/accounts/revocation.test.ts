@@ -76,7 +76,7 @@ async function race(key: string, end: () => Promise<void>) {
 }
 
 describe('revocation of a key or an account', () => {
-  test('refuses every request after a revocation is answered, and closes every socket of the key with 4010', async (t) => {
+  test('refuses a key and closes all sockets of the key with 4010 once the revocation is answered', async (t) => {
     let [before, after] = [0, 0]
     for (let round = 0; round < ROUNDS; round += 1) {
       const { key, keyId, token } = await newAccount()
@@ -99,7 +99,7 @@ describe('revocation of a key or an account', () => {
     assert.ok(before > 0 && after > 0)
   })
 
-  test('refuses an account’s keys and tokens after its deletion is answered', async () => {
+  test('refuses the keys and tokens of an account once the deletion of the account is answered', async () => {
     const { key, token, record } = await newAccount()
     const bearer = { authorization: `Bearer ${token}` }
     const state = { isRevoked: false, isOver: false }
@@ -113,7 +113,7 @@ describe('revocation of a key or an account', () => {
     assert.deepEqual([...codes], [4010])
   })
 
-  test('creates no key and opens no socket while the account is being deleted', async () => {
+  test('creates no key and opens no socket for an account while the account is being deleted', async () => {
     const { key, token, record } = await newAccount()
     const bearer = { authorization: `Bearer ${token}` }
     const body = JSON.stringify({ label: 'late' })

@@ -14,7 +14,7 @@ const rules = {
 const linked = (files: Readonly<Record<string, string>>) =>
   linkModules(new Map(Object.entries(files)), rules)
 
-test('rewrites all forms of import relative to the importing file, and no other text', () => {
+test('rewrites every form of import in a browser module relative to the importing file, and no other text', () => {
   const unchanged = 'const text = `made from "./leaf.ts"`, said = "import \'./leaf.ts\'"\n'
   const modules = linked({
     'top.ts': `import { a } from "./leaf.ts"\nimport './leaf.ts'\nexport * from './parts/deep.ts'\n${unchanged}`,
@@ -41,7 +41,7 @@ test('rewrites all forms of import relative to the importing file, and no other 
   assert.deepEqual(loadedWith(deep), [leaf, address('library')])
 })
 
-test('refuses modules with missing imports or import cycles', () => {
+test('refuses browser modules with missing imports or import cycles', () => {
   assert.throws(() => linked({ 'top.ts': "import './gone.ts'" }), /the page imports gone\.ts/)
   assert.throws(() => linked({ 'top.ts': "import x from 'lmdb'" }), /the page imports lmdb/)
   assert.throws(
@@ -50,7 +50,7 @@ test('refuses modules with missing imports or import cycles', () => {
   )
 })
 
-test('removes type-only imports, so that browser modules may import server types', () => {
+test('removes type-only imports from browser modules, so that they may import server types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-modules-'))
   try {
     const source =

@@ -12,8 +12,8 @@ const sinces = (rig: Rig) =>
 
 const tradeIds = (rig: Rig) => rig.of('trade').map(({ data }) => data.id)
 
-describe('subscriptions', () => {
-  test('resolves `ready` with the canonical ids and the rejected ids', async () => {
+describe('subscriptions of the stream client', () => {
+  test('resolves `ready` of a subscription with the canonical market ids and the rejected market ids', async () => {
     const rig = await openRig()
     const request = { channel: 'trades', marketIds: ['VENUE_A_ONE', 'venue_a_None'] } as const
     const answer = await rig.client.subscribe(request).ready
@@ -26,7 +26,7 @@ describe('subscriptions', () => {
     assert.deepEqual(tradeIds(rig), ['t1'])
   })
 
-  test('sends market ids in batches of 100 and stays below the server’s rate limit', async () => {
+  test('subscribes to market ids in batches of 100, and sends fewer commands than the server’s rate limit allows', async () => {
     const markets = Array.from({ length: 2050 }, (_, index) => `venue_a_${index}`)
     const rig = await openRig({ markets })
     const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: markets })
@@ -42,7 +42,7 @@ describe('subscriptions', () => {
   })
 
   for (const hasId of [true, false]) {
-    test(`resends a command rejected with RATE_LIMITED (id in the error: ${hasId})`, async () => {
+    test(`resends a command that the server rejects with RATE_LIMITED (id in the error: ${hasId})`, async () => {
       const rig = await openRig()
       let refusals = 2
       rig.server.script = (command, peer) => {
@@ -61,7 +61,7 @@ describe('subscriptions', () => {
     })
   }
 
-  test('detects a lost reply with a ping and resends the command', async () => {
+  test('detects with a ping that the reply to a command was lost, and resends the command', async () => {
     const rig = await openRig()
     let isFirst = true
     rig.server.script = ({ action }) => {
@@ -79,7 +79,7 @@ describe('subscriptions', () => {
     assert.deepEqual((await ready).accepted, [ONE])
   })
 
-  test('unsubscribes from a shared market only when the last of two subscriptions ends', async () => {
+  test('sends an unsubscribe for a shared market when the last of two subscriptions to the market ends', async () => {
     const rig = await openRig()
     const first = rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] })
     const second = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
@@ -100,7 +100,7 @@ describe('subscriptions', () => {
     )
   })
 
-  test('stays subscribed to a single market when an overlapping wildcard subscription ends', async () => {
+  test('stays subscribed to a market when an overlapping wildcard subscription ends', async () => {
     const rig = await openRig()
     const single = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
     await single.ready
@@ -116,8 +116,8 @@ describe('subscriptions', () => {
 })
 
 for (const encoding of ['json', 'msgpack'] as const) {
-  describe(`books in ${encoding}`, () => {
-    test('rebuilds the server’s book from snapshot and updates', async () => {
+  describe(`books of the stream client in ${encoding}`, () => {
+    test('rebuilds the server’s book from a snapshot and updates', async () => {
       const rig = await openRig({ encoding })
       rig.server.change(ONE, 'bids', 420_000, 100_000_000)
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -140,7 +140,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.of('update')[0]?.received_ms, 1_795_000_000_005)
     })
 
-    test('reports a sequence gap once, drops later updates and requests a snapshot', async () => {
+    test('reports a gap in seq once, drops later updates of the book, and requests a snapshot', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE, TWO] }).ready
       rig.server.damage = ({ seq, type }) => (type === 'update' && seq === 2 ? 'drop' : 'send')
@@ -161,7 +161,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.client.book(ONE)?.isInSync, true)
     })
 
-    test('reports a checksum mismatch and requests a snapshot', async () => {
+    test('reports a mismatch of the book checksum, and requests a snapshot', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let tick = 1; tick <= 49; tick += 1) rig.server.change(ONE, 'bids', tick, 1)
@@ -177,8 +177,8 @@ for (const encoding of ['json', 'msgpack'] as const) {
   })
 }
 
-describe('reconnect', () => {
-  test('resumes synced subscriptions from their position and restarts all other subscriptions', async () => {
+describe('reconnects of the stream client', () => {
+  test('resumes subscriptions that were synced from their last offset, and subscribes again to all others without an offset', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.change(ONE, 'bids', 1000, 1)
@@ -207,7 +207,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(TWO)?.isInSync, true)
   })
 
-  test('keeps its resume position when resumes are interrupted repeatedly', async () => {
+  test('resumes from the same offset when several resumes in a row are interrupted', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -246,7 +246,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('continues a truncated resume where it ended, even after another disconnect', async () => {
+  test('continues a resume that the server sends in parts at the end of the last part, even after another disconnect', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.trade(ONE, 't1')
@@ -278,7 +278,7 @@ describe('reconnect', () => {
   })
 
   for (const channel of ['trades', 'whales'] as const) {
-    test(`delivers each trade exactly once when the server is killed (${channel})`, async () => {
+    test(`delivers each trade exactly once to the application when the server is killed (${channel})`, async () => {
       const rig = await openRig()
       await rig.client.subscribe({ channel, marketIds: [ONE, TWO] }).ready
       rig.server.trade(ONE, 't1', channel)
@@ -315,7 +315,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('reports a trade that a resume does not return as a single gap', async () => {
+  test('reports one gap for a trade that a resume does not return', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'whales', marketIds: [ONE] }).ready
     rig.server.trade(ONE, 't1', 'whales')
@@ -344,7 +344,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('recovers a lost last message of a single-market subscription', async () => {
+  test('recovers the last message of a single-market subscription when the message was lost', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -361,7 +361,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(ONE)?.bids.length, 2)
   })
 
-  test('reports a gap announced by the server only once when the server repeats it', async () => {
+  test('reports a gap once when the server announces the gap twice', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null, to_ms: 7 }
@@ -384,7 +384,7 @@ describe('reconnect', () => {
     assert.equal(rig.of('gap')[0]?.cause, 'lost')
   })
 
-  test('reports the complete range of a gap that grows while its resume is interrupted', async () => {
+  test('reports the complete range of a gap that grows while the client’s resume is interrupted', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null }
@@ -431,7 +431,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('reports repeated resyncs before a snapshot as one gap', async () => {
+  test('reports one gap when the server sends several resyncs before a snapshot', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', all: true }).ready
     const resync = { type: 'resync', channel: 'orderbook', market_id: ONE, reason: 'slow_consumer' }
@@ -448,7 +448,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('reports after a resync that a market has no candle, and no gap before the next candle', async () => {
+  test('reports after a resync that a market has no candle, and reports no gap before the next candle', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'candles', marketIds: [ONE] }).ready
     const head = { channel: 'candles', market_id: ONE }
@@ -473,7 +473,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('fault'), [])
   })
 
-  test('reports the number of missed prices, except for conflated subscriptions', async () => {
+  test('reports the number of missed prices in a gap, but no number for conflated subscriptions', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready
     const options = { conflate_ms: 250 }
@@ -500,7 +500,7 @@ describe('reconnect', () => {
     ])
   })
 
-  test('reports an unreadable message and recovers the lost trade with a resume', async () => {
+  test('reports a message that cannot be decoded, and recovers the lost trade with a resume', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     for (const { socket } of rig.server.peers) socket.send('{"type":"trade","chann')
@@ -511,7 +511,7 @@ describe('reconnect', () => {
     assert.deepEqual(tradeIds(rig), ['t1'])
   })
 
-  test('treats a heartbeat with an unknown field `data` as a heartbeat', async () => {
+  test('accepts a heartbeat that has an unknown field `data`', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     rig.server.heartbeat({ data: {} })

@@ -9,8 +9,8 @@ import { openRig } from './rig.ts'
 
 const ONE = 'venue_a_One'
 
-describe('connection lifecycle', () => {
-  test('uses the reconnect delay of each close code', () => {
+describe('connection of the stream client', () => {
+  test('waits before a reconnect for the delay that belongs to the server’s close code', () => {
     const end = (code: number, status: number | null = null) => ({ code, reason: '', status })
     const half = () => 0.5
     for (const code of [4000, 4010]) assert.equal(delayMs(end(code), 0, half), null)
@@ -29,7 +29,7 @@ describe('connection lifecycle', () => {
   })
 
   for (const code of [1001, 4001, 4008, 4009, 4011, 4012, 1006]) {
-    test(`reconnects and resumes after ${code}`, async () => {
+    test(`reconnects and resumes after close code ${code}`, async () => {
       const rig = await openRig()
       await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
       rig.server.trade(ONE, 't1')
@@ -49,7 +49,7 @@ describe('connection lifecycle', () => {
   }
 
   for (const code of [4000, 4010]) {
-    test(`stays disconnected and leaves no timers running after ${code}`, async () => {
+    test(`stays disconnected and leaves no timers running after close code ${code}`, async () => {
       const rig = await openRig()
       rig.server.script = () => true
       const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
@@ -61,7 +61,7 @@ describe('connection lifecycle', () => {
     })
   }
 
-  test('reconnects on the next subscribe after it was closed without subscriptions', async () => {
+  test('reconnects on the next subscribe after the server closed the connection for lack of subscriptions', async () => {
     const rig = await openRig()
     rig.server.closeAll(4001)
     await rig.until(() => rig.client.state === 'waiting')
@@ -87,7 +87,7 @@ describe('connection lifecycle', () => {
     assert.equal(rig.of('trade').length, 1)
   })
 
-  test('backs off after failed attempts and resets the delay on a heartbeat', async () => {
+  test('waits longer after each failed connection attempt, and resets the delay on a heartbeat', async () => {
     const rig = await openRig()
     const delays: unknown[] = []
     for (let tick = 0; tick < 4; tick += 1) {
@@ -104,7 +104,7 @@ describe('connection lifecycle', () => {
     assert.equal(rig.of('state').at(-1)?.retry_ms, 0)
   })
 
-  test('requests a ticket for each connection, keeps the key out of the URL, stops on 401 and retries other failures', async () => {
+  test('requests a ticket per connection instead of sending the key in the URL, stops on 401, and retries other failures', async () => {
     const answers: (() => Promise<string>)[] = []
     let requestCount = 0
     const rig = await openRig({
@@ -137,7 +137,7 @@ describe('connection lifecycle', () => {
     await rig.until(() => client.state === 'closed')
   })
 
-  test('does not compare its position with heartbeats while the connection is catching up', async () => {
+  test('does not compare its offset with heartbeats while missed messages are still arriving', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.heartbeat({ catching_up: true })
@@ -148,11 +148,11 @@ describe('connection lifecycle', () => {
   })
 })
 
-describe('disconnects at each step', () => {
+describe('disconnects at each step of the stream protocol', () => {
   const steps = ['connected', 'subscribed', 'snapshot', 'synced', 'update'] as const
   for (const step of steps) {
     for (const channel of ['orderbook', 'trades'] as const) {
-      test(`loses nothing when disconnected right after ${step} on ${channel}`, async () => {
+      test(`loses no message of ${channel} when disconnected right after ${step}`, async () => {
         const rig = await openRig()
         const { ready } = rig.client.subscribe({ channel, marketIds: [ONE] })
         let isCut = false
@@ -192,7 +192,7 @@ describe('disconnects at each step', () => {
   }
 })
 
-describe('event consumers', () => {
+describe('event consumers of the stream client', () => {
   test('yields events in order to an async iterator until the client is closed', async () => {
     const rig = await openRig()
     const seen: string[] = []
@@ -212,7 +212,7 @@ describe('event consumers', () => {
     assert.equal(await rig.client.ping(), null)
   })
 
-  test('reports the number of missed events to a slow consumer at the position of the loss', async () => {
+  test('reports the number of missed events to a slow consumer at the place of the missed events', async () => {
     const queue = new EventQueue(3, () => {})
     for (let number = 1; number <= 10; number += 1)
       queue.push({ type: 'fault', reason: `${number}` })
@@ -229,7 +229,7 @@ describe('event consumers', () => {
     assert.equal((await queue.next()).done, true)
   })
 
-  test('calls the remaining event handlers when one throws', async () => {
+  test('calls the remaining event handlers when one handler throws', async () => {
     const rig = await openRig()
     const thrown: unknown[] = []
     const before = process.listeners('uncaughtException')
@@ -252,7 +252,7 @@ describe('event consumers', () => {
     assert.equal(client.position('trades')?.offset, 1)
   })
 
-  test('accepts http, https and wss URLs and rejects invalid URLs at once', async () => {
+  test('accepts http, https and wss URLs, and throws at once for an invalid URL', async () => {
     const urls: string[] = []
     class Refusing extends WebSocket {
       constructor(url: string) {

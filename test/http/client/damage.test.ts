@@ -130,11 +130,11 @@ function assertCorrect(rig: Rig): void {
   }
 }
 
-describe('random damage', () => {
+describe('stream client with random damage', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const encoding = seed % 3 === 0 ? 'msgpack' : 'json'
     const isComplete = seed % 2 === 0
-    test(`keeps its data correct and reports every loss when messages are randomly damaged, seed ${seed}`, async () => {
+    test(`keeps books and trades correct and reports every loss when messages are randomly damaged (seed ${seed})`, async () => {
       const random = seededRandom('client', seed)
       const rig = await openRig({ markets: MARKETS, encoding, random: random.next })
       const target = isComplete ? { all: true } : { marketIds: MARKETS }
@@ -156,7 +156,7 @@ describe('random damage', () => {
   }
 })
 
-describe('real API server', () => {
+describe('stream client with the real API server', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
     test(`receives books, trades and prices from the real API server in ${encoding}`, async () => {
       const apiServer = await openApiServer()

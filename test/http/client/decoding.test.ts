@@ -29,7 +29,7 @@ const plain = fc.letrec((tie) => ({
   ),
 })).value
 
-test('decodes the same values as an independent MessagePack decoder', () => {
+test('decodes the same values from MessagePack as an independent decoder', () => {
   fc.assert(
     fc.property(plain, (value) => {
       const bytes = encode(value)
@@ -43,7 +43,7 @@ test('decodes the same values as an independent MessagePack decoder', () => {
   )
 })
 
-test('decodes long strings, arrays and maps, and signed 64-bit integers', () => {
+test('decodes long strings, arrays and maps, and signed 64-bit integers from MessagePack', () => {
   const long = { text: 'ü'.repeat(70_000), list: Array.from({ length: 70_000 }, () => 1) }
   assert.deepEqual(decodeMessagePack(encode(long)), long)
   const wide = [2 ** 53 - 1, -(2 ** 53) + 1, 1_795_000_000_000, -1_795_000_000_000]
@@ -57,7 +57,7 @@ test('decodes long strings, arrays and maps, and signed 64-bit integers', () => 
   assert.deepEqual(decodeMessagePack(signed), wide)
 })
 
-test('decodes a field named __proto__ without changing the prototype', () => {
+test('decodes a field named __proto__ without changing the prototype of the object', () => {
   const message = JSON.parse('{"__proto__":{"price":1},"seq":2}')
   const read = decodeMessagePack(encode(message))
   assert.deepEqual(read, message)
@@ -65,7 +65,7 @@ test('decodes a field named __proto__ without changing the prototype', () => {
   assert.equal(Reflect.get(Object(read), 'price'), undefined)
 })
 
-test('rejects malformed input with a RangeError in time bounded by the input length', () => {
+test('throws a RangeError for malformed MessagePack in time bounded by the input length', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), (bytes) => {
       try {
@@ -92,7 +92,7 @@ test('computes the same CRC-32 as zlib', () => {
   )
 })
 
-test('classifies a message without required fields as damaged, and a new message type as unknown', () => {
+test('classifies a stream message without required fields as damaged, and a message of a new type as unknown', () => {
   const head = { channel: 'trades', market_id: 'm', epoch: 'e', offset: 1, seq: 1 }
   const trade = { type: 'trade', ...head, data: { id: 't' } }
   assert.equal(readMessage(trade), trade)
@@ -104,7 +104,7 @@ test('classifies a message without required fields as damaged, and a new message
   for (const value of [null, 1, 'text', [], {}]) assert.equal(readMessage(value), 'damaged')
 })
 
-test('imports only files of its own folder and uses no Node API', () => {
+test('imports from the client folder only, and uses no Node API', () => {
   for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.ts'))) {
     const source = readFileSync(`${FOLDER}/${name}`, 'utf8')
     for (const [, from] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) {

@@ -38,7 +38,7 @@ before(async () => {
 after(() => server.stop())
 
 describe('GET /asyncapi.json', () => {
-  test('serves the generated document without a key and without counting the request', async () => {
+  test('serves the generated AsyncAPI document without a key, and counts no request', async () => {
     const remaining: (string | null)[] = []
     for (let time = 0; time < 2; time += 1) {
       const response = await fetch(`${server.origin}/asyncapi.json`)
@@ -51,7 +51,7 @@ describe('GET /asyncapi.json', () => {
     assert.equal(remaining[0], remaining[1])
   })
 
-  test('has a valid example for each message and command, with ids in the venue’s format', () => {
+  test('contains a valid example for each message and command, with ids in the venue’s format', () => {
     const messages = objectOf(objectOf(document.components).messages)
     for (const name of validator.names) {
       const { examples } = objectOf(messages[name])
@@ -165,7 +165,7 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
 
 describe('messages in the AsyncAPI document', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
-    test(`documents every message type of a real API server exactly (${encoding})`, async (t) => {
+    test(`describes every message type of a real API server exactly (${encoding})`, async (t) => {
       const messages = await everything(encoding)
       const seen = new Set<string>()
       for (const message of messages) {
@@ -180,7 +180,7 @@ describe('messages in the AsyncAPI document', () => {
     })
   }
 
-  test('documents the heartbeat of a connection that still loads a subscription', () => {
+  test('describes the heartbeat of a connection whose subscription is still loading', () => {
     const { catalog } = server.engine
     const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
     const beat = { timestampMs: clock.nowMs(), counter: 1, epoch: 'k', offsets: null }
@@ -188,7 +188,7 @@ describe('messages in the AsyncAPI document', () => {
     assert.equal(validator.problem('heartbeatMessage', JSON.parse(text)), null)
   })
 
-  test('rejects messages with undocumented or missing properties', () => {
+  test('has message schemas that reject undocumented or missing properties', () => {
     const pong = { type: 'pong', id: 1, timestamp_ms: 5, published_ms: 5 }
     assert.equal(validator.problem('pongMessage', pong), null)
     assert.match(validator.problem('pongMessage', { ...pong, more: 1 }) ?? '', /additional/)
@@ -198,7 +198,7 @@ describe('messages in the AsyncAPI document', () => {
     )
   })
 
-  test('accepts documented client messages and refuses undocumented messages', () => {
+  test('has command schemas that accept documented client messages and reject undocumented client messages', () => {
     const ids = ['a']
     const good: readonly Readonly<Record<string, unknown>>[] = [
       ...CHANNEL_NAMES.map((channel) => ({ action: 'subscribe', channel, market_ids: ids })),

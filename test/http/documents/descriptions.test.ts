@@ -39,7 +39,7 @@ function* objectsIn(value: Json | undefined, path = ''): Generator<[string, Json
 }
 
 describe('OpenAPI and AsyncAPI documents', () => {
-  test('uses no null in enums and, in AsyncAPI, no keywords next to a $ref', () => {
+  test('contains no null in enums and, in AsyncAPI, no keywords next to a $ref', () => {
     for (const [name, document] of documents) {
       for (const [path, schema] of objectsIn(document)) {
         const { enum: choices, $ref } = schema
@@ -66,7 +66,7 @@ describe('OpenAPI and AsyncAPI documents', () => {
     }
   })
 
-  test('uses only the configured venue names', () => {
+  test('contains the configured venue names and no others', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const text = JSON.stringify(asyncapi({ version: '0.0.0-test', names }))
     assert.doesNotMatch(text, /venue_[ab]/)
@@ -80,7 +80,7 @@ describe('OpenAPI and AsyncAPI documents', () => {
   })
 })
 
-describe('descriptions in both documents', () => {
+describe('descriptions in the OpenAPI and AsyncAPI documents', () => {
   test('describes every property of both documents in full sentences', () => {
     for (const [name, document] of documents) {
       const wrong: string[] = []
@@ -110,7 +110,7 @@ describe('descriptions in both documents', () => {
     }
   })
 
-  test('describes every parameter, by its name or in its schema', () => {
+  test('describes every parameter, under its name or in its schema', () => {
     for (const { pattern, querySchema, pathSchema } of server.routes) {
       for (const [name, schema] of [
         ...Object.entries(querySchema.properties),
@@ -122,7 +122,7 @@ describe('descriptions in both documents', () => {
     }
   })
 
-  test('uses every description in meanings.json', () => {
+  test('uses every description of meanings.json in a document', () => {
     const used = new Set<unknown>()
     for (const [, document] of documents)
       for (const [, { description }] of objectsIn(document)) used.add(description)
@@ -130,7 +130,7 @@ describe('descriptions in both documents', () => {
     assert.deepEqual(unused, [])
   })
 
-  test('prefers the description of the innermost record or field when several apply', () => {
+  test('uses the description of the innermost record or field when several descriptions apply', () => {
     const meaningOf = fieldMeanings(NAMES)
     assert.equal(meaningOf('price', ['tokens', 'VenueAMarket']), MEANINGS['tokens.price'])
     assert.equal(meaningOf('price', ['Trade']), MEANINGS.price)

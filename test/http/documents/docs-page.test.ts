@@ -29,7 +29,7 @@ function loadedBy(html: string): string[] {
 }
 
 describe('GET /docs', () => {
-  test('serves the page and its files without a key, with content types and cache headers', async () => {
+  test('serves the documentation page and its files without a key, with content types and cache headers', async () => {
     const page = await fetch(`${apiServer.origin}/docs`)
     assert.equal(page.status, 200)
     assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -50,7 +50,7 @@ describe('GET /docs', () => {
     }
   })
 
-  test('does not count requests for the page against the rate limit', async () => {
+  test('does not count requests for the documentation page against the rate limit', async () => {
     const remaining = async (path: string) => {
       const response = await fetch(`${apiServer.origin}${path}`)
       await response.text()
@@ -62,7 +62,7 @@ describe('GET /docs', () => {
     assert.equal(await remaining('/docs'), first)
   })
 
-  test('refers to no other host, and forbids loading from other hosts', async () => {
+  test('refers to no foreign host, and forbids the page by policy to load from foreign hosts', async () => {
     const page = await fetch(`${apiServer.origin}/docs`)
     const html = await page.text()
     assert.deepEqual(
@@ -81,7 +81,7 @@ describe('GET /docs', () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe/)
   })
 
-  test('serves no files outside the page’s own files, however the path is encoded', async () => {
+  test('serves no file that is not part of the documentation page, however the path is encoded', async () => {
     const targets = [
       '/docs/',
       '/docs/index.html',
@@ -100,7 +100,7 @@ describe('GET /docs', () => {
   })
 })
 
-describe('API reference', () => {
+describe('API reference on the documentation page', () => {
   test('shows every operation, channel, command, message, event and record without scripts', async () => {
     const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
@@ -143,7 +143,7 @@ describe('API reference', () => {
     assert.ok(html.includes('Interface 1.0.0, Twinbook 0.0.0-test'))
   })
 
-  test('loads its first view in three responses of at most 64 KiB', async () => {
+  test('loads the first view of the documentation page in three responses of at most 64 KiB', async () => {
     const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const files = loadedBy(html).filter((address) => address.startsWith('docs/'))
     // Compresses here, because a busy server may send a file uncompressed.
@@ -157,7 +157,7 @@ describe('API reference', () => {
     assert.ok(sum > 0 && sum <= 65_536, `${bytes.join(' + ')} bytes`)
   })
 
-  test('escapes texts of the documents', () => {
+  test('escapes texts from the OpenAPI and AsyncAPI documents in the page', () => {
     const hostile = '</p><script>alert(1)</script>'
     const { text } = markup`<p title="${hostile}">${line(`\`${hostile}\` ${hostile}`)}</p>`
     assert.doesNotMatch(text, /<script|title="<|<\/p>./)

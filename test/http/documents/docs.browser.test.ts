@@ -31,7 +31,7 @@ async function unfold(page: Page, id: string): Promise<void> {
   await page.locator(`details[open] > [id="${id}"]`).waitFor()
 }
 
-test('passes the accessibility check in both color schemes and widths, and fits the screen', async () => {
+test('passes the accessibility check in light and dark mode on wide and narrow screens, and fits the screen', async () => {
   for (const width of [1_280, 390]) {
     const tab = await dashboard.chromium.open(address, { width, token: 'ann-token' })
     const { page } = tab
@@ -55,7 +55,7 @@ test('passes the accessibility check in both color schemes and widths, and fits 
   }
 })
 
-test('sends requests as the logged-in user or with an entered key, and links to the dashboard', async () => {
+test('sends example requests as the logged-in user or with an entered key, and links to the dashboard', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token', scheme: 'dark' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()
@@ -86,7 +86,7 @@ test('sends requests as the logged-in user or with an entered key, and links to 
   await stranger.close()
 })
 
-test('focuses the search when `/` is pressed, filters entries, and runs a stream command', async () => {
+test('focuses the search when `/` is pressed, filters entries by the search, and runs a stream command', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()

@@ -41,7 +41,7 @@ function at(document: Json, ...names: readonly string[]): Json {
 }
 
 describe('OpenAPI document', () => {
-  test('serves the generated document, which describes every route', async () => {
+  test('serves the generated OpenAPI document, which describes every route', async () => {
     const response = await fetch(`${server.origin}/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
@@ -52,7 +52,7 @@ describe('OpenAPI document', () => {
     assert.equal(openapiText(server.routes, FACTS), openapiText(server.routes, FACTS))
   })
 
-  test('writes unions of literals as enums, null as a separate type, and shared schemas once', () => {
+  test('describes unions of literals as enums, null as a separate type, and each shared schema once', () => {
     const components = new Components()
     const convert = (schema: Parameters<typeof nullable>[0]) => components.schema(schema)
     const side = Type.Union([Type.Literal('buy'), Type.Literal('sell')], { default: 'buy' })
@@ -79,7 +79,7 @@ describe('OpenAPI document', () => {
     assert.doesNotMatch(JSON.stringify(server.document), /"aliases"|"\$id"/)
   })
 
-  test('names each operation uniquely and independently of the venue names', () => {
+  test('gives each operation a unique id that does not depend on the venue names', () => {
     const named = venueTable({ a: 'polymarket', b: 'kalshi' })
     const ids = server.routes.map((route) => operationId(route, NAMES))
     assert.equal(new Set(ids).size, ids.length)
@@ -129,7 +129,7 @@ describe('OpenAPI document', () => {
     }
   })
 
-  test('documents all responses of each route, with bodies and headers', () => {
+  test('describes all responses of each route with bodies and headers', () => {
     for (const route of server.routes) {
       const { method, pattern, access, isCounted, hasBody, document } = route
       const statuses = documentedAnswers(route).map(({ status }) => status)
@@ -155,7 +155,7 @@ describe('OpenAPI document', () => {
     }
   })
 
-  test('lists the accepted credentials of each route', () => {
+  test('lists the credentials that each route accepts', () => {
     const security = (pattern: string, method = 'get') =>
       at(server.document, 'paths', pattern, method, 'security')
     assert.deepEqual(security('/health'), [])
@@ -163,7 +163,7 @@ describe('OpenAPI document', () => {
     assert.deepEqual(security('/v1/keys', 'post'), [{ Bearer: [] }])
   })
 
-  test('throws if two routes have the same operation id', () => {
+  test('throws during generation if two routes have the same operation id', () => {
     const [route] = server.routes
     assert.ok(route !== undefined)
     assert.throws(() => openapi([route, route], FACTS), /two operations/)
@@ -171,7 +171,7 @@ describe('OpenAPI document', () => {
 })
 
 describe('examples in the OpenAPI document', () => {
-  test('gives examples that match the schemas for all parameters, bodies and responses', () => {
+  test('contains an example that matches the schema for every parameter, body and response', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', ...server.document })
     const compiled = new Map<string, ReturnType<typeof ajv.compile>>()

@@ -29,7 +29,7 @@ after(async () => {
 
 const STRICT = ['--extends', 'recommended-strict']
 
-test('generates an AsyncAPI document that passes a strict linter', async () => {
+test('generates an AsyncAPI document that a strict linter accepts', async () => {
   const file = join(WORK, 'asyncapi.json')
   writeFileSync(file, JSON.stringify(asyncapi({ version: '0.0.0-test', names: NAMES })))
   const { exitCode, output } = await runTool('redocly', ['lint', file, ...STRICT])
@@ -38,7 +38,7 @@ test('generates an AsyncAPI document that passes a strict linter', async () => {
   assert.doesNotMatch(output, /\d+ warnings?/)
 })
 
-test('generates an OpenAPI document that passes a strict linter', async () => {
+test('generates an OpenAPI document that a strict linter accepts', async () => {
   const { exitCode, output } = await runTool('redocly', [
     'lint',
     join(WORK, 'openapi.json'),
@@ -48,7 +48,7 @@ test('generates an OpenAPI document that passes a strict linter', async () => {
   assert.match(output, /valid/)
 })
 
-test('compiles a client generated from the OpenAPI document, and calls ten endpoints with it', async (t) => {
+test('compiles a client that is generated from the OpenAPI document, and calls ten endpoints with the client', async (t) => {
   const types = join(WORK, 'specification.d.ts')
   const made = await runTool('openapi-typescript', [join(WORK, 'openapi.json'), '-o', types])
   assert.equal(made.exitCode, 0, made.output)

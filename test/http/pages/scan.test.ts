@@ -19,7 +19,7 @@ const RANGES = isLong ? 2_000 : 60
 const REFUSED_RANGES = isLong ? 200 : 12
 const MARKET = { number: 1, venue: 'a' } as const
 
-test(`returns every row of a random time range on exactly one page even when many rows share a millisecond`, async (t) => {
+test(`returns every row of a random time range on exactly one page even if many rows share a millisecond`, async (t) => {
   let rowCount = 0
   let pageCount = 0
   let crowdMax = 0
@@ -65,7 +65,7 @@ test(`returns every row of a random time range on exactly one page even when man
   assert.ok(crowdMax > 900, `${crowdMax}`)
 })
 
-test('refuses a scan that finds too few rows before its deadline, and suggests a shorter range', async () => {
+test('refuses a scan that finds too few matching rows before its deadline, and suggests a shorter time range', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -86,7 +86,7 @@ test('refuses a scan that finds too few rows before its deadline, and suggests a
   )
 })
 
-test('does not mention filters in the refusal of a slow page without filters', async () => {
+test('does not mention filters when it refuses a slow page without filters', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -107,7 +107,7 @@ test('does not mention filters in the refusal of a slow page without filters', a
   assert.doesNotMatch(error.detail, /filter/)
 })
 
-test('loses and repeats no rows when a client continues with the range that a refusal suggests', async () => {
+test('returns each row once when a client continues with the time range that a refusal suggests', async () => {
   for (let seed = 0; seed < REFUSED_RANGES; seed += 1) {
     const random = seededRandom('refused', seed)
     const stored = new RandomRows(random)
@@ -155,7 +155,7 @@ test('loses and repeats no rows when a client continues with the range that a re
   }
 })
 
-test('counts the time before a scan towards the time limit of its request', async () => {
+test('counts the time that a request used before its scan towards the time limit of the request', async () => {
   const clock = new ManualClock()
   clock.advance(60_000)
   for (const [waitedMs, end] of [
@@ -209,7 +209,7 @@ test('does not queue a page with many matching rows behind scans for rare rows',
   await Promise.all(scans)
 })
 
-test('runs two scans at once, queues sixteen in order, and refuses further scans immediately', async () => {
+test('runs two scans at once, queues sixteen scans in order, and refuses further scans immediately', async () => {
   const clock = new ManualClock()
   const running = new Set<number>()
   const ended: number[] = []
@@ -252,7 +252,7 @@ test('runs two scans at once, queues sixteen in order, and refuses further scans
   )
 })
 
-test('refuses a scan that is queued for too long, and counts the scan time limit from the start of the scan', async () => {
+test('refuses a scan that waits too long in the queue, and counts the time limit from the start of the scan', async () => {
   const clock = new ManualClock()
   const ends = { first: false }
   const first = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.first }))))
@@ -287,7 +287,7 @@ test('does not queue unfiltered pages of many markets behind scans', async () =>
   await Promise.all(scans)
 })
 
-test('ends a running or queued scan when its client disconnects and frees its slot', async () => {
+test('ends a running or queued scan when its client disconnects, and frees the place of the scan', async () => {
   const clock = new ManualClock()
   const controller = new AbortController()
   let count = 0
@@ -304,7 +304,7 @@ test('ends a running or queued scan when its client disconnects and frees its sl
   assert.equal(clock.timerCount, 0)
 })
 
-test('ends a time slice at its time limit, however few rows were read', async () => {
+test('ends a time slice of a scan at its time limit, however few rows were read', async () => {
   const clock = new ManualClock()
   let mostOfTurn = 0
   let rowsOfTurn = 0
@@ -330,7 +330,7 @@ test('ends a time slice at its time limit, however few rows were read', async ()
   assert.ok(mostOfTurn <= 128, `${mostOfTurn} rows in one turn`)
 })
 
-test('refuses a malformed or out-of-range cursor without a lookup', () => {
+test('refuses a malformed or out-of-range cursor before reading rows', () => {
   const read = (cursor: string) => () => timeRangeOf({ cursor, order: 'desc' })
   for (const cursor of [
     '',
@@ -415,7 +415,7 @@ class RandomRows {
   }
 }
 
-test('reads another account’s page while one account has ten times as many scans', async () => {
+test('reads the page of one account while another account has ten times as many scans', async () => {
   const clock = new ManualClock()
   const order: string[] = []
   const scan = (name: string, requester: readonly string[], pieces: number) => {

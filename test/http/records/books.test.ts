@@ -6,7 +6,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { level, NOON } from '../../support/worlds/builders.ts'
 
-describe('requests of books that are not covered', () => {
+describe('requests for books of markets that are not covered', () => {
   const clock = new ManualClock(NOON)
   let server: ApiServer
   let rain: FakeMarket
@@ -47,7 +47,7 @@ describe('requests of books that are not covered', () => {
     '/v1/venue_a/markets/Rain',
   ]
   for (const path of ofRain) {
-    test(`covers the market and waits for its first book when ${path} is requested`, async () => {
+    test(`covers the market and waits for the first book when ${path} is requested`, async () => {
       const waited: number[] = []
       demand.onWait = (market) => {
         waited.push(market)
@@ -69,13 +69,13 @@ describe('requests of books that are not covered', () => {
     '/v1/venue_a/markets',
   ]
   for (const path of ofNone) {
-    test(`covers nothing when ${path} is requested`, async () => {
+    test(`does not cover the market when ${path} is requested`, async () => {
       await server.get(path)
       assert.deepEqual(demand.requests, [])
     })
   }
 
-  test('returns the first book when it arrives within 2 s', async () => {
+  test('returns the first book of a market when the book arrives within 2 s', async () => {
     demand.onWait = () => cover(rain)
     const { stale, stale_reason, bids } = await get(book)
     assert.deepEqual([stale, stale_reason], [false, null])
@@ -90,7 +90,7 @@ describe('requests of books that are not covered', () => {
     assert.equal(clock.monotonicMs() - startedMs, 2_000)
   })
 
-  test('does not wait when the demand is refused, or when the book is live or stale for another reason', async () => {
+  test('does not wait for a book when coverage is refused, or when the book is live or stale for another reason', async () => {
     demand.onWait = () => assert.fail('waits')
     demand.refused.add(rain.ref.number)
     assert.equal((await get(book)).stale_reason, 'not_covered')
@@ -102,7 +102,7 @@ describe('requests of books that are not covered', () => {
     assert.equal(demand.requests.length, 2, 'each request extends the coverage')
   })
 
-  test('covers nothing when the market is not open', async () => {
+  test('does not cover a market that is not open', async () => {
     const { summary } = rain
     rain.summary = { ...summary, status: 'closed' }
     await get(book)
@@ -110,7 +110,7 @@ describe('requests of books that are not covered', () => {
     assert.deepEqual(demand.requests, [])
   })
 
-  test('waits for all books of a request together', async () => {
+  test('waits at the same time for all books that a request names', async () => {
     const waiting: FakeMarket[] = []
     demand.onWait = (market) => {
       waiting.push(market === rain.ref.number ? rain : snow)
@@ -124,7 +124,7 @@ describe('requests of books that are not covered', () => {
     )
   })
 
-  test('covers the legs of an arbitrage quote', async () => {
+  test('covers the markets of both legs when an arbitrage quote is requested', async () => {
     demand.onWait = (market) => cover(market === rain.ref.number ? rain : snow)
     const legs = [{ market_id: rain.ref.id }, { market_id: snow.ref.id, outcome: 'no' }]
     await server.get('/v1/arbitrage/quote', {

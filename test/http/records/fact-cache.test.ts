@@ -93,7 +93,7 @@ const ADDRESSES = [
 ] as const
 
 for (const seed of [1, 2, 3]) {
-  test(`returns cached pages equal to freshly written pages after random market changes (seed ${seed})`, async () => {
+  test(`returns the same bytes from cached and freshly written pages after random market changes (seed ${seed})`, async () => {
     const world = openMarkets(seed)
     const { random, clock, storage, markets, matches } = world
     const [stored, plain] = [routesOf(world, undefined), routesOf(world, NOTHING)]
@@ -126,7 +126,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('rewrites an answer when an input is unknown, has changed, or changes during writing', async () => {
+test('writes a response again when an input is unknown, has changed, or changes during writing', async () => {
   const answers = new AnswerCache()
   let fact: number | null = 1
   let writtenCount = 0
@@ -165,7 +165,7 @@ test('rewrites an answer when an input is unknown, has changed, or changes durin
   assert.deepEqual([await text(true), await text()], ['7', '7'])
 })
 
-test('reads neither a book nor a description again when nothing has changed', () => {
+test('reads the book and the description of a market once while nothing changes', () => {
   const { clock, markets, matches } = openMarkets(9)
   const market = markets[0] ?? assert.fail()
   const bids = [level(0.4, 1)]

@@ -19,7 +19,7 @@ const UNKNOWN = {
   next: null,
 }
 
-test('shows current and announced fees, and null for unknown fees', () => {
+test('returns current and announced fees of a market, and null for unknown fees', () => {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
   const now: FeeModel = {
@@ -54,7 +54,7 @@ test('shows current and announced fees, and null for unknown fees', () => {
   assert.deepEqual(shown(), { ...announced, waived_until: seconds + 90, next: null })
 })
 
-test('writes valid JSON with current numbers, whatever the texts of a market', () => {
+test('writes a market as valid JSON with current numbers, whatever text the market contains', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('odd "name"\\', {
@@ -120,7 +120,7 @@ test('writes valid JSON with current numbers, whatever the texts of a market', (
   }
 })
 
-test('rereads a description at most once a minute, or immediately after a listing change', () => {
+test('reads the description of a market at most once a minute, or immediately after the listing changes', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('Rain')
@@ -140,7 +140,7 @@ test('rereads a description at most once a minute, or immediately after a listin
   assert.equal(described(), 'reading 3')
 })
 
-test('shows a matched market as the second platform with live figures until the match ends', () => {
+test('returns a matched market as the second platform with live figures until the match ends', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const ours = engine.add('Rain', { volume24h: usdMicros(3_000_000) })

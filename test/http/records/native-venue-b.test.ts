@@ -6,7 +6,7 @@ import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
-test('shows current figures and their time instead of the stored figures', () => {
+test('returns current figures of a venue B market and their time instead of the stored figures', () => {
   const engine = new FakeEngine(new ManualClock())
   const native = {
     ...{ last_price_dollars: '0.1000', previous_price_dollars: '0.0000' },

@@ -77,7 +77,7 @@ function naive(list: readonly (readonly [string, number | null])[], offered: rea
 }
 
 describe('Accept-Encoding', () => {
-  test('selects the best offered coding like a reference implementation', () => {
+  test('selects the same content coding from Accept-Encoding as a reference implementation', () => {
     const random = seededRandom('accept-encoding')
     const names = ['br', 'gzip', 'identity', '*', 'deflate', 'zstd']
     const weights = [null, 0, 0.001, 0.5, 0.9, 1]
@@ -112,8 +112,8 @@ describe('Accept-Encoding', () => {
   })
 })
 
-describe('answers', () => {
-  test('sends files and long JSON in the preferred coding with a Content-Encoding header', async () => {
+describe('compressed responses', () => {
+  test('sends files and long JSON in the client’s preferred coding with a Content-Encoding header', async () => {
     const page = (await got('/docs')).bytes.toString()
     const script = /docs\/docs-\w+\.js/.exec(page)?.[0]
     const paths = [
@@ -162,7 +162,7 @@ describe('answers', () => {
     }
   })
 
-  test('sends short answers, errors and account data uncompressed', async () => {
+  test('sends short responses, errors and account data uncompressed', async () => {
     const token = { authorization: 'Bearer ann-token', 'accept-encoding': 'gzip' }
     const headers = { 'accept-encoding': 'gzip, br', origin: 'https://good.example' }
     for (const path of ['/v1/markets?limit=1', '/v1/markets/none', '/health', '/']) {
@@ -189,7 +189,7 @@ describe('answers', () => {
     assert.equal(long.headers.vary, 'Accept-Encoding, Origin')
   })
 
-  test('sends a file uncompressed when its compressed form is not ready within a second', async () => {
+  test('sends a file uncompressed when compressing the file takes more than a second', async () => {
     const clock = new ManualClock(NOON)
     const codings = new Codings(clock)
     const answer = file('y'.repeat(200_000), 'text/plain', 'no-cache')

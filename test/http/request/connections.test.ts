@@ -54,7 +54,7 @@ test('answers a new client while one address opens ten times the maximum number 
   }
 })
 
-test('closes connections of unauthenticated callers after the response while connections are crowded', async () => {
+test('closes the connection of an unauthenticated caller after the response while too many connections are open', async () => {
   const server = await openApiServer({ connectionsMax: 40 })
   const key = { 'x-api-key': 'ann-key' }
   const idle = await openIdle(server.port, 20)
@@ -76,7 +76,7 @@ test('closes connections of unauthenticated callers after the response while con
   }
 })
 
-test('counts a stream as a connection until it closes', async () => {
+test('counts a WebSocket stream as a connection until the stream closes', async () => {
   const server = await openApiServer({ connectionsMax: 40 })
   const openCount = async () => {
     const { text } = await server.get('/metrics')
@@ -93,7 +93,7 @@ test('counts a stream as a connection until it closes', async () => {
   }
 })
 
-test('limits new connections per address only while at least three quarters of the maximum are open', () => {
+test('limits new connections per address while at least three quarters of the maximum are open, and not below', () => {
   const clock = new ManualClock()
   const connections = new Connections({ clock, metrics: new Metrics(), max: 400 })
   const admitted = (address: string | null, count: number) =>
@@ -115,7 +115,7 @@ test('limits new connections per address only while at least three quarters of t
   assert.equal(admitted('192.0.2.1', 4_000), 300)
 })
 
-test('reserves an eighth of the file descriptors, but at least 64', () => {
+test('reserves an eighth of the file descriptors, and at least 64', () => {
   assert.equal(connectionsMaxOf(65_536), 57_344)
   assert.equal(connectionsMaxOf(256), 192)
   assert.equal(connectionsMaxOf(Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY)

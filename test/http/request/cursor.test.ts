@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { ListCursors, parseTimeCursor, timeCursor } from '../../../http/request/cursor.ts'
 
-test('decodes a list cursor only with the filters of its first request', () => {
+test('accepts a list cursor with the filters of the first request, and rejects it with different filters', () => {
   const cursors = new ListCursors()
   const cursor = cursors.encode({ pin: 17, offset: 40 }, 'filters')
   assert.match(cursor, /^[\w-]+$/)
@@ -12,7 +12,7 @@ test('decodes a list cursor only with the filters of its first request', () => {
   assert.equal(new ListCursors().decode(cursor, 'filters'), null, 'of another process')
 })
 
-test('refuses a cursor with any character changed', () => {
+test('refuses a cursor if any character of the cursor is changed', () => {
   const cursors = new ListCursors()
   const random = seededRandom('cursors')
   const cursor = cursors.encode({ pin: 3, offset: 200 }, 'f')
@@ -27,7 +27,7 @@ test('refuses a cursor with any character changed', () => {
   }
 })
 
-test('encodes a time-range cursor as a millisecond, plus an ordinal when a page ends within that millisecond', () => {
+test('encodes a time-range cursor as a millisecond, and adds an ordinal when a page ends within the millisecond', () => {
   assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 4, ordinal: 0 }), '5')
   assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 5, ordinal: 1 }), '5.2')
   assert.deepEqual(parseTimeCursor('1700000000123'), { timeMs: 1700000000123, ordinal: null })

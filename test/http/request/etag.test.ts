@@ -42,7 +42,7 @@ const conditional = (path: string, ifNoneMatch: string, method = 'GET') =>
   })
 
 describe('If-None-Match', () => {
-  test('parses lists, weak and strong tags and * like a reference implementation', () => {
+  test('parses lists, weak tags, strong tags and * in If-None-Match like a reference implementation', () => {
     const random = seededRandom('if-none-match')
     const tag = etagOf('known')
     const opaque = tag.slice(2)
@@ -58,7 +58,7 @@ describe('If-None-Match', () => {
     assert.equal(matchesEtag(opaque.slice(1, -1), tag), false, 'an entity tag needs quotes')
   })
 
-  test('answers 304 with headers and no body when an ETag matches', async () => {
+  test('answers 304 with headers and without a body when If-None-Match contains the current ETag', async () => {
     for (const path of [...CATALOGUE, ...FILES]) {
       const first = await server.get(path)
       assert.equal(first.status, 200, path)
@@ -78,7 +78,7 @@ describe('If-None-Match', () => {
     }
   })
 
-  test('changes the ETag with the content, and sends no ETag with errors or volatile answers', async () => {
+  test('sends a new ETag when the content changes, and no ETag with errors or volatile responses', async () => {
     const paths = ['/v1/markets?limit=200', '/v1/markets/venue_a_Rain']
     const before = await Promise.all(paths.map((path) => server.get(path)))
     rain.volume24h = usdMicros(9_123_456)
@@ -94,7 +94,7 @@ describe('If-None-Match', () => {
     assert.equal(missing.headers.get('etag'), null)
   })
 
-  test('sends a Cache-Control header that says who may cache each response', async () => {
+  test('sends with each response a Cache-Control header that states who may cache the response', async () => {
     const caching = async (path: string, init?: RequestInit) =>
       (await server.get(path, init)).headers.get('cache-control')
     for (const path of CATALOGUE) assert.equal(await caching(path), 'private, no-cache', path)
@@ -118,7 +118,7 @@ describe('If-None-Match', () => {
     assert.equal(await caching('/v1/keys', token), 'no-store')
   })
 
-  test('exposes the ETag header to scripts of other origins', async () => {
+  test('allows scripts of foreign origins to read the ETag header', async () => {
     const { headers } = await server.get('/v1/markets', {
       headers: { 'x-api-key': 'ann-key', origin: 'https://good.example' },
     })
@@ -126,8 +126,8 @@ describe('If-None-Match', () => {
   })
 })
 
-describe('totals', () => {
-  test('returns the row count of all pages as `total` on each page', async () => {
+describe('total row counts', () => {
+  test('returns the number of rows of all pages as `total` on each page', async () => {
     for (const [path, name] of [
       ['/v1/markets?', 'markets'],
       ['/v1/markets?platform=venue_b&', 'markets'],

@@ -114,8 +114,8 @@ function raw(text: string, until: string): Promise<string> {
   })
 }
 
-describe('request wrapper', () => {
-  test('answers 500 without details when a handler throws or rejects', async () => {
+describe('handling of a REST request', () => {
+  test('answers 500 without details when a handler throws or its promise rejects', async () => {
     for (const path of ['/throws', '/rejects', '/throws']) {
       const response = await fetch(origin + path)
       assert.equal(response.status, 500)
@@ -125,14 +125,14 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('answers a returned refusal with its status', async () => {
+  test('answers with the status of a refusal that a handler returns', async () => {
     const response = await fetch(`${origin}/throws-later`)
     assert.equal(response.status, 503)
     assert.equal(response.headers.get('retry-after'), '1')
     assert.deepEqual(await response.json(), { detail: 'the queue is full' })
   })
 
-  test('answers 503 at the deadline when a handler does not finish', async () => {
+  test('answers 503 at the deadline when a handler has not finished', async () => {
     const pending = fetch(`${origin}/never`)
     while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(4_999)
@@ -145,7 +145,7 @@ describe('request wrapper', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('answers 400 and disconnects when a request body does not arrive', async () => {
+  test('answers 400 and disconnects when a request body does not arrive in time', async () => {
     const answer = raw('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"te', 'never')
     while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(5_000)
@@ -154,13 +154,13 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('sends a refusal’s own Retry-After instead of the remaining rate window', async () => {
+  test('sends the Retry-After of a refusal instead of the time until the rate limit resets', async () => {
     const response = await fetch(`${origin}/locked`)
     assert.equal(response.status, 429)
     assert.equal(response.headers.get('retry-after'), '7')
   })
 
-  test('tolerates a client that disconnects before the response', async () => {
+  test('continues to serve when a client disconnects before the response', async () => {
     const socket = connect(port, '127.0.0.1')
     socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
     while (requests.inFlightCount === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -190,7 +190,7 @@ describe('request wrapper', () => {
     assert.equal(headerValue('\0\x7fé'), '???')
   })
 
-  test('reads a body up to the size limit and refuses larger bodies', async () => {
+  test('reads a request body up to the size limit, and refuses larger bodies', async () => {
     const post = (body: string) => fetch(`${origin}/body`, { method: 'POST', body })
     const most = JSON.stringify({ text: 'x'.repeat(16_384 - 11) })
     assert.equal(Buffer.byteLength(most), 16_384)
@@ -207,7 +207,7 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('sends bytes completely although their buffer is reused at once', async () => {
+  test('sends response bytes unchanged when the handler reuses its buffer at once', async () => {
     const headers = { 'accept-encoding': 'identity' }
     const [one, other] = await Promise.all([1, 2].map(() => fetch(`${origin}/bytes`, { headers })))
     assert.equal(await one?.text(), LONG_TEXT)
@@ -217,7 +217,7 @@ describe('request wrapper', () => {
     assert.equal(await head.text(), '')
   })
 
-  test('answers HEAD like GET without a body, and answers OPTIONS without a key', async () => {
+  test('answers HEAD with the headers of GET and no body, and answers OPTIONS without a key', async () => {
     const head = await fetch(`${origin}/private/1`, {
       method: 'HEAD',
       headers: { 'x-api-key': 'ann-key' },
@@ -231,7 +231,7 @@ describe('request wrapper', () => {
     assert.match(options.headers.get('access-control-allow-headers') ?? '', /X-API-Key/)
   })
 
-  test('answers 405 with Allow for a wrong method and 404 for an unknown path before checking keys', async () => {
+  test('answers 405 with Allow for a wrong method, and 404 for an unknown path, before checking keys', async () => {
     const wrong = await fetch(`${origin}/private/1`, { method: 'POST', body: '{}' })
     assert.equal(wrong.status, 405)
     assert.equal(wrong.headers.get('allow'), 'GET, HEAD, OPTIONS')
@@ -241,7 +241,7 @@ describe('request wrapper', () => {
     assert.equal((await fetch(`${origin}/body?x=%zz`, { method: 'POST', body: '{}' })).status, 400)
   })
 
-  test('returns Access-Control-Allow-Origin for an allowed origin only', async () => {
+  test('returns Access-Control-Allow-Origin to an allowed origin, and omits the header for all other origins', async () => {
     const ask = (from: string) => fetch(`${origin}/private/1`, { headers: { origin: from } })
     const good = await ask('https://good.example')
     assert.equal(good.headers.get('access-control-allow-origin'), 'https://good.example')
@@ -261,19 +261,19 @@ describe('data requests that wait in the queue', () => {
     assert.deepEqual(idsIn(await raw(text, '"id":"3"')), ['1', '2', '3'])
   })
 
-  test('answers a pipelined request that waits in the queue', async () => {
+  test('answers a pipelined request after it waited in the queue', async () => {
     assert.deepEqual(idsIn(await raw(one('/data/1') + one('/data/2'), '"id":"2"')), ['1', '2'])
   })
 
-  test('closes the connection when a pipelined request arrives behind a queued request', async () => {
+  test('closes the connection when a pipelined request arrives behind a request that waits in the queue', async () => {
     const text = ['1', '2', '3'].map((id) => one(`/data/${id}`)).join('')
     const answered = idsIn(await raw(text, '"id":"3"'))
     assert.ok(!answered.includes('2') && !answered.includes('3'), answered.join())
   })
 })
 
-describe('order of refusals', () => {
-  test('answers 429 for the address limit before 404, 405 and 401, with all headers', async () => {
+describe('order of refusals of a request', () => {
+  test('answers 429 for the rate limit of an address before 404, 405 and 401, with all headers', async () => {
     const used = accounts.usedBy('127.0.0.1')
     const before = await fetch(`${origin}/nowhere`)
     assert.equal(before.status, 404)
@@ -294,7 +294,7 @@ describe('order of refusals', () => {
     accounts.addressLimit = 1_000_000
   })
 
-  test('answers 404 and 405 before 429 for the account limit', async () => {
+  test('answers 404 and 405 before 429 for the rate limit of an account', async () => {
     accounts.make('poor', { requestsPerMinute: 1 })
     const ask = (path: string, method = 'GET') =>
       fetch(origin + path, { method, headers: { 'x-api-key': 'poor-key' } })
@@ -306,7 +306,7 @@ describe('order of refusals', () => {
     assert.equal((await ask('/private/1', 'PATCH')).status, 405)
   })
 
-  test('closes a flooding connection after 200 refusals within a second and still answers other clients', async () => {
+  test('closes a connection that sends too many requests after 200 refusals in a second, and answers other clients', async () => {
     accounts.make('flood', { requestsPerMinute: 1 })
     clock.advance(1_000)
     const one = 'GET /private/1 HTTP/1.1\r\nHost: x\r\nX-API-Key: flood-key\r\n\r\n'
@@ -320,7 +320,7 @@ describe('order of refusals', () => {
     assert.equal(refusedIn(await raw(one + last, 'HTTP/1.1 404')), 1, 'in the next second')
   })
 
-  test('opens a route with a valid key or login token and refuses invalid credentials', async () => {
+  test('accepts a valid key or login token on a protected route, and refuses invalid credentials', async () => {
     const ask = (headers: Record<string, string>) => fetch(`${origin}/private/7`, { headers })
     assert.equal((await ask({ 'x-api-key': 'ann-key' })).status, 200)
     assert.equal((await ask({ authorization: 'Bearer ann-token' })).status, 200)

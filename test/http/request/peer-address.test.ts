@@ -18,7 +18,7 @@ async function countedBefore(server: ApiServer, ...lines: readonly string[]): Pr
   return limit - Number(answer.headers.get('x-ratelimit-remaining')) - 1
 }
 
-test('counts a request behind trusted proxies against the nearest untrusted hop', async () => {
+test('counts a request that passes trusted proxies against the nearest address that is not a trusted proxy', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
     assert.equal(await countedBefore(server, '203.0.113.7'), 0)
@@ -43,7 +43,7 @@ test('counts a request behind trusted proxies against the nearest untrusted hop'
   }
 })
 
-test('reads all X-Forwarded-For lines as one list from the right and treats an invalid address as untrusted', async () => {
+test('reads all X-Forwarded-For lines as one list from the right, and treats an invalid address as untrusted', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
     assert.equal(await countedBefore(server, '203.0.113.7'), 0)
@@ -89,7 +89,7 @@ test('reads all X-Forwarded-For lines as one list from the right and treats an i
   }
 })
 
-test('counts a request against the nearest hop when the header has more hops than the server reads', async () => {
+test('counts a request against the nearest address when X-Forwarded-For has more addresses than the server reads', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const forged = Array.from({ length: 40 }, (_, index) => `198.51.100.${index}`).join(', ')
@@ -101,7 +101,7 @@ test('counts a request against the nearest hop when the header has more hops tha
   }
 })
 
-test('counts an IPv6 /64 network as one address, in any notation', async () => {
+test('counts all addresses of an IPv6 /64 network as one address, in any notation', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const same = [
@@ -123,7 +123,7 @@ test('counts an IPv6 /64 network as one address, in any notation', async () => {
   }
 })
 
-test('normalises all notations of an address to one form', () => {
+test('converts every notation of an IP address to one normal form', () => {
   const forms: Readonly<Record<string, string | null>> = {
     '192.0.2.1': '192.0.2.1',
     '192.0.2.1:80': '192.0.2.1',
@@ -154,7 +154,7 @@ test('normalises all notations of an address to one form', () => {
   for (const [text, form] of Object.entries(forms)) assert.equal(normalized(text), form, text)
 })
 
-test('ignores forwarded addresses when no proxy is trusted', async () => {
+test('ignores X-Forwarded-For when no proxy is trusted', async () => {
   const server = await openApiServer()
   try {
     assert.equal(await countedBefore(server, '203.0.113.7'), 0)
@@ -164,7 +164,7 @@ test('ignores forwarded addresses when no proxy is trusted', async () => {
   }
 })
 
-test('accepts addresses and subnets as trusted proxies', () => {
+test('accepts addresses and subnets in the list of trusted proxies', () => {
   const { trustedProxies } = loadConfig({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1' })
   assert.deepEqual(trustedProxies, ['127.0.0.1', '10.0.0.0/8', '::1'])
   assert.deepEqual(loadConfig({}).trustedProxies, [])

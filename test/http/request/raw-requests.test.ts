@@ -197,11 +197,11 @@ async function assertFate(port: number, bytes: string, fate: Fate, name: string)
   if (fate.by === 'us') assert.match(got, /\r\n\r\n\{"detail":"[^"]+"\}$/, name)
 }
 
-test('refuses an ambiguous request, disconnects, and ignores the bytes after it', async () => {
+test('refuses an ambiguous HTTP request (such as two Host headers), disconnects, and ignores the bytes after the request', async () => {
   await Promise.all(TABLE.map(([name, bytes, fate]) => assertFate(server.port, bytes, fate, name)))
 })
 
-test('counts an ambiguous request against its address regardless of its key', async () => {
+test('counts an ambiguous HTTP request (such as two Host headers) against the client’s address, whatever key it contains', async () => {
   const own = await openApiServer()
   const { accounts } = own.engine
   try {

@@ -12,7 +12,7 @@ const read = (text: string | undefined) => {
   return raw === null ? null : Object.fromEntries(raw)
 }
 
-test('decodes names and values, including parameters without a value', () => {
+test('decodes names and values of the query, including parameters without a value', () => {
   assert.deepEqual(read('a&b=%C3%A9+x&a=2&&c==&%6eame=v'), {
     a: ['', '2'],
     b: ['é x'],
@@ -30,11 +30,11 @@ test('refuses malformed percent-encoding or UTF-8 anywhere in the query', () => 
   assert.deepEqual(read('x=%00'), { x: ['\0'] })
 })
 
-test('refuses a query beyond the length limit', () => {
+test('refuses a query that is longer than the limit', () => {
   assert.equal(read(`x=${'a'.repeat(40_000)}`), null)
 })
 
-test('prefers literal segments to parameters, and decodes parameters, which are never empty', () => {
+test('prefers a route with a literal path segment to a route with a parameter, and never matches an empty parameter', () => {
   const patterns = [
     '/v1/{kind}/{id}',
     '/v1/markets/{id}',

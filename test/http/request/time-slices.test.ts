@@ -14,7 +14,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
 
-test('processes fast rows synchronously', () => {
+test('processes all rows in the same tick when processing is fast', () => {
   const done = mapInSlices(new ManualClock(), rows, (row) => row * 2)
   assert.deepEqual(
     done,
@@ -22,7 +22,7 @@ test('processes fast rows synchronously', () => {
   )
 })
 
-test('processes slow rows in order in time slices of 2.5 ms', async () => {
+test('processes rows in order in time slices of 2.5 ms when processing is slow', async () => {
   const clock = new ManualClock()
   const loop = countTicks()
   const ticks: number[] = []
@@ -41,7 +41,7 @@ test('processes slow rows in order in time slices of 2.5 ms', async () => {
   assert.ok(ticks.every((rowCount) => rowCount <= 5))
 })
 
-test('shortens the first time slice by the time already spent in the tick', async () => {
+test('shortens the first time slice by the time that the event-loop tick has already used', async () => {
   const clock = new ManualClock()
   const times = new HandlerTimes({ clock, metrics: new Metrics() })
   times.begin()
@@ -57,7 +57,7 @@ test('shortens the first time slice by the time already spent in the tick', asyn
   assert.equal(times.largestMs(), 5)
 })
 
-test('fails when a row fails in any time slice', async () => {
+test('rejects when processing of a row throws in any time slice', async () => {
   const clock = new ManualClock()
   const fails = (at: number) => (row: number) => {
     clock.advance(1)
@@ -67,7 +67,7 @@ test('fails when a row fails in any time slice', async () => {
   await assert.rejects(async () => mapInSlices(clock, rows, fails(150)))
 })
 
-test('hashes a body of megabytes over several event-loop ticks', async () => {
+test('hashes a body of several megabytes over several event-loop ticks', async () => {
   const clock = new ManualClock()
   const body = 'x'.repeat(2 ** 21)
   const slow = { monotonicMs: () => clock.advance(0.5) ?? clock.monotonicMs() }
@@ -78,7 +78,7 @@ test('hashes a body of megabytes over several event-loop ticks', async () => {
   assert.ok(loop.count() >= 6, `${loop.count()} ticks`)
 })
 
-test('counts each synchronous run of a handler and reports the longest of the last minute', async () => {
+test('counts each synchronous run of a handler, and reports the longest run of the last minute', async () => {
   const clock = new ManualClock()
   const metrics = new Metrics()
   const times = new HandlerTimes({ clock, metrics })
@@ -105,7 +105,7 @@ test('counts each synchronous run of a handler and reports the longest of the la
   assert.equal(times.largestMs(), 1)
 })
 
-test('counts the time of a resumed handler until its continuations in the tick end', async () => {
+test('counts the time of a resumed handler until its continuations in the event-loop tick end', async () => {
   const clock = new ManualClock()
   const times = new HandlerTimes({ clock, metrics: new Metrics() })
   const later = async () => {
@@ -130,7 +130,7 @@ test('counts the time of a resumed handler until its continuations in the tick e
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('queues requests when earlier requests have used up the time slice of the tick', async () => {
+test('queues requests when earlier requests have used up the time slice of the event-loop tick', async () => {
   const turns = new RequestTurns(new ManualClock())
   assert.equal(turns.mustWait, false)
   turns.noteHandled(3)
@@ -141,7 +141,7 @@ test('queues requests when earlier requests have used up the time slice of the t
   assert.equal(turns.mustWait, false, 'in the next tick')
 })
 
-test('handles the only request of an account before the queued burst of another account', async () => {
+test('handles the only request of one account before the many queued requests of another account', async () => {
   const clock = new ManualClock()
   const turns = new RequestTurns(clock)
   const served: string[] = []

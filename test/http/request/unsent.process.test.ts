@@ -124,14 +124,14 @@ const cutCount = async () =>
   Number(/^http_answers_cut_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1] ?? 0)
 const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 
-describe('unread responses', () => {
+describe('responses that the client does not read', () => {
   beforeEach(() => {
     accounts.addressLimit = Number.MAX_SAFE_INTEGER
     answeredCount = 0
   })
 
   for (const path of ['/file', '/text', '/later', '/bytes']) {
-    test(`sends the remainder of ${path} unchanged as the client reads and keeps the connection open`, async () => {
+    test(`sends the remainder of ${path} unchanged while the client reads slowly, and leaves the connection open`, async () => {
       const socket = await asker(ask(path))
       await until(() => unsent.count === 1)
       assert.equal(clock.timerCount, 1, 'it has a deadline')
@@ -143,7 +143,7 @@ describe('unread responses', () => {
     })
   }
 
-  test('answers one of 500 pipelined file requests, then disconnects and retains no data', async () => {
+  test('answers one of 500 pipelined file requests, disconnects, and frees the data of the remaining requests', async () => {
     const socket = await asker(ask('/file').repeat(500))
     const chunks = await readAll(socket)
     assert.ok(chunks.length < LONG_BYTES, `${chunks.length} bytes`)
@@ -151,7 +151,7 @@ describe('unread responses', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('disconnects when pipelined requests arrive while the socket is full', async () => {
+  test('disconnects a client that sends pipelined requests while unread responses fill its socket', async () => {
     const socket = await asker('')
     const before = unsent.takenOverCount
     const isFull = () => unsent.takenOverCount > before
@@ -167,7 +167,7 @@ describe('unread responses', () => {
     socket.destroy()
   })
 
-  test('limits unread bytes in total, disconnects the largest holders beyond the limit, and does not count files', async () => {
+  test('limits unread response bytes of all clients, disconnects clients with most unread bytes, and does not count files', async () => {
     const cutBefore = await cutCount()
     const sockets: Socket[] = []
     for (let count = 1; count <= 12; count += 1) {
@@ -188,7 +188,7 @@ describe('unread responses', () => {
     assert.equal(await heldBytes(), 0)
   })
 
-  test('disconnects when a response is not read before its deadline', async () => {
+  test('disconnects a client that does not read a response before the deadline', async () => {
     const socket = await asker(ask('/text'))
     await until(() => unsent.count === 1)
     clock.advance(unsentMsMin)
@@ -219,7 +219,7 @@ describe('unread responses', () => {
     assert.equal(head.headers.get('content-length'), String(LONG_BYTES))
   })
 
-  test('limits the requests answered per address and tick, and disconnects at the first request beyond the limit', async () => {
+  test('limits the requests answered per address and event-loop tick, and disconnects at the first request beyond the limit', async () => {
     const sent = 6_000
     const socket = await asker(ask('/small').repeat(sent))
     const answers = (await readAll(socket)).toString().split('HTTP/1.1 200').length - 1

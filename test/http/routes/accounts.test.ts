@@ -30,8 +30,8 @@ function check<S extends TSchema>(schema: S, got: ReceivedResponse, status: numb
   assert.ok(Value.Check(schema, got.body), got.text)
 }
 
-describe('accounts', () => {
-  test('answers sign-up and log-in with a session, and refuses a repeated sign-up or wrong password', async () => {
+describe('account routes', () => {
+  test('answers sign-up and log-in with a session, and refuses a second sign-up with the same e-mail or a wrong password', async () => {
     const user = { email: 'bob@example.com', password: 'long enough' }
     check(SessionSchema, await post('/v1/auth/signup', user), 201)
     check(DetailSchema, await post('/v1/auth/signup', user), 400)
@@ -44,7 +44,7 @@ describe('accounts', () => {
     assert.equal(wrong.headers.get('cache-control'), 'no-store')
   })
 
-  test('requires a password of 8 to 1024 bytes and an e-mail with one @, both as strings', async () => {
+  test('requires a password of 8 to 1024 bytes and an e-mail address with one @, both as strings', async () => {
     const refused = async (body: unknown) => {
       const got = await post('/v1/auth/signup', body)
       check(ProblemsSchema, got, 422)
@@ -74,7 +74,7 @@ describe('accounts', () => {
     assert.equal(got.status, 201, 'eight bytes are enough')
   })
 
-  test('manages keys with login tokens only and returns a key’s value only on creation', async () => {
+  test('allows key management with login tokens and not with keys, and returns the value of a key once, on creation', async () => {
     assert.equal((await server.get('/v1/keys')).status, 401, 'an API key is not enough')
     const both = { 'x-api-key': 'ann-key', ...bearer('ann') }
     assert.equal((await server.get('/v1/keys', { headers: both })).status, 200)

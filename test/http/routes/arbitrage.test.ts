@@ -31,7 +31,7 @@ const post = (body: unknown) =>
     body: JSON.stringify(body),
   })
 
-test('returns the dollars, contracts and shares of the worked example', async () => {
+test('returns the dollars, contracts and shares of the documented arbitrage example', async () => {
   const { body } = await server.get('/v1/arbitrage/k3f9c2-2')
   assert.ok(Value.Check(OpportunitySchema, body), JSON.stringify(body))
   const { legs, levels, ...rest } = body
@@ -76,7 +76,7 @@ test('returns the dollars, contracts and shares of the worked example', async ()
   assert.equal((await server.get('/v1/arbitrage/k3f9c2-9')).status, 404)
 })
 
-test('applies filters and order to the list, pages through it, and returns the list’s time', async () => {
+test('filters, sorts and pages the list of opportunities, and returns the time of the list', async () => {
   const query = 'min_profit_usd=1&min_edge=0.01&kind=cross_venue&category=weather&search=rain'
   const got = await server.get(
     `/v1/arbitrage?${query}&platform=venue_b&max_days=3&sort_by=edge&limit=2`,
@@ -104,7 +104,7 @@ test('applies filters and order to the list, pages through it, and returns the l
   assert.equal((await server.get('/v1/arbitrage?sort_by=luck')).status, 422)
 })
 
-test('lists ended opportunities newest first without repeats', async () => {
+test('lists ended opportunities newest first, each once', async () => {
   const ids: unknown[] = []
   for (let cursor: unknown; cursor !== null; ) {
     const after = cursor === undefined ? '' : `&cursor=${String(cursor)}`
@@ -130,7 +130,7 @@ test('lists ended opportunities newest first without repeats', async () => {
   })
 })
 
-test('lists the opportunities of a market with their levels', async () => {
+test('lists the opportunities of a market with the book levels of each leg', async () => {
   const { body } = await server.get(`/v1/markets/${b.ref.id}/arbitrage`)
   assert.ok(Array.isArray(body.opportunities))
   assert.equal(body.opportunities.length, 3)
@@ -138,7 +138,7 @@ test('lists the opportunities of a market with their levels', async () => {
   assert.equal((await server.get('/v1/markets/venue_a_none/arbitrage')).status, 404)
 })
 
-test('answers a quote with the opportunity, or with the reason and the minimum number of contracts', async () => {
+test('answers a quote with the opportunity, or with the reason for no opportunity and the minimum number of contracts', async () => {
   const legs = [{ market_id: a.ref.id }, { market_id: b.ref.id, outcome: 'no' }]
   const none = await post({ legs, contracts: 12.34 })
   assert.deepEqual(

@@ -40,7 +40,7 @@ function keepBooks(market: FakeMarket, count: number, seed: number): void {
 }
 
 describe('GET /v1/markets/{market_id}/orderbook/history', () => {
-  test('returns a snapshot with the fields of the live book and the depths of the complete book', async () => {
+  test('returns a stored book snapshot with the fields of the live book and the depths of the complete book', async () => {
     const market = server.engine.add('fields')
     const bids = Array.from({ length: 25 }, (_, rank) => level((40 - rank) / 100, 2))
     market.naive.replace(bids, [level(0.43, 1.5), level(0.5, 3)])
@@ -70,7 +70,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
     assert.equal((await page('fields', 'depth=1000')).snapshots[0]?.bids.length, 20)
   })
 
-  test('returns no spread or midpoint and zero depth when a side is empty', async () => {
+  test('returns null spread and midpoint and zero depth when a side of the book is empty', async () => {
     const market = server.engine.add('empty')
     market.naive.replace([], [level(0.43, 1)])
     market.keepBook(timeMs(NOON))
@@ -81,7 +81,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
     )
   })
 
-  test('returns every snapshot once across pages, in both orders, while new snapshots arrive', async () => {
+  test('returns every book snapshot once across pages, in both orders, while new snapshots arrive', async () => {
     const market = server.engine.add('paged')
     for (const limit of [1, 7, 100, 500]) {
       for (const order of ['desc', 'asc'] as const) {
@@ -105,7 +105,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
     }
   })
 
-  test('accepts ranges in whole seconds and refuses invalid ranges and limits', async () => {
+  test('accepts time ranges in whole seconds, and refuses invalid ranges and limits', async () => {
     const market = server.engine.add('ranged')
     keepBooks(market, 200, 1)
     const second = Math.floor((market.storedBooks[100]?.timeMs ?? 0) / 1000)
@@ -151,7 +151,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
     assert.equal((await server.get('/v1/markets/venue_a_nobody/orderbook/history')).status, 404)
   })
 
-  test('returns the time of the oldest stored data when the requested range begins before it', async () => {
+  test('returns the time of the oldest stored snapshot when the requested range begins before it', async () => {
     const market = server.engine.add('young')
     const since = String(server.engine.catalog.recordsSinceMs / 1000)
     assert.equal((await page('young', 'start_time=0')).headers.get('x-data-start'), since)

@@ -105,7 +105,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('fills gaps of every interval until the current time, also across pages', async () => {
+  test('fills intervals without trades with candles until the current time, on each page', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('gaps', seed)
       const market = server.engine.add(`gaps-${interval}`)
@@ -122,7 +122,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('returns the candles that overlap a range, including its last second', async () => {
+  test('returns the candles that overlap the requested range, including the last second of the range', async () => {
     const market = server.engine.add('ranged')
     trade(seededRandom('ranges', 1), market, 80, 60 * HOUR_MS)
     const traded = naiveCandles(market.stored, HOUR_MS)
@@ -183,7 +183,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.ok(requested.every((limit) => limit <= 128))
   })
 
-  test('returns the documented fields and marks a candle as closed after its end', async () => {
+  test('returns the documented fields of a candle, and marks a candle as closed after its end', async () => {
     const market = server.engine.add('plain')
     const early = timeMs(clock.nowMs() - (clock.nowMs() % HOUR_MS) - 1)
     market.trade({ timeMs: early, price: priceMicros(410_000), size: sizeMicros(2_000_000) })
@@ -313,7 +313,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.match(text, /'1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240' or '1440'/)
   })
 
-  test('returns the start of the data when the range begins earlier', async () => {
+  test('returns the time of the oldest stored data when the requested range begins before it', async () => {
     const market = server.engine.add('young')
     const start = async (query: string) => (await page('young', query)).headers.get('x-data-start')
     const since = server.engine.catalog.recordsSinceMs / 1000
@@ -331,7 +331,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.equal(inside.headers.get('x-data-start'), null)
   })
 
-  test('marks a cached candle as closed when its end passes without a trade', async () => {
+  test('marks a cached candle as closed when its interval ends without a further trade', async () => {
     const market = server.engine.add('quiet')
     for (const interval of Object.keys(CANDLE_MS)) {
       market.trade({ timeMs: clock.nowMs() })

@@ -23,7 +23,7 @@ after(() => server.stop())
 const importsOf = (text: string) =>
   [...text.matchAll(/(?:from|import)\s*["']([^"']+)["']/g)].map(([, address]) => address ?? '')
 
-test('serves every client module without a key or rate counting, and imports only sibling modules', async () => {
+test('serves every stream client module without a key and without counting the request, and imports only sibling modules', async () => {
   const names = readdirSync(new URL('../../../http/client/', import.meta.url))
   assert.deepEqual(
     [...readClientFiles().keys()].sort(),
@@ -54,7 +54,7 @@ test('serves every client module without a key or rate counting, and imports onl
   assert.equal(remaining.size, 1)
 })
 
-test('serves a file only under its current hash, and changes the hash when an imported file changes', async () => {
+test('serves a module under its current hash and no other hash, and changes the hash when an imported file changes', async () => {
   const get = (path: string) => fetch(`${server.origin}/client/${path}`)
   const file = readClientFiles().get('crc32.js')
   assert.ok(file !== undefined)
@@ -132,7 +132,7 @@ client.subscribe({ channel: 'orderbook', marketIds: [market] })
 `
 
 for (const encoding of ['json', 'msgpack']) {
-  test(`runs the served modules in plain JavaScript and rebuilds a book (${encoding})`, async () => {
+  test(`runs the served client modules as plain JavaScript, and rebuilds a book (${encoding})`, async () => {
     const ws = import.meta.resolve('ws')
     const flags = [
       '--experimental-vm-modules',

@@ -28,7 +28,7 @@ const importsOf = (text: string) =>
 const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
-test('redirects / and a trailing slash to the dashboard without a key or rate counting', async () => {
+test('redirects / and paths with a trailing slash to the dashboard without a key and without counting the request', async () => {
   const root = await fetch(`${server.origin}/`, { redirect: 'manual' })
   assert.equal(root.status, 302)
   assert.equal(root.headers.get('location'), 'dashboard')
@@ -49,7 +49,7 @@ test('redirects / and a trailing slash to the dashboard without a key or rate co
   }
 })
 
-test('serves every module and style under a content hash with immutable caching', async () => {
+test('serves every dashboard module and style under a content hash with immutable caching', async () => {
   const { files } = readDashboard()
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   const wanted = [...paths.filter((path) => /\.(?:ts|css)$/.test(path)), ...LIBRARIES]
@@ -71,7 +71,7 @@ test('serves every module and style under a content hash with immutable caching'
   }
 })
 
-test('preloads every module of the first page exactly once', async () => {
+test('preloads every module of the first dashboard page exactly once', async () => {
   const page = await fetch(`${server.origin}/dashboard`)
   const html = await page.text()
   const links = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, one]) => one)
@@ -88,7 +88,7 @@ test('preloads every module of the first page exactly once', async () => {
   assert.deepEqual(links.map((link) => new URL(link ?? '', page.url).href).sort(), [...seen].sort())
 })
 
-test('allows the page to load only from its own host, without inline code or HTML from strings', async () => {
+test('allows the dashboard to load from its own host only, and forbids inline code and HTML from strings', async () => {
   const page = await fetch(`${server.origin}/dashboard`)
   const policy = page.headers.get('content-security-policy') ?? ''
   const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]))
@@ -110,7 +110,7 @@ test('allows the page to load only from its own host, without inline code or HTM
   )
 })
 
-test('serves no files outside the dashboard, however the path is encoded', async () => {
+test('serves no file outside the dashboard’s files, however the path is encoded', async () => {
   const targets = [
     '/dashboard/main.ts',
     '/dashboard/main.js',

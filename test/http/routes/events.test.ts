@@ -63,7 +63,7 @@ function opened(counts: readonly number[]): Opened {
   return open
 }
 
-test('lists events by volume with at most ten markets each and the total number of markets', async () => {
+test('lists events by volume with at most ten markets each, and returns the total number of markets of each event', async () => {
   const get = openRoutes(opened([2, 12]))
   const { body } = await get('limit=5')
   assert.deepEqual(
@@ -92,7 +92,7 @@ test('lists events by volume with at most ten markets each and the total number 
   assert.equal(without.body.events[0].market_count, 12)
 })
 
-test('applies filters and reports every invalid parameter', async () => {
+test('applies filters to the list of events, and reports every invalid parameter', async () => {
   const get = openRoutes(opened([1, 1, 1]))
   const slugs = async (path: string) =>
     (await get(path)).body.events.map((event: { slug: string }) => event.slug)
@@ -112,7 +112,7 @@ test('applies filters and reports every invalid parameter', async () => {
   )
 })
 
-test('returns every event once across pages while data changes, and accepts a cursor only for its own list', async () => {
+test('returns every event once across pages while data changes, and accepts a cursor for the list that issued it only', async () => {
   for (let seed = 0; seed < 20; seed += 1) {
     const random = seededRandom('event pages', seed)
     const world = new RandomCatalog(random, 60)

@@ -56,7 +56,7 @@ describe('GET /v1/markets', () => {
     assert.equal(seen[0], 'venue_b_m24')
   })
 
-  test('answers 400 for a cursor that is edited, expired, of different filters, or combined with an offset', async () => {
+  test('answers 400 for a cursor that was edited, has expired, has different filters, or comes with an offset', async () => {
     const first = await got(MarketsSchema, '/v1/markets?limit=2&platform=venue_a')
     const { cursor } = first
     const again = await got(MarketsSchema, `/v1/markets?limit=3&platform=venue_a&cursor=${cursor}`)
@@ -75,7 +75,7 @@ describe('GET /v1/markets', () => {
     assert.match(expired.detail, /expired/)
   })
 
-  test('applies filters, offsets and aliases', async () => {
+  test('applies filters, offsets and parameter aliases to the list of markets', async () => {
     const onB = await got(MarketsSchema, '/v1/markets?platform=venue_b&limit=200')
     assert.equal(onB.markets.length, 12)
     assert.ok(onB.markets.every((market) => market.platforms[0]?.platform === 'venue_b'))
@@ -98,7 +98,7 @@ describe('GET /v1/markets', () => {
     await got(DetailSchema, '/v1/markets?q=a&search=b', 400)
   })
 
-  test('reports every invalid parameter', async () => {
+  test('reports every invalid parameter of the list of markets', async () => {
     const bad = await got(
       ProblemsSchema,
       '/v1/markets?platform=polymarket&status=Open&limit=201&sort_by=relevance&start_ts=1700000000000',
@@ -121,7 +121,7 @@ describe('GET /v1/markets', () => {
 })
 
 describe('GET /v1/markets/search', () => {
-  test('requires at least two characters in a search, and accepts `q` and sorting by relevance', async () => {
+  test('requires a search text of at least two characters, and accepts `q` and sorting by relevance', async () => {
     await got(ProblemsSchema, '/v1/markets/search', 422)
     const short = await got(ProblemsSchema, '/v1/markets/search?search=%F0%9F%98%80', 422)
     assert.equal(short.detail[0]?.type, 'string_too_short')
@@ -132,8 +132,8 @@ describe('GET /v1/markets/search', () => {
   })
 })
 
-describe('slow lists and searches', () => {
-  test('answers 503 when the search queue is full, and lists all markets for a blank search', async () => {
+describe('slow market lists and searches', () => {
+  test('answers 503 to a search when the search queue is full, and lists all markets for a blank search text', async () => {
     const { catalog } = server.engine
     const search = catalog.search
     catalog.search = async () => {
@@ -147,7 +147,7 @@ describe('slow lists and searches', () => {
     catalog.search = search
   })
 
-  test('pages through search results with cursors bound to the search text', async () => {
+  test('pages through search results with cursors that are valid for one search text', async () => {
     const first = await got(MarketsSchema, '/v1/markets/search?q=happen&limit=15')
     const second = await got(
       MarketsSchema,
@@ -159,7 +159,7 @@ describe('slow lists and searches', () => {
     await got(DetailSchema, other, 400)
   })
 
-  test('writes a page with slow records completely over several ticks', async () => {
+  test('writes all records of a page over several event-loop ticks when writing is slow', async () => {
     const quick = await got(MarketsSchema, '/v1/markets?limit=200')
     let tick = 0
     const ticks = new Set<number>()
@@ -186,7 +186,7 @@ describe('slow lists and searches', () => {
 })
 
 describe('GET /v1/markets/{market_id}', () => {
-  test('returns one market with all fields, by id in any letter case', async () => {
+  test('returns one market with all fields, by its id in any letter case', async () => {
     rain.volume24h = usdMicros(1_250_000)
     const market = await got(MarketSchema, '/v1/markets/VENUE_A_rAIN')
     assert.equal(market.id, 'venue_a_Rain')
@@ -200,7 +200,7 @@ describe('GET /v1/markets/{market_id}', () => {
     assert.equal(market.platforms[0]?.native_id, 'Rain')
   })
 
-  test('answers 404 for an unknown id', async () => {
+  test('answers 404 for an unknown market id', async () => {
     for (const id of ['venue_a_none', 'Rain', 'venue_c_Rain', '%00', 'x'.repeat(3000)]) {
       await got(DetailSchema, `/v1/markets/${id}`, 404)
       await got(DetailSchema, `/v1/markets/${id}/price`, 404)
@@ -210,7 +210,7 @@ describe('GET /v1/markets/{market_id}', () => {
   })
 })
 
-test('accepts and returns only configured venue names', async () => {
+test('accepts and returns the configured venue names and no others', async () => {
   const names = venueTable({ a: 'polymarket', b: 'kalshi' })
   const renamed = await openApiServer({ names })
   renamed.engine.add('Rain')

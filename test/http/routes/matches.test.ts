@@ -124,7 +124,7 @@ function quote(name: string, low: number, high: number): void {
 }
 
 describe('GET /v1/matching-markets', () => {
-  test('lists matches by score and filters by score, search text, slug, event, confidence and relation', async () => {
+  test('lists matches by score, and filters matches by score, text, slug, event, confidence and relation', async () => {
     const all = ['aone', 'atwo', 'afive', 'athree', 'afour']
     for (const [query, names] of [
       ['', all],
@@ -159,7 +159,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('returns both markets with their venues’ identifiers and the scores of the pair', async () => {
+  test('returns both markets of a match with their ids at the venues and the scores of the match', async () => {
     const body = await list('relation=subset')
     const [[row], [named]] = [body.matches, listingsOf(body)]
     assert.ok(row !== undefined && named !== undefined)
@@ -176,7 +176,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal((await list('confidence=low')).matches[0]?.outcome_map, null)
   })
 
-  test('computes the price gap from midpoints, inverts it for inverted pairs, and returns null for unknown prices', async () => {
+  test('computes the price gap of a match from midpoints, inverted for inverted pairs, and null for unknown prices', async () => {
     const gap = async (index: number) => (await list()).matches[index]?.price_gap
     assert.equal(await gap(0), null)
     quote('venue_a_aone', 0.4, 0.42)
@@ -190,7 +190,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal(await gap(4), null)
   })
 
-  test('returns a second platform only when the pair is a matched market', async () => {
+  test('returns a second platform when the market has a matched market, and null otherwise', async () => {
     const rows = listingsOf(await list())
     assert.deepEqual(
       rows.map(({ venue_a: a }) => a.platforms.length),
@@ -202,7 +202,7 @@ describe('GET /v1/matching-markets', () => {
     )
   })
 
-  test('returns every match of a pinned list once while matches are added', async () => {
+  test('returns every match of the first page’s list once while matches are added', async () => {
     const first = await list('limit=2')
     assert.ok(first.cursor !== null && first.has_more)
     const [a] = pair('six', 99)
@@ -227,7 +227,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('sorts matches by price gap or volume, filters by gap, and keeps the order across pages', async () => {
+  test('sorts matches by price gap or volume, filters by gap, and returns the same order on all pages', async () => {
     clock.advance(5_000)
     // The price gaps are 0.115, 0.3, 0 and twice unknown: one pair has no book, another has no outcome mapping.
     quote('venue_a_aone', 0.4, 0.42)
@@ -279,7 +279,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('returns the gaps by which the list was sorted, even when writing takes several ticks', async (t) => {
+  test('returns the gaps by which the list was sorted, even if writing takes several event-loop ticks', async (t) => {
     clock.advance(5_000)
     quote('venue_a_aone', 0.4, 0.42)
     quote('venue_b_bone', 0.5, 0.55)
@@ -301,7 +301,7 @@ describe('GET /v1/matching-markets', () => {
   })
 })
 
-test('lists a sport’s games on both venues by key, with their matches', async () => {
+test('lists the games of a sport on both venues by key, with their matches', async () => {
   const pattern = '/v1/matching-markets/sports/{sport}'
   const answer = await get(pattern)
   const body: unknown = JSON.parse(textOf(answer))

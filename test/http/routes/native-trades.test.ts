@@ -31,7 +31,7 @@ const READS_MAX = 11
 const EVENT = nativeEventId('KXBIG-26')
 const folder = mkdtempSync(join(tmpdir(), 'native-trades-'))
 
-describe('trades of an event with many markets', () => {
+describe('venue-native trades of an event with many markets', () => {
   const clock = new ManualClock()
   const random = seededRandom('event trades')
   /** Every trade, oldest first: `time market ordinal id`. */
@@ -129,7 +129,7 @@ describe('trades of an event with many markets', () => {
     return { result, most: Math.max(most, readsOfTurn) }
   }
 
-  test('reads a page in time slices, with at most 64 rows of a market at once', async () => {
+  test('reads a page of trades in time slices, with at most 64 rows of a market at once', async () => {
     limitMax = 0
     for (const query of [
       'limit=100',
@@ -144,7 +144,7 @@ describe('trades of an event with many markets', () => {
     assert.ok(limitMax <= 64, `${limitMax} rows were read of one market`)
   })
 
-  test('returns pages of five hundred markets in row order, each row once', async () => {
+  test('returns the trades of five hundred markets in order across pages, each trade once', async () => {
     for (const order of ['asc', 'desc'] as const) {
       const seen: string[] = []
       let cursor: string | null = ''

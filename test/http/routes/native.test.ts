@@ -39,7 +39,7 @@ describe('venue-native records', () => {
   const ids = async (path: string, field: string): Promise<string[]> =>
     (await rows(path)).list.map((row) => String(row[field])).sort()
 
-  test('returns a recorded row exactly as the venue sent it, with every field’s type', async (t) => {
+  test('returns a recorded row exactly as the venue sent it, with the type of every field', async (t) => {
     const path = `${SHARED}/fixtures/polymarket`
     if (!existsSync(path)) {
       t.diagnostic(`no recorded data at ${path}: nothing was checked`)
@@ -75,7 +75,7 @@ describe('venue-native records', () => {
     assert.ok(compared > 1_000, `${compared} fields`)
   })
 
-  test('returns live status and prices and derives fields that the venue no longer sends', async () => {
+  test('returns live status and prices, and computes fields that the venue no longer sends', async () => {
     const bare = { native: {} }
     const a = server.engine.add('0xlive', { ...bare, status: 'open' })
     a.summary = { ...a.summary, status: 'resolved', settlementPrice: priceMicros(1_000_000) }
@@ -128,13 +128,13 @@ describe('venue-native records', () => {
     }
   })
 
-  test('answers 404 for an id that the venue does not know, without searching the other venue', async () => {
+  test('answers 404 for an id that the requested venue does not have, without a search at the other venue', async () => {
     for (const path of ['venue_a/markets/none', 'venue_b/markets/none', 'venue_b/markets/0xlive']) {
       assert.equal((await server.get(`/v1/${path}`)).status, 404, path)
     }
   })
 
-  test('combines id lookups and other filters with AND, and keeps the list unchanged across pages', async () => {
+  test('combines id lookups and other filters with AND, and pages through an unchanged list', async () => {
     const { engine } = server
     for (let index = 0; index < 9; index += 1) {
       engine.add(`0xn${index}`, {
@@ -182,7 +182,7 @@ describe('venue-native records', () => {
     )
   })
 
-  test('looks up a repeated value once, ignoring letter case', async (t) => {
+  test('looks up an id once if a request contains it several times in any letter case', async (t) => {
     const { engine } = server
     engine.addEvent('kxoften', { venue: 'b', series: 'KXOFTEN' })
     for (const name of ['KXOFTEN-1', 'KXOFTEN-2']) {
@@ -228,7 +228,7 @@ describe('venue-native records', () => {
     }
   })
 
-  test('returns filtered trades of a market, event or venue in terms of the traded token', async () => {
+  test('returns filtered trades of a market, event or venue, with price and side of the traded token', async () => {
     const { engine } = server
     const a = engine.add('0xtrades', { slug: 'traded' })
     const wallet = `0x${'Ab'.repeat(20)}`

@@ -42,7 +42,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).timestamp_ms, clock.nowMs())
   })
 
-  test('marks a book as stale, consolidated or not, while its venue’s data is unprocessed', async () => {
+  test('marks a book as stale while data of its venue waits for processing, also in a consolidated book', async () => {
     rain.replace([level(0.4, 10)], [level(0.5, 7)])
     assert.equal((await got(OrderbookSchema, path)).stale, false)
     rain.isBehind = true
@@ -62,7 +62,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).stale_reason, null)
   })
 
-  test('returns levels from the best price, limited by depth, with seq, epoch and age', async () => {
+  test('returns book levels from the best price up to the requested depth, with seq, epoch and age', async () => {
     rain.replace([level(0.4, 10), level(0.38, 5)], [level(0.45, 7), level(0.5, 0.000001)])
     rain.change(bid(0.41, 2), ask(0.45, 0))
     clock.advance(1_500)
@@ -99,15 +99,15 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
   })
 })
 
-describe('consolidated=true', () => {
-  test('returns the market’s own book when it has no matched market', async () => {
+describe('orderbook request with consolidated=true', () => {
+  test('returns the market’s own book when the market has no matched market', async () => {
     for (const query of ['', '&outcome=No', '&depth=2']) {
       const one = await server.get(`${path}?consolidated=true${query}`)
       assert.equal(one.text, (await server.get(`${path}?consolidated=off${query}`)).text)
     }
   })
 
-  test('lists equal prices as two levels, the requested market’s first, and allows crossed books', async () => {
+  test('lists equal prices of two venues as two levels, the requested market’s level first, and allows crossed books', async () => {
     server.engine.matches.put(rain, snow)
     rain.replace([level(0.41, 2), level(0.4, 10)], [level(0.5, 1)])
     clock.advance(700)
@@ -135,7 +135,7 @@ describe('consolidated=true', () => {
     snow.isStale = false
   })
 
-  test('sorts and inverts both books before applying the depth limit', async () => {
+  test('sorts and inverts both books before limiting the depth', async () => {
     const random = seededRandom('consolidated')
     for (let round = 0; round < 60; round += 1) {
       for (const market of [rain, snow]) {
@@ -168,7 +168,7 @@ describe('consolidated=true', () => {
 })
 
 describe('GET /v1/orderbooks', () => {
-  test('returns the same books as the endpoints of the single markets, limited by depth', async () => {
+  test('returns the same books as the single-market route, limited by depth', async () => {
     for (const query of ['', 'depth=1']) {
       const all = await got(
         OrderbooksSchema,

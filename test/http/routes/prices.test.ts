@@ -35,7 +35,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
 describe('GET /v1/markets/{market_id}/price', () => {
   const path = '/v1/markets/venue_a_Rain/price'
 
-  test('returns a current price not later than at_time, and 1 minus the price for the second outcome', async () => {
+  test('returns a current price with a time not after at_time, and 1 minus the price for the second outcome', async () => {
     rain.reprice(415_000)
     for (const pauseMs of [0, 1, 1_500]) {
       clock.advance(pauseMs)
@@ -50,7 +50,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     assert.equal(no.outcome, 'No')
   })
 
-  test('returns a past price, 404 before the first price and 400 for a future time', async () => {
+  test('returns a past price, 404 for a time before the first price, and 400 for a future time', async () => {
     rain.past.length = 0
     rain.past.push({ price: priceMicros(300_000), timeMs: timeMs(NOON - 60_000) })
     rain.past.push({ price: priceMicros(200_000), timeMs: timeMs(NOON - 30_000) })
@@ -75,7 +75,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     await got(DetailSchema, `${path}?at_time=${at_time + 1}`, 400)
   })
 
-  test('waits for the venue’s price history, and answers 404 without a price and 503 when the venue does not answer', async () => {
+  test('waits for the venue’s price history, then answers 404 if it has no price, and 503 if the venue does not answer', async () => {
     const own = server.engine.pastPrices
     const requested: { market: MarketView; atMs: TimeMs }[] = []
     let reply: () => Promise<PricePoint | null> = async () => null
@@ -100,7 +100,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     server.engine.pastPrices = own
   })
 
-  test('accepts an outcome label, yes or no, and otherwise answers 400 with the labels', async () => {
+  test('accepts an outcome label, yes or no, and answers 400 with the labels for any other outcome', async () => {
     const spain = '/v1/markets/venue_a_spain/price?outcome='
     assert.equal((await got(PriceSchema, `${spain}over+2.5`)).outcome, 'Over 2.5')
     assert.equal((await got(PriceSchema, `${spain}Yes`)).outcome, 'Spain')
@@ -109,7 +109,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
 })
 
 describe('GET /v1/prices', () => {
-  test('returns each market once in the requested order, and lists unknown ids', async () => {
+  test('returns the price of each market once in the requested order, and lists unknown ids', async () => {
     for (const query of [
       'market_ids=venue_b_snow,venue_a_None,VENUE_A_RAIN,venue_b_Snow,venue_a_none,%22x%22',
       'ids=venue_b_snow,venue_a_None&ids=venue_a_rain&ids=%22x%22',
@@ -127,7 +127,7 @@ describe('GET /v1/prices', () => {
     }
   })
 
-  test('requires 1 to 100 ids and refuses an outcome', async () => {
+  test('requires 1 to 100 market ids, and refuses an outcome parameter', async () => {
     const ids = (count: number) => Array.from({ length: count }, (_, index) => `venue_a_${index}`)
     const none = await got(ProblemsSchema, '/v1/prices', 422)
     assert.deepEqual(none.detail[0]?.loc, ['query', 'market_ids'])

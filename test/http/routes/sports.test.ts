@@ -87,7 +87,7 @@ async function problem(sport: string, query: string) {
 }
 
 describe('GET /v1/sports/{sport}', () => {
-  test('lists games of the requested day, or of today by default, by key', async () => {
+  test('lists games of the requested day by key, or of today if no day is given', async () => {
     const body = await games('nfl')
     assert.deepEqual(requested.at(-1), { sport: 'nfl', date: '2025-09-04' })
     assert.deepEqual([body.sport, body.date], ['nfl', '2025-09-04'])
@@ -97,7 +97,7 @@ describe('GET /v1/sports/{sport}', () => {
     assert.deepEqual(requested.at(-1), { sport: 'tennis', date: '2026-02-28' })
   })
 
-  test('returns the start times of the listed games in whole seconds, or null', async () => {
+  test('returns the start time of a game in whole seconds, or null if unknown', async () => {
     const { starts_at: starts } = await games('nfl')
     const start = Date.UTC(2025, 8, 5, 0, 20) / 1_000
     assert.deepEqual(starts, { 'nfl-dal-phi-2025-09-04': start, 'nfl-kc-lac-2025-09-05': null })
@@ -125,7 +125,7 @@ describe('GET /v1/sports/{sport}', () => {
     await games('nfl', 'date=2024-02-29')
   })
 
-  test('filters games by words in either venue’s titles, and markets by platform', async () => {
+  test('filters games by words in the titles of either venue, and markets by platform', async () => {
     for (const [query, keys] of [
       ['search=eagles', ['nfl-dal-phi-2025-09-04']],
       ['team=PHILADELPHIA', ['nfl-dal-phi-2025-09-04']],
@@ -146,7 +146,7 @@ describe('GET /v1/sports/{sport}', () => {
     )
   })
 
-  test('returns a day of 2,000 markets completely, in time slices', async () => {
+  test('returns all 2,000 markets of a day, written in time slices', async () => {
     const many = Array.from({ length: 40 }, (_, index) => market('a', `0xmany${index}`, 'A vs. B'))
     day = new Map(
       Array.from({ length: 50 }, (_, index) => [

@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('serves health without a key or rate counting, and reports degraded when any component is degraded', async () => {
+test('serves health without a key and without counting the request, and reports degraded when a component is degraded', async () => {
   const { engine } = server
   const used = engine.accounts.usedBy('127.0.0.1')
   const health = async () => {
@@ -76,7 +76,7 @@ test('serves metrics to requests from the same machine', async () => {
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
 })
 
-test('refuses metrics to proxied clients and forbids cross-origin reads', async () => {
+test('refuses metrics to clients behind a proxy, and forbids foreign origins to read metrics', async () => {
   const proxied = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     for (const one of [server, proxied]) {
@@ -113,7 +113,7 @@ test('refuses metrics to proxied clients and forbids cross-origin reads', async 
   }
 })
 
-test('serves metrics only for loopback host names, METRICS_HOSTS and, when metrics are public, IP addresses', async () => {
+test('serves metrics for loopback host names and METRICS_HOSTS, and for IP addresses when metrics are public', async () => {
   const hosts = ['localhost:8080', '127.0.0.1', '[::1]:1', 'Metrics.Example:8080', '192.0.2.7:8080']
   const answeredBy = async (set: Parameters<typeof openApiServer>[0]) => {
     const own = await openApiServer(set)
@@ -143,7 +143,7 @@ test('serves metrics only for loopback host names, METRICS_HOSTS and, when metri
   assert.deepEqual(all, [yes, yes, yes, yes, yes, yes, no, no])
 })
 
-test('treats a caller with a PROXY protocol preamble as remote', async () => {
+test('treats a client that sends a PROXY protocol header as remote', async () => {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
   const addresses = Buffer.from('cb0071077f000001d431232800', 'hex').subarray(0, 12)
   const preamble = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, 12]), addresses])
@@ -204,7 +204,7 @@ test('counts stored data in statistics under the configured venue names', async 
   })
 })
 
-test('reports the state of the tape', async () => {
+test('reports the state of the tape in statistics', async () => {
   const { engine } = server
   const times = { oldestMs: timeMs(3), newestMs: null }
   engine.tape = {

@@ -25,7 +25,7 @@ async function page(query: string) {
 }
 
 describe('GET /v1/markets/{market_id}/trades', () => {
-  test('returns price and side quoted for the first outcome, and names the traded outcome', async () => {
+  test('returns price and side of a trade for the first outcome, and names the traded outcome', async () => {
     const quiet = server.engine.add('quiet')
     quiet.trade({
       nativeId: '0xabc-1',
@@ -63,7 +63,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.equal(body.has_more, false)
   })
 
-  test('filters by the taker’s side, quoted for the first outcome or for the traded outcome', async () => {
+  test('filters trades by the taker’s side, for the first outcome or for the traded outcome', async () => {
     const sides = server.engine.add('sides')
     const rows = (['buy', 'sell'] as const).flatMap((side) =>
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
@@ -123,7 +123,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('accepts a side and a range in whole seconds, and refuses invalid ranges', async () => {
+  test('accepts a side and a time range in whole seconds, and refuses invalid ranges', async () => {
     const first = NOON / 1000
     const all = await page(`start_time=${first}&end_time=${first}&limit=500`)
     assert.ok(all.trades.length > 0)
@@ -143,14 +143,14 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('returns the start of the data when the range begins earlier', async () => {
+  test('returns the time of the oldest stored data when the requested range begins before it', async () => {
     const early = await page(`start_time=${NOON / 1000 - 100}&end_time=${NOON / 1000 - 50}`)
     assert.deepEqual(early.trades, [])
     assert.equal(early.headers.get('x-data-start'), String(NOON / 1000))
     assert.equal((await page(`start_time=${NOON / 1000}`)).headers.get('x-data-start'), null)
   })
 
-  test('accepts a slug with an unknown id, and refuses a slug that contradicts a known id', async () => {
+  test('accepts a slug beside an unknown market id, and refuses a slug of a different market than a known id', async () => {
     const by = (id: string, slug: string) => server.get(`/v1/markets/${id}/trades?slug=${slug}`)
     assert.equal((await by('unknown', 'THE-other')).body.market_id, 'venue_a_other')
     assert.equal((await by('venue_a_other', 'the-other')).status, 200)

@@ -79,7 +79,7 @@ function net({ realized, fees, income }: ReturnType<FakeWallet['window']>) {
   }
 }
 
-test('returns exact profile figures by proxy or owner address in any letter case', async () => {
+test('returns exact profile figures of a wallet by proxy or owner address in any letter case', async () => {
   const { totals } = ann
   const range = (name: 'one_day' | 'seven_day' | 'thirty_day' | 'all_time') => {
     const { realized, volume, trades } = ann.window(name)
@@ -124,7 +124,7 @@ test('returns exact profile figures by proxy or owner address in any letter case
   assert.equal((await server.get(`/v1/wallets/${ANN}`)).body.is_whale, true)
 })
 
-test('answers 422 with the expected format for an invalid address, and 400 for a venue B id', async () => {
+test('answers 422 with the expected format for an invalid wallet address, and 400 for a venue B id', async () => {
   const wrong = ['0x12', 'ann', ANN.slice(2), `${ANN}0`, `0x${'g1'.repeat(20)}`, 'venue_a_Rain']
   const paths = ['', '/trades', '/positions', '/pnl', '/activity']
   const opened = server.engine.wallets.opened.length
@@ -224,7 +224,7 @@ const newest = (isWanted: (row: WalletEventView) => boolean) =>
 
 const isFill = ({ event }: WalletEventView) => event.kind === 'buy' || event.kind === 'sell'
 
-test('returns trades in terms of the first outcome, like a reference implementation, for every filter and page', async () => {
+test('returns a wallet’s trades for the first outcome, equal to a reference implementation for every filter and page', async () => {
   const base = `/v1/wallets/${ANN}/trades`
   await successfulBodyOf(server, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
@@ -271,7 +271,7 @@ test('returns trades in terms of the first outcome, like a reference implementat
   }
 })
 
-test('returns splits, merges, redemptions, conversions and migrations, filtered by type', async () => {
+test('returns a wallet’s splits, merges, redemptions, conversions and migrations, filtered by type', async () => {
   const base = `/v1/wallets/${ANN}/activity`
   const kinds = ['split', 'merge', 'redeem', 'conversion', 'migration']
   const { activities } = await successfulBodyOf(server, walletActivitySchema, `${base}?limit=500`)
@@ -300,7 +300,7 @@ test('returns splits, merges, redemptions, conversions and migrations, filtered 
   }
 })
 
-test('returns exact profits of a range and a profit series that adds up to them', async () => {
+test('returns exact profits of a wallet for a time range, and a profit series whose sum equals them', async () => {
   const base = `/v1/wallets/${ANN}/pnl`
   const full = await successfulBodyOf(server, pnlSchema, base)
   const { totals, unrealized } = ann
@@ -338,7 +338,7 @@ test('returns exact profits of a range and a profit series that adds up to them'
   )
 })
 
-test('ranks each wallet once per window and order, and counts wallets in statistics', async () => {
+test('lists each wallet once per ranking window and order, and counts wallets in statistics', async () => {
   const { wallets } = server.engine
   for (const window of ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const) {
     for (const sortBy of ['realized_pnl', 'volume'] as const) {
@@ -405,7 +405,7 @@ function holder(pair: string, count: number): FakeWallet {
   return wallet
 }
 
-test('returns every position of the first page’s snapshot once, in order, while positions change', async () => {
+test('returns every position of the list that the first page read once, in order, while positions change', async () => {
   const wallet = holder('77', 3_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized
@@ -452,7 +452,7 @@ test('returns every position of the first page’s snapshot once, in order, whil
   for (const path of foreign) assert.equal((await server.get(path)).status, 400, path)
 })
 
-test('filters and sorts positions like a reference sort, with unknown figures last', async () => {
+test('filters and sorts positions like a reference implementation, with unknown figures last', async () => {
   const wallet = holder('88', 600)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?limit=500`
   const isOpen = ({ amount }: PositionView) => amount > 0
@@ -566,7 +566,7 @@ test('returns exact figures of each position and of the wallet’s summary', asy
   assert.deepEqual(part.summary, summary)
 })
 
-test('answers 404 for the profile of an unknown wallet, empty lists for its data, and completeness in every response', async () => {
+test('answers 404 for the profile of an unknown wallet and empty lists for its data, and states completeness each time', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
   assert.equal((await server.get(`/v1/wallets/${UNSEEN}`)).status, 404)

@@ -94,8 +94,8 @@ async function failures(body: unknown, method = 'POST', pattern = ALL, id = 'wh_
   return detail.map(({ loc, type }) => `${loc.slice(1).join('.')} ${type}`)
 }
 
-describe('webhooks', () => {
-  test('creates, lists, reads, changes and deletes webhooks, and returns a secret only when created or replaced', async () => {
+describe('webhook routes', () => {
+  test('creates, lists, reads, changes and deletes webhooks, and returns a secret when it is created or replaced only', async () => {
     const filters = { market_ids: ['venue_a_a0'], min_usd: 12.345678, side: 'sell' }
     const made = await make({ filters, description: 'a bot', secret: SECRET })
     const { secret, ...record } = made
@@ -154,7 +154,7 @@ describe('webhooks', () => {
     await got(404, 'DELETE', ONE, { id })
   })
 
-  test('replaces a secret with a given or generated secret, with or without a request body', async () => {
+  test('replaces the secret of a webhook by a given or a generated secret, with or without a request body', async () => {
     const { id, secret } = await make()
     const seen = new Set([secret])
     const path = `${ONE}/rotate-secret`
@@ -172,7 +172,7 @@ describe('webhooks', () => {
     ])
   })
 
-  test('answers 404 for another account’s webhook, for keys and tokens', async () => {
+  test('answers 404 to keys and tokens for a webhook of another account', async () => {
     const { id } = await make()
     const account = server.engine.webhooks.rows.get(id)?.webhook.accountId
     assert.ok(account !== undefined)
@@ -205,8 +205,8 @@ describe('webhooks', () => {
   })
 })
 
-describe('webhook bodies', () => {
-  test('lists every validation error with its full path, in field order', async () => {
+describe('request bodies of webhooks', () => {
+  test('lists every validation error of a webhook body with its full path, in field order', async () => {
     const body = {
       more: { hunter2: 'hunter2' },
       description: 5,
@@ -244,7 +244,7 @@ describe('webhook bodies', () => {
     ])
   })
 
-  test('reports rule violations together with schema violations', async () => {
+  test('reports rule violations together with schema violations of a webhook body', async () => {
     const body = {
       url: 'http://10.0.0.1/',
       event_types: ['trade', 'trades'],
@@ -282,7 +282,7 @@ describe('webhook bodies', () => {
     ])
   })
 
-  test('refuses hostile bodies without exposing a secret or creating a webhook', async () => {
+  test('refuses malicious webhook bodies without returning a secret or creating a webhook', async () => {
     const before = server.engine.webhooks.rows.size
     for (const [body, wanted] of hostile()) {
       const found = await failures(body)
@@ -327,7 +327,7 @@ describe('webhook bodies', () => {
     assert.match(body, /'trade\.created', .*'webhook\.test'.* or 'webhook_test'/)
   })
 
-  test('normalises ids, addresses and amounts, and stores a URL in the form in which it will be requested', async () => {
+  test('normalises ids, addresses and amounts of a webhook, and stores the URL in the form of later requests', async () => {
     const wallet = `0x${'Ab'.repeat(20)}`
     const condition = `0x${'ab'.repeat(32)}`
     const { url, filters } = await make({
@@ -371,7 +371,7 @@ describe('webhook bodies', () => {
     assert.deepEqual(Reflect.get(Object(stored), 'market_ids'), many)
   })
 
-  test('allows HTTP and private webhook URLs only when the operator permits them', async () => {
+  test('accepts HTTP and private webhook URLs when the operator permits them, and refuses them otherwise', async () => {
     const body = (url: string) => ({ method: 'POST', body: JSON.stringify({ ...GOOD, url }) })
     const open = await openApiServer({ webhookPolicy: { allowsHttp: true, allowsPrivate: true } })
     const shut: ApiServer = await openApiServer()
@@ -386,8 +386,8 @@ describe('webhook bodies', () => {
   })
 })
 
-describe('OpenAPI document', () => {
-  test('contains example bodies that the server accepts unchanged', async () => {
+describe('webhook bodies in the OpenAPI document', () => {
+  test('contains example webhook bodies that the server accepts unchanged', async () => {
     const examples = server.routes.flatMap(({ method, pattern, document }) =>
       Object.entries(document.bodyExamples ?? {}).map(([name, body]) => ({
         ...{ method, pattern, name, body },
@@ -406,7 +406,7 @@ describe('OpenAPI document', () => {
   })
 })
 
-describe('deliveries', () => {
+describe('delivery list of a webhook', () => {
   const attempt = (at: TimeMs, status: number | null): Delivery['last'] => ({
     atMs: at,
     durationMs: 12.6,
@@ -462,7 +462,7 @@ describe('deliveries', () => {
     await got(422, 'GET', path, { id, query: '?limit=201' })
   })
 
-  test('returns a delivery’s attempts, and answers a test or retry with 202 and the delivery', async () => {
+  test('returns the attempts of a delivery, and answers a test or retry with 202 and the delivery', async () => {
     const { id } = await make()
     const atMs = timeMs(server.engine.clock.nowMs() - 5_000)
     const set = {
@@ -511,14 +511,14 @@ describe('deliveries', () => {
   })
 })
 
-describe('single delivery', () => {
+describe('single delivery of a webhook', () => {
   const answer = {
     headers: [['content-type', 'text/html'] as const],
     body: Buffer.from('<h1>busy</h1>'),
     isCut: false,
   }
 
-  test('returns the posted request without its signature and the start of the last response', async () => {
+  test('returns the posted request without its signature, and the start of the last response', async () => {
     const { id } = await make()
     const atMs = timeMs(server.engine.clock.nowMs() + 250)
     const last = { atMs, durationMs: 7, status: 503, error: 'answered 503', answer }
@@ -547,7 +547,7 @@ describe('single delivery', () => {
     })
   })
 
-  test('shows a receiver’s response to a token or a key with the webhooks scope, but not to a read-only key', async () => {
+  test('returns a receiver’s response to a token or a key with the webhooks scope, and not to a read-only key', async () => {
     const { id } = await make()
     server.engine.webhooks.deliver(id)
     for (const [status, header, value] of [
@@ -559,7 +559,7 @@ describe('single delivery', () => {
     }
   })
 
-  test('returns a null response for a delivery that was never attempted or whose response is no longer stored', async () => {
+  test('returns a null response for a delivery without attempts, or whose response is no longer stored', async () => {
     const { id } = await make()
     server.engine.webhooks.deliver(id)
     const last = { atMs: server.engine.clock.nowMs(), durationMs: 7, status: 200, error: null }

@@ -115,7 +115,7 @@ const expected = (isWanted: (row: Row) => boolean) =>
     .reverse()
     .map(({ id }) => id)
 
-test('returns the same fields as the stream and the list’s minimum in dollars', async () => {
+test('returns the same whale trade fields as the stream, and the minimum of the list in dollars', async () => {
   const { body } = await server.get('/v1/whales?limit=1&min_usd=1000')
   const last = rows[rows.length - 1]
   assert.ok(last !== undefined && Array.isArray(body.trades))
@@ -137,7 +137,7 @@ test('returns the same fields as the stream and the list’s minimum in dollars'
   assert.equal((await server.get('/v1/whales')).body.min_usd, 5_000)
 })
 
-test('returns the same rows as a reference implementation for every filter combination, each row once', async () => {
+test('returns the same whale trades as a reference implementation for every filter combination, each row once', async () => {
   const wallet = WALLETS[0] ?? ''
   const second = NOON / 1_000
   const cases: readonly (readonly [string, (row: Row) => boolean])[] = [
@@ -178,7 +178,7 @@ test('returns the same rows as a reference implementation for every filter combi
   assert.deepEqual(oldest, expected(() => true).reverse())
 })
 
-test('returns a market’s whale trades at the market’s path', async () => {
+test('returns the whale trades of one market at the path of the market', async () => {
   const found = await pages('/v1/markets/VENUE_A_one/whales', 'limit=7&side=buy')
   assert.deepEqual(
     found,
@@ -187,13 +187,13 @@ test('returns a market’s whale trades at the market’s path', async () => {
   assert.equal((await server.get('/v1/markets/venue_a_nowhere/whales')).status, 404)
 })
 
-test('returns no rows below 1,000 dollars and reports that minimum', async () => {
+test('returns no whale trades below 1,000 dollars, and reports 1,000 dollars as the minimum', async () => {
   const got = await server.get('/v1/whales?min_usd=999.99')
   assert.equal(got.status, 422)
   assert.match(got.text, /greater than or equal to 1000/)
 })
 
-test('marks a venue’s whale trades as incomplete while its stream of wallet addresses is unavailable', async () => {
+test('marks the whale trades of a venue as incomplete while the venue’s stream of wallet addresses is unavailable', async () => {
   const { engine } = server
   const lacks = async (path: string) => {
     const { headers } = await server.get(path)

@@ -45,7 +45,7 @@ const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
   '/v1/venue_a/markets': { min_volume: ['min_total_volume'] },
 }
 
-test('accepts a parameter’s aliases on every route that has the parameter', async () => {
+test('accepts the aliases of a parameter on every route that has the parameter', async () => {
   const { clients, close } = RouteClient.all(server)
   let aliasCount = 0
   for (const client of clients) {
@@ -73,7 +73,7 @@ test('accepts a parameter’s aliases on every route that has the parameter', as
   assert.ok(aliasCount > 60, `${aliasCount} aliases`)
 })
 
-test('refuses several ids under every alias of a single-id parameter', async () => {
+test('refuses several ids under every alias of a parameter that accepts one id', async () => {
   for (const query of [
     'condition_id=0x1,0x2',
     'condition_ids=0x1,0x2',
@@ -88,7 +88,7 @@ test('refuses several ids under every alias of a single-id parameter', async () 
   }
 })
 
-test('lists unknown parameters in a header as safe text of limited length', async () => {
+test('lists unknown parameters in a response header as safe text of limited length', async () => {
   const tables: readonly (readonly [string[], string])[] = [
     [['a'], 'a'],
     [['a', 'b_c', 'd[]'], 'a, b_c, d%5B%5D'],

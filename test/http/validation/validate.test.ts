@@ -51,8 +51,8 @@ function queryOf(input: unknown): string {
   return values.map((value) => `x=${encodeURIComponent(String(value))}`).join('&')
 }
 
-describe('queries', () => {
-  test('treats an empty parameter as not given', () => {
+describe('validation of queries', () => {
+  test('treats an empty query parameter as absent', () => {
     const parse = compileQuery(
       Type.Object({
         status: parameters.status(),
@@ -84,7 +84,7 @@ describe('queries', () => {
     }
   })
 
-  test('returns pydantic’s messages for every recorded parameter case', (t) => {
+  test('returns the same messages as pydantic for every recorded query parameter', (t) => {
     let count = 0
     for (const { case: name, input, ok, value, errors } of oracle(t)) {
       const schema = PARAMETERS[name]
@@ -130,7 +130,7 @@ describe('queries', () => {
   )
   const read = (text: string) => page(parseQuery(text) ?? new Map())
 
-  test('lists all errors in parameter order', () => {
+  test('lists all validation errors in parameter order', () => {
     const parsed = read('status=no&limit=x')
     assert.ok(parsed.kind === 'invalid')
     assert.deepEqual(
@@ -143,7 +143,7 @@ describe('queries', () => {
     )
   })
 
-  test('uses the last value of a repeated scalar, and collects lists from commas and repeats', () => {
+  test('uses the last value of a repeated single-value parameter, and collects list values from commas and repeats', () => {
     const parsed = read('search=ab&limit=3&limit=7&tags=a,b&tags=c,')
     assert.ok(parsed.kind === 'valid')
     assert.equal(parsed.value.limit, 7)
@@ -151,7 +151,7 @@ describe('queries', () => {
     assert.deepEqual(parsed.unknownNames, [])
   })
 
-  test('accepts an alias and refuses an alias that contradicts the parameter', () => {
+  test('accepts an alias of a parameter, and refuses an alias whose value differs from the parameter', () => {
     assert.equal(read('q=ab').kind, 'valid')
     assert.equal(read('query=ab').kind, 'valid', 'the alias alone is accepted')
     assert.equal(read('q=ab&search=ab&keyword=ab').kind, 'valid')
@@ -161,14 +161,14 @@ describe('queries', () => {
     assert.equal(read('q=a&search=cd').kind, 'invalid', 'a failure comes before a conflict')
   })
 
-  test('names unknown parameters without refusing them, and applies defaults', () => {
+  test('lists unknown parameters without refusing the request, and applies defaults', () => {
     const parsed = read('search=ab&page=2&__proto__=x')
     assert.ok(parsed.kind === 'valid')
     assert.deepEqual(parsed.unknownNames, ['page', '__proto__'])
     assert.deepEqual(parsed.value, { search: 'ab', limit: 20 })
   })
 
-  test('truncates an echoed input to 256 characters', () => {
+  test('truncates the input in an error message to 256 characters', () => {
     const parsed = read(`search=ab&limit=${'9'.repeat(5000)}`)
     assert.ok(parsed.kind === 'invalid')
     assert.equal(parsed.problems[0]?.type, 'int_parsing_size')
@@ -176,7 +176,7 @@ describe('queries', () => {
   })
 })
 
-describe('secrets', () => {
+describe('secrets in validation errors', () => {
   const page = compileQuery(Type.Object({ limit: parameters.limit(200, 20) }))
   const inputOf = (text: string) => {
     const parsed = page(parseQuery(`limit=${encodeURIComponent(text)}`) ?? new Map())
@@ -184,7 +184,7 @@ describe('secrets', () => {
     return parsed.problems[0]?.input
   }
 
-  test('redacts every text that looks like a secret anywhere in the input', () => {
+  test('replaces every text that looks like a secret, anywhere in the returned input', () => {
     const secrets = [
       `pmk_${'a'.repeat(38)}`,
       'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -205,7 +205,7 @@ describe('secrets', () => {
     }
   })
 
-  test('limits the echo of a list or object to 256 characters, however deeply nested', () => {
+  test('truncates a returned list or object to 256 characters, however deeply nested', () => {
     const charactersOf = (value: unknown): number => {
       if (typeof value !== 'object' || value === null) return String(value).length
       if (Array.isArray(value)) return value.reduce((sum, item) => sum + charactersOf(item), 0)
@@ -243,13 +243,13 @@ describe('secrets', () => {
     assert.deepEqual(echo(short), short)
   })
 
-  test('scans a long text only up to the end of its echo', () => {
+  test('searches a long text for secrets no further than the returned part', () => {
     const text = 'pass'.repeat(8_000)
     assert.equal(inputOf(`${text}=hunter2`), text.slice(0, 256))
   })
 })
 
-describe('bodies', () => {
+describe('validation of bodies', () => {
   const signup = compileBody({
     schema: Type.Object({ email: Type.String(), password: Type.String() }),
     className: 'Signup',
@@ -261,7 +261,7 @@ describe('bodies', () => {
   const bytes = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 
-  test('returns pydantic’s messages for every recorded body case, without the password', (t) => {
+  test('returns the same messages as pydantic for every recorded body, without the password', (t) => {
     for (const { case: name, input, errors } of oracle(t)) {
       const parse = name === 'body_signup' ? signup : name === 'body_key' ? key : null
       if (parse === null) continue
@@ -276,7 +276,7 @@ describe('bodies', () => {
     }
   })
 
-  test('refuses invalid JSON with its position and without echoing it', () => {
+  test('refuses invalid JSON with the position of the error, and without returning the JSON', () => {
     const parsed = signup(bytes('{"password":"hunter22", oops'))
     assert.ok(parsed.kind === 'invalid')
     assert.equal(parsed.problems[0]?.type, 'json_invalid')
@@ -284,7 +284,7 @@ describe('bodies', () => {
     assert.ok(!JSON.stringify(parsed).includes('hunter22'))
   })
 
-  test('reports an empty body as missing and invalid UTF-8 as undecodable', () => {
+  test('reports an empty body as missing, and invalid UTF-8 as undecodable', () => {
     const empty = signup(bytes(''))
     assert.ok(empty.kind === 'invalid')
     assert.deepEqual(empty.problems[0], {
@@ -296,7 +296,7 @@ describe('bodies', () => {
     assert.equal(signup(Buffer.from([0xff, 0xfe])).kind, 'undecodable')
   })
 
-  test('echoes only known fields when the body may contain secrets', () => {
+  test('returns known fields of the input and no others when the body may contain secrets', () => {
     const mistakes = [
       { email: 'a@b.c', pwd: 'hunter22' },
       { email: 'a@b.c', pasword: 'hunter22' },
@@ -323,7 +323,7 @@ describe('bodies', () => {
     assert.deepEqual(other.problems[0]?.input, { lable: 'mine' }, 'a body without secrets')
   })
 
-  test('counts lengths in code points and names the limit', () => {
+  test('counts text lengths in code points, and names the length limit in the error', () => {
     assert.equal(key(bytes({ label: '😀'.repeat(64) })).kind, 'valid')
     const parsed = key(bytes({ label: '😀'.repeat(65) }))
     assert.ok(parsed.kind === 'invalid')
@@ -331,7 +331,7 @@ describe('bodies', () => {
     assert.deepEqual(parsed.problems[0]?.ctx, { max_length: 64 })
   })
 
-  test('refuses a deeply nested or hostile body without throwing', () => {
+  test('refuses a deeply nested or malicious body without throwing', () => {
     assert.equal(signup(bytes('['.repeat(8000) + ']'.repeat(8000))).kind, 'invalid')
     assert.equal(signup(bytes('{"__proto__":{"email":"a@b","password":"x"}}')).kind, 'invalid')
   })

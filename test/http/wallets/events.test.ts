@@ -21,7 +21,7 @@ function row(outcome: 'yes' | 'no', facts: WalletMarket | null) {
   return { event, timeMs: timeMs(NOON), ordinal: 0, id: 'id', view: null, facts }
 }
 
-test('keeps a removed market’s names, and converts prices and sides to its first outcome', () => {
+test('returns the names of a removed market in a wallet’s events, and converts prices and sides to the first outcome', () => {
   const fieldsOf = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
     const record = walletTradeRecord(row(outcome, facts), PARTIES)
     const { question, slug, price, side } = record

@@ -7,7 +7,7 @@ import { textRanks, WalletPins } from '../../../http/wallets/positions.ts'
 
 const tokens = (...names: readonly string[]) => names.map(outcomeId)
 
-test('retains a pinned order for five minutes after its last use, and reuses an unchanged order', () => {
+test('stores the order of a position list for five minutes after its last use, and reuses an unchanged order', () => {
   let nowMs = 1
   const pins = new WalletPins({ monotonicMs: () => nowMs })
   const first = pins.add('ann', tokens('1', '2'))
@@ -27,7 +27,7 @@ test('retains a pinned order for five minutes after its last use, and reuses an 
   assert.ok(pins.add('ann', tokens('2', '1')) > other, 'no pin is used twice')
 })
 
-test('evicts the oldest pinned orders beyond the row limit, but never the newest order', () => {
+test('evicts the oldest stored orders of position lists beyond the row limit, but never the newest order', () => {
   const pins = new WalletPins({ monotonicMs: () => 1 }, 5)
   const made = ['a', 'b', 'c'].map((name) => pins.add(name, tokens('1', '2')))
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('evicts the oldest pinned orders beyond the row limit, but never the newest
   )
 })
 
-test('ranks texts like a reference sort, with equal ranks for equal texts', async () => {
+test('ranks texts like a reference implementation, with equal ranks for equal texts', async () => {
   const random = seededRandom('texts')
   for (const count of [0, 1, 2, 511, 512, 513, 1_537, 9_000]) {
     const texts = Array.from({ length: count }, () => {

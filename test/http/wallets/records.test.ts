@@ -12,7 +12,7 @@ const NO_FIGURES = {
 }
 const NO_TOTALS = { wins: 0, losses: 0, comboRealized: USD_ZERO }
 
-test('rounds quotients half up to six decimals, and returns null for a division by zero', () => {
+test('rounds quotients to six decimals, halves up, and returns null when the divisor is not positive', () => {
   assert.deepEqual(
     [ratio(1, 3), ratio(-1, 3), ratio(1, 2_000_000), ratio(-1, 2_000_000), ratio(-3, 2_000_000)],
     [0.333333, -0.333333, 0.000001, 0, -0.000001],
@@ -23,7 +23,7 @@ test('rounds quotients half up to six decimals, and returns null for a division 
   assert.equal(ratio(most, most), 1)
 })
 
-test('thins a long series evenly to 1,000 points, and preserves the last point and all totals', () => {
+test('thins a long profit series evenly to 1,000 points, and preserves the last point and all totals', () => {
   const random = seededRandom('series')
   for (const count of [0, 1, 999, 1_000, 1_001, 2_500, 100_000]) {
     let toDate = 0

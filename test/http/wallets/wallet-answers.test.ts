@@ -60,7 +60,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('reads at most 128 wallet events per tick, however rare matching events are', async () => {
+test('reads at most 128 wallet events per event-loop tick, however rare matching events are', async () => {
   const wallet = countedWallet('a1')
   server.engine.wallets.known.push(wallet)
   for (const [path, rowCount, readMin, lookupsMax] of [
@@ -92,7 +92,7 @@ test('reads at most 128 wallet events per tick, however rare matching events are
   }
 })
 
-test('counts the time to open a slow wallet towards the time limit of its scan', async () => {
+test('counts the time to load a slow wallet towards the time limit of the scan', async () => {
   const clock = new ManualClock()
   const { wallets, catalog } = server.engine
   const wallet = countedWallet('b2')

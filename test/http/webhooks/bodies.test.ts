@@ -135,7 +135,7 @@ function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof wo
 }
 
 describe('webhook event bodies', () => {
-  test('writes trades, whale trades and resolutions like the stream', () => {
+  test('writes trades, whale trades and resolutions with the same fields as the stream', () => {
     const { bodies, one, updates, json, clock } = world()
     clock.advance(61_001)
     one.trade({ outcomeIndex: 1, maker: 'm "1"', txHash: '0xdef' })
@@ -159,7 +159,7 @@ describe('webhook event bodies', () => {
     assert.equal(data.settlement_price, 1)
   })
 
-  test('writes a price with the previous price, the change and the market', () => {
+  test('writes a price event with the previous price, the change and the market', () => {
     const { bodies, one, updates, json } = world()
     one.reprice(415_000)
     const update = newest(updates, 'price')
@@ -181,7 +181,7 @@ describe('webhook event bodies', () => {
     })
   })
 
-  test('writes both markets of a match by venue, whichever market published the match', () => {
+  test('writes the two markets of a match under the keys of their venues, whichever market published the match', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
     engine.matches.put(one, other)
@@ -211,7 +211,7 @@ describe('webhook event bodies', () => {
     assert.equal(lone.data.kalshi, null, 'the market has left the catalogue')
   })
 
-  test('writes an opportunity like REST with its opening time, and its end with reason and time', () => {
+  test('writes an opportunity with the fields of REST and the opening time, and its end with reason and time', () => {
     const { bodies, one, other } = world()
     const opened = arbitrageOf(one, other, 'changed')
     const record = opportunityRecord(opened.opportunity, opened.receivedAtMs, { hasLevels: false })
@@ -224,7 +224,7 @@ describe('webhook event bodies', () => {
     assert.equal(last.timestamp, '2026-11-20T12:00:03.000Z')
   })
 
-  test('limits a body to 20 KB for any venue text, without truncating identifiers', () => {
+  test('limits a webhook body to 20 KB for any venue text, without truncating identifiers', () => {
     const random = seededRandom('long bodies')
     const rounds = process.env.TEST_LONG === '1' ? 40 : 2
     const wild = ['😀', '"', '\u0001', '\ud800', 'ü', '\\', 'a', '\u2028']
@@ -247,7 +247,7 @@ describe('webhook event bodies', () => {
     }
   })
 
-  test('never throws for any content of an update', () => {
+  test('never throws when it writes a webhook body for any content of an update', () => {
     const { bodies, one, updates, engine } = world()
     for (const at of [-1, 0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
       one.trade({ timeMs: timeMs(at), outcomeIndex: 9 })
@@ -277,7 +277,7 @@ describe('webhook events in the OpenAPI document', () => {
   const at = (...path: readonly string[]) =>
     `document://all#/${path.map((part) => part.replaceAll('/', '~1')).join('/')}`
 
-  test('documents every event type with its headers and a schema that matches every body', () => {
+  test('describes every event type with its headers and a schema that matches every body', () => {
     const operations = Object(document.webhooks)
     assert.deepEqual(Object.keys(operations), [...EVENT_TYPES])
     const bodies = everyBody(fixture)

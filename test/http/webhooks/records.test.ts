@@ -6,7 +6,7 @@ import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { NO_FILTERS, webhook } from '../../support/worlds/stored-webhooks.ts'
 
-test('returns market ids in the API’s letter case, even if stored in lower case', () => {
+test('returns the market ids of a webhook in the API’s letter case, even if stored in lower case', () => {
   const engine = new FakeEngine(new ManualClock())
   const { ref } = engine.add('KXFED-26Dec-T4.00', { venue: 'b' })
   const condition = `0x${'ab'.repeat(32)}`
