@@ -27,7 +27,7 @@ function gameOf(market: MatchMarket): Game {
   return game
 }
 
-test('recognises each league and sport by slug, series or title, and no other league', () => {
+test('recognises each league and sport by slug, series or title, and recognises no league in other texts', () => {
   const [mlb, mls] = [competitionOfSlug('mlb', ''), competitionOfSeries('KXMLSGAME', '')]
   assert.ok(isOtherCompetition(mlb, mls))
   assert.ok(isOtherCompetition(competitionOfSlug('val', ''), competitionOfSeries('KXLOLMAP', '')))
@@ -57,7 +57,7 @@ test('recognises countries by the codes of both venues', () => {
   assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_COMPETITION), 0)
 })
 
-test('recognises teams that only the venues’ lists contain, including teams written as codes', () => {
+test('recognises teams that the lists of the venues contain and no general list, including teams written as codes', () => {
   const row = (venue: 'a' | 'b', league: string, code: string, [position, nickname]: string[]) => ({
     team: {
       venue,
@@ -100,12 +100,12 @@ test('recognises teams that only the venues’ lists contain, including teams wr
   assert.ok(game() < MATCH_SCORE)
 })
 
-test('does not identify a player by one shared name', () => {
+test('does not treat two player names as the same player when they share one word', () => {
   assert.ok(gradeNames('riley thornton', 'thornton blake') < SAME_SIDE)
   assert.ok(gradeNames('xin wang', 'yue wang') < SAME_SIDE)
 })
 
-test('compares venue fields before text, and unknown bets by their words', () => {
+test('compares the venues’ bet fields before texts, and compares unknown bets by their words', () => {
   const stated = understandMarket(
     marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05-x', '', {
       sportsMarketType: 'first_half_totals',
@@ -125,7 +125,7 @@ test('compares venue fields before text, and unknown bets by their words', () =>
   assert.ok(!isSameKind('winner', 'other:first corner'))
 })
 
-test('parses a bet with its period and unit, and retains the words of unknown bets', () => {
+test('parses a bet with its period and unit, and retains the words of an unknown bet', () => {
   assert.deepEqual(betOf(' |  | map 2 winner', 'game2', '', ''), {
     kind: 'winner',
     period: 'map2',
@@ -139,7 +139,7 @@ test('parses a bet with its period and unit, and retains the words of unknown be
   assert.match(betOf('a | | most yellow feathers', '', '', '').kind, /^other:/)
 })
 
-test('takes the side from labels, names, codes or ticker suffixes, otherwise the first team named', () => {
+test('reads the side of a bet from labels, names, codes or ticker suffixes, and otherwise uses the first team named', () => {
   const plain = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05')
   assert.equal(gameOf(plain).yesOutcome, 'first')
   assert.equal(gameOf({ ...plain, outcomes: ['Lions', 'Bears'] }).yesOutcome, 'second')
@@ -169,7 +169,7 @@ test('takes the side from labels, names, codes or ticker suffixes, otherwise the
   assert.deepEqual([gameOf(behind).yesOutcome, gameOf(behind).isDayStated], ['second', true])
 })
 
-test('parses a ticker suffix as the line above or below it by league, unless the text states the line', () => {
+test('reads the number in a ticker suffix as the line above or below it, depending on the league and the text', () => {
   const line = (ticker: string, yes = '') => gameOf(marketB(ticker, '', yes)).line
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)
@@ -189,7 +189,7 @@ test('parses a ticker suffix as the line above or below it by league, unless the
   )
 })
 
-test('matches a game and its sides in either order', () => {
+test('matches two markets of a game, and maps their sides, in either order of the teams', () => {
   const a = gameOf(marketA('Northwind vs. Sable Esports', 'cs2-nw-sab1-2031-03-04'))
   const b = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-NW', 'Sable Esports vs. Northwind'))
   const found = compareGames(a, b)
@@ -211,7 +211,7 @@ const CODED = [
 ] as const
 
 for (const [title, event, end, side] of CODED) {
-  test(`preserves digits and hyphens in codes: ${end} of ${event}`, () => {
+  test(`recognises a team code with digits or hyphens: ${end} of ${event}`, () => {
     const native = { ticker: `${event}-${end}`, event_ticker: event, title: `${title} Winner?` }
     const game = gameOf(KALSHI_SUBJECTS.market(native, null))
     assert.equal(game.yesOutcome, side)
@@ -222,7 +222,7 @@ for (const [title, event, end, side] of CODED) {
   })
 }
 
-test('parses titles without slugs and tickers as games, for both venues alike', () => {
+test('parses titles without slugs and tickers as games, in the same way for both venues', () => {
   const ours = (question: string, more = {}) =>
     marketA(question, '', '2031-11-02T00:00:00Z', {
       gameStartTime: '2031-11-02T00:00:00Z',
@@ -256,7 +256,7 @@ test('parses titles without slugs and tickers as games, for both venues alike', 
   assert.equal(understandMarket(bare('What will Quist say at the gala?', 'Gala')).game, null)
 })
 
-test('reads sport and competition from venue fields as well as the text', () => {
+test('reads sport and competition from the venue’s fields and from the text', () => {
   const ours = marketA('Marden vs. Osijana', 'hr1-mar-osi-2031-03-08', '', {
     outcomes: '["Marden","Osijana"]',
     tags: [{ label: 'Sports' }, { label: 'Soccer' }],

@@ -34,7 +34,7 @@ const rows = fc
     return { us, items: pairs.map(([, fields]) => fields) }
   })
 
-test('returns rows of any values unchanged', () => {
+test('encodes rows of any values to columns, and decodes the same rows', () => {
   fc.assert(
     fc.property(rows, (some) => {
       assert.deepEqual(decodeRows(Buffer.from(encodeRows(some))), some)
@@ -43,7 +43,7 @@ test('returns rows of any values unchanged', () => {
   )
 })
 
-test('stores columns compactly for each kind of prediction, and returns them unchanged', () => {
+test('encodes columns compactly for each kind of value prediction, and decodes the same columns', () => {
   const count = 1_000
   const index = Array.from({ length: count }, (_, row) => row)
   const items = index.map((row) => [
@@ -62,7 +62,7 @@ test('stores columns compactly for each kind of prediction, and returns them unc
   assert.ok(bytes.length < 12 * count, `${bytes.length} bytes`)
 })
 
-test('rejects truncated bytes, and bytes with an extra suffix', () => {
+test('rejects encoded columns whose bytes are truncated or followed by more bytes', () => {
   const bytes = Buffer.from(
     encodeRows({
       us: [1, 2],
@@ -78,7 +78,7 @@ test('rejects truncated bytes, and bytes with an extra suffix', () => {
   assert.throws(() => decodeRows(Buffer.concat([bytes, Buffer.of(0)])))
 })
 
-test('throws only Error objects for damaged bytes', () => {
+test('throws an Error, and nothing else, for damaged bytes of encoded columns', () => {
   const bytes = Buffer.from(
     encodeRows({
       us: [1, 2, 9],
@@ -102,7 +102,7 @@ test('throws only Error objects for damaged bytes', () => {
   )
 })
 
-test('computes the checksums of RFC 3720', () => {
+test('computes the checksums in the examples of RFC 3720', () => {
   assert.equal(crc32c([Buffer.from('123456789')]), 0xe3069283)
   assert.equal(crc32c([Buffer.alloc(16), Buffer.alloc(16)]), 0x8a9136aa)
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { loadConfig } from '../../../engine/config.ts'
 import { readTapeSelection } from '../../../engine/tape-selection.ts'
 
-test('reads all markets, a minimum volume, or a list of ids', () => {
+test('parses the markets that the tape records: all markets, a minimum volume, or a list of ids', () => {
   assert.deepEqual(readTapeSelection(' * '), { kind: 'all' })
   assert.deepEqual(readTapeSelection('min_volume: 2500.5'), {
     kind: 'minVolume',
@@ -18,7 +18,7 @@ test('reads all markets, a minimum volume, or a list of ids', () => {
   }
 })
 
-test('records by default only live venues', () => {
+test('records the tape by default when the venues are live, and not when the venues are simulated', () => {
   assert.equal(loadConfig({}).tape, null)
   assert.notEqual(loadConfig({ VENUES: 'live' }).tape, null)
   assert.equal(loadConfig({ VENUES: 'live', TAPE: 'off' }).tape, null)

@@ -48,7 +48,7 @@ const refused = (status: number, detail: string, waitSeconds: number | null = nu
 const unprocessable = (fields: Readonly<Record<string, string>>) =>
   new ApiError(422, 'not accepted', new Map(Object.entries(fields)))
 
-test('shows a specific message for each log-in and sign-up failure', () => {
+test('shows a specific message for each kind of log-in and sign-up failure', () => {
   const wrong = entryRefusal(refused(401, 'wrong email or password'), 'log-in')
   assert.equal(wrong.form, 'The email or the password is wrong.')
   const taken = entryRefusal(refused(400, 'this email has an account already'), 'sign-up')
@@ -78,7 +78,7 @@ test('shows a specific message for each log-in and sign-up failure', () => {
   assert.equal(new Set(texts).size, texts.length)
 })
 
-test('shows each validation error at its field, or for the whole form if it belongs to no field', () => {
+test('shows each validation error at its field, or above the form if the error belongs to no field', () => {
   const error = unprocessable({ label: 'value error, too long', other: 'no such thing', 0: 'odd' })
   const refusal = refusalOf(error, ['label'])
   assert.deepEqual([...refusal.fields], [['label', 'Too long.']])
@@ -90,7 +90,7 @@ test('shows each validation error at its field, or for the whole form if it belo
   assert.match(refusalOf(refused(400, 'an account may have 20 keys'), []).form ?? '', /20 keys/)
 })
 
-test('rewords validation messages of the server for users', () => {
+test('rewords validation messages of the server for dashboard users', () => {
   const refusals = [
     boundRefusal(-1, Type.Number({ minimum: 0 })),
     boundRefusal(6, Type.Number({ maximum: 5 })),
@@ -117,7 +117,7 @@ test('rewords validation messages of the server for users', () => {
   assert.equal(detail, 'Enter 100 or less.')
 })
 
-test('adds each attempt of a delivery with its request, response and time', () => {
+test('adds each attempt of a webhook delivery to the list with its request, response and time', () => {
   const attempt = (
     atMs: number | null,
     status: number | null,
@@ -163,7 +163,7 @@ test('uses the base URL of the dashboard in the example command', () => {
   assert.equal(line, "curl -H 'X-API-Key: pmk_abc' 'https://example.com/twin/v1/markets?limit=3'")
 })
 
-test('shows “no limit” for an unlimited account, and a number for a limited account', () => {
+test('shows “no limit” for an account without a limit, and the number for a limited account', () => {
   assert.equal(limitText(2_147_483_647), 'no limit')
   assert.equal(limitText(60), '60')
 })
@@ -209,7 +209,7 @@ function draftAt(random: Random): Draft {
   return { ...draft, ...filters }
 }
 
-test('accepts the same form values as the server, and shows violated bounds at their fields', () => {
+test('accepts the same values of the webhook form as the server, and shows violated bounds at their fields', () => {
   const validator = new BodyProblems(createBody(NAMES), 'Webhook')
   const random = seededRandom(29)
   let [sentCount, refusedCount] = [0, 0]
@@ -234,7 +234,7 @@ test('accepts the same form values as the server, and shows violated bounds at t
   assert.ok(sentCount > 200 && refusedCount > 200, `${sentCount} sent, ${refusedCount} not`)
 })
 
-test('sends list fields as arrays, number fields as numbers, and no empty filters', () => {
+test('sends list fields of the webhook form as arrays and number fields as numbers, and omits empty filters', () => {
   const draft: Draft = {
     ...EMPTY_DRAFT,
     ...{ url: ' https://example.com/ ', types: ['trade.created'], min_usd: ' 12.5 ' },
@@ -257,7 +257,7 @@ test('sends list fields as arrays, number fields as numbers, and no empty filter
   assert.deepEqual(entriesOf('lines', 'Art, old\n new '), ['Art, old', 'new'])
 })
 
-test('leaves a webhook unchanged when its form is saved without edits', async (t) => {
+test('leaves a webhook unchanged when the user saves its form without edits', async (t) => {
   const apiServer = await openApiServer()
   t.after(() => apiServer.stop())
   const random = seededRandom(30)
@@ -289,7 +289,7 @@ test('leaves a webhook unchanged when its form is saved without edits', async (t
   }
 })
 
-test('shows only filters that apply to the selected event types, and lists event types that the filters reject', () => {
+test('shows the filters that apply to the selected event types, and lists event types that a filter excludes', () => {
   const isOffered = (name: string, ...types: Draft['types']) =>
     offered(types).some((filter) => filter.name === name)
   assert.ok(!isOffered('min_usd', 'price.changed', 'match.created'))
@@ -398,7 +398,7 @@ test('merges pages of deliveries, newest first and without duplicates or gaps', 
   assert.ok(longest > 20, String(longest))
 })
 
-test('shows the status or the error of an attempt, without repeating the status', () => {
+test('shows the status or the error of a delivery attempt, each once', () => {
   const last = (set: Partial<NonNullable<Delivery['last_attempt']>>) =>
     attemptText(
       delivery(1, { last_attempt: { at: 1, duration_ms: 12, status: null, error: null, ...set } }),

@@ -93,7 +93,7 @@ const fetchedWith = (page: Page, key: string): Promise<number> =>
 
 const alertOf = (page: Page) => page.getByRole('alert')
 
-test('opens the requested page after sign-up, and shows a new key once', async () => {
+test('opens the page that the user requested after sign-up, and shows a new key once', async () => {
   const page = await dashboard.open('#/account')
   const heading = page.getByRole('heading', { name: 'Account', level: 1 })
   await enter(page, { entry: 'Sign up', email: 'first@example.com' }, heading)
@@ -137,7 +137,7 @@ test('copies a new key with a button, and hides the key after a confirmation', a
   assert.equal(await page.getByText(key).count(), 0)
 })
 
-test('revokes a key only after confirmation, and restores the focus after Cancel and Escape', async () => {
+test('revokes a key after confirmation, and restores the focus after Cancel and Escape', async () => {
   const token = await signUp('careful@example.com')
   const page = await dashboard.open('#/account', { token })
   await page.getByLabel('Key name').fill('kept')
@@ -156,7 +156,7 @@ test('revokes a key only after confirmation, and restores the focus after Cancel
   assert.equal(JSON.parse((await fetchWithToken(token, '/v1/keys')).text).total, 1)
 })
 
-test('shows log-in and sign-up errors at the form and keeps the input', async () => {
+test('shows log-in and sign-up errors at the form, and leaves the user’s input in the form', async () => {
   const email = 'known@example.com'
   await signUp(email)
   const page = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
@@ -181,7 +181,7 @@ test('shows log-in and sign-up errors at the form and keeps the input', async ()
   await enter(page, logIn, page.getByRole('heading', { name: 'Account', level: 1 }))
 })
 
-test('shows the waiting time after too many log-in attempts, and logs in afterwards', async () => {
+test('shows the waiting time after too many log-in attempts, and accepts a log-in afterwards', async () => {
   const email = 'hasty@example.com'
   await signUp(email)
   for (let wrong = 0; wrong < 4; wrong += 1) {
@@ -220,7 +220,7 @@ test('sets the autocomplete attribute of log-in and sign-up fields for password 
   assert.deepEqual(await roles(), ['username', 'new-password'])
 })
 
-test('shows the user, the limits, and the requests left in the current minute', async () => {
+test('shows the user, the account’s limits, and the number of requests left in the current minute', async () => {
   const token = await signUp('counted@example.com')
   const page = await dashboard.open('#/account', { token })
   await page.getByText('No keys yet').waitFor()
@@ -250,7 +250,7 @@ test('shows the user, the limits, and the requests left in the current minute', 
   await page.locator('[data-left]', { hasText: String(left - 3) }).waitFor()
 })
 
-test('sends a form once when it is submitted twice, and shows an error at the form', async () => {
+test('sends a form once when the user submits the form twice, and shows a server error at the form', async () => {
   const token = await signUp('twice@example.com')
   const page = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   let requestCount = 0
@@ -277,7 +277,7 @@ test('sends a form once when it is submitted twice, and shows an error at the fo
   assert.equal(await page.getByLabel('Key name').inputValue(), 'one')
 })
 
-test('changes the password only with the current password, and ends all other sessions', async () => {
+test('changes the password after the user enters the current password, and ends all other sessions', async () => {
   const email = 'changer@example.com'
   const token = await signUp(email)
   const page = await dashboard.open('#/account', { token })
@@ -307,7 +307,7 @@ test('changes the password only with the current password, and ends all other se
   assert.deepEqual([(await before)?.status, (await after)?.status], [401, 200])
 })
 
-test('deletes the account only after confirmation with the password', async () => {
+test('deletes the account after the user confirms with the password', async () => {
   const email = 'goer@example.com'
   const token = await signUp(email)
   const page = await dashboard.open('#/account', { token })
@@ -333,7 +333,7 @@ test('deletes the account only after confirmation with the password', async () =
   await enter(page, { entry: 'Sign up', email }, page.getByText('No keys yet'))
 })
 
-test('creates a read-only key by default, and ends the session token on log-out', async () => {
+test('creates a key with read permission by default, and ends the session token on log-out', async () => {
   const token = await signUp('scoped@example.com')
   const page = await dashboard.open('#/account', { token })
   for (const label of ['reader', 'changer']) {
@@ -363,7 +363,7 @@ test('creates a read-only key by default, and ends the session token on log-out'
   assert.equal((await fetchWithToken(token, '/v1/auth/me')).status, 401)
 })
 
-test('ends all sessions of the account, including the current session, but no API keys', async () => {
+test('ends all sessions of the account, including the current session, and leaves API keys valid', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
   const login = await logIn(email, PASSWORD)

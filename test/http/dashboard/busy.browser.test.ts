@@ -64,7 +64,7 @@ async function openMarket() {
   return page
 }
 
-test('runs no main-thread task longer than 50 ms at sixty book updates per second', async (t) => {
+test('runs no main-thread task longer than 50 ms while a market page receives sixty book updates a second', async (t) => {
   const page = await openMarket()
   const seqOf = async () =>
     Number(await page.locator('[data-seq]').first().getAttribute('data-seq'))
@@ -96,7 +96,7 @@ test('runs no main-thread task longer than 50 ms at sixty book updates per secon
   }
 })
 
-test('grows by less than 5 MB and 500 DOM nodes on a market page with hundreds of updates per second', async (t) => {
+test('grows by less than 5 MB and 500 DOM nodes while a market page receives hundreds of updates a second', async (t) => {
   const page = await openMarket()
   const protocol = await page.context().newCDPSession(page)
   const changes = startChanges(MANY_A_SECOND)

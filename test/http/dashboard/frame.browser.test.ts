@@ -9,7 +9,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('stores the session only in an HttpOnly cookie, and logs all tabs in and out together', async () => {
+test('stores the session in an HttpOnly cookie and nowhere else, and logs all tabs in and out together', async () => {
   const page = await dashboard.open('#/account', { token: null })
   const context = page.context()
   const held = (of = page) =>
@@ -44,7 +44,7 @@ test('stores the session only in an HttpOnly cookie, and logs all tabs in and ou
   assert.deepEqual(await context.cookies(), [])
 })
 
-test('renders once per frame when a signal changes a thousand times', async () => {
+test('renders once per animation frame when a signal changes a thousand times', async () => {
   const page = await dashboard.open('#/status')
   await page.getByRole('heading', { level: 1 }).waitFor()
   const renderedValues = await page.evaluate(async () => {
@@ -86,7 +86,7 @@ test('renders once per frame when a signal changes a thousand times', async () =
   assert.deepEqual(renderedValues, [0, 1, 1_999, 2_999, 3_999])
 })
 
-test('shows a notice only for stale feeds and for refused connections', async () => {
+test('shows a notice for stale venue feeds and for refused connections, and in no other state', async () => {
   const { engine } = dashboard.server
   const page = await dashboard.open('#/status')
   const line = page.locator('.connection')
@@ -153,7 +153,7 @@ async function paintMs(): Promise<readonly [text: number, page: number]> {
   return paints
 }
 
-test('renders the first view within a second in the median of five loads', async (t) => {
+test('renders the first view within a second in the median of five page loads', async (t) => {
   const middle = (values: readonly number[]) =>
     [...values].sort((one, other) => one - other)[2] ?? Number.NaN
   let medianMs = Number.NaN
@@ -212,7 +212,7 @@ test('blocks injected scripts, resources and markup by the content security poli
   assert.deepEqual(refused, { markup: 'refused', ran: null })
 })
 
-test('supports the keyboard with a skip link and visible focus, and opens each page at its top', async () => {
+test('supports the keyboard with a skip link and visible focus, and scrolls each new page to its top', async () => {
   const page = await dashboard.open('#/status')
   await page.getByRole('heading', { level: 1 }).waitFor()
   const focused = () =>
@@ -240,7 +240,7 @@ test('supports the keyboard with a skip link and visible focus, and opens each p
   await page.waitForFunction(() => document.activeElement?.id === 'main')
 })
 
-test('fits the header on one line on a tablet and on two lines on a phone', async () => {
+test('fits the page header on one line on a tablet and on two lines on a phone', async () => {
   const page = await dashboard.open('#/account', { width: 768, height: 844 })
   await page.getByRole('button', { name: 'Log out' }).waitFor()
   /** Number of lines of the header, and parts of the header outside of the window. */
@@ -264,7 +264,7 @@ test('fits the header on one line on a tablet and on two lines on a phone', asyn
   assert.deepEqual(await lines(), { count: 2, out: [], parts: 11 })
 })
 
-test('shows an error inside the layout when a page fails to load, and loads it on retry', async () => {
+test('shows an error inside the layout when a page fails to load, and loads the page on retry', async () => {
   const page = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
   await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
   // For two seconds after a reload, the tab has not loaded modules of other pages.
@@ -280,7 +280,7 @@ test('shows an error inside the layout when a page fails to load, and loads it o
   await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor()
 })
 
-test('keeps the layout and the navigation when a page throws', async () => {
+test('shows the layout and the navigation when a page throws', async () => {
   const page = await dashboard.open('#/matches')
   await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
   await page.route('**/health', (request) => request.fulfill({ json: { status: null } }))

@@ -24,7 +24,7 @@ import { hrefOf, PAGES, parseRoute } from '../../../http/dashboard/route.ts'
 
 const FOLDER = new URL('../../../http/dashboard/', import.meta.url)
 
-test('accesses timers, storage, location and navigator only in browser.ts', () => {
+test('accesses timers, storage, location and navigator in browser.ts and in no other dashboard module', () => {
   const surroundings =
     /\b(?:setTimeout|setInterval|requestAnimationFrame|sessionStorage|localStorage|indexedDB)\b|\bnavigator\b|\bdocument\.cookie\b|\b(?:window|globalThis)?\.?location\.|\bDate\.now\(|\bperformance\.now\(|\binnerHTML\b|\bdangerouslySetInnerHTML\b|\beval\(/
   const offenders = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -50,7 +50,7 @@ test('shows a specific message for each API error, with the server’s text and 
   assert.match(describeError(new TypeError('ours')).detail, /ours/)
 })
 
-test('finds the field of a validation error, also for errors of list entries', () => {
+test('finds the form field of a validation error, including errors of list entries', () => {
   assert.equal(fieldOf(['body', 'url']), 'url')
   assert.equal(fieldOf(['body', 'filters', 'categories', 3]), 'categories')
   assert.equal(fieldOf(['query', 'limit']), 'limit')

@@ -65,7 +65,7 @@ const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
   return pair
 }
 
-test('lists matches in the order of REST with questions, explanations and warnings', async () => {
+test('lists matches in the order of the REST response with questions, explanations and warnings', async () => {
   const page = await dashboard.open('#/matches?relation=any')
   await page.locator('.match').first().waitFor()
   const { body } = await dashboard.server.get('/v1/matching-markets?limit=20')
@@ -99,7 +99,7 @@ test('lists only the same question unless similar ones are chosen, and states so
   assert.equal(await page.locator('[data-gap]').count(), 0)
 })
 
-test('updates the price gap between the venues live', async () => {
+test('updates the price gap between the venues when a live price changes', async () => {
   const page = await dashboard.open('#/matches')
   const gap = (index: number, value: number) =>
     page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
@@ -120,7 +120,7 @@ test('updates the price gap between the venues live', async () => {
   await gap(0, 0.11)
 })
 
-test('filters matches by text, confidence and score, and loads more on a click', async () => {
+test('filters matches by text, confidence and score, and loads more matches on a click', async () => {
   const page = await dashboard.open('#/matches?relation=any&score=60')
   const shown = (text: string) => page.getByText(text, { exact: true }).waitFor()
   await shown('20 of 20 pairs')
@@ -142,7 +142,7 @@ test('filters matches by text, confidence and score, and loads more on a click',
   await page.getByText('No pair passes these filters').waitFor()
 })
 
-test('explains why a list is empty, and fills it when data arrives', async () => {
+test('explains why a list is empty, and fills the list when data arrives', async () => {
   const page = await dashboard.open('#/status')
   await page.clock.install()
   let isEmpty = true
@@ -162,7 +162,7 @@ test('explains why a list is empty, and fills it when data arrives', async () =>
   assert.equal(await page.locator('.state.empty').count(), 0)
 })
 
-test('shows an error and a retry button when a list fails, and keeps loaded pages when the next page fails', async () => {
+test('shows an error and a retry button when a list fails, and leaves loaded rows when the next page fails', async () => {
   const page = await dashboard.open('#/status')
   let isRefusing = true
   await page.route('**/v1/matching-markets*', (route) =>
@@ -197,7 +197,7 @@ test('shows an error and a retry button when a list fails, and keeps loaded page
 
 const HEADS_OF_BOTH = 'Market,Polymarket bid,ask,Kalshi bid,ask,Gap'
 
-test('shows games with both venues side by side, and markets that only one venue lists', async () => {
+test('shows games with the markets of both venues side by side, and games that only one venue lists', async () => {
   const page = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
   await game.waitFor()
@@ -356,7 +356,7 @@ function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): W
   return row
 }
 
-test('lists whales from REST, adds new whales on top, and links to market and wallet', async () => {
+test('lists whale trades from REST, adds new whale trades on top, and links to market and wallet', async () => {
   const wallet = `0x${'a1'.repeat(20)}`
   const at = (second: number): TimeMs => timeMs(NOON + second * 1_000)
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
@@ -390,7 +390,7 @@ test('lists whales from REST, adds new whales on top, and links to market and wa
   await page.waitForURL((url) => url.hash === `#/market/${encodeURIComponent(a.ref.id)}`)
 })
 
-test('filters whales from REST and from the stream by dollars, venue and side', async () => {
+test('filters whale trades from REST and from the stream by dollars, venue and side', async () => {
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
   const page = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
   await page.getByText('No trade of $9,000.00 or more yet').waitFor()
@@ -416,7 +416,7 @@ test('filters whales from REST and from the stream by dollars, venue and side', 
   await page.getByText('Smaller ones appear when you reload').waitFor()
 })
 
-test('lists whales from REST when no stream is available', async () => {
+test('lists whale trades from REST when no stream is available', async () => {
   const page = await dashboard.open('#/status', { token: null })
   // Playwright can intercept WebSockets of a tab but not of a shared worker.
   await page.addInitScript({ content: 'delete globalThis.SharedWorker' })
@@ -428,7 +428,7 @@ test('lists whales from REST when no stream is available', async () => {
   await page.locator('tr[data-whale="old-a"]').waitFor()
 })
 
-test('shows the status from REST, and feed failures from the stream', async () => {
+test('shows the service status from REST, and venue feed failures from the stream', async () => {
   const page = await dashboard.open('#/status')
   const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
   await figure('Markets').waitFor()
@@ -495,7 +495,7 @@ test('shows the leader and the lag of each process of a cluster', async () => {
   delete engine.cluster
 })
 
-test('shows the number of open streams if the server reports it', async () => {
+test('shows the number of open streams if the server reports the number', async () => {
   const page = await dashboard.open('#/status')
   const { sessions } = dashboard.server.server.hub
   // The streams of earlier tabs may still be closing, so the number may change between polls.
@@ -504,7 +504,7 @@ test('shows the number of open streams if the server reports it', async () => {
   while (sessions.size === 0 || (await figure.textContent()) !== String(sessions.size))
 })
 
-test('counts the messages of the tab’s stream', async () => {
+test('counts the messages of the browser tab’s stream', async () => {
   const page = await dashboard.open('#/status')
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
   // The rate returns to zero after some seconds, so this wait begins before the messages.

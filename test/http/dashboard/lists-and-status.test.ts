@@ -110,7 +110,7 @@ test('converts both prices of a pair to the same outcome, and computes the gap b
   assert.equal(gapOf({ bid: 0.1, ask: 0.2 }, { bid: 0.3, ask: 0.4 }), 0.2)
 })
 
-test('replaces a REST price by a live price of the same market only', () => {
+test('replaces a REST price when a live price of the same market arrives', () => {
   const one = market('north_1', { bid: 0.2, ask: 0.4 })
   assert.deepEqual(quoteOf(one, new Map()), { bid: 0.2, ask: 0.4 })
   const price = { price: 0.5, price_cents: 50, source: 'last_trade', mid_price: null, spread: null }
@@ -119,7 +119,7 @@ test('replaces a REST price by a live price of the same market only', () => {
   assert.deepEqual(quoteOf(market('south_1', NOTHING), live), NOTHING)
 })
 
-test('shows venues by display name', () => {
+test('shows venues by their display names', () => {
   assert.equal(fullVenueText('venue_a'), 'venue_a', 'before the display names are known')
   const before = protocols.value
   protocols.set(
@@ -147,7 +147,7 @@ test('ignores URL parameters that are not allowed or out of bounds', () => {
   }
 })
 
-test('pairs a match by configured venue names, and skips a match without both markets', () => {
+test('assigns the markets of a match to the configured venues, and skips a match that lacks a market', () => {
   const [a, b] = [market('north_1', NOTHING), market('south_1', NOTHING)]
   const complete = match(a, b, false)
   assert.deepEqual(pairOf(complete, VENUES), { a, b, match: complete })
@@ -188,7 +188,7 @@ test('orders games by start time, and lists matched markets before unmatched mar
   assert.deepEqual(games[0]?.others, [second, third, short])
 })
 
-test('shows one row per side of a game, even if a venue has a market for each side', () => {
+test('shows one row per side of a game, even if a venue has a separate market for each side', () => {
   const named = (id: string, question: string, labels: readonly string[]): Market => ({
     ...market(id, NOTHING, question),
     event_slug: 'game',
@@ -240,7 +240,7 @@ test('shows one row per side of a game, even if a venue has a market for each si
   )
 })
 
-test('pairs the markets of an ended game by winner, or by the order of sides without a winner', () => {
+test('pairs the markets of an ended game by winner, or by the order of sides if there is no winner', () => {
   const marketWith = (
     set: Pick<Market, 'id' | 'question'> & { readonly labels?: readonly string[] },
     prices: readonly [number, number] | 'closed' | 'open',
@@ -290,7 +290,7 @@ test('pairs the markets of an ended game by winner, or by the order of sides wit
   assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).besides, ['north_1'])
 })
 
-test('describes the result of an ended market, and finds sport and day of its game', () => {
+test('describes the result of an ended market, and finds sport and day of the market’s game', () => {
   const ended = (status: Market['status'], prices: readonly number[], close_time = 1) =>
     endText({
       ...market('north_1', NOTHING),
@@ -349,7 +349,7 @@ function whale(id: string, set: Partial<WhaleRow> = {}): WhaleRow {
   }
 }
 
-test('merges lists of whales, newest first, without duplicates and within the row limit', () => {
+test('merges lists of whale trades, newest first, without duplicates and within the row limit', () => {
   const random = seededRandom('whales')
   let shown: readonly WhaleRow[] = []
   const rowById = new Map<string, WhaleRow>()
@@ -373,7 +373,7 @@ test('merges lists of whales, newest first, without duplicates and within the ro
   assert.equal(shown.length, WHALE_ROWS_MAX)
 })
 
-test('parses whales from REST and from the stream alike, and skips malformed whales', () => {
+test('parses whale trades from REST and from the stream alike, and skips malformed whale trades', () => {
   const record = {
     ...{ id: 'w1', market_id: 'north_1', platform: 'north', question: 'Will it?', side: 'sell' },
     ...{ price: 0.25, size: 8, size_usd: 6_000, timestamp_ms: 9, wallet: '0xa', outcome: null },
@@ -393,7 +393,7 @@ test('parses whales from REST and from the stream alike, and skips malformed wha
   }
 })
 
-test('filters whales by dollars, venue and side', () => {
+test('filters whale trades by dollars, venue and side', () => {
   const row = whale('w1', { size_usd: 7_000, platform: 'north', side: 'sell' })
   const filter = { usdMin: 7_000, platform: '', side: '' }
   assert.ok(passes(row, filter))
@@ -422,7 +422,7 @@ test('shows a specific message for each kind of invalid wallet address', () => {
   assert.match(detail, /^This wallet has not traded on North \(n\)\./)
 })
 
-test('merges consecutive windows of a wallet with equal figures into one row', () => {
+test('merges consecutive time windows of a wallet with equal figures into one row', () => {
   const figures = (trades: number) => ({
     ...{ realized_pnl: -0.26, volume: 8.45, trades },
     ...{ fees_paid: 0.02, income: 0, net_realized_pnl: -0.28, net_pnl: -0.28 },
@@ -442,7 +442,7 @@ test('merges consecutive windows of a wallet with equal figures into one row', (
   ])
 })
 
-test('sorts the profit curve by time, and keeps only the last point of each second', () => {
+test('sorts the points of the profit curve by time, and retains the last point of each second', () => {
   const point = (timestamp: number, pnl_to_date: number) => ({
     ...{ timestamp, pnl_to_date },
     realized_pnl: 0,
@@ -455,7 +455,7 @@ test('sorts the profit curve by time, and keeps only the last point of each seco
   ])
 })
 
-test('lists unrecognized data of all venues, data loss first', () => {
+test('lists unrecognized data of all venues, and data that is lost before other data', () => {
   const times = { first: 1, last: 2, count: 3, sample: '' }
   const finding = (kind: string, weight: 'loss' | 'notice') => ({
     kind,
@@ -474,14 +474,14 @@ test('lists unrecognized data of all venues, data loss first', () => {
   assert.deepEqual(driftRows({ drift: { north: [] } }), [])
 })
 
-test('describes the cluster’s leader, and its silence if the silence is long', () => {
+test('names the cluster’s leader, and states how long the leader has been silent if the time is long', () => {
   const lease = { holder: 'one', term: 3, silent_ms: 900 }
   assert.equal(leaseText({ lease }), 'one leads, term 3')
   assert.match(leaseText({ lease: { ...lease, silent_ms: 12_000 } }), /one leads.*silent for 12/)
   assert.match(leaseText({ lease: null }), /No engine/)
 })
 
-test('shows a feed’s state from the stream, or from REST if the stream has no state', () => {
+test('shows a venue feed’s state from the stream, or from REST if the stream has no state of the feed', () => {
   const exchanges = { north: true, south: false }
   const unknown = { lastTradeMs: null, books: '–', policy: '–' }
   assert.deepEqual(feedRows({ exchanges }, null, new Map()), [
@@ -505,7 +505,7 @@ test('computes the message rate over the sampled time, even if the tab was suspe
   assert.equal(rateOf(samples), 25)
 })
 
-test('reads a gauge from the metrics text only by its exact name', () => {
+test('reads a gauge from the metrics text by its exact name', () => {
   const text = '# HELP streams Open.\nstreams_total 9\nstreams 3\nothers{venue="a"} 1\n'
   assert.equal(gaugeIn(text, 'streams'), 3)
   assert.equal(gaugeIn(text, 'stream'), null)

@@ -10,7 +10,7 @@ const BOOK = {
   asks: [level(0.44, 30), level(0.5, 70)],
 }
 
-test('computes cumulative sizes per level, with bids and asks on the same scale', () => {
+test('computes cumulative sizes of book levels, with bids and asks on the same scale', () => {
   const { bids, asks } = ladderOf(BOOK)
   assert.deepEqual(
     bids.map(({ price, size, total }) => [price, size, total]),
@@ -29,7 +29,7 @@ test('computes cumulative sizes per level, with bids and asks on the same scale'
   assert.deepEqual(ladderOf({ bids: [], asks: [] }), { bids: [], asks: [] })
 })
 
-test('reports the most severe state of connection, feed and book', () => {
+test('shows the most severe state of connection, venue feed and book', () => {
   const good = { isInSync: true, isStale: false }
   const live = { state: 'live', lag_ms: 5, delay_ms: 1 } as const
   assert.equal(bookStateOf(good, 'live', live), 'live')
@@ -51,7 +51,7 @@ test('reports the most severe state of connection, feed and book', () => {
   assert.equal(bookStateOf(null, 'waiting', null), 'offline')
 })
 
-test('draws depth within 20 cents of the midpoint, with bids and asks on the same scale', () => {
+test('draws book depth within 20 cents of the midpoint, with bids and asks on the same scale', () => {
   const drawing = depthOf(BOOK)
   assert.ok(drawing !== null)
   assert.deepEqual([drawing.from.toFixed(4), drawing.to.toFixed(4)], ['0.2300', '0.6300'])
@@ -61,7 +61,7 @@ test('draws depth within 20 cents of the midpoint, with bids and asks on the sam
   assert.equal(drawing.askPath, 'M525 240H525V192H675V80H1000V240Z')
 })
 
-test('draws a one-sided book and a book at the price bounds, but no empty book', () => {
+test('draws a one-sided book and a book at the price bounds, and draws nothing for an empty book', () => {
   assert.equal(depthOf({ bids: [], asks: [] }), null)
   const oneSide = depthOf({ bids: [level(0.99, 5)], asks: [] })
   assert.deepEqual([oneSide?.to, oneSide?.askPath, oneSide?.askSize], [1, '', 0])
@@ -69,7 +69,7 @@ test('draws a one-sided book and a book at the price bounds, but no empty book',
   assert.equal(low?.from, 0)
 })
 
-test('finds the more profitable direction of buying at one venue and selling at the other', () => {
+test('finds the more profitable direction of buying at one venue and selling at the other venue', () => {
   const ours = { bid: 0.42, ask: 0.44 }
   assert.deepEqual(crossingOf(ours, { bid: 0.47, ask: 0.49 }), { left: 0.03, buyAt: 'ours' })
   assert.deepEqual(crossingOf(ours, { bid: 0.3, ask: 0.4 }), { left: 0.02, buyAt: 'theirs' })
@@ -81,7 +81,7 @@ test('finds the more profitable direction of buying at one venue and selling at 
   assert.deepEqual(crossingOf({ bid: null, ask: null }, ours), { left: null, buyAt: null })
 })
 
-test('restores a quote when it is inverted twice, and keeps the gap when both quotes are inverted', () => {
+test('returns the original quote when a quote is inverted twice, and the same gap when both quotes are inverted', () => {
   for (let bid = 1; bid < 99; bid += 7) {
     for (let ask = bid + 1; ask < 100; ask += 9) {
       const quote = { bid: bid / 100, ask: ask / 100 }

@@ -52,7 +52,7 @@ const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
   ...set,
 })
 
-test('keeps the newest 200 distinct trades in time order for any order of arrival', () => {
+test('retains the newest 200 distinct trades in time order for any order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const all = Array.from({ length: 500 }, (_, number) => trade(number))
@@ -70,7 +70,7 @@ test('keeps the newest 200 distinct trades in time order for any order of arriva
   }
 })
 
-test('puts the later of two simultaneous trades on top, and ignores duplicates', () => {
+test('lists the later of two simultaneous trades first, and ignores duplicates', () => {
   const moment = { timestamp_ms: 1_000 }
   const tape = [1, 2, 1].reduce(
     (before: readonly TapeTrade[], number) => withTrade(before, { ...trade(number), ...moment }),
@@ -82,7 +82,7 @@ test('puts the later of two simultaneous trades on top, and ignores duplicates',
   )
 })
 
-test('keeps candles distinct and in time order for any order of arrival', () => {
+test('stores each candle once and in time order for any order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const bars = new MarketBars()
@@ -101,7 +101,7 @@ test('keeps candles distinct and in time order for any order of arrival', () => 
   }
 })
 
-test('closes a bar once, and ignores updates with fewer trades', () => {
+test('closes a candle once, and ignores an update with fewer trades than the stored candle', () => {
   const bars = new MarketBars()
   bars.put(bar(1, { trades_count: 5 }))
   assert.equal(bars.put(bar(1, { trades_count: 4, closed: true })), 'known')
@@ -119,7 +119,7 @@ test('ignores candle messages of another interval or without prices', () => {
   assert.equal(barOfMessage({ interval: '1m' }, '1m'), null)
 })
 
-test('cuts a long rules text at a word boundary, and a very long word within the word', () => {
+test('truncates a long rules text at a word boundary, and a very long word inside the word', () => {
   const rules = 'rule '.repeat(400)
   const folded = foldedText(rules)
   assert.ok(folded.length < 620 && rules.startsWith(folded.slice(0, -2)))

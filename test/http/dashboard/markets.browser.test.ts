@@ -111,7 +111,7 @@ test('opens a market page from a search, and shows the same book as REST with th
   }
 })
 
-test('updates list prices from the stream without another REST request', async () => {
+test('updates prices in the market list from the stream without another REST request', async () => {
   const [one, other] = [add('moved-price'), add('still-price')]
   one.reprice(300_000)
   const page = await dashboard.open('#/markets?q=price')
@@ -150,7 +150,7 @@ test('shows a buy of the second outcome with that outcome’s price and value', 
   ])
 })
 
-test('adds a trade to the tape and to the last candle', async () => {
+test('adds a new trade to the list of trades and to the last candle', async () => {
   const market = add('trade')
   market.replace(BIDS, ASKS)
   for (let number = 0; number < 3; number += 1) market.trade()
@@ -171,7 +171,7 @@ test('adds a trade to the tape and to the last candle', async () => {
   assert.equal(market.stored.at(-1), row)
 })
 
-test('loads candles of another interval from REST, and updates the last bar live', async () => {
+test('loads candles of a selected interval from REST, and updates the last candle from the stream', async () => {
   const market = add('candles')
   const hourAgo = timeMs(dashboard.server.engine.clock.nowMs() - 3_600_000)
   market.trade({ timeMs: hourAgo })
@@ -196,7 +196,7 @@ test('loads candles of another interval from REST, and updates the last bar live
   )
 })
 
-test('draws the venue’s price history, or explains that it is unavailable', async () => {
+test('draws the venue’s price history, or explains that the history is unavailable', async () => {
   const market = add('remembered')
   const { engine } = dashboard.server
   const nowMs = engine.clock.nowMs()
@@ -276,7 +276,7 @@ test('formats prices with the decimals of the tick size, and labels no price bel
   )
 })
 
-test('shows a market that settles while its page loads as settled, without live updates', async () => {
+test('shows a market as settled and without live updates when the market settles while its page loads', async () => {
   const market = add('dusk', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.41, 100)], [level(0.43, 30)])
   const page = await dashboard.open('#/markets')
@@ -301,7 +301,7 @@ test('shows a market that settles while its page loads as settled, without live 
   assert.equal(await page.locator('[data-feed], .book').count(), 0)
 })
 
-test('marks a book as stale until the venue’s book arrives', async () => {
+test('marks a book as stale until the book arrives from the venue', async () => {
   const market = add('stale')
   const page = await dashboard.open(pageOf(market))
   await page.waitForSelector('.book[data-state=stale]')
@@ -311,7 +311,7 @@ test('marks a book as stale until the venue’s book arrives', async () => {
   await assertBookIsRest(page, market)
 })
 
-test('keeps the last known book when the connection is lost, and marks it as not live', async () => {
+test('shows the last known book when the connection is lost, and marks the book as not live', async () => {
   const apiServer = await openApiServer()
   const market = apiServer.engine.add('lost')
   market.replace(BIDS, ASKS)
@@ -333,7 +333,7 @@ test('keeps the last known book when the connection is lost, and marks it as not
   )
 })
 
-test('renders all trades of the tape when the user scrolls', async () => {
+test('renders all trades of the trade list when the user scrolls', async () => {
   const market = add('busy')
   for (let number = 0; number < 250; number += 1) market.trade()
   const page = await dashboard.open(pageOf(market))
@@ -346,7 +346,7 @@ test('renders all trades of the tape when the user scrolls', async () => {
   assert.equal(await rows.last().getAttribute('data-trade'), (await newestTrades(market)).at(199))
 })
 
-test('shows the matched market’s prices for the same outcome, and the live gap', async () => {
+test('shows the prices of the matched market for the same outcome, and the live gap', async () => {
   const market = add('win')
   const matchedMarket = add('lose', { venue: 'b', question: 'Will they lose?' })
   const checked = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
@@ -387,7 +387,7 @@ test('shows the matched market’s prices for the same outcome, and the live gap
   )
 })
 
-test('shows a different question with the difference first, and without prices', async () => {
+test('shows for a matched market with a different question the difference first, and no prices', async () => {
   const market = add('rain in Boston')
   const similar = add('rain in Chicago', { venue: 'b' })
   const pair = { score: 30, relation: 'different', inverted: false, outcomeMap: [0, 1] } as const
@@ -405,7 +405,7 @@ test('shows a different question with the difference first, and without prices',
   assert.equal(await panel.locator('.up, .down, [data-figure]').count(), 0)
 })
 
-test('reports that a market has no match', async () => {
+test('states on the market page that a market has no match', async () => {
   const market = add('alone')
   const page = await dashboard.open(pageOf(market))
   await page.getByText('No matching market at Kalshi.').waitFor()
@@ -419,7 +419,7 @@ test('shows an error with a link to the list for an unknown market', async () =>
   await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
 })
 
-test('reports an empty search result, and retries a failed search', async () => {
+test('states that a search has no result, and retries a failed search', async () => {
   add('something')
   const page = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
   await page.getByText('No open market contains “zebra”.').waitFor()
@@ -448,7 +448,7 @@ test('shows the time until a rate-limited search is retried, then retries', asyn
   await page.getByRole('link', { name: 'Will patience happen?' }).waitFor()
 })
 
-test('keeps filters in the URL, and lists each market once across pages', async () => {
+test('stores filters in the URL, and lists each market once across pages', async () => {
   for (let number = 0; number < 60; number += 1) {
     const volume24h = usdMicros((100 - number) * 1_000_000)
     add(`many-${number}`, { volume24h, category: number < 55 ? 'Storms' : 'Politics' })
@@ -472,7 +472,7 @@ test('keeps filters in the URL, and lists each market once across pages', async 
   assert.equal(await page.getByLabel('Venue').inputValue(), 'venue_b')
 })
 
-test('searches after a pause, and ignores responses to earlier queries', async () => {
+test('searches after a pause in typing, and ignores responses to earlier queries', async () => {
   for (const name of ['otter', 'badger']) add(name, { category: 'Animals' })
   const page = await dashboard.open('#/markets?category=Animals')
   const box = page.getByRole('searchbox', { name: 'Search' })
@@ -531,7 +531,7 @@ test('searches after a pause, and ignores responses to earlier queries', async (
   assert.equal(await page.getByRole('button', { name: 'More markets' }).count(), 0)
 })
 
-test('lists open markets by volume, and keeps search, sorting and grouping in the URL', async () => {
+test('lists open markets by volume, and stores search, sorting and grouping in the URL', async () => {
   const usd = (thousands: number) => usdMicros(thousands * 1_000_000_000)
   const nowMs = dashboard.server.engine.clock.nowMs()
   const days = (count: number) => timeMs(nowMs + count * 86_400_000)

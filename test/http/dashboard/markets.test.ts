@@ -20,7 +20,7 @@ test('does not search for a single letter or for blank text', () => {
   assert.equal(searchText({ ...EVERYTHING, text: ' fed ' }), 'fed')
 })
 
-test('loads a changed filter at once, and a changed text after a pause', () => {
+test('loads markets at once after a filter change, and after a pause after a text change', () => {
   const typed = { ...EVERYTHING, text: 'fed' }
   assert.equal(pauseMsBefore(typed, EVERYTHING), 250)
   assert.equal(pauseMsBefore({ ...typed, text: 'fed rate' }, typed), 250)
@@ -47,12 +47,12 @@ test('restores a search with any text from its URL', () => {
   }
 })
 
-test('replaces invalid URL parameters by defaults, and truncates long search text', () => {
+test('replaces invalid URL parameters by defaults, and truncates a long search text', () => {
   const query = queryOf(new URLSearchParams(`status=wrong&venue=&q=${'x'.repeat(300)}`))
   assert.deepEqual(query, { ...EVERYTHING, text: 'x'.repeat(200) })
 })
 
-test('links only https URLs', () => {
+test('accepts https URLs as links, and rejects all other URLs', () => {
   assert.equal(safeLink('https://venue.example/a?b=c'), 'https://venue.example/a?b=c')
   const others = [
     null,

@@ -151,7 +151,7 @@ test('loads opportunities from REST, and updates them when they open, change and
   await rowsAre(page, [CUPS, RAINS, SNOWS])
 })
 
-test('sorts by column, filters by profit and kind, and keeps both in the URL', async () => {
+test('sorts opportunities by column, filters by profit and kind, and stores sorting and filters in the URL', async () => {
   const page = await dashboard.open('#/opportunities')
   const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -173,7 +173,7 @@ test('sorts by column, filters by profit and kind, and keeps both in the URL', a
   await page.getByText('No opportunity passes these filters').waitFor()
 })
 
-test('keeps the row order while the pointer or the focus is in the table', async () => {
+test('leaves the order of rows unchanged while the pointer or the focus is in the table', async () => {
   const page = await dashboard.open('#/opportunities')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const opener = page.getByRole('button', { name: SNOW })
@@ -194,7 +194,7 @@ test('keeps the row order while the pointer or the focus is in the table', async
   await rowsAre(page, [CUPS, RAINS, SNOWS])
 })
 
-test('keeps typed filter input while the table updates', async () => {
+test('leaves the user’s filter input unchanged while the table updates', async () => {
   const page = await dashboard.open('#/opportunities')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const profit = page.getByLabel('Minimum profit (USD)')
@@ -302,7 +302,7 @@ test('expands a row on a click outside of its controls, and collapses it on the 
   await detail.waitFor()
 })
 
-test('keeps an invalid minimum profit in its field, and shows the accepted values', async () => {
+test('leaves an invalid minimum profit in its field, and shows the accepted values', async () => {
   const page = await dashboard.open('#/opportunities?profit=-5')
   const field = page.getByLabel('Minimum profit (USD)')
   const hint = page.getByText('Enter a number, 0 or more.')
@@ -321,7 +321,7 @@ test('keeps an invalid minimum profit in its field, and shows the accepted value
   await rowsAre(page, [CUPS])
 })
 
-test('opens an opportunity by its URL even if the list omits it, and reports when it has ended', async () => {
+test('opens an opportunity by its URL even if the list does not contain it, and reports when the opportunity has ended', async () => {
   const page = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
   const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
   await page.route('**/v1/arbitrage?*', (route) => route.fulfill({ json: none }))

@@ -40,7 +40,7 @@ type Shown = readonly [
   opened?: string | null,
 ]
 
-test('replaces opportunities by the REST response, except those updated since the request', () => {
+test('replaces opportunities by the REST response, except opportunities that were updated after the request', () => {
   let rows = answered(found('over', { profit_usd: 9 }))
   rows = withMessage(rows, message('opened', found('also-over', { profit_usd: 8 })), 10)
   rows = withMessage(rows, message('opened', found('new', { profit_usd: 7 })), 20)
@@ -65,7 +65,7 @@ test('retains a limited number of open opportunities, the most profitable first'
   assert.deepEqual(shown.slice(0, 3), ['o2998', 'o2996', 'o2994'])
 })
 
-test('sorts rows by column with unknown values last, and hides rows that the filters reject', () => {
+test('sorts rows by column with unknown values last, and hides rows that the filters exclude', () => {
   const rows = answered(
     found('a', { profit_usd: 1, match_score: 90, closes_at: null, contracts: 5, payout_usd: 5 }),
     found('b', { profit_usd: 3, match_score: null, closes_at: 20, opened_at_ms: 9 }),
@@ -91,7 +91,7 @@ test('sorts rows by column with unknown values last, and hides rows that the fil
   assert.equal(gapOf(found('gap')), 0.08)
 })
 
-test('marks the book levels that the engine would take, for either outcome', () => {
+test('marks the book levels that the engine would trade with, for either outcome', () => {
   const random = seededRandom('marks')
   const fees: FeeModel = {
     ...MODEL_UNKNOWN,

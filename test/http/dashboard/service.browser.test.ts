@@ -146,7 +146,7 @@ const lightPrices = (page: Page) =>
     for (const price of document.querySelectorAll('.price')) price.classList.add('flash', 'rose')
   })
 
-test('renders every page on phone and tablet without overlap, clipping or wrapped times', async () => {
+test('renders every page on phone and tablet without overlap, truncated text or wrapped times', async () => {
   const token = await dashboard.signUp('phone@example.com')
   const page = await dashboard.open('#/markets', { token, width: 390, height: 844 })
   const found: string[] = []
@@ -194,7 +194,7 @@ function uneven(): readonly string[] {
 
 const LIST = 'main'
 
-test('shows a notice while the server is down, and resumes live values afterwards', async () => {
+test('shows a notice while the server is down, and shows live values after the server returns', async () => {
   const token = await dashboard.signUp('stays@example.com')
   const page = await dashboard.open('#/markets', {
     token,
@@ -243,7 +243,7 @@ test('shows a notice while the server is down, and resumes live values afterward
   }
 })
 
-test('requests a new log-in when the account no longer exists', async () => {
+test('requests a new log-in when the account of the session was deleted', async () => {
   const page = await dashboard.open('#/markets', {
     token: 'not.a.token',
     expected: [/WebSocket connection to/],

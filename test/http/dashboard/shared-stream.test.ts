@@ -69,8 +69,8 @@ const sockets = (): number =>
     0,
   )
 
-describe('stream shared between tabs', () => {
-  test('shares one connection between tabs until the last tab closes', async () => {
+describe('stream that browser tabs share', () => {
+  test('shares one stream connection between browser tabs until the last tab closes', async () => {
     const rain = server.engine.add('rain')
     const snow = server.engine.add('snow')
     rain.replace([level(0.4, 10)], [level(0.5, 20)])
@@ -107,7 +107,7 @@ describe('stream shared between tabs', () => {
     assert.equal(stream.tabCount, 0)
   })
 
-  test('sends connection and feed states to a new tab, and combines later book changes', async () => {
+  test('sends connection and feed states to a new tab, and combines book changes that follow', async () => {
     const hail = server.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { openTab, endPause, emit } = openShared()
@@ -132,7 +132,7 @@ describe('stream shared between tabs', () => {
     late.send({ kind: 'leave' })
   })
 
-  test('detaches a tab that misses several heartbeats, and keeps a tab that acknowledges them', async () => {
+  test('detaches a tab that misses several heartbeats, and does not detach a tab that acknowledges them', async () => {
     const { stream, openTab, emit } = openShared()
     const [awake, asleep] = [openTab(), openTab()]
     for (const tab of [awake, asleep]) {
@@ -153,7 +153,7 @@ describe('stream shared between tabs', () => {
     awake.send({ kind: 'leave' })
   })
 
-  test('reopens a closed connection with all subscriptions for a new session', async () => {
+  test('opens a closed stream connection with all subscriptions when a new session begins', async () => {
     const { openTab, opened } = openShared()
     server.engine.accounts.make('ends', { socketsMax: 5 })
     const tab = openTab()

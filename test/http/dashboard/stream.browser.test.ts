@@ -26,7 +26,7 @@ const socketsOf = (name: string): number =>
     caller.email.startsWith(name),
   )?.socketCount ?? -1
 
-test('shares one stream between three tabs, and continues when one tab closes', async () => {
+test('shares one stream between three tabs, and continues the stream when one tab closes', async () => {
   const markets = [openMarket(), openMarket(), openMarket()]
   const [first, ...others] = markets
   assert.ok(first !== undefined)
@@ -68,7 +68,7 @@ const WORKERS: Readonly<Record<string, string>> = {
   }`,
 }
 
-test('opens a separate stream without a working shared worker, and reconnects after the back/forward cache', async () => {
+test('opens a separate stream per tab when shared workers fail, and reconnects after the back/forward cache', async () => {
   for (const [browser, script] of Object.entries(WORKERS)) {
     const market = openMarket()
     const page = await dashboard.open('#/status', { token: 'one-token' })

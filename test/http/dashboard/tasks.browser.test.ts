@@ -110,7 +110,7 @@ test('opens a game’s live book', async () => {
   assertClicks(await tab.clicks())
 })
 
-test('creates a webhook, and shows the delivery of a signed whale alert on the same page', async (t) => {
+test('creates a webhook, and shows the delivery of a signed whale trade alert on the same page', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) =>
       socket.end('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
@@ -130,7 +130,7 @@ test('creates a webhook, and shows the delivery of a signed whale alert on the s
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
-test('opens a wallet’s profit', async () => {
+test('opens the profit page of a wallet', async () => {
   const tab = await openFirst('wallet')
   const { page } = tab
   await goTo(page, 'Whales')

@@ -42,7 +42,7 @@ async function waitForCount(page: Page, selector: string, count: number): Promis
 const attributes = (page: Page, selector: string, name: string) =>
   page.locator(selector).evaluateAll((rows, of) => rows.map((row) => row.getAttribute(of)), name)
 
-test('shows the wallet ranking without an address, or explains that it is empty', async () => {
+test('shows the wallet ranking if the URL has no address, or explains that the ranking is empty', async () => {
   const page = await openAt('#/wallet')
   await page.getByText('No wallets yet').waitFor()
   const { engine } = dashboard.server
@@ -66,7 +66,7 @@ test('shows the wallet ranking without an address, or explains that it is empty'
   await page.getByRole('heading', { name: 'ann<b>' }).waitFor()
 })
 
-test('shows profits from REST, and a curve of the chosen granularity', async () => {
+test('shows a wallet’s profits from REST, and a profit curve of the chosen granularity', async () => {
   const page = await openAt(`#/wallet/${ANN}`)
   const card = page.locator('.wallet-pnl')
   await card.getByRole('heading', { name: 'Realized profit to date' }).waitFor()
@@ -97,7 +97,7 @@ test('shows profits from REST, and a curve of the chosen granularity', async () 
   }
 })
 
-test('lists open and closed positions from REST, sorted by the chosen column', async () => {
+test('lists a wallet’s open and closed positions from REST, sorted by the chosen column', async () => {
   const page = await openAt(`#/wallet/${ANN}`)
   const rows = '.wallet-positions tr[data-token]'
   const shown = async (query: string) => {
@@ -131,7 +131,7 @@ test('lists open and closed positions from REST, sorted by the chosen column', a
   await shown('sort_by=balance&order=asc&status=closed')
 })
 
-test('shows profile and trades from REST, and loads more trades on a click', async () => {
+test('shows a wallet’s profile and trades from REST, and loads more trades on a click', async () => {
   const page = await openAt(`#/wallet/${ANN}`)
   const { body } = await dashboard.server.get(`/v1/wallets/${ANN}`)
   const profile = page.locator('.wallet-profile')

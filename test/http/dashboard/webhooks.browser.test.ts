@@ -38,7 +38,7 @@ const answer = (status: string) =>
 const TAKEN =
   'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 
-test('creates a webhook, and sends a test that is signed with the shown secret', async (t) => {
+test('creates a webhook, and sends a test event that is signed with the shown secret', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -75,7 +75,7 @@ test('creates a webhook, and sends a test that is signed with the shown secret',
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
-test('explains a failed delivery and its next attempt, and repeats the delivery on a click', async (t) => {
+test('explains a failed webhook delivery and its next attempt, and retries the delivery on a click', async (t) => {
   let status = '503 Service Unavailable'
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })
   t.after(() => receiver.close())
@@ -154,7 +154,7 @@ async function makeWebhook(token: string, url: string): Promise<string> {
   return String(id)
 }
 
-test('disables, enables, edits and deletes a webhook, and rotates its secret', async (t) => {
+test('disables, enables, edits and deletes a webhook, and replaces its secret', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -190,7 +190,7 @@ test('disables, enables, edits and deletes a webhook, and rotates its secret', a
   await page.getByText(`No webhook of yours has the id ${id}.`).waitFor()
 })
 
-test('scrolls a focused field of the form into view below the header', async () => {
+test('scrolls a focused field of the webhook form into view below the header', async () => {
   const token = await dashboard.signUp('focused@example.com')
   for (const width of [1_280, 390]) {
     const page = await dashboard.open('#/webhooks', { token, width, height: 500 })
@@ -214,7 +214,7 @@ test('scrolls a focused field of the form into view below the header', async () 
   }
 })
 
-test('shows validation errors at their fields, and focuses the first invalid field', async () => {
+test('shows validation errors at the fields of the webhook form, and focuses the first invalid field', async () => {
   const token = await dashboard.signUp('refused@example.com')
   const page = await dashboard.open('#/webhooks', { token })
   const make = page.getByRole('button', { name: 'Create webhook' })

@@ -38,8 +38,8 @@ async function settle(client: StreamClient): Promise<readonly Message[]> {
 const dataOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type)
 
-describe('subscribers of an update', () => {
-  test('encodes an update once for any number of subscribers, and not at all without subscribers', async () => {
+describe('stream messages to subscribers', () => {
+  test('encodes an update once for any number of subscribers, and does not encode an update without subscribers', async () => {
     const before = encodedCount()
     one.change(bid(0.41, 1))
     one.trade()
@@ -64,7 +64,7 @@ describe('subscribers of an update', () => {
     await Promise.all(clients.map((client) => client.close()))
   })
 
-  test('sends market, venue time, receive time, epoch, offset and seq in a message', async () => {
+  test('sends market, venue time, receive time, epoch, offset and seq in each message', async () => {
     const client = await StreamClient.open(server.port)
     const market_ids = [one.ref.id.toUpperCase()]
     const replied = await client.ask(
@@ -110,7 +110,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('sends the book’s checksum with every 50th update', async () => {
+  test('sends the book’s checksum with every 50th update of the book', async () => {
     const client = await StreamClient.open(server.port)
     await client.ask(
       { action: 'subscribe', id: 1, channel: 'orderbook', platform: 'venue_b' },
@@ -156,7 +156,7 @@ describe('subscribers of an update', () => {
     }
   })
 
-  test('publishes stale for a delayed book at once, then resync and snapshot when the book is replaced', async () => {
+  test('publishes stale at once when a book is delayed, then resync and snapshot when the book is replaced', async () => {
     const client = await StreamClient.open(server.port)
     const market_ids = [one.ref.id]
     await client.ask({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids }, 'synced')
@@ -181,7 +181,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('sends `stale` on resume for a stale book, or resync and snapshot for a confirmed book', async () => {
+  test('sends `stale` to a resuming client while the book is stale, and resync and snapshot after the book is confirmed', async () => {
     one.replace([level(0.4, 1)], [level(0.5, 1)])
     one.change(bid(0.4, 2))
     const subscribe = { action: 'subscribe', channel: 'orderbook', market_ids: [one.ref.id] }
@@ -202,7 +202,7 @@ describe('subscribers of an update', () => {
     assert.deepEqual(await kinds(), ['resync', 'snapshot', 'resumed'])
   })
 
-  test('sends a gap of a market or venue to every affected trade subscription', async () => {
+  test('sends a gap of a market or of a venue to every trade subscription that includes the market', async () => {
     const single = await StreamClient.open(server.port)
     const other = await StreamClient.open(server.port)
     const everything = await StreamClient.open(server.port)
@@ -234,7 +234,7 @@ describe('subscribers of an update', () => {
     await other.close()
   })
 
-  test('sends a venue’s state change to all connections', async () => {
+  test('sends a change of a venue’s state to all connections', async () => {
     const client = await StreamClient.open(server.port)
     const platform = 'venue_b'
     await settle(client)
@@ -264,7 +264,7 @@ describe('subscribers of an update', () => {
   })
 })
 
-test('sends all fields of a venue’s status, including getters', () => {
+test('sends all fields of a venue’s status, including fields that are getters', () => {
   const facts: Status = {
     platform: 'venue_a',
     state: 'live',
@@ -306,7 +306,7 @@ test('sends all fields of a venue’s status, including getters', () => {
   assert.deepEqual(message, statusMessage(facts))
 })
 
-test('counts and rate-limits log lines for a throwing channel, and still runs the channels after it', () => {
+test('counts and logs at a limited rate the errors of a channel that throws, and runs the remaining channels', () => {
   const engine = new FakeEngine(new ManualClock())
   const { publisher, metrics } = engine
   const lines: string[] = []
@@ -362,8 +362,8 @@ test('counts and rate-limits log lines for a throwing channel, and still runs th
   hub.stop()
 })
 
-describe('heartbeats', () => {
-  test('sends heartbeats every 5 s, after the data they count', async () => {
+describe('stream heartbeats', () => {
+  test('sends heartbeats every 5 s, after the messages that the heartbeat counts', async () => {
     const client = await StreamClient.open(server.port)
     const market_ids = ['*']
     await client.ask(

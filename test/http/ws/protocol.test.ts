@@ -7,7 +7,7 @@ import { parseCommand } from '../../../http/ws/protocol.ts'
 const parse = (value: unknown) =>
   parseCommand(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), false)
 
-test('accepts all aliases of a command', () => {
+test('accepts all aliases of a stream command', () => {
   for (const name of ['action', 'op', 'cmd', 'type']) {
     assert.deepEqual(parse({ [name]: 'ping', id: 'x' }), { kind: 'ping', id: 'x' })
   }
@@ -28,11 +28,11 @@ test('accepts all aliases of a command', () => {
   }
 })
 
-test('treats a null id as an absent id', () => {
+test('treats a null command id as absent', () => {
   assert.deepEqual(parse({ action: 'ping', id: null }), { kind: 'ping', id: null })
 })
 
-test('accepts all markets, a venue or a list as the target', () => {
+test('accepts all markets, a venue or a list of markets as the target of a command', () => {
   const target = (fields: object) => {
     const command = parse({ op: 'unsubscribe', channels: ['prices', 'prices'], ...fields })
     return 'target' in command ? command.target : command
@@ -43,7 +43,7 @@ test('accepts all markets, a venue or a list as the target', () => {
   assert.deepEqual(target({ market_ids: ['a'], event_slugs: 'e' }), list)
 })
 
-test('refuses invalid commands with their error code', () => {
+test('refuses each kind of invalid command with its error code', () => {
   const trades = { action: 'subscribe', channel: 'trades', id: 4 }
   const ids = Array.from({ length: 101 }, (_, index) => `m${index}`)
   for (const [value, code] of [
@@ -78,7 +78,7 @@ test('refuses invalid commands with their error code', () => {
   assert.equal(parseCommand(Buffer.from([0xff, 0x7b]), false).kind, 'refused')
 })
 
-test('never throws on any bytes', () => {
+test('never throws when it parses a command from any bytes', () => {
   const random = seededRandom('commands')
   const seed = JSON.stringify({
     action: 'subscribe',
@@ -95,7 +95,7 @@ test('never throws on any bytes', () => {
   }
 })
 
-test('parses a binary frame as MessagePack from any encoder, or as JSON', () => {
+test('parses a binary frame as JSON, or as MessagePack from any encoder', () => {
   const command = { action: 'subscribe', id: 7, channel: 'trades', market_ids: ['*'] }
   const asText = parse(command)
   assert.equal(asText.kind, 'subscribe')
@@ -116,7 +116,7 @@ test('parses a binary frame as MessagePack from any encoder, or as JSON', () => 
   }
 })
 
-test('applies each channel’s options and uses defaults for null', () => {
+test('applies the options of each channel, and uses the default for an option that is null', () => {
   const variants = (fields: object) => {
     const command = parse({ action: 'subscribe', market_ids: ['m'], ...fields })
     return command.kind === 'subscribe' ? command.variants : command
@@ -142,7 +142,7 @@ test('applies each channel’s options and uses defaults for null', () => {
   }
 })
 
-test('refuses an invalid option with the accepted values', () => {
+test('refuses an invalid channel option with the accepted values', () => {
   for (const [fields, message] of [
     [{ channel: 'depth', levels: 7 }, 'levels of depth is one of 5, 10, 20'],
     [{ channel: 'depth', levels: '10' }, 'levels of depth is one of 5, 10, 20'],
@@ -169,7 +169,7 @@ test('refuses an invalid option with the accepted values', () => {
   }
 })
 
-test('requires no options to unsubscribe and refuses invalid options', () => {
+test('accepts an unsubscribe without options, and refuses an unsubscribe with invalid options', () => {
   const command = { action: 'unsubscribe', channel: 'depth', market_ids: ['m'] }
   assert.equal(parse(command).kind, 'unsubscribe')
   assert.equal(parse({ ...command, levels: 20 }).kind, 'unsubscribe')

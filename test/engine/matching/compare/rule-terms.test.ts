@@ -26,7 +26,7 @@ for (const [name, { departs, plain }] of Object.entries(CLAUSES)) {
   })
 }
 
-test('distinguishes negations from names and answers with the same beginning', () => {
+test('distinguishes a negation from a name or answer with the same first letters', () => {
   const is = (title: string, answer = '', around = '') => isNegative(title, answer, around)
   for (const denied of [
     is('will mira yorwick not resign before may 1'),
@@ -49,7 +49,7 @@ test('distinguishes negations from names and answers with the same beginning', (
     assert.equal(plain, false)
 })
 
-test('recognises a coin by its name or by its code in the surrounding text', () => {
+test('recognises a coin by its name, or by its code if the surrounding text mentions coins', () => {
   assert.equal(coinOfCode('XLM price up in next 15 mins?', ''), 'xlm')
   assert.equal(coinOfCode('', 'the Binance LINK/USDT close'), 'chainlink')
   assert.equal(coinOfCode('', 'the CF Benchmarks SOL index before 4pm'), 'solana')
@@ -61,7 +61,7 @@ test('recognises a coin by its name or by its code in the surrounding text', () 
   assert.equal(understandMarket(code).asset, 'xlm')
 })
 
-test('does not match other questions about the games of a series with the question of the winner', () => {
+test('does not match a question about single games of a series with a question about the winner of the series', () => {
   const { game } = understandMarket(
     marketB('KXNHLGOAL-31OCT05CHIDET-X', 'CHI Hawks at DET Wings: Anytime Goal'),
   )

@@ -37,7 +37,7 @@ import { eventA, eventB, marketA, marketB } from '../subjects.ts'
 
 const PAIRED = [POLYMARKET, KALSHI] as const
 
-test('trains the model to produce calibrated probabilities', () => {
+test('trains a match model whose probabilities are calibrated', () => {
   const examples = Array.from({ length: 2_000 }, (_, index) => ({
     features: [1, index % 2],
     isSame: index % 2 === 0 ? index % 20 === 0 : index % 20 !== 1,
@@ -50,7 +50,7 @@ test('trains the model to produce calibrated probabilities', () => {
   assert.equal(EXPECTED_WEIGHTS.length, FEATURES.length)
 })
 
-test('gives empty, huge, foreign, marked-up and nonsense texts low scores and never throws', () => {
+test('scores empty, very long, foreign, marked-up and nonsense texts low, and never throws', () => {
   const odd = [
     '',
     ' ',
@@ -89,7 +89,7 @@ test('gives empty, huge, foreign, marked-up and nonsense texts low scores and ne
   }
 })
 
-test('explains agreements and differences in one sentence', () => {
+test('explains the agreements and differences of a pair in one sentence', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -106,7 +106,7 @@ test('explains agreements and differences in one sentence', () => {
   )
 })
 
-test('maps outcomes only between equal questions, and does not invert equal sides', () => {
+test('maps outcomes between equal questions and no others, and does not invert equal sides', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -154,7 +154,7 @@ function pair(label: string, team: string, day: number): LabelledPair {
   return found
 }
 
-test('counts errors at the match threshold, with confidence intervals', () => {
+test('counts errors of the match model at the match threshold, with confidence intervals', () => {
   const checked = comparePairs([
     pair('same', 'CHI', 1),
     pair('related', 'DET', 2),
@@ -172,7 +172,7 @@ test('counts errors at the match threshold, with confidence intervals', () => {
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
 })
 
-test('treats a word found in only one of an event’s markets as one of several answers', () => {
+test('treats a word that occurs in one market of an event as one of several answers', () => {
   const b = understandEvent(eventB('Quarvo nominations in 2031?', 'In 2031', 'KXQ-31'))
   const lacked = (...samples: readonly string[]): number => {
     const a = understandEvent(eventA('Record nominations in 2031?', '2031-12-31', samples))
@@ -182,7 +182,7 @@ test('treats a word found in only one of an event’s markets as one of several 
   assert.ok(lacked('Will Quarvo have a nomination?', 'Will Tarvona have a nomination?') > 0)
 })
 
-test('lowers uncertain probabilities toward the overall rate without changing the order of pairs', () => {
+test('moves uncertain probabilities toward the overall rate without changing the order of pairs', () => {
   const chances = Array.from({ length: 101 }, (_, at) => at / 100)
   const bent = chances.map(calibrated)
   assert.deepEqual(
@@ -210,7 +210,7 @@ test('never splits the pairs of one event between training and evaluation', () =
   assert.equal(scored.length, pairs.length)
 })
 
-test('counts correct and wrong removals by each veto, and gives every pair a kind and source', () => {
+test('counts the correct and the wrong removals by each veto, and gives every pair a kind and source', () => {
   const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
   const checked = comparePairs(pairs)
   const opposite = vetoCounts(scoreAll(checked, WEIGHTS)).find(
@@ -263,7 +263,7 @@ function comparedPairs(file = PAIRS): readonly ComparedPair[] | null {
   return compared
 }
 
-test('reaches the required quality on unseen question kinds in two collections', (t) => {
+test('reaches the required quality on question kinds that are not in the training data, in two collections', (t) => {
   const [first, second] = [comparedPairs(), comparedPairs(SECOND)]
   if (first === null || second === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality on unseen kinds was not judged')
@@ -288,7 +288,7 @@ test('reaches the required quality on unseen question kinds in two collections',
   }
 })
 
-test('predicts accurate scores for held-out pairs', (t) => {
+test('predicts accurate scores for pairs that are not in the training data', (t) => {
   const compared = comparedPairs()
   if (compared === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the calibration of scores was not judged')

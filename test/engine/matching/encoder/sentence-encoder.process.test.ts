@@ -70,7 +70,7 @@ function naiveSimilarity(terms: TinyVocabulary, one: string, other: string): num
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
 }
 
-test('computes similarity as the cosine of the mean token vectors', async () => {
+test('computes the similarity of two texts as the cosine of their mean token vectors', async () => {
   const random = seededRandom(18)
   const names = Array.from({ length: 30 }, (_, at) => `w${at}`)
   const vectors = names.map((name) => {
@@ -93,7 +93,7 @@ test('computes similarity as the cosine of the mean token vectors', async () => 
   })
 })
 
-test('limits the cache by count and bytes and evicts the oldest entry', async () => {
+test('limits the encoder’s cache by count and bytes, and evicts the oldest entry', async () => {
   let requested = 0
   const embed = async (text: string) => {
     requested += 1
@@ -122,7 +122,7 @@ test('limits the cache by count and bytes and evicts the oldest entry', async ()
   assert.equal(small.similarity(tooLong, tooLong), null, 'a text above the bound is not cached')
 })
 
-test('refuses an unusable folder and states the requirement in a sentence', async () => {
+test('refuses an unusable encoder folder, and states the requirement in one sentence', async () => {
   await withTinyEncoder(WORDS, async (good) => {
     const refusal = async (spoil: (folder: string) => void) => {
       const folder = `${good}-spoilt`
@@ -171,7 +171,7 @@ const WITHOUT_PACKAGES = `
       throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
     }\`))`
 
-test('imports optional encoder packages in one file only, and names the packages to install when missing', async () => {
+test('imports the optional encoder packages in one file, and names the packages to install when they are missing', async () => {
   const names = ['onnxruntime-node', '@huggingface/tokenizers']
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const importing: string[] = []
@@ -202,7 +202,7 @@ test('imports optional encoder packages in one file only, and names the packages
   })
 })
 
-test('accepts synonyms by meaning alone and rejects differing meanings', async () => {
+test('matches synonyms by the similarity of meaning alone, and rejects different meanings', async () => {
   const other = 'Will the Krakatoa ferry overturn in 2031?'
   const [a, b] = [sideA(CAPSIZE), sideB(other)]
   const plain = DEFAULT_SCORER.scoreMarkets(
@@ -221,7 +221,7 @@ test('accepts synonyms by meaning alone and rejects differing meanings', async (
   })
 })
 
-test('applies a veto regardless of similarity', async () => {
+test('applies a veto whatever the similarity of the texts', async () => {
   const [a, b] = [sideA('Will the Krakatoa ferry not capsize in 2031?'), sideB(CAPSIZE)]
   await withTinyEncoder(WORDS, async (folder) => {
     const open = await opened(folder)
@@ -232,7 +232,7 @@ test('applies a veto regardless of similarity', async () => {
   })
 })
 
-test('scores text that the encoder cannot process by words alone, and reports and counts the failure', async () => {
+test('scores a text by words alone when the encoder cannot process the text, and reports and counts the failure', async () => {
   const beyond = 'Will the Krakatoa ferry founder in 2031?'
   await withTinyEncoder(WORDS, async (folder) => {
     const existing = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', ...Object.keys(WORDS), 'founder']
@@ -275,7 +275,7 @@ test('scores text that the encoder cannot process by words alone, and reports an
   })
 })
 
-test('learns the weight of similarity from labelled pairs and stores it in the encoder’s folder', async () => {
+test('learns the weight of similarity from labelled pairs, and stores the weight in the encoder’s folder', async () => {
   const rowOf = (one: string, other: string, label: string) => ({
     ...{ grain: 'market', label, relation: '' },
     polymarket: { question: one, endDate: '2031-12-31T00:00:00Z' },

@@ -28,7 +28,7 @@ const side = (markets: readonly MatchMarket[], events: readonly MatchEvent[] = [
   events,
 })
 
-describe('corpora', () => {
+describe('corpora of markets and events', () => {
   test('finds markets with too little text through their events', () => {
     const event = { eventKey: 'next-pm', eventTitle: 'Next prime minister of Ruritania' }
     const far = { eventKey: 'KXPM-26', eventTitle: 'Prime minister of Ruritania next' }
@@ -46,7 +46,7 @@ describe('corpora', () => {
     assert.deepEqual([...index.partnersOf(99)], [])
   })
 
-  test('finds an event by its own text or its markets, and removes the event with its last market', () => {
+  test('finds an event by its own text or its markets, and removes the event when its last market is removed', () => {
     const index = new MarketIndex(wordScorer)
     const published = { ...eventOf('b', 'KXPM-26'), title: 'Next prime minister of Ruritania' }
     index.putEvent(published)
@@ -94,7 +94,7 @@ describe('corpora', () => {
     assert.deepEqual([none.markets, none.events], [[], []])
   })
 
-  test('parses dump rows as markets or events of their venue and skips other rows', () => {
+  test('parses rows of a dump as markets or events of their venue, and skips all other rows', () => {
     const read = (venue: 'a' | 'b', ...rows: unknown[]) => {
       const into = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
       const published = rows.map((row) =>
@@ -152,7 +152,7 @@ describe('corpora', () => {
     ])
   })
 
-  test('finds at least 99 of 100 planted pairs in the simulated world', () => {
+  test('finds at least 99 of 100 pairs that the simulator creates', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 450 })
     const { a, b, planted, recurring } = world
     const { markets, scoredCount } = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
@@ -175,7 +175,7 @@ describe('corpora', () => {
     assert.equal(new Set(markets.map((pair) => pair.b.key)).size, markets.length)
   })
 
-  test('skips comparisons after a decisive conflict without changing any pair or score', () => {
+  test('skips comparisons of a pair after a decisive conflict without changing any pair or score', () => {
     const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 250 })
     const complete = {
       ...DEFAULT_SCORER,
@@ -191,7 +191,7 @@ describe('corpora', () => {
     assert.deepEqual(pairsBy(DEFAULT_SCORER), pairsBy(complete))
   })
 
-  test('scores planted pairs of the simulated world as matches, but no decoys', () => {
+  test('scores the true pairs of the simulator as matches, and the simulator’s similar but different pairs as no matches', () => {
     const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 2_000 })
     const ofA = new Map(world.a.markets.map((market) => [market.key, market]))
     const ofB = new Map(world.b.markets.map((market) => [market.key, market]))

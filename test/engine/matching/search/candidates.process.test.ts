@@ -18,8 +18,8 @@ function shared(a: MatchMarket, b: MatchMarket): number {
   return [...keysOfMarket(a).queried].filter((key) => filed.has(key)).length
 }
 
-describe('keys', () => {
-  test('limits the number of keys of a market, however many words, numbers, days and codes its texts contain', () => {
+describe('search keys of a market', () => {
+  test('limits the number of search keys, however many words, numbers, days and codes a market’s texts contain', () => {
     const many = (nth: (index: number) => string) =>
       Array.from({ length: 5_000 }, (_, at) => nth(at))
     const words = many((index) => `${(index * 7_919).toString(36).replaceAll(/\d/g, 'z')}q`)
@@ -37,7 +37,7 @@ describe('keys', () => {
     }
   })
 
-  test('ranks the noon market above other hours for a price question without an hour', () => {
+  test('ranks the noon market above markets of other hours for a price question without an hour', () => {
     const requested = subject({
       venue: 'a',
       title: 'Will the price of Bitcoin be above $72,000 on May 10?',
@@ -57,7 +57,7 @@ describe('keys', () => {
     assert.ok(at(12) > at(16), `${at(12)} keys against ${at(16)}`)
   })
 
-  test('generates common keys for different spellings of codes, countries, strikes and days', () => {
+  test('generates common search keys for different spellings of codes, countries, strikes and days', () => {
     const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
       [{ handle: 'mlb-lad-pit-2026-06-10' }, { handle: 'KXMLBGAME-26JUN101840LADPIT-PIT' }, 3],
       [
@@ -90,7 +90,7 @@ describe('keys', () => {
 })
 
 describe('candidate index', () => {
-  test('finds the partner of nearly every planted pair within a limited number of best candidates', () => {
+  test('finds nearly every pair that the simulator creates within a limited number of best candidates', () => {
     const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: 3_000 })
     const index = new Candidates()
     for (const [number, market] of b.markets.entries()) index.put(number, keysOfMarket(market))
@@ -155,7 +155,7 @@ describe('candidate index', () => {
   })
 })
 
-test('stores growing posting lists completely, like a plain map', () => {
+test('stores growing posting lists of the index with the same entries as a plain map', () => {
   const random = seededRandom(3)
   const postings = new Postings()
   const naive = new Map<number, number[]>()

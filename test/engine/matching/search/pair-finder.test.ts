@@ -62,7 +62,7 @@ class Bench {
 
 const titled = (venue: 'a' | 'b', title: string): MatchMarket => subject({ venue, title })
 
-describe('a confirmed pair', () => {
+describe('pair that an operator confirmed', () => {
   const markets = [
     titled('a', 'red green blue black'),
     titled('a', 'one two three four'),
@@ -72,7 +72,7 @@ describe('a confirmed pair', () => {
   ]
   const open = () => new Bench(new PairFinder(wordScorer), markets)
 
-  test('is selected over two pairs with higher scores and frees their other markets', () => {
+  test('is selected instead of two pairs with higher scores, and frees the other markets of those pairs', () => {
     const bench = open()
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
     bench.say(1, 5, 'confirmed')
@@ -81,7 +81,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-5 100', '3-4 60'])
   })
 
-  test('ends when its market or override is removed, and restores the pairs with higher scores', () => {
+  test('ends when its market or override is removed, and lets the pairs with higher scores return', () => {
     const bench = open()
     bench.say(1, 5, 'confirmed')
     bench.say(1, 5, null)
@@ -91,7 +91,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 60'])
   })
 
-  test('changes the score of an existing pair without ending the pair', () => {
+  test('has a new score, and does not end, when the score of the pair changes', () => {
     const bench = open()
     bench.say(3, 4, 'confirmed')
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 100'])
@@ -100,7 +100,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
   })
 
-  test('stays inverted when the markets name opposite sides', () => {
+  test('stays inverted when its markets name opposite sides', () => {
     const game = marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10')
     const ticker = (end: string, date: string) =>
       marketB(`KXMLBGAME-${date}CHCSD-${end}`, 'Chicago C at San Diego')

@@ -31,7 +31,7 @@ function assertOneToOne(edges: readonly Edge[]): void {
   assert.equal(new Set(edges.map(({ column }) => column)).size, edges.length)
 }
 
-describe('assignment', () => {
+describe('assignment of markets to pairs', () => {
   test('finds the assignment with the highest total weight for few markets', () => {
     const random = seededRandom(7)
     for (let round = 0; round < 300; round += 1) {
@@ -61,7 +61,7 @@ function randomPair(random: Random): ScoredPair {
 const FAR = 100
 
 describe('pair graph', () => {
-  test('chooses at most one pair per market above the minimum score, and prefers one certain pair to two uncertain pairs', () => {
+  test('selects at most one pair per market above the minimum score, and prefers one certain pair to two uncertain pairs', () => {
     const graph = new PairGraph()
     const pair = (a: number, b: number, score: number): ScoredPair => ({
       a,
@@ -77,7 +77,7 @@ describe('pair graph', () => {
     assert.equal(graph.pairsOf(13).length, 0)
   })
 
-  test('reaches the same pairs by single changes as by one batch, and reports only differences', () => {
+  test('selects the same pairs after single changes as after one batch of changes, and reports differences only', () => {
     const random = seededRandom(21)
     const graph = new PairGraph()
     const existing = new Map<string, ScoredPair>()
@@ -121,7 +121,7 @@ describe('pair graph', () => {
     assert.ok(Math.abs(worth(scratch.chosen()) - worth(graph.chosen())) < 1e-9)
   })
 
-  test('selects confirmed pairs regardless of score, and other pairs among the remaining markets', () => {
+  test('selects confirmed pairs whatever their score, and then unconfirmed pairs among the remaining markets', () => {
     const random = seededRandom(5)
     for (let round = 0; round < 200; round += 1) {
       const edges = randomEdges(random, 6, 4 + random.below(14))
@@ -158,7 +158,7 @@ describe('pair graph', () => {
     }
   })
 
-  test('keeps only the best of very many candidate pairs of one market', () => {
+  test('stores the best of very many candidate pairs of one market, and discards the remaining pairs', () => {
     const graph = new PairGraph()
     const pairs = Array.from(
       { length: 50 },

@@ -22,7 +22,7 @@ function read(text: string): readonly string[] {
   )
 }
 
-test('parses days, months, quarters, years and ranges, and infers years from an anchor date', () => {
+test('parses days, months, quarters, years and ranges, and completes missing years from an anchor date', () => {
   assert.deepEqual(read('on June 3?'), ['on 2031-06-03 2031-06-03'])
   assert.deepEqual(read('on Jan 4'), ['on 2031-01-04 2031-01-04'])
   assert.deepEqual(read('in Q3 2031'), ['in 2031-07-01 2031-09-30'])
@@ -37,7 +37,7 @@ test('parses days, months, quarters, years and ranges, and infers years from an 
   assert.deepEqual(read('on June 31'), [])
 })
 
-test('reports only a hint when trading closes after the other title’s deadline', () => {
+test('rates a date difference as a hint or a conflict, depending on the close time and the deadline in the title', () => {
   const result = (closes: string, title: string, subtitle: string): string => {
     const a = understandEvent(eventA("Who is named in Quist's list?", closes))
     return compareDates(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).result
@@ -68,7 +68,7 @@ test('parses a deadline as the same day in any wording', () => {
   assert.equal(compareDates(a, later).result, 'other')
 })
 
-test('treats a close time as a hint unless it is far from the stated day', () => {
+test('treats the close time of a market as a hint unless it is far from the day in the text', () => {
   const a = understandEvent(eventA('What will Quist say at the gala?', '2031-05-02'))
   const near = understandEvent(
     eventB('What will Quist say at the gala?', 'On May 3, 2031', 'KXQUIST-31MAY04'),
@@ -123,7 +123,7 @@ test('parses the day, the hour or start time, and the suffix of a ticker', () =>
   assert.equal(dateOfTicker('31FEB30'), null)
 })
 
-test('parses times of day', () => {
+test('parses times of day in texts', () => {
   assert.equal(hourOf('at 7am edt'), 7)
   assert.equal(hourOf('12:30 pm et'), 12.5)
   assert.equal(hourOf('12am'), 0)

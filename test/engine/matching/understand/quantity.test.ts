@@ -22,7 +22,7 @@ function known(text: string): Quantity {
 
 const marks = (text: string) => marksOf(fold(text), meanings(fold(text)))
 
-test('parses ranges and their bounds from comparison words, signs and suffixes', () => {
+test('parses numeric ranges and their bounds from comparison words, signs and suffixes', () => {
   assert.equal(range('above 41,300'), '(41300 Infinity]')
   assert.equal(range('$41,300 or above'), '[41300 Infinity]')
   assert.equal(range('at least 31'), '[31 Infinity]')
@@ -37,13 +37,13 @@ test('parses ranges and their bounds from comparison words, signs and suffixes',
   assert.equal(range('no number here'), '')
 })
 
-test('applies a range’s scale and unit to both bounds, and rounds a bound just below a round number', () => {
+test('applies the scale and unit of a range to both bounds, and rounds a bound just below a round number', () => {
   assert.equal(range('between 40-49 million views'), '[40000000 49000000]')
   assert.equal(range('$3,150 to 3,199.99'), '[3150 3200)')
   assert.equal(range('between $1.40 and $1.4599'), '[1.4 1.46)')
 })
 
-test('classifies two ranges as equal, containing, complementary, separate, or different only at the boundary', () => {
+test('classifies two numeric ranges as equal, containing, complementary, separate, or different at the boundary', () => {
   const relate = (a: string, b: string) => relateRanges(known(a), known(b))
   assert.equal(relate('above 70', 'above 70'), 'same')
   assert.equal(relate('above 70', 'at least 70'), 'boundary')
@@ -56,7 +56,7 @@ test('classifies two ranges as equal, containing, complementary, separate, or di
   assert.equal(relate('over 73.5', 'at least 75'), 'around')
 })
 
-test('treats different ordinals, groups, seasons or classes as conflicts', () => {
+test('rates different ordinals, groups, seasons or classes in two texts as conflicts', () => {
   const conflict = (a: string, b: string) => conflictsOf(marks(a), marks(b))
   assert.deepEqual(conflict('Group C winner', 'Group D winner'), ['group'])
   assert.deepEqual(conflict('Top 5 finish', 'Top 10 finish'), ['placing'])

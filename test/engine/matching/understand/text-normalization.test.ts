@@ -12,7 +12,7 @@ import {
 
 const read = (text: string): readonly string[] => meanings(fold(text))
 
-test('normalises text of any length and script up to a limit', () => {
+test('normalises text of any length and script up to a length limit', () => {
   assert.equal(fold('ŁÓDŹ  Őr\tÇa'), 'lodz or ca')
   assert.equal(fold('x'.repeat(100_000)).length, TITLE_CHARACTERS_MAX)
   assert.deepEqual(rawWords(fold("J.J. O'Neil's car")), ['jj', 'oneil', 'car'])

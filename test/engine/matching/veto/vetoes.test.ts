@@ -11,13 +11,13 @@ const game = marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10')
 const ticker = (end: string): MatchMarket =>
   marketB(`KXMLBGAME-31JUN101610CHCSD-${end}`, 'Chicago C at San Diego')
 
-test('rejects a pair on a single conflict, whatever the similarity', () => {
+test('rejects a pair with a single conflict, whatever the similarity of the texts', () => {
   for (const [name, { cap }] of Object.entries(VETOES)) assert.ok(cap < 80, name)
   assert.equal(capOf([]), 100)
   same(score(game, ticker('CHC')))
 })
 
-test('inverts the opposite side, but not another of three outcomes', () => {
+test('inverts a pair of opposite sides, and does not invert a pair with different sides among three outcomes', () => {
   const opposite = score(game, ticker('SD'))
   vetoed(opposite, 'opposite_side')
   assert.equal(opposite.score, 79)
@@ -35,7 +35,7 @@ test('inverts the opposite side, but not another of three outcomes', () => {
   vetoed(score(nations, serbia), 'other_side')
 })
 
-test('ranks a confirmed family above wording and rules, but not above a different date, outcome or side', () => {
+test('ranks a confirmed event family above wording and rules, and below a different date, outcome or side', () => {
   const families = new Families([
     { a: 'acme-*-drop', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' },
     { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both of a pattern' },
@@ -56,7 +56,7 @@ test('ranks a confirmed family above wording and rules, but not above a differen
   assert.ok(scoreOf('acme-never', '31MAR31-AQ', 'Ada Quill').includes('other_rules'))
 })
 
-test('confirms a confirmed family’s pair despite a touch-or-close difference, but not when only one side has a threshold', () => {
+test('accepts a pair of a confirmed event family despite a touch-or-close difference, unless one market has no threshold', () => {
   const families = new Families([{ a: 'acme-*', b: 'KX*', word: 'confirmed', why: 'by hand' }])
   const scores = (a: MatchMarket, b: MatchMarket) => {
     const pair = [understandMarket(a), understandMarket(b)] as const
@@ -84,7 +84,7 @@ test('confirms a confirmed family’s pair despite a touch-or-close difference, 
   ])
 })
 
-test('ranks a rejection above a confirmation of the same families, in any order of entries', () => {
+test('ranks a rejection above a confirmation of the same event families, in any order of entries', () => {
   const confirmed = { a: 'acme-*', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' } as const
   const rejected = { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both' } as const
   for (const overrides of [

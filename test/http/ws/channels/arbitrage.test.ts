@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('publishes openings, changes and ends like REST in JSON and MessagePack, and replays them from an offset', async () => {
+test('publishes opened, changed and ended opportunities as REST does, in JSON and MessagePack, and replays them from an offset', async () => {
   const { publisher } = server.engine
   const [a, b] = [server.engine.add('a'), server.engine.add('b', { venue: 'b' })]
   const clients = await Promise.all(
@@ -64,7 +64,7 @@ test('publishes openings, changes and ends like REST in JSON and MessagePack, an
   }
 })
 
-test('reports opportunities closed by a restart only to clients that resume from the earlier run', async () => {
+test('sends opportunities that ended at a restart to clients that resume from an earlier run, and to no new subscriber', async () => {
   const { publisher } = server.engine
   const [a, b] = [server.engine.add('old-a'), server.engine.add('old-b', { venue: 'b' })]
   const notify = (id: string, set: Partial<ArbitrageUpdate>) =>
@@ -124,7 +124,7 @@ async function cameTo(client: StreamClient): Promise<readonly string[]> {
   return messages.map(({ offset, data }) => `${offset} ${Reflect.get(Object(data), 'event')}`)
 }
 
-test('publishes an opportunity from when it reaches the minimums until its end, live and in a replay', async () => {
+test('publishes an opportunity to a subscription from the time it reaches the subscribed minimums until its end', async () => {
   const [a, b] = [server.engine.add('c'), server.engine.add('d', { venue: 'b' })]
   const open = async (set: object, form = 'json') => {
     const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
@@ -164,7 +164,7 @@ test('publishes an opportunity from when it reaches the minimums until its end, 
   for (const client of [every, rich, single, late]) await client.close()
 })
 
-test('replaces subscription options, and lets a single market inherit the wildcard’s options', async () => {
+test('replaces the options of a subscription, and applies the options of a wildcard to a single market without options', async () => {
   const [a, b] = [server.engine.add('e'), server.engine.add('f', { venue: 'b' })]
   const client = await StreamClient.open(server.port)
   const one = { ...all, market_ids: [a.ref.id] }
@@ -198,7 +198,7 @@ test('replaces subscription options, and lets a single market inherit the wildca
   await client.close()
 })
 
-test('does not report filtered messages as lost, and resumes after the last heartbeat', async (t) => {
+test('reports no gap for messages that a subscription’s filter rejects, and resumes after the last heartbeat', async (t) => {
   const [a, b] = [server.engine.add('g'), server.engine.add('h', { venue: 'b' })]
   for (const target of [{ all: true }, { marketIds: [a.ref.id] }]) {
     const events: StreamEvent[] = []
@@ -233,7 +233,7 @@ test('does not report filtered messages as lost, and resumes after the last hear
   }
 })
 
-test('rejects a market that can never have opportunities, and names an alternative', async () => {
+test('rejects a subscription to a market that can never have opportunities, and names an alternative', async () => {
   const [a, b] = [server.engine.add('k'), server.engine.add('l', { venue: 'b' })]
   const client = await StreamClient.open(server.port)
   const ids = { action: 'subscribe', market_ids: [a.ref.id, b.ref.id] }

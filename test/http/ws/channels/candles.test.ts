@@ -66,7 +66,7 @@ function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: 
 }
 
 for (const form of ['json', 'msgpack']) {
-  test(`sends the newest bar, changes at most once a second, and each bar’s end (${form})`, async () => {
+  test(`sends the newest candle, its changes at most once a second, and the end of each candle (${form})`, async () => {
     const market = server.engine.add(`one ${form}`)
     await pass(60_000 - (clock.nowMs() % 60_000) + 5_000)
     const startMs = barStart(clock.nowMs(), 60_000)
@@ -104,7 +104,7 @@ for (const form of ['json', 'msgpack']) {
   })
 }
 
-test('publishes the end of a bar whose only message was the initial state', async () => {
+test('publishes the end of a candle that did not change after the subscribe', async () => {
   const market = server.engine.add('shown')
   await pass(60_000 - (clock.nowMs() % 60_000) + 50_000)
   market.trade()
@@ -124,7 +124,7 @@ test('publishes the end of a bar whose only message was the initial state', asyn
   await client.close()
 })
 
-test('resends the last closed bar after a late trade, and no older bar', async () => {
+test('resends the last closed candle when a trade arrives after its end, and resends no older candle', async () => {
   const market = server.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)
@@ -154,7 +154,7 @@ test('resends the last closed bar after a late trade, and no older bar', async (
   await client.close()
 })
 
-test('publishes correct closed bars of every interval, with gapless seq', async () => {
+test('publishes correct closed candles of every interval, and numbers their seq without gaps', async () => {
   const random = seededRandom('bars', 3)
   const markets = Array.from({ length: 6 }, (_, index) =>
     server.engine.add(`many${index}`, { venue: index % 2 === 0 ? 'a' : 'b' }),
@@ -206,7 +206,7 @@ test('publishes correct closed bars of every interval, with gapless seq', async 
   }
 })
 
-test('counts offsets over all messages of the channel, across markets and intervals', async () => {
+test('numbers all messages of the candles channel with one offset, across markets and intervals', async () => {
   const [one, two] = [server.engine.add('count1'), server.engine.add('count2')]
   const clients = await Promise.all(
     ['1m', '1h'].map(async (interval) => {
@@ -236,7 +236,7 @@ test('counts offsets over all messages of the channel, across markets and interv
   assert.equal(offsets.length, 6)
 })
 
-test('waits for bars from another process and then includes earlier trades', async () => {
+test('waits for candles that another process builds, and includes earlier trades in them', async () => {
   const market = server.engine.add('elsewhere')
   let arrival: Promise<void> | null = null
   Object.assign(market, { barsArrival: () => arrival })

@@ -44,7 +44,7 @@ const levelsOf = (side: 'bid' | 'ask', from: FakeMarket, count: number) =>
 
 describe('depth', () => {
   for (const form of FORMS) {
-    test(`sends the requested number of levels with the seq and offset of the newest change (${form})`, async () => {
+    test(`sends the requested number of levels with the seq and offset of the newest book change (${form})`, async () => {
       const one = market(0)
       const deep = Array.from({ length: 30 }, (_, index) => level((index + 1) / 100, index + 1))
       const high = Array.from({ length: 30 }, (_, index) => level(0.5 + index / 100, index + 1))
@@ -109,7 +109,7 @@ describe('depth', () => {
     })
   }
 
-  test('sends the final state for all options and encodings without exceeding the rate', async () => {
+  test('sends the final state of a book for all options and encodings without exceeding the message rate', async () => {
     const random = seededRandom('depths', 4)
     const kinds = [5, 10, 20].flatMap((levels) =>
       [100, 250, 1_000].flatMap((conflate_ms) =>
@@ -164,7 +164,7 @@ describe('depth', () => {
 
 describe('prices', () => {
   for (const form of FORMS) {
-    test(`sends conflated prices with the seq of the newest change (${form})`, async () => {
+    test(`sends conflated prices with the seq of the newest price change (${form})`, async () => {
       const one = market(4)
       // Clients share conflation windows, so the windows of earlier tests must end.
       clock.advance(3_000)
@@ -208,8 +208,8 @@ describe('prices', () => {
   })
 })
 
-describe('options', () => {
-  test('replaces options on a later subscribe and sends no state on a repeated subscribe', async () => {
+describe('subscription options', () => {
+  test('replaces the options of a subscription on a second subscribe, and sends no state if the options are equal', async () => {
     const id = market(6).ref.id
     const client = await open('json')
     const depth = (name: number, fields: object) =>
@@ -255,7 +255,7 @@ describe('options', () => {
   })
 })
 
-test('pauses a channel variant without subscriptions and resumes it on the next subscribe', async () => {
+test('stops the messages of a channel option without subscriptions, and starts them on the next subscribe', async () => {
   const one = market(12)
   const client = await open('msgpack')
   const command = { channel: 'depth', levels: 20, conflate_ms: 100, market_ids: [one.ref.id] }
@@ -276,7 +276,7 @@ test('pauses a channel variant without subscriptions and resumes it on the next 
   await client.close()
 })
 
-describe('lifecycle and whales', () => {
+describe('lifecycle and whales channels', () => {
   const publishLifecycle = (of: FakeMarket, set: Partial<LifecycleUpdate>) => {
     const { publisher } = server.engine
     const nowMs = clock.nowMs()
@@ -296,7 +296,7 @@ describe('lifecycle and whales', () => {
   }
 
   for (const form of FORMS) {
-    test(`sends every lifecycle event with the market’s current state and counts it in heartbeats (${form})`, async () => {
+    test(`sends every lifecycle event with the market’s current state, and counts the event in heartbeats (${form})`, async () => {
       const one = market(8)
       const single = await open(form)
       const wide = await open(form)
@@ -340,7 +340,7 @@ describe('lifecycle and whales', () => {
       await wide.close()
     })
 
-    test(`sends a complete whale record and counts it in heartbeats (${form})`, async () => {
+    test(`sends a complete whale trade, and counts the trade in heartbeats (${form})`, async () => {
       const one = market(10)
       const client = await open(form)
       await client.ask(

@@ -7,7 +7,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../../support/reference/memory.ts'
 import { WhaleWorld } from '../../../support/worlds/whale-world.ts'
 
-test('replays whale trades of every run as published, including those of removed markets', () => {
+test('replays the whale trades of every engine run as published, including trades of removed markets', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const worlds = [1, 2].map((run) => {
     const world = new WhaleWorld({ storage, clock })

@@ -148,7 +148,7 @@ const IDS: readonly unknown[] = [
   ],
   ...['x'.repeat(3_000), null, true, false, [], {}, [1], { id: 1 }, ['x'.repeat(300)]],
 ]
-test('echoes a valid id unchanged, refuses an invalid id with the accepted format, and counts each refusal', async () => {
+test('returns a valid command id unchanged, refuses an invalid id with the accepted format, and counts each refusal', async () => {
   for (const id of IDS) {
     clock.advance(60_001)
     const talkers = await openAll()
@@ -180,7 +180,7 @@ test('echoes a valid id unchanged, refuses an invalid id with the accepted forma
   }
 })
 
-test('refuses values that the other encoding cannot represent: extensions, non-string keys, lone surrogates', async () => {
+test('refuses commands with values that JSON or MessagePack cannot represent: extensions, non-string keys, lone surrogates', async () => {
   const [, talker] = await openAll()
   assert.ok(talker !== undefined)
   const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes)

@@ -41,7 +41,7 @@ const bytesOf = ({ name, write }: Written): Uint8Array => {
   return Uint8Array.from(frame)
 }
 
-test('writes the same fields and values in the same order in JSON and MessagePack', () => {
+test('encodes stream messages with the same fields, values and order in JSON and MessagePack', () => {
   const random = seededRandom('wire', 6)
   for (let round = 0; round < 700; round += 1) {
     for (const message of randomMessages(random, markets)) {
@@ -56,7 +56,7 @@ test('writes the same fields and values in the same order in JSON and MessagePac
   }
 })
 
-test('writes times, counters and checksums as integers of any size', () => {
+test('encodes times, counters and checksums as integers of any size', () => {
   const random = seededRandom('whole', 2)
   const isCounted = (name: string) =>
     /(_ms|_ts|_time|_count)$/.test(name) ||
@@ -76,7 +76,7 @@ test('writes times, counters and checksums as integers of any size', () => {
   }
 })
 
-test('covers every message type that an encoder can write', () => {
+test('has a test message for every message type that an encoder can write', () => {
   const random = seededRandom('kinds', 1)
   const written = new Set<string>()
   const types = new Set<unknown>()
@@ -97,7 +97,7 @@ test('covers every message type that an encoder can write', () => {
 })
 
 const python = spawnSync('python3', ['--version']).status === 0
-test('writes 10,000 messages that a Python decoder of the specification decodes equally', {
+test('encodes 10,000 stream messages that a Python decoder of the specification decodes to the same values', {
   skip: python ? false : 'no python3 here',
 }, () => {
   const random = seededRandom('another language', 4)

@@ -232,7 +232,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('publishes a tick by one library call for all connections with the same topics', async () => {
+test('publishes all messages of a tick by one call of the library for all connections with the same topics', async () => {
   const world = new World()
   const [one, other] = addMarkets(world.engine, 2, 1)
   assert.ok(one !== undefined && other !== undefined)
@@ -274,7 +274,7 @@ test('publishes a tick by one library call for all connections with the same top
   world.hub.stop()
 })
 
-test('groups connections by their topics in time slices when many subscribe at once', async () => {
+test('assigns connections to topic groups in time slices when many connections subscribe at once', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)
@@ -297,7 +297,7 @@ test('groups connections by their topics in time slices when many subscribe at o
   world.hub.stop()
 })
 
-test('sends a command’s answer after earlier and before later publications', async () => {
+test('sends the answer to a command after earlier and before later published messages', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)
@@ -329,7 +329,7 @@ test('sends a command’s answer after earlier and before later publications', a
   world.hub.stop()
 })
 
-test('splits a tick into frames of about 64 KiB, except for a single longer message', async () => {
+test('splits the messages of a tick into frames of about 64 KiB, and sends a longer message in one frame', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)

@@ -41,7 +41,7 @@ function openConflation(windowMs: number, initialCostMs = 0) {
   return { clock, slices, windows, published, unsubscribed, note, setCost }
 }
 
-test('sends a quiet market’s first change at once and then the last state of each window', () => {
+test('sends the first change of a quiet market at once, and then the last state of each conflation window', () => {
   const { clock, note, published } = openConflation(250)
   note(refAt(0), 1)
   assert.deepEqual(
@@ -69,7 +69,7 @@ test('sends a quiet market’s first change at once and then the last state of e
   assert.equal(published.length, 4, 'the next change is sent at once again')
 })
 
-test('sends at most one message per market and window, and always the last state', async () => {
+test('sends at most one message per market and conflation window, and always the last state', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)
     const { clock, note, published } = openConflation(100)
@@ -98,7 +98,7 @@ test('sends at most one message per market and window, and always the last state
   }
 })
 
-test('sends a limited part of a burst at once and the remainder in time slices', async () => {
+test('sends a limited part of a burst at once, and the remainder in time slices', async () => {
   const { note, published } = openConflation(250, 0.05)
   for (const ref of refs) note(ref, 1)
   assert.equal(published.length, conflationTickCount)
@@ -115,7 +115,7 @@ test('sends a limited part of a burst at once and the remainder in time slices',
   assert.deepEqual(new Set(published.map(({ market }) => market.number)).size, refs.length)
 })
 
-test('sends all pending states in time slices when thousands of windows end simultaneously', async () => {
+test('sends all pending states in time slices when thousands of conflation windows end simultaneously', async () => {
   const costMs = 0.05
   const { clock, note, published, setCost } = openConflation(250)
   for (const ref of refs) note(ref, 1)
@@ -132,7 +132,7 @@ test('sends all pending states in time slices when thousands of windows end simu
   assert.equal(published.filter(({ value }) => value === 2).length, refs.length)
 })
 
-test('sends waiting first changes before the states of ended windows', async () => {
+test('sends waiting first changes of markets before the states of ended conflation windows', async () => {
   const { clock, note, published, setCost } = openConflation(250)
   const opened = refs.slice(0, conflationTickCount)
   for (const ref of opened) note(ref, 1)
@@ -151,7 +151,7 @@ test('sends waiting first changes before the states of ended windows', async () 
   assert.ok(published.filter(({ value }) => value === 2).length < opened.length)
 })
 
-test('retains no state of markets that are removed or have no subscribers', async () => {
+test('stores no state of markets that are removed or have no subscribers', async () => {
   const { clock, note, published, windows, unsubscribed, slices } = openConflation(250)
   for (const { number } of refs.slice(0, 100)) unsubscribed.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)

@@ -70,7 +70,7 @@ for (const form of ['json', 'msgpack']) {
     ['everything', { market_ids: ['*'] }],
     ['events', { event_slugs: ['e0', 'e1', 'e2', 'e3'] }],
   ] as const) {
-    test(`announces every loss when a slow reader subscribes to every channel (${name}, ${form})`, async () => {
+    test(`announces every lost message when a client that subscribes to every channel reads slowly (${name}, ${form})`, async () => {
       const random = seededRandom(`lag ${name} ${form}`, 7)
       const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
       const requested = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }

@@ -104,7 +104,7 @@ async function settle(clients: readonly ResumingClient[]): Promise<void> {
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`loses nothing when a client disconnects and resumes at any moment (seed ${seed})`, async (t) => {
+  test(`loses no message when a client disconnects and resumes at any moment (seed ${seed})`, async (t) => {
     const random = seededRandom('always', seed)
     const clients = listeners().map(({ listening }, index) => {
       const encoding = index % 4 === 0 ? 'msgpack' : 'json'

@@ -120,8 +120,8 @@ async function resume(client: StreamClient, command: Readonly<Record<string, unk
 const idsOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type).map((message) => String(message.market_id))
 
-describe('books', () => {
-  test('resumes from every offset, with snapshots only for replaced books', async () => {
+describe('resume of the orderbook channel', () => {
+  test('resumes books from every offset, and sends snapshots for replaced books and no others', async () => {
     const { publisher } = apiServer.engine
     const newest = publisher.offset('orderbook')
     for (const [index, { command, has }] of targets().entries()) {
@@ -162,7 +162,7 @@ describe('books', () => {
     }
   })
 
-  test('sends live updates from the tick in which the replay is complete', async () => {
+  test('sends live book updates from the event-loop tick in which the replay is complete', async () => {
     const { publisher } = apiServer.engine
     for (const { command, has } of targets()) {
       const client = await StreamClient.open(apiServer.port)
@@ -184,7 +184,7 @@ describe('books', () => {
     }
   })
 
-  test('sends resync, snapshot and synced for every market when the updates after the offset are not cached', async () => {
+  test('sends resync, snapshot and synced for every market when the cache lacks the updates after the client’s offset', async () => {
     const { publisher } = apiServer.engine
     for (const [since, reason] of [
       [{ epoch: 'k3f9c2', offset: EARLY - 1 }, 'slow_consumer'],
@@ -216,7 +216,7 @@ describe('books', () => {
     }
   })
 
-  test('sends the current state of prices and depth on a first subscribe, and again on a repeated subscribe with since', async () => {
+  test('sends the current state of prices and depth on a first subscribe, and on a second subscribe with since', async () => {
     const client = await StreamClient.open(apiServer.port)
     const market_ids = [markets[0]?.ref.id]
     markets[0]?.reprice(440_000)
@@ -235,14 +235,14 @@ describe('books', () => {
   })
 })
 
-describe('limits of cached updates', () => {
+describe('limits of cached book updates', () => {
   const count = ringBookUpdatesMax
   for (const [name, missed] of [
     ['one message less than the cache holds', count - 1],
     ['as many messages as the cache holds', count],
     ['one message more than the cache holds', count + 1],
   ] as const) {
-    test(`sends updates while cached, otherwise resync and snapshot, but never both: ${name}`, async () => {
+    test(`sends updates while they are cached, otherwise resync and snapshot, but never both: ${name}`, async () => {
       const own = await openApiServer({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])

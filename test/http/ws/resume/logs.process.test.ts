@@ -98,7 +98,7 @@ async function leave(client: StreamClient, { command }: Target): Promise<void> {
 }
 
 describe('trades', () => {
-  test('replays exactly the missed trades in order from every offset of every run, then sends live trades', async () => {
+  test('replays exactly the missed trades in order from every offset of every engine run, then sends live trades', async () => {
     const { tradeLog, publisher } = server.engine
     for (const target of targets()) {
       const client = await StreamClient.open(server.port)
@@ -145,7 +145,7 @@ describe('trades', () => {
     }
   })
 
-  test('reports a gap of unknown start, then synced, for an unknown epoch or a future offset', async () => {
+  test('sends a gap of unknown start, then synced, when a client resumes with an unknown epoch or a future offset', async () => {
     const { publisher } = server.engine
     const cases = [
       { epoch: 'nobody', offset: 0 },
@@ -169,7 +169,7 @@ describe('trades', () => {
     }
   })
 
-  test('reports no gap to a client that received more of a killed run than was stored', async () => {
+  test('reports no gap to a client that received more trades of a killed engine run than were stored', async () => {
     const client = await StreamClient.open(server.port)
     const since = { epoch: 'old1', offset: 15 }
     const { messages, end } = await resume(client, { market_ids: ['*'], since })
@@ -179,7 +179,7 @@ describe('trades', () => {
     await client.close()
   })
 
-  test('reports expired trades as a gap and replays the remaining trades', async () => {
+  test('reports expired trades as a gap, and replays the remaining trades', async () => {
     const { tradeLog } = server.engine
     const published = sentTrades().filter(({ epoch }) => epoch === 'old2')
     const hidden = new Set<StoredTrade>()
@@ -222,7 +222,7 @@ describe('trades', () => {
     }
   })
 
-  test('reports on resume the losses announced while the client was disconnected', async () => {
+  test('sends to a resuming client the losses that were announced while the client was disconnected', async () => {
     const { tradeLog, publisher, catalog } = server.engine
     const [, old] = tradeLog.runs()
     assert.ok(old !== undefined)
@@ -261,9 +261,9 @@ describe('trades', () => {
   })
 })
 
-describe('replay limit of a command', () => {
+describe('replay limit of one command', () => {
   for (const missed of isLong ? [9_999, 10_000, 10_001, 20_003] : [10_000, 10_001]) {
-    test(`replays ${missed} missed trades over two runs completely, in parts if beyond the limit`, async (t) => {
+    test(`replays ${missed} missed trades of two engine runs, divided into parts when the number is above the limit`, async (t) => {
       const own = new ManualClock()
       let traded: FakeMarket | null = null
       const many = await openApiServer({

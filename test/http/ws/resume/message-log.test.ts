@@ -32,7 +32,7 @@ function logs(capacity = 4) {
 const offsets = (entries: readonly { readonly offset: number }[]) =>
   entries.map(({ offset }) => offset)
 
-test('reads from disk only messages older than the ring buffer', () => {
+test('reads messages from disk when they are older than the ring buffer, and otherwise from memory', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   assert.deepEqual(offsets(stored.read(present, { offset: 8, markets: null })), [9, 10, 11, 12])
@@ -45,7 +45,7 @@ test('reads from disk only messages older than the ring buffer', () => {
   assert.deepEqual(new Set(few.map(({ update }) => update)), new Set(['unread']))
 })
 
-test('returns equal messages from the ring buffer and the table', () => {
+test('returns equal messages from the ring buffer and from the table on disk', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   const [fromRing] = stored.read(present, { offset: 9, markets: null })
@@ -60,7 +60,7 @@ test('returns equal messages from the ring buffer and the table', () => {
   }
 })
 
-test('cannot replay a trade whose market was removed', () => {
+test('cannot replay a trade of a removed market', () => {
   const { engine, market, run } = logs()
   const { tradeLog, catalog } = engine
   const table = tradeTable({ tradeLog, catalog: Object.assign(catalog, { byNumber: () => null }) })
@@ -71,7 +71,7 @@ test('cannot replay a trade whose market was removed', () => {
   assert.ok(market.stored.length > 0)
 })
 
-test('finds a position unless its epoch is unknown or its offset is in the future', () => {
+test('finds the position of an epoch and offset, and finds none if the epoch is unknown or the offset is in the future', () => {
   const { engine, run, stored, alone } = logs()
   const { present } = engine.tradeLog
   const find = (log: MessageLog, epoch: string, offset: number) => {

@@ -32,7 +32,7 @@ function replaced(offset: number, reason: BookReplaced['reason']): BookReplaced 
   return { kind: 'bookReplaced', market: market.ref, offset, seq: offset, ...times, reason }
 }
 
-test('contains the newest updates that fit into the limits of updates and levels', () => {
+test('contains the newest book updates that fit into the limits of updates and levels', () => {
   const recent = new RecentBookUpdates(10, 8, 30)
   assert.deepEqual([recent.reachesBack(9), recent.reachesBack(10)], [false, true])
   for (let offset = 11; offset <= 25; offset += 1) recent.push(update(market, offset, 1))
@@ -67,7 +67,7 @@ test('contains the newest updates that fit into the limits of updates and levels
   assert.ok(recent.reachesBack(49), 'messages before a gap use no capacity')
 })
 
-test('returns published updates unchanged after its ring buffers have wrapped many times', () => {
+test('returns published book updates unchanged after its ring buffers have wrapped many times', () => {
   const random = seededRandom('book recent')
   const recent = new RecentBookUpdates(0, 16, 40)
   const published: BookUpdate[] = []
@@ -91,7 +91,7 @@ test('returns published updates unchanged after its ring buffers have wrapped ma
   }
 })
 
-test('uses the newer of two replacements of a market, and retains no replacement of a removed market', () => {
+test('uses the newer of two replacements of a book, and stores no replacement of a removed market', () => {
   const recent = new RecentBookUpdates(0)
   assert.equal(recent.replacement(market.ref.number), null)
   recent.replace(replaced(4, 'first'))
@@ -104,7 +104,7 @@ test('uses the newer of two replacements of a market, and retains no replacement
   assert.deepEqual([...recent.replacements()], [])
 })
 
-test('uses less than 12 MB when full of typical updates', (t) => {
+test('uses less than 12 MB when full of typical book updates', (t) => {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')

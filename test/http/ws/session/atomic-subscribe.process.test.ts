@@ -103,7 +103,7 @@ async function wander(
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('sends a snapshot before all changes, without a gap, when a client reconnects while books change', async (t) => {
+test('sends a book snapshot before all changes, without a gap, when a client reconnects while books change', async (t) => {
   const apiServer = await openApiServer()
   apiServer.engine.accounts.make('many', { requestsPerMinute: 1_000_000, socketsMax: CLIENTS })
   const markets: FakeMarket[] = []

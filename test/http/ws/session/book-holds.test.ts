@@ -132,7 +132,7 @@ function randomTarget(random: Random, ids: readonly string[]) {
   return { fields: { market_ids: chosen }, ids: chosen, wide: null }
 }
 
-test('holds each single market’s book as often as connections subscribe to it, after random commands', () => {
+test('requests coverage of a market once per connection that subscribes to its book, after random commands', () => {
   const random = seededRandom('book holds')
   for (let round = 0; round < 20; round += 1) {
     const { engine, demand, hub, markets, caller, join } = open()
@@ -176,7 +176,7 @@ test('holds each single market’s book as often as connections subscribe to it,
   }
 })
 
-test('holds the book and sends a stale snapshot with its reason when a subscribed market is not covered', () => {
+test('requests coverage of a subscribed market that is not covered, and sends a stale snapshot with the reason', () => {
   const { demand, markets, join } = open()
   const [market] = markets
   assert.ok(market !== undefined)

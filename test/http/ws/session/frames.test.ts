@@ -120,7 +120,7 @@ async function outcomeOf(stream: RawStream): Promise<Outcome> {
   return message.type === 'pong' ? 'pong' : message.code
 }
 
-test('answers every frame as documented or closes the connection, and keeps serving', async () => {
+test('answers every WebSocket frame as documented or closes the connection, and serves other connections', async () => {
   for (const [name, frames, outcome] of CASES) {
     const stream = new RawStream(apiServer.port, PATH)
     await stream.opened()
@@ -139,7 +139,7 @@ test('answers every frame as documented or closes the connection, and keeps serv
   }
 })
 
-test('tolerates frames sent before the handshake response and an unmasked frame', async () => {
+test('tolerates WebSocket frames sent before the handshake response, and an unmasked frame', async () => {
   // A client must not send before the handshake is answered. The library may ignore the data or close the connection.
   const early = new RawStream(apiServer.port, PATH, frame(text, PING))
   await early.opened()
@@ -178,7 +178,7 @@ function hostile(random: Random): Buffer {
   return bytes
 }
 
-test('survives floods of complete, damaged or fragmented hostile commands without closing with 4011', async () => {
+test('never closes with 4011 when clients send many complete, damaged or fragmented malicious commands', async () => {
   const random = seededRandom('hostile frames', 15)
   for (const name of ['m0', 'm1', 'm2']) apiServer.engine.add(name)
   for (let round = 0; round < 150; round += 1) {

@@ -23,7 +23,7 @@ function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-test('limits memory when readers stop, slow down or disappear, and sends complete data to all other readers', async (t) => {
+test('limits memory when some clients stop reading, read slowly or vanish, and sends complete data to other clients', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   let crowd: SimulatedUsers | null = null
@@ -129,7 +129,7 @@ async function memoryOf(
   }
 }
 
-test('limits the memory of each connection, idle or busy', async (t) => {
+test('limits the memory of each connection, whether the connection is idle or busy', async (t) => {
   const idle = await memoryOf(1, idleCount, (marketIds) => {
     return { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: marketIds.slice(0, 1) }
   })

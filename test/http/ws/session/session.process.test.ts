@@ -44,7 +44,7 @@ const deepLevels = (size: number) =>
   Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
 
 describe('subscriptions', () => {
-  test('rebuilds every book from snapshot and updates under load while clients connect and disconnect', async () => {
+  test('sends snapshots and updates that rebuild every book under load while clients connect and disconnect', async () => {
     const random = seededRandom('rebuild', 11)
     const clients = await Promise.all(
       ['json', 'msgpack', 'json', 'msgpack'].map((form) =>
@@ -134,7 +134,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('sends live updates of a market after its snapshot while a wildcard subscription is still being filled', async () => {
+  test('sends live updates of a market after its snapshot while snapshots of a wildcard subscription are still being sent', async () => {
     const random = seededRandom('row', 8)
     const ticking = new TickingClock()
     const own = await openApiServer({ clock: ticking })
@@ -182,7 +182,7 @@ describe('subscriptions', () => {
     await own.stop()
   })
 
-  test('sends no snapshot on a repeated subscribe, and replaces narrower subscriptions with a wildcard', async () => {
+  test('sends no snapshot on a second subscribe to the same market, and replaces narrower subscriptions by a wildcard', async () => {
     const client = await StreamClient.open(server.port)
     const id = market(0).ref.id
     const count = (type: string) =>
@@ -214,7 +214,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('rejects unknown markets and events by name, and accepts known ids', async () => {
+  test('rejects unknown markets and events of a command by name, and accepts the known ids of the command', async () => {
     const client = await StreamClient.open(server.port)
     const reply = await client.ask(
       {
@@ -242,7 +242,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('returns a snapshot at any time, even for an unsubscribed market', async () => {
+  test('returns a snapshot on command at any time, even for a market without a subscription', async () => {
     const client = await StreamClient.open(server.port)
     const id = market(3).ref.id
     await client.ask({ action: 'snapshot', id: 1, market_ids: [id] }, 'synced')
@@ -254,7 +254,7 @@ describe('subscriptions', () => {
   })
 })
 
-describe('limits', () => {
+describe('limits of a stream connection', () => {
   test('answers at most ten of the commands beyond 20 a second with RATE_LIMITED, and does not count them as errors', async () => {
     const client = await StreamClient.open(server.port)
     clock.advance(1_000)
@@ -270,7 +270,7 @@ describe('limits', () => {
     await client.close()
   })
 
-  test('closes with 4000 after 100 commands beyond the limit within a minute', async () => {
+  test('closes with 4000 after 100 commands beyond the rate limit within a minute', async () => {
     const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     for (let count = 0; count < 120; count += 1) client.send({ action: 'ping' })
@@ -279,7 +279,7 @@ describe('limits', () => {
     assert.deepEqual(await client.closed, { code: 4000, reason: 'too many bad commands' })
   })
 
-  test('closes with 4000 when ping frames stay far above ten a second', async () => {
+  test('closes with 4000 when a client sends far more than ten ping frames a second', async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/ws?api_key=ann-key`)
     const closed = once(socket, 'close')
     await once(socket, 'open')
@@ -297,7 +297,7 @@ describe('limits', () => {
       'synced',
     ],
   ] as const) {
-    test(`counts a ${name} as ten commands`, async () => {
+    test(`counts a ${name} as ten commands towards the rate limit`, async () => {
       const client = await StreamClient.open(server.port)
       clock.advance(1_000)
       const command = commandOf()
@@ -322,7 +322,7 @@ describe('limits', () => {
     assert.equal(client.messages.filter((message) => message.code === 'PARSE_ERROR').length, 19)
   })
 
-  test('answers a command above 16 KiB with an error and disconnects on a command above 64 KiB', async () => {
+  test('answers a command above 16 KiB with an error, and disconnects on a command above 64 KiB', async () => {
     const client = await StreamClient.open(server.port)
     client.send(JSON.stringify({ action: 'ping', filler: 'x'.repeat(20_000) }))
     assert.equal((await client.ofType('error')).code, 'MESSAGE_TOO_LARGE')

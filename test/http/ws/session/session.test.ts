@@ -107,7 +107,7 @@ function fillHalf() {
 
 const idOf = ({ ref }: FakeMarket): string => ref.id
 
-test('sends changes of snapshotted markets while a wildcard subscription is filled, even after a heartbeat', () => {
+test('sends changes of books whose snapshots were sent while a wildcard subscription loads, even after a heartbeat', () => {
   const { hub, markets, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
   m0.change(bid(0.4, 2))
@@ -127,7 +127,7 @@ test('sends changes of snapshotted markets while a wildcard subscription is fill
   hub.stop()
 })
 
-test('sends changed depths when the only subscription is a wildcard that is still being filled', () => {
+test('sends changed depths when a wildcard that is still loading is the only subscription', () => {
   const { clock, hub, join, markets } = open()
   const { socket, subscribe } = join()
   const [m0] = markets
@@ -144,7 +144,7 @@ test('sends changed depths when the only subscription is a wildcard that is stil
   hub.stop()
 })
 
-test('sends all snapshots again after lagging while a wildcard subscription was filled', () => {
+test('sends all snapshots a second time when the client lagged while a wildcard subscription was loading', () => {
   const { hub, markets, socket, session, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
   socket.buffered = 2 * socketBufferBytesSoft
@@ -172,7 +172,7 @@ test('sends all snapshots again after lagging while a wildcard subscription was 
   hub.stop()
 })
 
-test('encodes nothing for a connection that closed while its wildcard subscription was filled', () => {
+test('encodes nothing for a connection that closed while its wildcard subscription was loading', () => {
   const { hub, engine, markets, session, socket } = fillHalf()
   const encodedCount = () =>
     [...engine.metrics.counts('stream_messages_encoded_total').values()]
@@ -189,7 +189,7 @@ test('encodes nothing for a connection that closed while its wildcard subscripti
   hub.stop()
 })
 
-test('drops a topic when its last subscriber unsubscribes, lags or disconnects', () => {
+test('removes a topic when its last subscriber unsubscribes, lags or disconnects', () => {
   const { hub, join, markets } = open()
   const topicNames = ['orderbook', 'trades', 'depth:10:250', 'arbitrage:5:0.01']
   const activeCount = () => topicNames.filter((variant) => hub.fanOut.isActive(variant)).length
@@ -219,7 +219,7 @@ test('drops a topic when its last subscriber unsubscribes, lags or disconnects',
   hub.stop()
 })
 
-test('spreads a snapshot of 100 markets over event-loop ticks of about 2 ms', async () => {
+test('sends the snapshots of 100 markets over several event-loop ticks of about 2 ms', async () => {
   const { clock, hub, join, markets } = open()
   const nowMs = clock.monotonicMs()
   let reads = 0
@@ -239,7 +239,7 @@ test('spreads a snapshot of 100 markets over event-loop ticks of about 2 ms', as
   hub.stop()
 })
 
-test('reports a gap to a connection whose missed trades are being replayed', () => {
+test('reports a gap to a connection to which missed trades are being replayed', () => {
   const { hub, engine, join, markets } = open()
   for (const market of markets) market.trade()
   const { socket, session, subscribe } = join()

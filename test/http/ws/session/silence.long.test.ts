@@ -18,7 +18,7 @@ import { openApiServer } from '../../../support/rigs/api-server.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 
-test('sends library pings and disconnects a client that is silent for a minute', async () => {
+test('sends pings of the WebSocket library, and disconnects a client that is silent for a minute', async () => {
   const server = await openApiServer()
   const behavior = streamBehavior({
     ...{ hub: server.server.hub, accounts: server.engine.accounts, clock: systemClock },
@@ -39,7 +39,7 @@ test('sends library pings and disconnects a client that is silent for a minute',
 })
 
 const skip = process.env.TEST_LONG === '1' ? false : 'a minute of silence: TEST_LONG=1'
-test('disconnects a client that is silent for a minute, frees its slot, and retains clients that answer pings', {
+test('disconnects a client that is silent for a minute, frees its slot, and does not disconnect clients that answer pings', {
   skip,
 }, async (t) => {
   const server = await openApiServer()

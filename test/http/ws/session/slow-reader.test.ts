@@ -29,7 +29,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve))
 const settle = (client: StreamClient) => settled(clock, client)
 const stir = (random: Random) => simulateActivity(markets, random)
 
-describe('slow readers', () => {
+describe('slow stream clients', () => {
   const newest = () => [...server.server.hub.sessions].at(-1) ?? assert.fail('a session')
 
   /**
@@ -63,7 +63,7 @@ describe('slow readers', () => {
     assert.fail('the connection always made progress')
   }
 
-  test('sends resync to a client that stopped reading and announces every loss', async () => {
+  test('sends resync to a client that stopped reading, and announces every lost message', async () => {
     const random = seededRandom('slow', 2)
     for (const { batch, target } of [
       { batch: 'off', target: { market_ids: ['*'] } },
@@ -121,7 +121,7 @@ describe('slow readers', () => {
     }
   })
 
-  test('closes a slow reader with 4008 after it has read all messages sent before', async () => {
+  test('closes a slow client with 4008 after the client has read all messages sent before', async () => {
     const random = seededRandom('trickle', 5)
     const query = 'api_key=ann-key'
     const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
@@ -167,7 +167,7 @@ describe('slow readers', () => {
     assert.deepEqual(await slow.closed, { code: 4008, reason: 'slow reader' })
   })
 
-  test('disconnects a client that never reads again within a minute and still serves other clients', async () => {
+  test('disconnects within a minute a client that never reads again, and serves other clients', async () => {
     const random = seededRandom('dead', 3)
     const dead = await StreamClient.open(server.port)
     const session = newest()
@@ -189,7 +189,7 @@ describe('slow readers', () => {
     await quick.close()
   })
 
-  test('disconnects a stream beyond the hard limit before an unannounced loss', async () => {
+  test('disconnects a client whose unread bytes exceed the hard limit instead of losing messages without a notice', async () => {
     const random = seededRandom('hard', 4)
     const dead = await StreamClient.open(server.port)
     await dead.ask(

@@ -78,7 +78,7 @@ function open() {
   return { hub, clock, join, change }
 }
 
-test('stops publishing to a connection at the first buffer check after its buffer exceeds the soft limit', () => {
+test('stops publishing to a connection at the first buffer check after unread bytes exceed the soft limit', () => {
   const world = open()
   const one = world.join()
   one.buffered = socketBufferBytesSoft
@@ -90,7 +90,7 @@ test('stops publishing to a connection at the first buffer check after its buffe
   world.hub.stop()
 })
 
-test('sends a stalled reader only its close frame after 10 s, and disconnects it within 50 s more', () => {
+test('sends a client that stopped reading nothing but its close frame after 10 s, and disconnects it within 50 s more', () => {
   const world = open()
   const { clock, hub } = world
   const [takes, never, late] = [world.join(), world.join(), world.join()]

@@ -29,8 +29,8 @@ async function ticketOf(headers: Record<string, string>): Promise<string> {
   return String(body.ticket)
 }
 
-describe('tickets', () => {
-  test('opens one stream per ticket, within a minute and while the ticket’s credential is valid', async () => {
+describe('stream tickets', () => {
+  test('opens one stream per ticket, within a minute and while the key or token that requested the ticket is valid', async () => {
     const made = await accounts.signUp({
       email: 't@example.com',
       password: 'correct horse',
@@ -63,7 +63,7 @@ describe('tickets', () => {
     assert.equal(wrong, null)
   })
 
-  test('counts a ticket request against the caller’s rate limit', async () => {
+  test('counts a ticket request against the rate limit of the caller', async () => {
     const made = await accounts.signUp({
       email: 'u@example.com',
       password: 'correct horse',
@@ -80,7 +80,7 @@ describe('tickets', () => {
     assert.equal(left(), before - 3, 'the ticket opens neither the stream nor the dashboard')
   })
 
-  test('limits tickets per account and in total, and evicts only the account’s own oldest tickets', () => {
+  test('limits tickets per account and in total, and evicts the oldest tickets of the account at its limit', () => {
     const clock = new ManualClock()
     const fakes = new FakeAccounts(clock)
     const callerOf = (name: string): Caller => {

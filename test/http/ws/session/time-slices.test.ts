@@ -37,7 +37,7 @@ function open() {
 
 const sum = (works: readonly Busy[]): number => works.reduce((total, { runs }) => total + runs, 0)
 
-test('runs one time slice at once, then one per event-loop tick, when many accounts send long commands', async () => {
+test('runs one time slice of a command at once, then one per event-loop tick, when many accounts send long commands', async () => {
   const { clock, hub } = open()
   const works = Array.from({ length: 12 }, (_, index) => new Busy(clock, `attacker ${index}`))
   for (const work of works) hub.advance(work)
@@ -57,7 +57,7 @@ test('runs one time slice at once, then one per event-loop tick, when many accou
   hub.stop()
 })
 
-test('runs another account’s short command at once while long commands wait for their time slices', async () => {
+test('runs a short command of one account at once while long commands of another account wait for time slices', async () => {
   const { clock, hub } = open()
   const works = Array.from({ length: 12 }, (_, index) => new Busy(clock, `attacker ${index}`))
   for (const work of works) hub.advance(work)
@@ -75,7 +75,7 @@ test('runs another account’s short command at once while long commands wait fo
   hub.stop()
 })
 
-test('gives one account every second time slice when another account has 20 connections', async () => {
+test('gives one account every second time slice while another account has 20 connections', async () => {
   const { clock, hub } = open()
   const works = Array.from({ length: 20 }, () => new Busy(clock, 'attacker'))
   for (const work of works) hub.advance(work)

@@ -25,8 +25,8 @@ const socketsOf = (name: string): number =>
     caller.email.startsWith(name),
   )?.socketCount ?? -1
 
-describe('handshake', () => {
-  test('sends its limits and the venues’ states when a client connects', async () => {
+describe('handshake of the stream', () => {
+  test('sends the connection’s limits and the states of the venues when a client connects', async () => {
     const client = await StreamClient.open(apiServer.port)
     const [greeting] = client.messages
     assert.match(String(greeting?.connection_id), /^c_[\w-]{12}$/)
@@ -60,7 +60,7 @@ describe('handshake', () => {
     }
   })
 
-  test('opens the stream with a login token, or a key in a header', async () => {
+  test('opens the stream with a login token, or with a key in a header', async () => {
     const byToken = await StreamClient.open(apiServer.port, 'access_token=ann-token')
     await byToken.close()
     const headers = { 'x-api-key': 'ann-key' }
@@ -69,7 +69,7 @@ describe('handshake', () => {
     byHeader.terminate()
   })
 
-  test('admits exactly two of 50 simultaneous handshakes and frees their slots afterwards', async () => {
+  test('accepts exactly two of 50 simultaneous handshakes when the limit is two streams, and frees both slots afterwards', async () => {
     apiServer.engine.accounts.make('free', { requestsPerMinute: 1000 })
     for (let round = 0; round < 3; round += 1) {
       const attempts = Array.from({ length: 50 }, async () => {
@@ -93,7 +93,7 @@ describe('handshake', () => {
     }
   })
 
-  test('frees the slot of a client that disconnects during its handshake', async () => {
+  test('frees the stream slot of a client that disconnects during its handshake', async () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = connect(apiServer.port, '127.0.0.1')
       socket.on('error', () => {})
@@ -111,7 +111,7 @@ describe('handshake', () => {
     assert.equal(apiServer.server.hub.sessions.size, 0)
   })
 
-  test('counts an upgrade as one request and answers 429 beyond the limit', async () => {
+  test('counts a WebSocket upgrade as one request, and answers 429 beyond the rate limit', async () => {
     apiServer.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
     await (await StreamClient.open(apiServer.port, 'api_key=few-key')).close()
     await (await StreamClient.open(apiServer.port, 'api_key=few-key')).close()
@@ -120,7 +120,7 @@ describe('handshake', () => {
     assert.equal(refused.headers['x-ratelimit-limit'], '2')
   })
 
-  test('answers an incomplete handshake with 426 and the missing part before checking keys', async () => {
+  test('answers an incomplete handshake with 426 and the missing header before checking keys', async () => {
     const key = 'dGhlIHNhbXBsZSBub25jZQ=='
     const complete = {
       Connection: 'Upgrade',
@@ -176,7 +176,7 @@ describe('handshake', () => {
     }
   })
 
-  test('selects one of the offered subprotocols', async () => {
+  test('selects one of the WebSocket subprotocols that the client offers', async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${apiServer.port}/v1/ws?api_key=ann-key`, [
       'one',
       'two',
@@ -186,7 +186,7 @@ describe('handshake', () => {
     socket.terminate()
   })
 
-  test('closes a key’s connections with 4010 before the revocation is answered', async () => {
+  test('closes the connections of a key with 4010 before the revocation of the key is answered', async () => {
     const mine = await StreamClient.open(apiServer.port)
     const other = await StreamClient.open(apiServer.port, 'api_key=bob-key')
     const listed = await apiServer.get('/v1/keys', {
@@ -204,7 +204,7 @@ describe('handshake', () => {
     await other.close()
   })
 
-  test('closes all connections of a removed account, and the newest connections beyond a lowered limit', async () => {
+  test('closes all connections of a removed account, and the newest connections of an account above a lowered limit', async () => {
     apiServer.engine.accounts.make('carl', { socketsMax: 9 })
     const id = accountId('acc_carl')
     const open = (how: string) => StreamClient.open(apiServer.port, how)
