@@ -32,7 +32,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
 /** Removes fenced code blocks, because brackets are code there. */
 const prose = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '')
 
-test('links in Markdown documents to existing files and headings', () => {
+test('finds an existing file and heading for every link in the Markdown documents', () => {
   const offenders: string[] = []
   for (const [path, text] of texts) {
     for (const [, target = ''] of prose(text).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -48,7 +48,7 @@ test('links in Markdown documents to existing files and headings', () => {
   assert.deepEqual(offenders, [])
 })
 
-test('names existing repository paths in Markdown documents', () => {
+test('finds an existing file for every repository path in the Markdown documents', () => {
   const offenders: string[] = []
   for (const [path, text] of texts) {
     for (const [, named = ''] of prose(text).matchAll(/`([\w./-]+)`/g)) {

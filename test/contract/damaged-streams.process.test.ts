@@ -187,7 +187,7 @@ function report(t: TestContext, wire: UnreliableWire, counters: Counts): void {
 }
 
 testOnBoth(
-  'throws nothing on thousands of damaged Polymarket frames, and the book recovers',
+  'never throws for thousands of damaged Polymarket frames, and rebuilds the book from the next intact frames',
   POLYMARKET_STREAM,
   (t, path) => {
     const random = seededRandom('damaged polymarket')
@@ -208,7 +208,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'keeps a live Polymarket book consistent with each message’s best prices when frames are lost, repeated, swapped or truncated',
+  'leaves no Polymarket book live that contradicts the best prices of a message after lost, repeated, swapped or truncated frames',
   POLYMARKET_STREAM,
   (t, path) => {
     const random = seededRandom('lossy polymarket')
@@ -346,7 +346,7 @@ class KalshiRun {
 const HEAL_MAX = 400
 
 testOnBoth(
-  'throws nothing on thousands of damaged Kalshi frames, and the books recover',
+  'never throws for thousands of damaged Kalshi frames, and rebuilds the books from the next intact frames',
   KALSHI_STREAM,
   (t, path) => {
     const { tickers, frames } = kalshiRecording(path)
@@ -365,7 +365,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'marks a wrong Kalshi book stale at the next intact frame when frames are lost, repeated, swapped or truncated',
+  'marks a wrong Kalshi book as stale at the next intact frame after lost, repeated, swapped or truncated frames',
   KALSHI_STREAM,
   (t, path) => {
     const { tickers, frames } = kalshiRecording(path)

@@ -60,7 +60,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 const riddles = (meetings: readonly Meeting[]): number => totals(meetings).unexplained
 
 testOnBoth(
-  'equals each recorded book exactly, and a naive reference book between recorded books',
+  'builds books equal to each recorded Polymarket book, and equal to a reference book between recorded books',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     for (const replay of replaysOf(source)) {
@@ -81,7 +81,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'explains each difference from the next recorded book by a fill, a later change or a lost message',
+  'differs from the next recorded Polymarket book by fills, later changes and lost messages, and by nothing else',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     for (const { name, meetings } of replaysOf(source)) {
@@ -125,7 +125,7 @@ function countsOf(meetings: readonly Meeting[]): string {
 }
 
 testOnBoth(
-  'rebuilds the market actor’s book at every step from published updates',
+  'publishes updates from which a subscriber rebuilds the market actor’s book at every step',
   POLYMARKET_STREAM,
   (t, source) => {
     // FollowedMarket checks after every event that seq has no gap and that every checksum matches.
@@ -140,7 +140,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'marks the book stale and requests one resync when a change crosses it, and recovers with the next book',
+  'marks a book as stale and requests one resync when a change crosses bid and ask, and recovers with the next book',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     const all = replaysOf(source)
@@ -170,7 +170,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'builds the same mirrored books from the second token alone',
+  'builds the same books when the second token of each market is the only source',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -201,7 +201,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'builds the same books from price changes of 2025 and of 2026, with entries of one token or of both',
+  'builds the same books from the price change formats of 2025 and 2026, with entries of one or both tokens',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -307,7 +307,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'has the reference book’s levels after the last change of a Kalshi stream',
+  'builds a book with the levels of the reference book after the last change of a Kalshi stream',
   KALSHI_STREAM,
   (t, source) => {
     const { tickers, frames } = kalshiRecording(source)

@@ -127,7 +127,7 @@ export function whaleContract({ open, settle }: StorageUnderTest): void {
     )
   })
 
-  test('never removes a whale trade on pruning, at any age and database size', async () => {
+  test('never removes a whale trade when storage removes old rows, whatever its age and the database size', async () => {
     let storage = await open()
     const old = { timeMs: timeMs(NOON_MS - 400 * 86_400_000), run: 1, offset: 1, seq: 1 }
     storage.whales.put(market(1), whale('old', old))

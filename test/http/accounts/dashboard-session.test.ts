@@ -164,7 +164,7 @@ describe('dashboard session cookie', () => {
     )
   })
 
-  test('counts requests of the dashboard against a separate rate limit from other requests of the account', async () => {
+  test('counts dashboard requests against one rate limit, and requests with the account’s API keys against another', async () => {
     const { cookie, account } = await newAccount()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }

@@ -85,7 +85,7 @@ function rig(chunks: number) {
   return { clock, answers, res, source, settle }
 }
 
-test('writes all chunks in order, ends the answer and closes the source', async () => {
+test('writes all chunks of a streamed response in order, ends the response, and closes the source', async () => {
   const { answers, res, source, settle } = rig(3)
   answers.send(res, source)
   await settle()
@@ -94,7 +94,7 @@ test('writes all chunks in order, ends the answer and closes the source', async 
   assert.equal(source.closeCount, 1)
 })
 
-test('requests nothing more while the client does not read, and continues when it does', async () => {
+test('requests no chunks from the source while the client does not read, and continues when the client reads', async () => {
   const { answers, res, source, settle, clock } = rig(3)
   res.isStuck = true
   answers.send(res, source)
@@ -107,7 +107,7 @@ test('requests nothing more while the client does not read, and continues when i
   assert.equal(clock.timerCount, 0)
 })
 
-test('closes the connection of a client that stops reading', async () => {
+test('closes the connection of a client that stops reading a streamed response', async () => {
   const { answers, res, source, settle, clock } = rig(3)
   res.isStuck = true
   answers.send(res, source)
@@ -118,7 +118,7 @@ test('closes the connection of a client that stops reading', async () => {
   assert.deepEqual([source.nextCount, source.closeCount], [1, 1])
 })
 
-test('stops when the client disconnects', async () => {
+test('stops reading the source of a streamed response when the client disconnects', async () => {
   const { answers, res, source, settle, clock } = rig(3)
   res.isStuck = true
   answers.send(res, source)
@@ -128,7 +128,7 @@ test('stops when the client disconnects', async () => {
   assert.deepEqual([source.nextCount, source.closeCount, clock.timerCount], [1, 1, 0])
 })
 
-test('closes the connection when the source fails, so that the answer is not taken for complete', async () => {
+test('closes the connection when the source of a streamed response fails, so that the client detects an incomplete response', async () => {
   const { answers, res, source, settle } = rig(9)
   answers.send(res, source)
   await settle()

@@ -122,7 +122,7 @@ after(async () => {
   await server.stop()
 })
 
-test('returns the changes that the stream sent, in order, and the same books', async () => {
+test('replays the changes that the stream sent, in the same order and with the same books', async () => {
   const response = await fetchReplay()
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'application/x-ndjson')
@@ -134,7 +134,7 @@ test('returns the changes that the stream sent, in order, and the same books', a
   assert.equal(openCount, 0)
 })
 
-test('returns the same messages as MessagePack and compressed', async () => {
+test('replays the same messages as JSON, as MessagePack and compressed', async () => {
   const lines = linesOf(await (await fetchReplay()).text())
   const packed = await (await fetchReplay({ format: 'msgpack' })).arrayBuffer()
   assert.deepEqual([...decodeMulti(new Uint8Array(packed))].filter(isMessage), lines)
@@ -143,7 +143,7 @@ test('returns the same messages as MessagePack and compressed', async () => {
   assert.deepEqual(linesOf(await response.text()), lines)
 })
 
-test('begins with a snapshot of each selected market', async () => {
+test('begins a replay with a snapshot of each selected market', async () => {
   const from = START_MS + 1_000
   const market_ids = 'venue_a_one,venue_a_three'
   const messages = linesOf(
@@ -164,14 +164,14 @@ test('begins with a snapshot of each selected market', async () => {
   assert.deepEqual(changesIn(messages), expected)
 })
 
-test('continues after an offset', async () => {
+test('continues a replay after a given offset', async () => {
   const all = linesOf(await (await fetchReplay({ channels: 'trades' })).text())
   const from_offset = Number(all[20]?.offset)
   const rest = linesOf(await (await fetchReplay({ channels: 'trades', from_offset })).text())
   assert.deepEqual(rest, all.slice(21))
 })
 
-test('refuses bad requests with a reason', async () => {
+test('refuses an invalid replay request with a reason', async () => {
   const refusals: readonly [Readonly<Record<string, string | number>>, number, RegExp][] = [
     [{ from: START_MS + 5, to: START_MS + 5 }, 400, /must be before/],
     [{ from: clock.nowMs() + 1_000, to: clock.nowMs() + 9_000 }, 400, /in the past/],

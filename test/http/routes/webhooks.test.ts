@@ -462,7 +462,7 @@ describe('delivery list of a webhook', () => {
     await got(422, 'GET', path, { id, query: '?limit=201' })
   })
 
-  test('returns the attempts of a delivery, and answers a test or retry with 202 and the delivery', async () => {
+  test('returns the attempts of a delivery, and answers a request for a test or a retry with 202 and the delivery', async () => {
     const { id } = await make()
     const atMs = timeMs(server.engine.clock.nowMs() - 5_000)
     const set = {

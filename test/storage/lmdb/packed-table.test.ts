@@ -80,7 +80,7 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
   })
 }
 
-test('writes 20 rows appended to one block as one row, and commits every row that was put before a commit', async () => {
+test('stores 20 rows appended to one block with one database write, and commits every row put before a commit', async () => {
   const path = `${folder}/open-block`
   const { environment, table } = open(path)
   const written: string[] = []

@@ -32,8 +32,8 @@ type CaseCheck = (t: TestContext, path: string, origin: Origin) => void | Promis
 
 /** Runs a test with invented data, and with recorded data if there is any. */
 export function testOnBoth(name: string, sources: Sources, validator: CaseCheck): void {
-  test(`${name}: invented`, (t) => validator(t, sources.invented, 'invented'))
-  test(`${name}: recorded`, (t) => {
+  test(`${name} (synthetic data)`, (t) => validator(t, sources.invented, 'invented'))
+  test(`${name} (recorded data)`, (t) => {
     if (isAbsent(t, sources.recorded)) return
     return validator(t, sources.recorded, 'recorded')
   })

@@ -49,7 +49,7 @@ test('distinguishes a negation from a name or answer with the same first letters
     assert.equal(plain, false)
 })
 
-test('recognises a coin by its name, or by its code if the surrounding text mentions coins', () => {
+test('recognises a coin by its code, or by its name near words of a price question or an exchange', () => {
   assert.equal(coinOfCode('XLM price up in next 15 mins?', ''), 'xlm')
   assert.equal(coinOfCode('', 'the Binance LINK/USDT close'), 'chainlink')
   assert.equal(coinOfCode('', 'the CF Benchmarks SOL index before 4pm'), 'solana')

@@ -72,7 +72,7 @@ describe('pair that an operator confirmed', () => {
   ]
   const open = () => new Bench(new PairFinder(wordScorer), markets)
 
-  test('is selected instead of two pairs with higher scores, and frees the other markets of those pairs', () => {
+  test('selects a confirmed pair instead of two pairs with higher scores, and frees the other markets of the two pairs', () => {
     const bench = open()
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
     bench.say(1, 5, 'confirmed')
@@ -81,7 +81,7 @@ describe('pair that an operator confirmed', () => {
     assert.deepEqual(bench.pairs, ['1-5 100', '3-4 60'])
   })
 
-  test('ends when its market or override is removed, and lets the pairs with higher scores return', () => {
+  test('ends a confirmed pair when a market or the confirmation is removed, and selects the pairs with higher scores', () => {
     const bench = open()
     bench.say(1, 5, 'confirmed')
     bench.say(1, 5, null)
@@ -91,7 +91,7 @@ describe('pair that an operator confirmed', () => {
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 60'])
   })
 
-  test('has a new score, and does not end, when the score of the pair changes', () => {
+  test('updates the score of a confirmed pair without ending the pair', () => {
     const bench = open()
     bench.say(3, 4, 'confirmed')
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 100'])
@@ -100,7 +100,7 @@ describe('pair that an operator confirmed', () => {
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
   })
 
-  test('stays inverted when its markets name opposite sides', () => {
+  test('leaves a confirmed pair inverted when the two markets name opposite sides', () => {
     const game = marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10')
     const ticker = (end: string, date: string) =>
       marketB(`KXMLBGAME-${date}CHCSD-${end}`, 'Chicago C at San Diego')

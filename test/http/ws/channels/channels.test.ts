@@ -42,7 +42,7 @@ const levelsOf = (side: 'bid' | 'ask', from: FakeMarket, count: number) =>
       platform: from.ref.platform,
     }))
 
-describe('depth', () => {
+describe('depth channel', () => {
   for (const form of FORMS) {
     test(`sends the requested number of levels with the seq and offset of the newest book change (${form})`, async () => {
       const one = market(0)
@@ -162,7 +162,7 @@ describe('depth', () => {
   })
 })
 
-describe('prices', () => {
+describe('prices channel', () => {
   for (const form of FORMS) {
     test(`sends conflated prices with the seq of the newest price change (${form})`, async () => {
       const one = market(4)

@@ -97,7 +97,7 @@ async function leave(client: StreamClient, { command }: Target): Promise<void> {
   )
 }
 
-describe('trades', () => {
+describe('resume of the trades channel', () => {
   test('replays exactly the missed trades in order from every offset of every engine run, then sends live trades', async () => {
     const { tradeLog, publisher } = server.engine
     for (const target of targets()) {

@@ -43,7 +43,7 @@ class TickingClock extends ManualClock {
 const deepLevels = (size: number) =>
   Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
 
-describe('subscriptions', () => {
+describe('stream subscriptions', () => {
   test('sends snapshots and updates that rebuild every book under load while clients connect and disconnect', async () => {
     const random = seededRandom('rebuild', 11)
     const clients = await Promise.all(
