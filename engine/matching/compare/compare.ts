@@ -1,5 +1,3 @@
-// Compares two propositions. Returns the vetoes and the features of the model.
-
 import { unmatchedContrasts } from '../understand/contrasts.ts'
 import { HOME, type UnmatchedMark, unmatchedMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -35,7 +33,7 @@ import {
 
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 
-/** Parts that one of two questions often omits, by their display names (marks.json). */
+/** Parts with their own feature, by their display names (marks.json). */
 const UNSTATED_PARTS =
   'season period competition rank direction office place measure level bank party fixture stage league work round group'.split(
     ' ',
@@ -72,7 +70,7 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   lonelyStage: [-2, ({ unmatched }) => unmatched.some(({ share }) => share === 'stage')],
   lonelyPart: [-3, ({ unmatched }) => unmatched.some(({ share }) => share === 'part')],
   ...Object.fromEntries(
-    // The three features before these are the same for all parts. These are the differences between the parts.
+    // The three features above apply to all parts. The weights of these features are added for single parts.
     UNSTATED_PARTS.map((part): [string, Feature] => [
       `unstated:${part}`,
       [0, ({ unmatched }) => unmatched.some(({ name }) => name === part)],
@@ -109,10 +107,9 @@ export type Similarity = number | 'not read' | 'not asked'
 
 export interface Comparison {
   readonly vetoes: readonly Veto[]
-  /** In the order of FEATURES. */
   readonly features: readonly number[]
   readonly dates: DateComparison
-  /** Texts on what both questions agree in, for explanations. */
+  /** What both questions agree in, for explanations. */
   readonly agreements: readonly string[]
   readonly game: GameFinding | null
   /** Set if both belong to a confirmed family and their date and outcome agree. Their words are then not compared. */
@@ -148,7 +145,6 @@ export function compare(
   return { ...found, vetoes, agreements, isConfirmed: true, unstated: [] }
 }
 
-/** Whether two members of a confirmed family have no conflict and the same date and outcome. */
 function isOneMember(a: Proposition, b: Proposition, found: Comparison): boolean {
   const { game, dates, features } = found
   if (game !== null) return game.isFull
@@ -266,7 +262,6 @@ function isUnmatchedRange(one: Proposition, other: Proposition): boolean {
   return isLowOpen || isHighOpen || !boundsOf(one).some((bound) => other.words.includes(bound))
 }
 
-/** The bounds of a range as words, to be found in a text such as "25% tariff". */
 function boundsOf({ quantity }: Proposition): readonly string[] {
   if (quantity === null) return []
   // The tokenizer splits numbers at the decimal point: "4.4" becomes "4" and "4".
@@ -278,7 +273,6 @@ function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): 
   return capOf(found) <= VETOES.other_rules.cap ? [] : ruleVetoes(a, b)
 }
 
-/** Whether the texts contain no words but only markup or symbols. */
 function hasNoText({ words, game, asset, answer }: Proposition): boolean {
   return game === null && asset === null && [...words, ...answer].join('').length < 2
 }
@@ -291,7 +285,6 @@ function agreementsOf(
   isSameRange: boolean,
 ): readonly string[] {
   const found: string[] = []
-  // The two games have the same teams but are not the same game.
   const isOther = game?.vetoes.some(({ reason }) => /^other_(?:date|game)$/.test(reason))
   const meets = isOther === true ? 'same teams' : 'same game'
   if (game !== null && game.comparison.game >= 0.45) found.push(meets)
@@ -302,6 +295,6 @@ function agreementsOf(
   if (isSameRange) found.push('same range')
   if (dates.result === 'same') found.push('same date')
   if (a.hour !== null && a.hour === b.hour) found.push('same hour')
-  // The copy has no spare capacity. Scores are cached, so this saves memory.
+  // The copy has no spare capacity, because scores are cached.
   return found.slice()
 }

@@ -29,7 +29,7 @@ const MARKETS_READ = 6
 /** Day numbers below this one have no year, so only month and day are compared. */
 const YEARLESS = 7_300
 
-/** Compares the dates of two propositions. Of each side, the dates of the most reliable source are used. */
+/** Compares the dates of the most reliable source of each side. */
 export function compareDates(a: Proposition, b: Proposition): DateComparison {
   const [one, other] = [statedDates(a), statedDates(b)]
   const [closeA, closeB] = [a, b].map(({ decisionDates }) =>
@@ -96,7 +96,6 @@ export function isMissedByMarkets(event: Proposition, other: Proposition): boole
   return days.every((dated) => dated.length > 0 && dated.every(isFar))
 }
 
-/** Compares dates of which one side states only a closing time, by the smallest difference between any two of them. */
 function compareHints(a: readonly DecisionDate[], b: readonly DecisionDate[]): DateResult {
   let gap = Number.POSITIVE_INFINITY
   for (const one of a) {
@@ -133,7 +132,7 @@ function statedDates({ decisionDates }: Proposition): readonly DecisionDate[] {
   if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
   const fine = dated.filter(isFine)
   if (fine.length > 0) return fine
-  // The month in a ticker may be that of the listing, so a year in a text has priority.
+  // The month in a ticker may be that of the listing, so the year in a text applies.
   const middle = texts.length > 0 ? texts : dated
   const months = middle.filter(({ grain }) => grain !== 'year')
   return months.length > 0 ? months : middle

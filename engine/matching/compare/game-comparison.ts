@@ -19,13 +19,11 @@ export function compareGames(a: Game, b: Game) {
     isOtherCompetition: isOtherCompetition(a.competition, b.competition),
     /** Grade of the less similar side under the better orientation, 0 to 1. */
     game: grades.least,
-    /** Sum of both sides' grades. */
     both: grades.both,
     dayGap,
     isDayStated: (a.isDayStated && b.isDayStated) || isNearDayStated(a, b, dayGap),
     startGapHours:
       a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
-    // Maximum difference in hours between the venues' starts of one game.
     nearHours: nearHoursOf(a, b),
     nearDays: nearDaysOf(a, b),
     isSameBet,
@@ -48,7 +46,7 @@ function isNearDayStated(a: Game, b: Game, dayGap: number | null): boolean {
   return (a.isDayStated || b.isDayStated) && !isDaily && dayGap !== null && dayGap <= HINT_DAYS
 }
 
-/** Maximum difference in days. Days from closing times may differ more than days in texts. */
+/** Maximum difference in days. Two stated days may differ less than a stated day and a closing time. */
 function nearDaysOf(a: Game, b: Game): number {
   return a.isDayStated && b.isDayStated
     ? Math.min(a.competition.nearDays, b.competition.nearDays)
@@ -157,7 +155,6 @@ function isDetailSame(
   return gradeNames(one, other) >= SAME_SIDE
 }
 
-/** Classifies two games as the same, other or unclear, by the grades of their sides. */
 export function classifyGames({ game, both }: GameComparison): 'same' | 'other' | 'unclear' {
   if (game >= SAME_SIDE && both >= 1) return 'same'
   return game < OTHER_SIDE || both < 0.7 ? 'other' : 'unclear'

@@ -1,5 +1,3 @@
-// Compares the outcomes of two events: whether both divide the numbers into the same ranges.
-
 import type { Proposition } from '../understand/proposition.ts'
 import { type Quantity, relateRanges } from '../understand/quantity.ts'
 
@@ -10,7 +8,6 @@ export interface OutcomeComparison {
 }
 
 export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparison {
-  // One event divides a price into bands, and the other lists thresholds.
   const [bandsA, bandsB] = [hasBands(a), hasBands(b)]
   if (bandsA !== null && bandsB !== null && bandsA !== bandsB) {
     return { isOtherGrid: true, isGridUnmatched: false }
@@ -18,7 +15,6 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
   const isListed = a.children().length >= 2 && b.children().length >= 2
   const [gridA, gridB] = [gridOf(a), gridOf(b)]
   const [isGridA, isGridB] = [gridA.length >= 2, gridB.length >= 2]
-  // Two lists of ranges without a common range are different.
   const isShared = gridA.some((range) =>
     gridB.some((other) => /same|boundary/.test(relateRanges(range, other))),
   )

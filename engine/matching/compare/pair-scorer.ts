@@ -54,7 +54,6 @@ export const DEFAULT_SCORER: PairScorer<Proposition> = {
   },
 }
 
-/** Caches recent parse results. */
 function memoized<Subject extends object>(
   max: number,
   read: (subject: Subject) => Proposition,

@@ -26,7 +26,6 @@ export interface PairScore {
   /** The vetoes of this pair, the lowest cap first. */
   readonly vetoes: readonly VetoReason[]
   readonly reasons: readonly string[]
-  /** One sentence. */
   readonly explanation: string
 }
 

@@ -21,7 +21,7 @@ export interface UnstatedPart {
   readonly cap: number
 }
 
-/** Maximum score if a decisive part is not stated, one below a match. */
+/** One below a match. */
 const DECISIVE_CAP = 79
 /**
  * Maximum score if Yes of one may also be No of the other. Of the recorded temperature questions that do not state the
@@ -39,7 +39,6 @@ export const [HINT_APART_DAYS, HINT_FAR_DAYS] = [45, 250] as const
 /** Names of venues a and b in explanations. */
 const [VENUE_A, VENUE_B] = ['Polymarket', 'Kalshi']
 
-/** States which question lacks the part: that of venue a, that of venue b or both. Empty if neither does. */
 function unstatedBy(
   part: string,
   a: boolean,
@@ -56,7 +55,6 @@ function unstatedBy(
 /** Matches values of marks that are words, and not ordinals or identities such as `winx`. */
 const PLAIN_WORD = /^[a-z ]{3,9}[a-wyz]$/
 
-/** A mark that only one question has. */
 function unstatedMark({ name, share, lacks, values }: UnmatchedMark): readonly UnstatedPart[] {
   const cap = share === 'other' ? INFORMATIVE_CAP : DECISIVE_CAP
   const isOfFirst = lacks === 'first'

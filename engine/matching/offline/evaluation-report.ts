@@ -84,7 +84,6 @@ function vetoLines(scored: readonly Scored[]): readonly string[] {
   ]
 }
 
-/** One line per band: the mean score, and the share of equal pairs with its interval. */
 function reliability(scored: readonly Scored[]): readonly string[] {
   const head = ['score', 'n', 'promised', 'same'].map((name) => name.padStart(10)).join(' ')
   const lines = bandsOf(scored).map(({ from, n, same, promised }, index) => {
@@ -97,7 +96,7 @@ function reliability(scored: readonly Scored[]): readonly string[] {
   return [head, ...lines]
 }
 
-/** Wrong decisions, those with the clearest score first. */
+/** Wrong decisions, the farthest from the threshold first. */
 export function mistakes(scored: readonly Scored[]): readonly Scored[] {
   const howWrong = ({ pair, result }: Scored): number =>
     Math.abs(result.score - MATCH_SCORE) + (pair.isSame ? 0 : 100)

@@ -30,7 +30,6 @@ export function comparePairs(
   return pairs.map((pair) => ({ pair, comparison: compareWith(encoder, ...propositionsOf(pair)) }))
 }
 
-/** Texts that the encoder needs for these pairs. */
 export function textsOfPairs(pairs: readonly LabelledPair[]): readonly string[] {
   return pairs.flatMap((pair) => propositionsOf(pair).map(({ sentence }) => sentence))
 }
@@ -75,7 +74,6 @@ export function crossScore(
   return compared.flatMap((one) => scored.get(one) ?? [])
 }
 
-/** Groups pairs by a key, in the order of first occurrence. */
 export function groupsOf<Of extends ComparedPair>(
   compared: readonly Of[],
   keyOf: (one: Of) => string,
@@ -127,7 +125,7 @@ export function countAt(scored: readonly Scored[], threshold: number) {
 /** Lower bounds of the score bands in the calibration table. */
 export const BANDS: readonly number[] = [0, 20, 40, 60, 80, 90, 95, 99]
 
-/** Predicted and observed share of equal pairs per band. Excludes pairs with a veto. */
+/** Excludes pairs with a veto. */
 export function bandsOf(scored: readonly Scored[]) {
   const open = scored.filter(({ comparison }) => comparison.vetoes.length === 0)
   return BANDS.map((from, index) => {
@@ -144,7 +142,6 @@ export function bandsOf(scored: readonly Scored[]) {
   })
 }
 
-/** Wilson's 95 % interval of a share. */
 export function wilson(hits: number, of: number): readonly [number, number] {
   if (of === 0) return [0, 1]
   const z = 1.96

@@ -45,7 +45,6 @@ interface Sides<Grain, Subject> extends Labelled {
 
 export type LabelledPair = Sides<'market', MatchMarket> | Sides<'event', MatchEvent>
 
-/** The venues of a pair, in the order of the venue table. */
 type Venues = readonly [VenueFacts, VenueFacts]
 
 /** Parses the object of one line. Null if it is no labelled pair. */

@@ -47,7 +47,6 @@ export class Candidates {
     this.#undated = new Float64Array(this.#sums.length)
   }
 
-  /** Removes a subject. Ignores an unknown id. */
   remove(id: number): void {
     const docId = this.#docIds.get(id)
     if (docId === undefined) return

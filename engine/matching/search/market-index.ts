@@ -90,7 +90,6 @@ export class MarketIndex<Parsed> {
     this.#change(event)
   }
 
-  /** Removes a market. Ignores an unknown number. */
   remove(number: number): void {
     const filed = this.#markets.get(number)
     if (filed === undefined) return

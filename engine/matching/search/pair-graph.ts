@@ -39,12 +39,10 @@ export class PairGraph {
   /** The chosen pairs, each under both of its markets. */
   readonly #chosen = new Map<number, ScoredPair>()
 
-  /** Stored pairs of a market, chosen or not, best first. */
   pairsOf(market: number): readonly ScoredPair[] {
     return this.#pairs.get(market) ?? []
   }
 
-  /** The chosen pairs. Each market is in at most one. */
   *chosen(): Iterable<ScoredPair> {
     for (const [market, pair] of this.#chosen) if (pair.a === market) yield pair
   }
@@ -112,7 +110,6 @@ export class PairGraph {
     return { begun, ended }
   }
 
-  /** Adds the neighbours of these markets. */
   #spread(touched: Set<number>): Set<number> {
     for (const market of [...touched]) {
       for (const pair of this.pairsOf(market)) touched.add(partnerIn(pair, market))

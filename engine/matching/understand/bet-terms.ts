@@ -11,7 +11,6 @@ interface BetFacts extends Pick<Game, 'competition' | 'sides' | 'bet'> {
   readonly listed: Listed
   /** End of the slug, with spaces instead of hyphens. */
   readonly tail: string
-  /** The folded title. */
   readonly title: string
   /** The title without the two sides. */
   readonly rest: string
@@ -26,7 +25,6 @@ type BetTerms = Pick<Game, 'yesOutcome' | 'line' | 'detail'>
 const BELOW_LINE = new Set(['nba', 'nhl'])
 const OPEN_BETS = /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props)/
 
-/** Parses side, line and detail of a bet. */
 export function betTermsOf(facts: BetFacts): BetTerms {
   const { kind } = facts.bet
   if (isTie(facts)) return { yesOutcome: 'draw', line: null, detail: '' }
@@ -43,7 +41,7 @@ export function betTermsOf(facts: BetFacts): BetTerms {
   return { yesOutcome, line: null, detail: '' }
 }
 
-/** Plain name of the outcome that Yes means. '' if the venue's label is only "Yes". */
+/** '' if the venue's label is only "Yes". */
 function labelOf(facts: BetFacts): string {
   const label = facts.listed.handles === 'ticker' ? facts.subtitle : firstOutcome(facts)
   return label === facts.title || /^(?:yes|no|over|under|up)$/.test(label) ? '' : plainName(label)
@@ -179,7 +177,6 @@ function isOfClubs({ competition, sides }: BetFacts): boolean {
   return competition.sport === 'soccer' && !sides.every(isCountry)
 }
 
-/** Whether a side is a national team. */
 export function isCountry({ handles, name, code }: Side): boolean {
   return (name === '' ? countryOfCode(code, handles) : countryOfName(name)) !== null
 }

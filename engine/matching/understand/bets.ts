@@ -15,7 +15,6 @@ export interface Bet {
   readonly counted: string
 }
 
-/** Prefix of the words of a bet of unknown kind. */
 export const OTHER = 'other:'
 
 const TABLES = tableIn<Readonly<Record<'stats' | 'counted' | 'kinds' | 'periods', PhraseRows>>>(
@@ -62,7 +61,7 @@ function withoutPeriods(text: string): string {
   return PERIODS.reduce((rest, [, pattern]) => rest.replace(pattern, ' '), text)
 }
 
-/** Whether two kinds are the same bet. Bets of unknown kind must share most of their words. */
+/** Two bets of unknown kind are the same if they share most of their words. */
 export function isSameKind(one: string, other: string): boolean {
   if (one === other) return true
   if (!one.startsWith(OTHER) || !other.startsWith(OTHER)) return false
@@ -95,7 +94,6 @@ const PLAIN = wordSet(
 const UNUSUAL =
   /\b(?:most|first|last|any|highest|race|method|number|how many|penalty|red card|quadra|penta|clean sheet)\b/
 
-/** The winner, unless the title or the end of the slug contains words of an unknown bet. */
 function fallbackKind(text: string): string {
   const phrase = withoutPeriods(/(?:^|: | - )([^:]*)$/.exec(text)?.[1] ?? text)
   return UNUSUAL.test(phrase) ? otherThanWinner(phrase) : 'winner'

@@ -9,7 +9,7 @@ export interface Competition {
   readonly sport: string | null
   /** League within the sport, such as `mlb`. Null: unknown. */
   readonly league: string | null
-  /** The league in the league table. Null if it is not in the table. */
+  /** Null: not in the league table. */
   readonly table: League | null
   /** Maximum difference in days between the two venues' dates of one game. */
   readonly nearDays: 0 | 1
@@ -49,7 +49,6 @@ function competitionOfTitle(title: string): Competition {
   return sport === null ? NO_COMPETITION : competitionOfSport(sport, null)
 }
 
-/** Competition of a league in the league table. */
 export function competitionOfLeague(league: League): Competition {
   const name = competitionOf(league)
   const sport =

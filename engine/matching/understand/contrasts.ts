@@ -20,7 +20,6 @@ const stemsOf = (text: string): readonly string[] =>
   rawWords(fold(text)).map((word) => (/^\d{4}$/.test(word) ? '#' : stem(word)))
 
 type Phrase = readonly [set: string, value: string, rest: readonly string[]]
-/** Phrases by their first stem, longest first. */
 const phrases = new Map<string, Phrase[]>()
 for (const [set, rows] of Object.entries(sets)) {
   for (const [value, row] of Object.entries(rows)) {

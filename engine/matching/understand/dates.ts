@@ -50,7 +50,6 @@ export function dayOf(atMs: number): Day {
   return Math.floor(atMs / DAY_MS)
 }
 
-/** A day as YYYY-MM-DD. */
 export function isoDay(day: Day): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
@@ -79,7 +78,6 @@ export function datesOf(folded: string, anchor: Day | null): readonly DateMentio
   return found
 }
 
-/** Replaces each date in a folded text by a gap. */
 export function withoutDates(
   folded: string,
   dates: readonly Pick<DateMention, 'start' | 'end'>[] = datesOf(folded, null),
@@ -113,7 +111,6 @@ function daySpan(day: Day | null): Span | null {
   return day === null ? null : { grain: 'day', first: day, last: day }
 }
 
-/** A day, or a range of days of at most some weeks. */
 function dayRange(
   { day, year, toMonth, toDay }: Readonly<Record<string, string | undefined>>,
   month: number,
@@ -191,7 +188,7 @@ export function windowOf(folded: string): { readonly from: number; readonly to: 
 }
 
 export interface TickerDate extends Span {
-  /** Hour in US Eastern time. Null if the ticker states none. */
+  /** Eastern hour. Null: the ticker states none. */
   readonly hour: number | null
   /** The text after the date, such as the codes of a game's sides. */
   readonly rest: string

@@ -82,7 +82,6 @@ function statedWith(tail: string, { betType }: Listed): string {
   return `${fold(betType).replaceAll('_', ' ')} ${tail}`.trim()
 }
 
-/** Parts of a slug. Null for slugs without a date, which are not about games. */
 function readSlug(slug: string): RegExpExecArray | null {
   return /20\d\d-\d\d-\d\d/.test(slug) ? SLUG.exec(slug.toLowerCase()) : null
 }
@@ -97,7 +96,6 @@ function restOf(named: NamedPair, title: string): string {
   return `${named.rest} ${bracket}`
 }
 
-/** Whether the text after the pair asks for a bet or a side, or the label of Yes is one of the two sides. */
 function hasBetOrSide(named: NamedPair, subtitle: string): boolean {
   const yes = plainName(subtitle)
   const grades = [named.first, named.second].map((side) => gradeNames(side, yes))

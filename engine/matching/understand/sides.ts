@@ -40,12 +40,11 @@ const GENERIC = wordSet(
   'fc cf afc sc ac as ss sv sk fk nk bk if club cd ca de la el los the team esports esport gaming games academy junior jr united city real athletic sporting women w men basket basketball of and al',
 )
 
-/** Words that distinguish schools with the same place name. */
 const SCHOOL_KINDS = wordSet(
   'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley',
 )
 
-/** Certainty that two sides are the same, 0 to 1. */
+/** Probability that two sides are the same, 0 to 1. */
 export function gradeSides(a: Side, b: Side, arena: Competition): number {
   const { table } = arena
   if (table !== null && table.kind === 'pro') {
@@ -95,7 +94,6 @@ function gradeSchools(one: string, other: string): number {
   return more.some((word) => SCHOOL_KINDS.has(word)) ? 0 : 0.5
 }
 
-/** Grades the similarity of two names of clubs, teams or players. */
 export function gradeNames(one: string, other: string): number {
   if (one === other || clubOf(one) === clubOf(other)) return 1
   const [a, b] = [distinctiveWords(one), distinctiveWords(other)]

@@ -6,7 +6,6 @@ import { spellDistricts } from './locations.ts'
 import { tableIn, wordSet } from './phrases.ts'
 import { SCALE } from './quantity.ts'
 
-/** Maximum characters of a title that are parsed. */
 export const TITLE_CHARACTERS_MAX = 400
 
 /** Matches markup tags, but not "<43.5%". */
@@ -105,13 +104,12 @@ export function meanings(folded: string): string[] {
   return spellingsOf(folded).flatMap(({ meaning }) => (meaning === '' ? [] : [meaning]))
 }
 
-/** A word and its meaning. The meaning is '' for a stop word and for the further words of a phrase. */
+/** The meaning is '' for a stop word and for the further words of a phrase. */
 export interface Spelling {
   readonly word: string
   readonly meaning: string
 }
 
-/** Every word of a folded text in order. */
 export function spellingsOf(folded: string): readonly Spelling[] {
   const words = rawWords(spellDistricts(folded))
   const found: Spelling[] = []

@@ -57,7 +57,7 @@ const rankOf = ({ word }: FamilyOverride): number => (word === 'rejected' ? 0 : 
 
 type Test = (name: string) => boolean
 
-/** Compiles a pattern for names in lower case. The parts between the `*` must occur in order. */
+/** The parts between the `*` must occur in order. Names are in lower case. */
 function testOf(pattern: string): Test {
   const parts = pattern.toLowerCase().split('*')
   const [first = '', last = ''] = [parts[0], parts.at(-1)]
@@ -76,7 +76,6 @@ function testOf(pattern: string): Test {
 
 export const DEFAULT_FAMILIES: Families = new Families()
 
-/** Compiles a pattern for names in any case. */
 export function patternTest(pattern: string): (name: string) => boolean {
   const isFitting = testOf(pattern)
   return (name) => isFitting(name.toLowerCase())

@@ -28,7 +28,6 @@ export interface ComparedWords {
   readonly shortB: ReadonlySet<string>
 }
 
-/** Conflicts that do not require a comparison of words. */
 export function plainVetoes(
   a: Proposition,
   b: Proposition,
@@ -93,7 +92,7 @@ function clockOf(hour: number): string {
   return [hours, rest].map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** Relation of the two ranges. Null if one question has none. */
+/** Null if one question has no range. */
 export function rangeRelation(a: Proposition, b: Proposition): RangeRelation | null {
   return a.quantity === null || b.quantity === null ? null : relateRanges(a.quantity, b.quantity)
 }
@@ -156,7 +155,7 @@ function answerVetoes(
   return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
 
-/** Maximum days between the closing times of two questions about "this week" that mean the same week. */
+/** Days. Two questions about "this week" that close at most this far apart mean the same week. */
 const OCCASION_DAYS = 1
 
 /**

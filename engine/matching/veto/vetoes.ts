@@ -51,7 +51,6 @@ export const VETOES = {
 
 export type VetoReason = keyof typeof VETOES
 
-/** All veto reasons, in the table's order. */
 export const VETO_REASONS = Object.keys(VETOES).filter((name): name is VetoReason => name in VETOES)
 
 export interface Veto {
@@ -65,7 +64,6 @@ export function veto(reason: VetoReason, detail = '', relation?: Relation): Veto
   return { reason, detail, relation: relation ?? VETOES[reason].relation }
 }
 
-/** Formats a count, such as "1 day" or "2 days". */
 export function counted(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
