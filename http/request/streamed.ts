@@ -6,6 +6,12 @@ import { unsentMsMin } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 
+/**
+ * Bytes of one write. The library buffers what the socket does not take, and sends it only with the next write. Each
+ * write while the socket is ready must therefore be smaller than what the socket takes.
+ */
+const PIECE_BYTES = 16_384
+
 /** A body that is produced chunk by chunk. */
 export interface BodySource {
   /** Is not called again before it resolves, or after the last chunk. */
@@ -77,10 +83,14 @@ class StreamedAnswer {
       for (;;) {
         const { bytes, isLast } = await this.#source.next()
         if (this.#isOver) return
-        const isTaken = this.#write(bytes, isLast)
-        if (isLast) return this.#finish()
-        if (!isTaken && !(await this.#isWritable())) return this.cut()
-        if (this.#isOver) return
+        for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+          const isTaken = this.#write(bytes.subarray(at, at + PIECE_BYTES))
+          if (!isTaken && !(await this.#isWritable())) return this.cut()
+          if (this.#isOver) return
+        }
+        if (!isLast) continue
+        this.#res.cork(() => this.#res.end())
+        return this.#finish()
       }
     } catch (error) {
       // The head was sent, so a cut connection is the only sign that the body is incomplete.
@@ -96,11 +106,10 @@ class StreamedAnswer {
   }
 
   /** Returns whether the client is ready for more. */
-  #write(bytes: Uint8Array, isLast: boolean): boolean {
+  #write(piece: Uint8Array): boolean {
     let isTaken = true
     this.#res.cork(() => {
-      if (bytes.length > 0) isTaken = this.#res.write(bytes)
-      if (isLast) this.#res.end()
+      isTaken = this.#res.write(piece)
     })
     return isTaken
   }

@@ -4,7 +4,7 @@ import { lowerThreadPriority } from '../../process/thread-priority.ts'
 import { ReplayReader } from './replay-reader.ts'
 import type { ReplayResult, ReplayTask } from './replay-task.ts'
 
-lowerThreadPriority(10)
+lowerThreadPriority(5)
 
 const open = new Map<number, ReplayReader>()
 
