@@ -15,12 +15,14 @@ import { bench as rest } from './rest.bench.ts'
 import { bench as scale } from './scale.bench.ts'
 import { bench as start } from './start.bench.ts'
 import { bench as storage } from './storage.bench.ts'
+import { bench as tape } from './tape.bench.ts'
 import { bench as webhooks } from './webhooks.bench.ts'
 
 export const BENCHES: readonly Bench[] = [
   matching,
   storage,
   ingest,
+  tape,
   rest,
   fanOut,
   endToEnd,
