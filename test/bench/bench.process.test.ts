@@ -10,7 +10,7 @@ import { smallState } from '../support/rigs/small-bench.ts'
 const FOLDER = new URL('../../bench/', import.meta.url)
 const SUFFIX = '.bench.ts'
 
-test('lists each bench under its file name, with the question it answers and the work it excludes', () => {
+test('lists each bench under its file name, with the question that the bench answers and the work that the bench excludes', () => {
   const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   const names = all.filter((file) => file.endsWith(SUFFIX)).map((file) => basename(file, SUFFIX))
   assert.deepEqual(BENCHES.map(({ name }) => name).sort(), names.sort())

@@ -35,7 +35,7 @@ const Printed = Type.Object({
   rows: Type.Array(Type.Object({ call: Type.String(), result: Type.String(), ok: Type.Boolean() })),
 })
 
-test('satisfies the venues’ own SDKs when both venues are simulated', {
+test('returns from both simulated venues responses that the SDKs of the venues accept', {
   skip,
 }, async (t) => {
   assert.ok(existsSync(join(FOLDER, 'node_modules')), 'run `npm ci` in test/live/sdk first')

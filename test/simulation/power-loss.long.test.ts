@@ -76,7 +76,7 @@ test('loses no acknowledged change and at most a second of market data when the 
   }
 })
 
-test('loses no webhook event when the power fails, sends no event before storing it, and counts deliveries correctly', {
+test('loses no webhook event when the power fails, stores each event before sending, and counts deliveries correctly', {
   skip,
 }, async (t) => {
   const rig = await PowerLossRig.open(600)

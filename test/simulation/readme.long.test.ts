@@ -57,7 +57,7 @@ async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   return found
 }
 
-test('runs the README’s webhook example until it verifies a signed alert of a whale trade above 10,000 dollars', async (t) => {
+test('runs the README’s webhook example until the example verifies a signed alert of a whale trade above 10,000 dollars', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const [receiver = '', start = '', shell = ''] = blocksBelow('A webhook in a minute')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))

@@ -121,7 +121,7 @@ test('replaces unreadable bucket records with local records, and as the leader r
   await following.stop()
 })
 
-test('restores the leader’s account record when a client without the cluster key replaces or removes it', async () => {
+test('restores the leader’s account record when a client without the cluster key replaces or removes the record', async () => {
   const [server, clock] = [new FaultyLogServer(new ManualClock()), new ManualClock()]
   const clusterKey = 'of a cluster under test, 32 bytes or more'
   const join = () => {

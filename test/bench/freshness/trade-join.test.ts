@@ -40,7 +40,7 @@ test('records a lag of zero when our trade arrives before the venue’s trade', 
   assert.deepEqual(lagsOf(join), [0, 0])
 })
 
-test('counts a trade that the venue sends between begin and end, whether our trade arrives before or after it', () => {
+test('counts a trade that the venue sends during the measurement, whether our trade arrives before or after the venue’s', () => {
   const join = new TradeJoin()
   join.take('venue', TRADE, 0)
   join.begin(TRADE.timeMs)
@@ -52,7 +52,7 @@ test('counts a trade that the venue sends between begin and end, whether our tra
   assert.deepEqual([join.venueCount, join.matchedCount, join.unknown.length], [1, 1, 0])
 })
 
-test('ignores our trade when its time is before the begin of the measurement and the venue never sends it', () => {
+test('ignores our trade when the trade is older than the measurement and the venue never sends the trade', () => {
   const join = new TradeJoin()
   join.begin(TRADE.timeMs + 1)
   join.take('ours', TRADE, 1)

@@ -33,7 +33,7 @@ describe('requests at planned times', () => {
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
 
-  it('counts each response other than 200 as refused under its status, and records no latency for it', async () => {
+  it('counts each response other than 200 as refused under its status, and records no latency for the response', async () => {
     let count = 0
     const refusing = await serve((response) => {
       count += 1

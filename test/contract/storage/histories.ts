@@ -90,7 +90,7 @@ export function historyContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.pastPrices.get(2, NOON_DAY - 2), past)
   })
 
-  test('stores one book snapshot per millisecond, counts snapshots, and returns those strictly after a time', async () => {
+  test('stores one book snapshot per millisecond, counts snapshots, and returns the snapshots strictly after a time', async () => {
     let storage = await open()
     for (const second of [0, 10, 20, 30]) {
       storage.snapshots.put(1, snapshot(NOON_MS + second))

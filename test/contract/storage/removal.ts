@@ -172,7 +172,7 @@ export function removalContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(retained(storage), [7])
   })
 
-  test('retains the newest ten thousand engine runs, and removes older runs even if they have stored trades', async () => {
+  test('retains the newest ten thousand engine runs, and removes older runs even if trades of the older runs are stored', async () => {
     let storage = await open()
     for (let run = 1; run <= retainedRunsMax + 5; run += 1) {
       storage.runs.begin(`epoch-${run}`, timeMs(NOON_MS))

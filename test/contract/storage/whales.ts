@@ -31,7 +31,7 @@ function whale(id: string, changes: Partial<StoredWhale> = {}): Omit<StoredWhale
 const idsOf = (rows: readonly WhaleRow[]) => rows.map((row) => row.whale.nativeId)
 
 export function whaleContract({ open, settle }: StorageUnderTest): void {
-  test('finds a whale trade by market and id, and leaves its time and ordinal unchanged when it is replaced', async () => {
+  test('finds a whale trade by market and id, and leaves the time and ordinal of the trade unchanged when the trade is replaced', async () => {
     let storage = await open()
     const put = whale('w1', { txHash: '0xt', maker: '0xm', category: 'Politics' })
     const stored = storage.whales.put(market(1), put)

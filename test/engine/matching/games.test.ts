@@ -57,7 +57,7 @@ test('recognises countries by the codes of both venues', () => {
   assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_COMPETITION), 0)
 })
 
-test('recognises teams that the lists of the venues contain and no general list, including teams written as codes', () => {
+test('recognises a team by the name or the code in a team list of a venue', () => {
   const row = (venue: 'a' | 'b', league: string, code: string, [position, nickname]: string[]) => ({
     team: {
       venue,
@@ -100,7 +100,7 @@ test('recognises teams that the lists of the venues contain and no general list,
   assert.ok(game() < MATCH_SCORE)
 })
 
-test('does not treat two player names as the same player when they share one word', () => {
+test('treats two player names that share one word as different players', () => {
   assert.ok(gradeNames('riley thornton', 'thornton blake') < SAME_SIDE)
   assert.ok(gradeNames('xin wang', 'yue wang') < SAME_SIDE)
 })
@@ -169,7 +169,7 @@ test('reads the side of a bet from labels, names, codes or ticker suffixes, and 
   assert.deepEqual([gameOf(behind).yesOutcome, gameOf(behind).isDayStated], ['second', true])
 })
 
-test('reads the number in a ticker suffix as the line above or below it, depending on the league and the text', () => {
+test('reads a whole number in a ticker suffix as the line half above or half below, depending on league and text', () => {
   const line = (ticker: string, yes = '') => gameOf(marketB(ticker, '', yes)).line
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)
@@ -189,7 +189,7 @@ test('reads the number in a ticker suffix as the line above or below it, dependi
   )
 })
 
-test('matches two markets of a game, and maps their sides, in either order of the teams', () => {
+test('matches two markets of one game and maps the sides of the markets, whichever team each venue names first', () => {
   const a = gameOf(marketA('Northwind vs. Sable Esports', 'cs2-nw-sab1-2031-03-04'))
   const b = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-NW', 'Sable Esports vs. Northwind'))
   const found = compareGames(a, b)

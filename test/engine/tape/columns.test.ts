@@ -43,7 +43,7 @@ test('encodes rows of any values to columns, and decodes the same rows', () => {
   )
 })
 
-test('encodes columns compactly for each kind of value prediction, and decodes the same columns', () => {
+test('encodes columns compactly with each method of predicting values, and decodes the same columns', () => {
   const count = 1_000
   const index = Array.from({ length: count }, (_, row) => row)
   const items = index.map((row) => [

@@ -50,7 +50,7 @@ test('refuses browser modules with missing imports or import cycles', () => {
   )
 })
 
-test('removes type-only imports from browser modules, so that they may import server types', () => {
+test('removes type-only imports from browser modules, so that browser modules may import server types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-modules-'))
   try {
     const source =

@@ -178,7 +178,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
 }
 
 describe('reconnects of the stream client', () => {
-  test('resumes subscriptions that were synced from their last offset, and subscribes again to all others without an offset', async () => {
+  test('resumes synced subscriptions from the last offset, and repeats all other subscriptions without an offset', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.change(ONE, 'bids', 1000, 1)
@@ -473,7 +473,7 @@ describe('reconnects of the stream client', () => {
     assert.deepEqual(rig.of('fault'), [])
   })
 
-  test('reports the number of missed prices in a gap, but no number for conflated subscriptions', async () => {
+  test('reports the number of missed prices in a gap, and no number if the subscription conflates prices', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready
     const options = { conflate_ms: 250 }

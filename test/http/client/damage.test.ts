@@ -134,7 +134,7 @@ describe('stream client with random damage', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const encoding = seed % 3 === 0 ? 'msgpack' : 'json'
     const isComplete = seed % 2 === 0
-    test(`keeps books and trades correct and reports every loss when messages are randomly damaged (seed ${seed})`, async () => {
+    test(`has correct books and trades and reports every loss when messages are randomly damaged (seed ${seed})`, async () => {
       const random = seededRandom('client', seed)
       const rig = await openRig({ markets: MARKETS, encoding, random: random.next })
       const target = isComplete ? { all: true } : { marketIds: MARKETS }

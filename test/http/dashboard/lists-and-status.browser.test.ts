@@ -84,7 +84,7 @@ test('lists matches in the order of the REST response with questions, explanatio
   await page.locator('.match').nth(1).getByText('Inverted: Yes here is No there').waitFor()
 })
 
-test('lists only the same question unless similar ones are chosen, and states so in the heading', async () => {
+test('lists matches with the same question, adds similar questions when the user selects them, and names the selection', async () => {
   const page = await dashboard.open('#/matches')
   await page.getByText('10 of 10 pairs', { exact: true }).waitFor()
   await page.getByRole('heading', { name: 'Matches: same question on both venues' }).waitFor()
@@ -320,7 +320,7 @@ function publishResolved(market: FakeMarket): void {
   })
 }
 
-test('loads games of another sport or day, and explains empty and invalid days', async () => {
+test('loads games of a selected sport or day, and shows a message for a day without games or an invalid day', async () => {
   const page = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   await page.getByText(/^1 game on \w/).waitFor()
   await page.getByRole('button', { name: 'Next day' }).click()

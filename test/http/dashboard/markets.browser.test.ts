@@ -127,7 +127,7 @@ test('updates prices in the market list from the stream without another REST req
   assert.deepEqual(requested, [])
 })
 
-test('shows a buy of the second outcome with that outcome’s price and value', async () => {
+test('shows a trade that buys the second outcome with the price and value of the second outcome', async () => {
   const market = add('nationals', {
     outcomes: [
       { id: outcomeId('mets'), label: 'Mets' },
@@ -431,7 +431,7 @@ test('states that a search has no result, and retries a failed search', async ()
   await page.getByRole('link', { name: 'Will something happen?' }).waitFor()
 })
 
-test('shows the time until a rate-limited search is retried, then retries', async () => {
+test('shows the waiting time after the server refused a search by rate limit, then repeats the search', async () => {
   add('patience')
   const page = await dashboard.open('#/markets?q=zebra')
   await page.getByText('No open market contains “zebra”.').waitFor()

@@ -118,7 +118,7 @@ async function fromRest(id: string): Promise<Found> {
   return JSON.parse(text)
 }
 
-test('loads opportunities from REST, and updates them when they open, change and end', async () => {
+test('loads opportunities from REST, and updates the table when an opportunity opens, changes or ends', async () => {
   const page = await dashboard.open('')
   await page.locator('main[data-page=opportunities]').waitFor()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -288,7 +288,7 @@ test('shows warnings and rules in an expanded row, and the reason when the oppor
   await page.getByText('Exactly one of the 3 outcomes wins.').waitFor()
 })
 
-test('expands a row on a click outside of its controls, and collapses it on the next click', async () => {
+test('expands a row on a click outside of links and buttons, and collapses the row on the next click', async () => {
   const page = await dashboard.open('#/opportunities')
   const detail = page.locator(`[data-opportunity="${RAINS}"]`)
   const opener = page.getByRole('button', { name: RAIN })

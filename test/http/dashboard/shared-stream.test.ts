@@ -107,7 +107,7 @@ describe('stream that browser tabs share', () => {
     assert.equal(stream.tabCount, 0)
   })
 
-  test('sends connection and feed states to a new tab, and combines book changes that follow', async () => {
+  test('sends the current connection and feed states to a new tab, and merges book changes that arrive within one pause', async () => {
     const hail = server.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { openTab, endPause, emit } = openShared()
@@ -132,7 +132,7 @@ describe('stream that browser tabs share', () => {
     late.send({ kind: 'leave' })
   })
 
-  test('detaches a tab that misses several heartbeats, and does not detach a tab that acknowledges them', async () => {
+  test('detaches a tab that misses several heartbeats, and does not detach a tab that acknowledges heartbeats', async () => {
     const { stream, openTab, emit } = openShared()
     const [awake, asleep] = [openTab(), openTab()]
     for (const tab of [awake, asleep]) {

@@ -86,7 +86,7 @@ test('refuses a scan that finds too few matching rows before its deadline, and s
   )
 })
 
-test('does not mention filters when it refuses a slow page without filters', async () => {
+test('refuses a slow page without filters in a message that does not mention filters', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -155,7 +155,7 @@ test('returns each row once when a client continues with the time range that a r
   }
 })
 
-test('counts the time that a request used before its scan towards the time limit of the request', async () => {
+test('includes the time that a request uses before its scan in the time limit of the request', async () => {
   const clock = new ManualClock()
   clock.advance(60_000)
   for (const [waitedMs, end] of [

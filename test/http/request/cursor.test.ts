@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { ListCursors, parseTimeCursor, timeCursor } from '../../../http/request/cursor.ts'
 
-test('accepts a list cursor with the filters of the request that issued it, and rejects it with different filters', () => {
+test('accepts a list cursor when a request has the same filters as the first page, and rejects the cursor otherwise', () => {
   const cursors = new ListCursors()
   const cursor = cursors.encode({ pin: 17, offset: 40 }, 'filters')
   assert.match(cursor, /^[\w-]+$/)

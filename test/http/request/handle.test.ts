@@ -261,7 +261,7 @@ describe('data requests that wait in the queue', () => {
     assert.deepEqual(idsIn(await raw(text, '"id":"3"')), ['1', '2', '3'])
   })
 
-  test('answers a pipelined request after it waited in the queue', async () => {
+  test('answers a pipelined request after the request waited in the queue', async () => {
     assert.deepEqual(idsIn(await raw(one('/data/1') + one('/data/2'), '"id":"2"')), ['1', '2'])
   })
 

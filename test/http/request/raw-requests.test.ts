@@ -201,7 +201,7 @@ test('refuses an ambiguous HTTP request (such as two Host headers), disconnects,
   await Promise.all(TABLE.map(([name, bytes, fate]) => assertFate(server.port, bytes, fate, name)))
 })
 
-test('counts an ambiguous HTTP request (such as two Host headers) against the client’s address, whatever key it contains', async () => {
+test('counts an ambiguous HTTP request (such as two Host headers) against the client’s address, even with a key', async () => {
   const own = await openApiServer()
   const { accounts } = own.engine
   try {

@@ -151,7 +151,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
     assert.equal((await server.get('/v1/markets/venue_a_nobody/orderbook/history')).status, 404)
   })
 
-  test('returns the time of the oldest stored snapshot when the requested range begins before it', async () => {
+  test('returns the time of the oldest stored snapshot when the requested range begins earlier', async () => {
     const market = server.engine.add('young')
     const since = String(server.engine.catalog.recordsSinceMs / 1000)
     assert.equal((await page('young', 'start_time=0')).headers.get('x-data-start'), since)

@@ -313,7 +313,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.match(text, /'1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240' or '1440'/)
   })
 
-  test('returns the time of the oldest stored data when the requested range begins before it', async () => {
+  test('returns the time of the oldest stored data when the requested range begins earlier', async () => {
     const market = server.engine.add('young')
     const start = async (query: string) => (await page('young', query)).headers.get('x-data-start')
     const since = server.engine.catalog.recordsSinceMs / 1000

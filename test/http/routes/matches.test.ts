@@ -202,7 +202,7 @@ describe('GET /v1/matching-markets', () => {
     )
   })
 
-  test('returns every match of the first page’s list once while matches are added', async () => {
+  test('returns every match that existed at the first page once across pages while matches are added', async () => {
     const first = await list('limit=2')
     assert.ok(first.cursor !== null && first.has_more)
     const [a] = pair('six', 99)

@@ -182,7 +182,7 @@ describe('venue-native records', () => {
     )
   })
 
-  test('looks up an id once if a request contains it several times in any letter case', async (t) => {
+  test('looks up an id once if a request contains the id several times in any letter case', async (t) => {
     const { engine } = server
     engine.addEvent('kxoften', { venue: 'b', series: 'KXOFTEN' })
     for (const name of ['KXOFTEN-1', 'KXOFTEN-2']) {

@@ -75,7 +75,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     await got(DetailSchema, `${path}?at_time=${at_time + 1}`, 400)
   })
 
-  test('waits for the venue’s price history, then answers 404 if it has no price, and 503 if the venue does not answer', async () => {
+  test('waits for the venue’s price history, then answers 404 if the history has no price, and 503 if the venue does not answer', async () => {
     const own = server.engine.pastPrices
     const requested: { market: MarketView; atMs: TimeMs }[] = []
     let reply: () => Promise<PricePoint | null> = async () => null

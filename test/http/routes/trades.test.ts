@@ -143,7 +143,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('returns the time of the oldest stored data when the requested range begins before it', async () => {
+  test('returns the time of the oldest stored data when the requested range begins earlier', async () => {
     const early = await page(`start_time=${NOON / 1000 - 100}&end_time=${NOON / 1000 - 50}`)
     assert.deepEqual(early.trades, [])
     assert.equal(early.headers.get('x-data-start'), String(NOON / 1000))

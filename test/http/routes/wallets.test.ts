@@ -300,7 +300,7 @@ test('returns a wallet’s splits, merges, redemptions, conversions and migratio
   }
 })
 
-test('returns exact profits of a wallet for a time range, and a profit series whose sum equals them', async () => {
+test('returns exact profits of a wallet for a time range, and a profit series with the same sum', async () => {
   const base = `/v1/wallets/${ANN}/pnl`
   const full = await successfulBodyOf(server, pnlSchema, base)
   const { totals, unrealized } = ann
@@ -405,7 +405,7 @@ function holder(pair: string, count: number): FakeWallet {
   return wallet
 }
 
-test('returns every position of the list that the first page read once, in order, while positions change', async () => {
+test('returns every position that existed at the first page once across pages, in order, while positions change', async () => {
   const wallet = holder('77', 3_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized
@@ -566,7 +566,7 @@ test('returns exact figures of each position and of the wallet’s summary', asy
   assert.deepEqual(part.summary, summary)
 })
 
-test('answers 404 for the profile of an unknown wallet and empty lists for its data, and states completeness each time', async () => {
+test('answers 404 for the profile and empty lists for the data of an unknown wallet, and states whether data is complete', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
   assert.equal((await server.get(`/v1/wallets/${UNSEEN}`)).status, 404)

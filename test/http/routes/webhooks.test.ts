@@ -95,7 +95,7 @@ async function failures(body: unknown, method = 'POST', pattern = ALL, id = 'wh_
 }
 
 describe('webhook routes', () => {
-  test('creates, lists, reads, changes and deletes webhooks, and returns a secret when it is created or replaced only', async () => {
+  test('creates, lists, reads, changes and deletes webhooks, and never returns a secret after its creation or replacement', async () => {
     const filters = { market_ids: ['venue_a_a0'], min_usd: 12.345678, side: 'sell' }
     const made = await make({ filters, description: 'a bot', secret: SECRET })
     const { secret, ...record } = made
@@ -371,7 +371,7 @@ describe('request bodies of webhooks', () => {
     assert.deepEqual(Reflect.get(Object(stored), 'market_ids'), many)
   })
 
-  test('accepts HTTP and private webhook URLs when the operator permits them, and refuses them otherwise', async () => {
+  test('refuses HTTP and private webhook URLs unless the operator permits such URLs', async () => {
     const body = (url: string) => ({ method: 'POST', body: JSON.stringify({ ...GOOD, url }) })
     const open = await openApiServer({ webhookPolicy: { allowsHttp: true, allowsPrivate: true } })
     const shut: ApiServer = await openApiServer()
@@ -559,7 +559,7 @@ describe('single delivery of a webhook', () => {
     }
   })
 
-  test('returns a null response for a delivery without attempts, or whose response is no longer stored', async () => {
+  test('returns null as the response of a delivery that has no attempts, or after storage removed the response', async () => {
     const { id } = await make()
     server.engine.webhooks.deliver(id)
     const last = { atMs: server.engine.clock.nowMs(), durationMs: 7, status: 200, error: null }

@@ -211,7 +211,7 @@ describe('webhook event bodies', () => {
     assert.equal(lone.data.kalshi, null, 'the market has left the catalogue')
   })
 
-  test('writes an opportunity with the fields of REST and the opening time, and its end with reason and time', () => {
+  test('writes an opened opportunity with the fields of REST and the opening time, and an ended opportunity with reason and time', () => {
     const { bodies, one, other } = world()
     const opened = arbitrageOf(one, other, 'changed')
     const record = opportunityRecord(opened.opportunity, opened.receivedAtMs, { hasLevels: false })
@@ -247,7 +247,7 @@ describe('webhook event bodies', () => {
     }
   })
 
-  test('never throws when it writes a webhook body for any content of an update', () => {
+  test('never throws while writing the webhook body of any update', () => {
     const { bodies, one, updates, engine } = world()
     for (const at of [-1, 0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
       one.trade({ timeMs: timeMs(at), outcomeIndex: 9 })

@@ -306,7 +306,7 @@ test('sends all fields of a venue’s status, including fields that are getters'
   assert.deepEqual(message, statusMessage(facts))
 })
 
-test('counts and logs at a limited rate the errors of a channel that throws, and runs the remaining channels', () => {
+test('counts each error of a channel that throws, limits the log lines of the errors, and runs the remaining channels', () => {
   const engine = new FakeEngine(new ManualClock())
   const { publisher, metrics } = engine
   const lines: string[] = []

@@ -78,7 +78,7 @@ test('refuses each kind of invalid command with its error code', () => {
   assert.equal(parseCommand(Buffer.from([0xff, 0x7b]), false).kind, 'refused')
 })
 
-test('never throws when it parses a command from any bytes', () => {
+test('parses any bytes as a command or an error without throwing', () => {
   const random = seededRandom('commands')
   const seed = JSON.stringify({
     action: 'subscribe',

@@ -117,7 +117,7 @@ test('refuses to open a database file that is empty, missing or from another dat
   await storage.close()
 })
 
-test('refuses to open a truncated or zeroed database file after a child process checked it', async () => {
+test('refuses to open a truncated or zeroed database file after a child process checked the file', async () => {
   const cut = await filled()
   const size = statSync(join(cut, 'market', 'data.mdb')).size
   truncateSync(join(cut, 'market', 'data.mdb'), Math.floor(size / 2))

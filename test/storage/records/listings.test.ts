@@ -11,7 +11,7 @@ import { eventListing } from '../../support/worlds/builders.ts'
 setFlagsFromString('--allow-natives-syntax')
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')
 
-test('gives all events read from disk the same V8 hidden class, whatever fields they contain', () => {
+test('creates all events read from disk with the same V8 hidden class, whatever fields the events contain', () => {
   const read = Array.from({ length: 200 }, (_, index) => {
     const event = eventListing(`event ${index}`, {
       series: index % 3 === 0 ? 'series' : null,

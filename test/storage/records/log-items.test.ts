@@ -199,7 +199,7 @@ test('encodes and decodes every cluster log item without a change', () => {
   assert.deepEqual(native, {})
 })
 
-test('reports a log item of an unlisted market as such, rejects a damaged item, and never throws', () => {
+test('reports a log item of an unlisted market as unknown, rejects a damaged log item, and never throws', () => {
   const forwarded = { ...STAMPED, market: marketRef('elsewhere', 77) }
   const unknown: LogItem = {
     kind: 'update',

@@ -11,7 +11,7 @@ import { listing, trade } from '../../support/worlds/builders.ts'
 setFlagsFromString('--allow-natives-syntax')
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')
 
-test('gives stored trades the same V8 hidden class for any numbers and makers', () => {
+test('creates all trades read from disk with the same V8 hidden class, for any numbers and makers', () => {
   const storage = openMemoryStorage()
   const market = { number: storage.markets.put(listing('m')), venue: 'a' } as const
   const trades = new MarketTrades(market, storage)

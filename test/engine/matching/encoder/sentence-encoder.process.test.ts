@@ -171,7 +171,7 @@ const WITHOUT_PACKAGES = `
       throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
     }\`))`
 
-test('imports the optional encoder packages in one file, and names the packages to install when they are missing', async () => {
+test('imports the optional encoder packages in one file, and names the packages to install when packages are missing', async () => {
   const names = ['onnxruntime-node', '@huggingface/tokenizers']
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const importing: string[] = []

@@ -68,7 +68,7 @@ test('parses a deadline as the same day in any wording', () => {
   assert.equal(compareDates(a, later).result, 'other')
 })
 
-test('treats the close time of a market as a hint unless it is far from the day in the text', () => {
+test('treats the close time of a market as a hint unless the close time is far from the day in the text', () => {
   const a = understandEvent(eventA('What will Quist say at the gala?', '2031-05-02'))
   const near = understandEvent(
     eventB('What will Quist say at the gala?', 'On May 3, 2031', 'KXQUIST-31MAY04'),

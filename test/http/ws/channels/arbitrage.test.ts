@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('publishes opened, changed and ended opportunities as REST does, in JSON and MessagePack, and replays them from an offset', async () => {
+test('publishes opened, changed and ended opportunities with the fields of REST in JSON and MessagePack, and replays from an offset', async () => {
   const { publisher } = server.engine
   const [a, b] = [server.engine.add('a'), server.engine.add('b', { venue: 'b' })]
   const clients = await Promise.all(
@@ -124,7 +124,7 @@ async function cameTo(client: StreamClient): Promise<readonly string[]> {
   return messages.map(({ offset, data }) => `${offset} ${Reflect.get(Object(data), 'event')}`)
 }
 
-test('publishes an opportunity to a subscription from the time it reaches the subscribed minimums until its end', async () => {
+test('publishes an opportunity from the time its values reach the minimums of a subscription until its end', async () => {
   const [a, b] = [server.engine.add('c'), server.engine.add('d', { venue: 'b' })]
   const open = async (set: object, form = 'json') => {
     const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)

@@ -236,7 +236,7 @@ test('numbers all messages of the candles channel with one offset, across market
   assert.equal(offsets.length, 6)
 })
 
-test('waits for candles that another process builds, and includes earlier trades in them', async () => {
+test('waits for candles that another process builds, and sends candles that include earlier trades', async () => {
   const market = server.engine.add('elsewhere')
   let arrival: Promise<void> | null = null
   Object.assign(market, { barsArrival: () => arrival })

@@ -255,7 +255,7 @@ describe('subscription options', () => {
   })
 })
 
-test('stops the messages of a channel option without subscriptions, and starts them on the next subscribe', async () => {
+test('sends no depth messages after the last subscription ends, and sends the state after the next subscribe', async () => {
   const one = market(12)
   const client = await open('msgpack')
   const command = { channel: 'depth', levels: 20, conflate_ms: 100, market_ids: [one.ref.id] }

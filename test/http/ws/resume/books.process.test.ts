@@ -242,7 +242,7 @@ describe('limits of cached book updates', () => {
     ['as many messages as the cache holds', count],
     ['one message more than the cache holds', count + 1],
   ] as const) {
-    test(`sends updates while they are cached, otherwise resync and snapshot, but never both: ${name}`, async () => {
+    test(`resumes with updates if the updates are cached, and otherwise with resync and snapshot: ${name}`, async () => {
       const own = await openApiServer({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])

@@ -32,7 +32,7 @@ function logs(capacity = 4) {
 const offsets = (entries: readonly { readonly offset: number }[]) =>
   entries.map(({ offset }) => offset)
 
-test('reads messages from disk when they are older than the ring buffer, and otherwise from memory', () => {
+test('reads messages older than the ring buffer from disk, and all other messages from memory', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   assert.deepEqual(offsets(stored.read(present, { offset: 8, markets: null })), [9, 10, 11, 12])

@@ -255,7 +255,7 @@ describe('stream subscriptions', () => {
 })
 
 describe('limits of a stream connection', () => {
-  test('answers at most ten of the commands beyond 20 a second with RATE_LIMITED, and does not count them as errors', async () => {
+  test('answers at most ten of the commands beyond 20 a second with RATE_LIMITED, and does not count the ten as errors', async () => {
     const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     for (let id = 1; id <= 60; id += 1) client.send({ action: 'ping', id })

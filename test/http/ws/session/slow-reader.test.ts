@@ -148,7 +148,7 @@ describe('slow stream clients', () => {
   })
 
   const skip = process.env.TEST_LONG === '1' ? false : 'half a minute without reading: TEST_LONG=1'
-  test('closes a client with 4008 when it reads nothing for half a minute', {
+  test('closes a connection with 4008 when the client reads nothing for half a minute', {
     skip,
   }, async () => {
     const slow = await StreamClient.open(server.port)

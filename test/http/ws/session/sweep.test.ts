@@ -90,7 +90,7 @@ test('stops publishing to a connection at the first buffer check after unread by
   world.hub.stop()
 })
 
-test('sends a client that stopped reading nothing but its close frame after 10 s, and disconnects it within 50 s more', () => {
+test('sends nothing but a close frame to a client that has read nothing for 10 s, and disconnects the client within 50 s more', () => {
   const world = open()
   const { clock, hub } = world
   const [takes, never, late] = [world.join(), world.join(), world.join()]
