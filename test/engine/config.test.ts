@@ -6,7 +6,7 @@ import { CHANGE_NAMES, FAULT_NAMES } from '../../engine/fault-names.ts'
 import { V2_SHARE } from '../../engine/venues/simulator/calendar.ts'
 import { FAULT_CHANCES } from '../../engine/venues/simulator/faults.ts'
 
-test('defaults to the simulator on loopback when the environment is empty', () => {
+test('configures the simulated venues on loopback when the environment is empty', () => {
   const config = loadConfig({})
   assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
   assert.equal(config.hasDemoKey, true)
@@ -23,7 +23,7 @@ test('defaults to the simulator on loopback when the environment is empty', () =
   assert.equal(loadConfig({ NODE_ENV: 'production' }).hasDemoKey, false)
 })
 
-test('reports every invalid value at once with the accepted values, and reveals no secret', () => {
+test('reports all invalid variables at once with the accepted values, and reveals no secret', () => {
   const bad = {
     ROLE: 'queen',
     NATS_URL: 'http://localhost:4222',
@@ -67,7 +67,7 @@ test('reports every invalid value at once with the accepted values, and reveals 
   )
 })
 
-test('accepts exactly the simulator’s fault names', () => {
+test('accepts the fault names of the simulator and no other fault names', () => {
   assert.deepEqual([...FAULT_NAMES].sort(), Object.keys(FAULT_CHANCES).sort())
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'on' }).sim.faults, FAULT_NAMES)
   assert.deepEqual(loadConfig({}).sim.faults, ['v1_retired', 'stale_cache'])
@@ -75,13 +75,13 @@ test('accepts exactly the simulator’s fault names', () => {
   assert.deepEqual(loadConfig({ SIM_FAULTS: CHANGE_NAMES.join() }).sim.faults, CHANGE_NAMES)
 })
 
-test('renames a venue, but not to the other venue’s name', () => {
+test('accepts a new name for a venue, unless the other venue has the same name', () => {
   assert.equal(loadConfig({ VENUE_A_NAME: 'polymarket' }).venueNames.a, 'polymarket')
   assert.throws(() => loadConfig({ VENUE_A_NAME: 'venue_b' }), /VENUE_B_NAME/)
   assert.ok(Object.values(VARIABLES).every(({ means }) => means.length > 0))
 })
 
-test('accepts a previous token secret in addition to the current secret', () => {
+test('accepts a previous token secret in addition to the current token secret', () => {
   const [secret, before] = ['x'.repeat(32), 'é'.repeat(16)]
   const config = loadConfig({ JWT_SECRET: secret, JWT_SECRET_PREVIOUS: before })
   assert.deepEqual([config.jwtSecret, config.jwtSecretPrevious], [secret, before])
@@ -90,7 +90,7 @@ test('accepts a previous token secret in addition to the current secret', () => 
   assert.equal(loadConfig({}).jwtSecretPrevious, null)
 })
 
-test('verifies webhook hosts by default only for live venues', () => {
+test('requires the verification of webhook hosts by default for live venues, and not for simulated venues', () => {
   const verifies = (env: Record<string, string>) => loadConfig(env).mustVerifyWebhooks
   assert.equal(verifies({}), false)
   assert.equal(verifies({ VENUES: 'live' }), true)
@@ -99,7 +99,7 @@ test('verifies webhook hosts by default only for live venues', () => {
   assert.throws(() => verifies({ WEBHOOK_VERIFY: 'maybe' }), /WEBHOOK_VERIFY.*"on", "off"/)
 })
 
-test('parses metrics hosts as a comma-separated list of names without ports', () => {
+test('parses metrics hosts as a comma-separated list of host names without ports', () => {
   const hosts = (METRICS_HOSTS: string) => loadConfig({ METRICS_HOSTS }).metricsHosts
   assert.deepEqual(hosts(''), [])
   assert.deepEqual(hosts('Metrics.Internal, 10.0.0.5'), ['metrics.internal', '10.0.0.5'])
@@ -108,7 +108,7 @@ test('parses metrics hosts as a comma-separated list of names without ports', ()
   }
 })
 
-test('refuses a cluster without a key, and remote NATS without credentials or TLS', () => {
+test('refuses a cluster configuration without a key, and remote NATS without credentials or TLS', () => {
   const open = { ROLE: 'engine', NATS_URL: 'nats://nats.internal:4222' }
   const key = { CLUSTER_KEY: 'k'.repeat(32) }
   assert.throws(() => loadConfig({ ROLE: 'gateway' }), /^ConfigError: CLUSTER_KEY is not set/)
@@ -138,7 +138,7 @@ test('refuses a cluster without a key, and remote NATS without credentials or TL
   )
 })
 
-test('documents every variable with its default in engine/app/OPERATING.md', () => {
+test('documents every environment variable with its default in engine/app/OPERATING.md', () => {
   const rows = readFileSync('engine/app/OPERATING.md', 'utf8').split('\n')
   const missing = Object.entries(VARIABLES).filter(([name, { default: value }]) => {
     const row = rows.find((line) => line.startsWith(`| \`${name}\` |`))

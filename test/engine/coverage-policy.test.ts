@@ -25,14 +25,14 @@ const ACCEPTED: readonly (readonly [string, readonly unknown[]])[] = [
 ]
 
 for (const [text, rules] of ACCEPTED) {
-  test(`reads the coverage policy ${JSON.stringify(text)}`, () => {
+  test(`parses the coverage policy ${JSON.stringify(text)}`, () => {
     const policy = readCoveragePolicy(text)
     assert.ok(!('problem' in policy))
     assert.deepEqual(policy.rules satisfies readonly CoverageRule[], rules)
   })
 }
 
-test('returns the same rules when the text of a policy is parsed again', () => {
+test('returns the same rules when the text of a parsed coverage policy is parsed a second time', () => {
   for (const [text] of ACCEPTED) {
     const policy = readCoveragePolicy(text)
     assert.ok(!('problem' in policy))
@@ -54,7 +54,7 @@ const REFUSED = [
   'top:1,'.repeat(300),
 ]
 
-test('names the problem and the accepted forms when a text is no coverage policy', () => {
+test('reports the problem and the accepted forms when a text is no coverage policy', () => {
   for (const text of REFUSED) {
     const answer = readCoveragePolicy(text)
     assert.ok('problem' in answer, text.slice(0, 80))

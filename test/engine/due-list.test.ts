@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { DueList } from '../../engine/due-list.ts'
 import { seededRandom } from '../../engine/random.ts'
 
-test('returns due items in order of time, then of insertion', () => {
+test('returns due items in order of their due time, then in order of insertion', () => {
   const random = seededRandom('due')
   const list = new DueList<number>()
   const added: { dueMs: number; item: number }[] = []

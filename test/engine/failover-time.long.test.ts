@@ -48,7 +48,7 @@ function loggedMs(stderr: string, text: string): number | null {
 
 const seconds = (ms: number | null): string => (ms === null ? '?' : (ms / 1_000).toFixed(1))
 
-test('moves clients of every gateway to the next leader after the leader is killed or stopped', {
+test('moves the clients of every gateway to the next leader after the leader is killed or stopped', {
   skip,
 }, async (t) => {
   const rig = await ClusterRig.open({ engines: 2, gateways: 2, world: WORLD, logLevel: 'info' })

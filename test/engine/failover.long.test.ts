@@ -159,7 +159,7 @@ await one.kill()
 receiver.manner = 'accept'
 await two.leading
 
-test('stores the previous leader’s trades and webhooks on disk, under different row numbers', () => {
+test('stores the previous leader’s trades and webhooks on the next leader’s disk, under different row numbers', () => {
   for (const venue of ['a', 'b'] as const) {
     assert.deepEqual(tradesOf(two.storage, venue), trades[venue])
   }
@@ -169,14 +169,14 @@ test('stores the previous leader’s trades and webhooks on disk, under differen
   )
 })
 
-test('posts unacknowledged events with the same id and body, and does not repeat acknowledged events', async () => {
+test('posts unacknowledged webhook events with the same id and body, and does not repeat acknowledged events', async () => {
   await until(() => counts(two.storage).pending === 0, 'the second engine delivers the rest')
   assert.equal(receiver.events.size, delivered.size + pending)
   assert.deepEqual(receiver.faults, [])
   assert.equal(receiver.duplicates, 0)
 })
 
-test('resumes streams at the next leader with `since` without a gap', async () => {
+test('resumes streams at the next leader with the parameter `since`, without a gap', async () => {
   const client = await StreamClient.open(two.open.port, `api_key=${key}`)
   const since = { epoch: 'first', offset: 20 }
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'], since })

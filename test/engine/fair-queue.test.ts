@@ -10,7 +10,7 @@ function served(queue: FairQueue<string>): readonly string[] {
   return order
 }
 
-test('serves requesters in rotation, regardless of how much one requester adds', () => {
+test('serves requesters in rotation, regardless of how many items one requester adds', () => {
   const queue = new FairQueue<string>(64)
   for (const number of times(20)) queue.add(['flood', '10.0.0.1'], `flood ${number}`)
   for (const number of times(2)) queue.add(['other', '10.0.0.2'], `other ${number}`)
@@ -23,7 +23,7 @@ const attackers: Readonly<Record<string, (number: number) => Requester>> = {
   'one account at ten addresses': (number) => ['account', `10.0.1.${number}`],
 }
 for (const [name, requesterOf] of Object.entries(attackers)) {
-  test(`gives ${name} at most one share`, () => {
+  test(`assigns ${name} at most one share of the queue`, () => {
     const queue = new FairQueue<string>(64)
     for (const number of times(10)) queue.add(requesterOf(number), `flood ${number}`)
     for (const number of times(3)) queue.add(['other', '10.0.0.2'], `other ${number}`)
@@ -46,7 +46,7 @@ test('drops the newest item of the requester with the most items when the queue 
   assert.deepEqual([queue.size, served(queue)], [4, ['flood 1', 'other 1', 'flood 2', 'other 2']])
 })
 
-test('serves a waiting requester after at most 2 × capacity dequeues, regardless of new requesters', () => {
+test('serves a waiting requester after at most 2 × capacity dequeues, regardless of how many requesters arrive later', () => {
   const queue = new FairQueue<string>(8)
   queue.note(['other'])
   queue.add(['other'], 'other')
@@ -58,7 +58,7 @@ test('serves a waiting requester after at most 2 × capacity dequeues, regardles
   assert.ok(order.includes('other'), order.join(', '))
 })
 
-test('serves the requester with the lowest load first and skips requesters with infinite load', () => {
+test('serves the requester with the lowest load first, and skips requesters with infinite load', () => {
   const queue = new FairQueue<string>(4)
   queue.add(['many'], 'many')
   queue.add(['few'], 'few')

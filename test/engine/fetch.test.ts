@@ -117,7 +117,7 @@ describe('HttpClient', () => {
     ['an HTML page with status 200', html],
     ['an answer that is cut off', cutOff],
   ] as const) {
-    it(`retries a GET after ${name}`, async () => {
+    it(`retries a GET request after ${name}`, async () => {
       const { client, clock, requests } = await open([bad, bad, ok])
       assert.deepEqual(await settle(clock, client.getJson('/x')), { fine: true })
       assert.equal(requests.length, 3)
@@ -126,20 +126,20 @@ describe('HttpClient', () => {
   }
 
   for (const code of [400, 401, 404, 302]) {
-    it(`returns status ${code} as final`, async () => {
+    it(`returns status ${code} without a retry`, async () => {
       const { client, clock, requests } = await open([status(code)])
       const error = await failure(clock, client.getJson('/x'))
       assert.deepEqual([error.kind, error.status, requests.length], ['status', code, 1])
     })
   }
 
-  it('reports the failure after the last attempt', async () => {
+  it('reports the last failure when all attempts of a call failed', async () => {
     const { client, clock, requests } = await open([status(502)])
     const error = await failure(clock, client.getJson('/x'))
     assert.deepEqual([error.kind, error.status, requests.length], ['status', 502, 4])
   })
 
-  it('sends the body of a POST again on a retry', async () => {
+  it('sends the body of a POST request a second time when it retries the request', async () => {
     const { client, clock, requests } = await open([status(500), ok])
     await settle(clock, client.postJson('/x', { a: 1 }))
     assert.deepEqual(
@@ -148,7 +148,7 @@ describe('HttpClient', () => {
     )
   })
 
-  it('delays all calls to a host by its Retry-After, up to 30 s', async () => {
+  it('delays all calls to a host by the time in the host’s Retry-After, up to 30 s', async () => {
     const { client, clock, requests } = await open([status(429, { 'retry-after': '7' }), ok])
     const first = client.getJson('/a')
     while (requests.length === 0) await nextTurn()
@@ -162,7 +162,7 @@ describe('HttpClient', () => {
     assert.ok(waitedMs >= 30_000 && waitedMs < 31_000, `waited ${waitedMs}`)
   })
 
-  it('backs off for every call to a host that answered 429 without Retry-After', async () => {
+  it('delays all calls to a host that answered 429 without Retry-After, with back-off', async () => {
     const { client, clock, requests } = await open([status(429), status(429), ok], {
       busyWaitMs: 2_000,
     })
@@ -175,13 +175,13 @@ describe('HttpClient', () => {
     assert.ok((requests.at(-1)?.atMs ?? 0) >= 6_000)
   })
 
-  it('reports an answer after the deadline as a timeout', async () => {
+  it('reports an answer that arrives after the deadline as a timeout', async () => {
     const { client, clock } = await open([never], { timeoutMs: 800, retries: 0 })
     const error = await failure(clock, client.getJson('/x'))
     assert.equal(error.kind, 'timeout')
   })
 
-  it('ends a call whose body stops, by timeout and by abort', async () => {
+  it('ends a call whose response body stops, by timeout and by abort', async () => {
     const half: Answer = (_request, response) => void response.write('{"fine":')
     const { client, clock } = await open([half], { timeoutMs: 800, retries: 0 })
     assert.equal((await failure(clock, client.getJson('/x'))).kind, 'timeout')
@@ -191,7 +191,7 @@ describe('HttpClient', () => {
     assert.equal((await failure(clock, aborted)).kind, 'aborted')
   })
 
-  it('refuses an answer above the size limit, and does not retry', async () => {
+  it('refuses an answer above the size limit, and does not retry the call', async () => {
     const big: Answer = (_request, response) => response.end(JSON.stringify('x'.repeat(20_000)))
     const { client, clock, requests } = await open([big])
     const error = await failure(clock, client.getJson('/x'))
@@ -204,7 +204,7 @@ describe('HttpClient', () => {
     assert.equal((await failure(other.clock, other.client.getJson('/x'))).kind, 'body')
   })
 
-  it('decompresses answers', async () => {
+  it('decompresses compressed answers', async () => {
     const zipped: Answer = (_request, response) => {
       response.setHeader('content-encoding', 'gzip')
       response.end(gzipSync('{"zipped":1}'))
@@ -213,7 +213,7 @@ describe('HttpClient', () => {
     assert.deepEqual(await settle(clock, client.getJson('/x')), { zipped: 1 })
   })
 
-  it('aborts calls when the caller aborts and on stop()', async () => {
+  it('aborts a call when the caller aborts it or when stop() runs', async () => {
     const { client, clock } = await open([never])
     const controller = new AbortController()
     const given = client.getJson('/x', {}, { signal: controller.signal })
@@ -232,14 +232,14 @@ describe('HttpClient', () => {
     assert.equal((await failure(clock, client.getJson('/x'))).kind, 'network')
   })
 
-  it('repeats the key for each list item in a query and omits undefined values', async () => {
+  it('repeats a query key for each item of a list, and omits undefined values', async () => {
     const { client, clock, requests } = await open([ok])
     const query = { tickers: ['A', 'B&C'], limit: 5, isOn: true, cursor: undefined }
     await settle(clock, client.getJson('/list', query))
     assert.equal(requests[0]?.url, '/base/list?tickers=A&tickers=B%26C&limit=5&isOn=true')
   })
 
-  it('creates headers for each attempt from the method and the path without query', async () => {
+  it('creates the request headers for each attempt from the method and the path without query', async () => {
     const made: string[] = []
     const headers = (method: string, path: string) => {
       made.push(`${method} ${path}`)
@@ -269,7 +269,7 @@ describe('HttpClient', () => {
     assert.equal(takenCount, 2)
   })
 
-  it('reports an unexpected answer to the watcher with the venue’s error text', async () => {
+  it('reports an unexpected answer to the watcher with the error text of the venue', async () => {
     const seen: string[] = []
     const expectedOnes: boolean[] = []
     const watch = {
@@ -316,7 +316,7 @@ describe('HttpClient', () => {
     ])
   })
 
-  it('reports an error status one second after the head when no body arrives', async () => {
+  it('reports an error status one second after the response head when no body arrives', async () => {
     const headOnly: Answer = (_request, response) => {
       response.writeHead(400, { 'content-length': '10' })
       response.flushHeaders()
@@ -326,7 +326,7 @@ describe('HttpClient', () => {
     assert.deepEqual([error.kind, error.status], ['status', 400])
   })
 
-  it('parses each large answer in a separate tick, and ends the call when stop() runs meanwhile', async (test) => {
+  it('parses each large answer in a separate tick, and ends the call when stop() runs during parsing', async (test) => {
     const large = JSON.stringify({ text: 'x'.repeat(20_000) })
     const { client } = await open([(_request, response) => response.end(large)], {
       bodyBytesMax: 100_000,
@@ -349,7 +349,7 @@ describe('HttpClient', () => {
     assert.equal(ticks.length, 4)
   })
 
-  it('reports retries and each response head of a call, and can bypass the watcher', async () => {
+  it('reports retries and each response head of a call to the watcher, and can bypass the watcher', async () => {
     const seen: string[] = []
     const watch = { odd: (path: string, what: string) => void seen.push(`${path} ${what}`) }
     const { client, clock, requests } = await open([status(503, { age: '7' }), html, ok], { watch })

@@ -6,7 +6,7 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { SETTINGS } from '../support/rigs/recorded-engine.ts'
 import { openRecordedWorld } from '../support/rigs/recorded-world.ts'
 
-test('marks data stale 5 s after losing the log, and live within 10 s of its return', async (t) => {
+test('marks data stale 5 s after a gateway loses the log, and live within 10 s of the log’s return', async (t) => {
   const world = await openRecordedWorld('cut')
   const { server, engine, clock, settle, play, until } = world
   await play(30)

@@ -218,7 +218,7 @@ async function equalAnswers(path: string): Promise<readonly [Answered, Answered]
   return pair
 }
 
-test('answers every read with the engine’s status, body and headers, except for its name', async () => {
+test('answers every read request at a gateway with the engine’s status, body and headers, except for the process name', async () => {
   const { engine, one } = cluster
   const { publisher } = engine.engine
   const parts = { clock: systemClock, metrics: new Metrics(), isMetricsPublic: false }
@@ -255,7 +255,7 @@ test('answers every read with the engine’s status, body and headers, except fo
   for (const status of [200, 400, 404, 422]) assert.ok(statuses.has(status), String(status))
 })
 
-test('answers like the engine after new listings, changed texts, new pairs, ended pairs and removals', async () => {
+test('answers at a gateway like the engine after new listings, changed texts, new pairs, ended pairs and removals', async () => {
   const { catalog, overrides: results } = cluster.engine.engine
   const [{ markets }, reworded] = [listings(), 'Is this reworded?']
   const existing = markets.find(({ nativeId }) => nativeId === 'a1')
@@ -299,7 +299,7 @@ test('answers like the engine after new listings, changed texts, new pairs, ende
   assert.equal(JSON.parse(text).markets[0].description, long)
 })
 
-test('continues a list at another gateway with every row once, and rejects the cursor of a stopped gateway', async () => {
+test('continues a list at a second gateway with every row once, and rejects the cursor of a stopped gateway', async () => {
   const { one, two } = cluster
   for (const list of [
     '/v1/markets?limit=7',

@@ -10,7 +10,7 @@ import { hash32, seededRandom } from '../../engine/random.ts'
 import { VenueTable } from '../../engine/venue-table.ts'
 import { VENUES, venueTable } from '../../engine/venues/venues.ts'
 
-test('builds an id from configured venue name, underscore and native id, and parses it back', () => {
+test('builds a market id from the configured venue name, an underscore and the native id, and parses the id back', () => {
   const names = venueTable({ a: 'poly', b: 'poly_us' })
   assert.equal(names.marketId('b', nativeMarketId('KX_A-1')), 'poly_us_KX_A-1')
   assert.deepEqual(names.split('POLY_US_KX_A-1'), { venue: 'b', native: 'KX_A-1' })
@@ -18,7 +18,7 @@ test('builds an id from configured venue name, underscore and native id, and par
   assert.equal(names.split('venue_a_0x1'), null)
 })
 
-test('parses a condition id of 62 or 64 digits in any case as the same market’s id', () => {
+test('parses condition ids of 62 or 64 digits in upper or lower case to the id of one market', () => {
   const names = venueTable()
   const digits = `01${'ab'.repeat(30)}`
   for (const text of [digits, `${digits}00`, digits.toUpperCase(), `${digits.toUpperCase()}00`]) {
@@ -27,7 +27,7 @@ test('parses a condition id of 62 or 64 digits in any case as the same market’
   assert.equal(names.split(`venue_b_0x${digits}`)?.native, `0x${digits}`)
 })
 
-test('resolves a platform name to a venue, or to null when the name is unknown', () => {
+test('returns the venue of a platform name, or null when the name is unknown', () => {
   const names = venueTable({ a: 'venue_a', b: 'venue_b' })
   assert.deepEqual(
     ['venue_a', 'venue_b', 'VENUE_A', ''].map((name) => names.venue(name)),
@@ -35,7 +35,7 @@ test('resolves a platform name to a venue, or to null when the name is unknown',
   )
 })
 
-test('requires unique venue letters in order, unique names, and wallets at one venue at most', () => {
+test('accepts venues with unique letters in order, unique names, and wallets of at most one venue', () => {
   const [first, second] = VENUES
   assert.ok(first !== undefined && second !== undefined)
   const third = { ...second, key: 't', name: 'third' } as const
@@ -51,7 +51,7 @@ test('requires unique venue letters in order, unique names, and wallets at one v
   assert.equal(venueTable().platform('z'), 'venue_z', 'a venue that has left the table')
 })
 
-test('gives every refusal code a status and a meaning, which the error carries', () => {
+test('assigns an HTTP status and a meaning to every refusal code, and sets the status on the error', () => {
   for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
     assert.ok([400, 401, 403, 404, 405, 413, 422, 426, 429, 500, 503].includes(status), code)
     assert.ok(means.length > 0)
@@ -60,7 +60,7 @@ test('gives every refusal code a status and a meaning, which the error carries',
   assert.deepEqual([error.status, error.retryAfterSeconds, error.detail], [429, 3, 'wait'])
 })
 
-test('allows every status transition except from resolved', () => {
+test('allows every market status to change to every other status, except the status resolved', () => {
   for (const from of MARKET_STATUSES) {
     for (const to of MARKET_STATUSES) {
       assert.equal(mayFollow(from, to), from !== 'resolved' || to === 'resolved')
@@ -68,7 +68,7 @@ test('allows every status transition except from resolved', () => {
   }
 })
 
-test('generates a reproducible, uniform random sequence from its seed', () => {
+test('generates a reproducible, uniform sequence of random numbers from a seed', () => {
   const draw = (...seed: (string | number)[]) => {
     const random = seededRandom(...seed)
     return Array.from({ length: 50 }, () => random.next())
@@ -88,7 +88,7 @@ test('generates a reproducible, uniform random sequence from its seed', () => {
   )
 })
 
-test('redacts secrets in log lines by field name, also in nested objects of the first level', () => {
+test('redacts secrets in log lines by field name, including fields of objects one level deep', () => {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {
@@ -106,7 +106,7 @@ test('redacts secrets in log lines by field name, also in nested objects of the 
   assert.ok(text.includes('seen'))
 })
 
-test('logs the first few repetitions of a reason, then every power of ten', () => {
+test('logs the first few occurrences of a reason, then the occurrences at powers of ten', () => {
   const sampler = new LogSampler(3)
   const written: number[] = []
   for (let count = 1; count <= 5_000; count += 1) {

@@ -25,7 +25,7 @@ const integerOf = (value: number): number | bigint =>
   value > 2 ** 32 - 1 || value < -(2 ** 31) ? BigInt(value) : value
 const bytesOf = (write: (to: MsgpackWriter) => void): Buffer => Buffer.from(encoded(write))
 
-test('encodes a book update to the same bytes as the library', () => {
+test('encodes a book update to the same bytes as the MessagePack library', () => {
   const random = seededRandom('hand-written', 8)
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
@@ -97,7 +97,7 @@ test('encodes a number in its shortest form: 32-bit integer, 64-bit time or coun
   }
 })
 
-test('encodes texts in any script, lists, maps and bytes with a header for their length', () => {
+test('encodes texts in any script, lists, maps and bytes with a header that contains their length', () => {
   const lengths = EDGES.flatMap((edge) => [Math.max(edge - 1, 0), edge, edge + 1])
   for (const length of lengths) {
     for (const sign of ['x', 'é', '日', '🐙']) {
@@ -127,7 +127,7 @@ test('encodes texts in any script, lists, maps and bytes with a header for their
   }
 })
 
-test('retains a message until the next message begins, and discards an abandoned message completely', () => {
+test('retains an encoded message until the next message begins, and discards an unfinished message completely', () => {
   const writer = new Writer()
   const write = (text: string): Uint8Array => {
     writer.begin()

@@ -12,7 +12,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const listenersOf = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length
 
-test('registers one listener on a signal for any number of waiters and calls each waiter once', async () => {
+test('registers one listener on an abort signal for any number of waiters, and calls each waiter once', async () => {
   const ending = new AbortController()
   const clock = new ManualClock()
   const published: number[] = []
@@ -33,7 +33,7 @@ test('registers one listener on a signal for any number of waiters and calls eac
   assert.equal(published.at(-1), 99, 'it is called at once if the signal is already aborted')
 })
 
-test('adds one listener to the caller’s signal for any number of concurrent calls', async () => {
+test('adds one listener to the caller’s abort signal for any number of concurrent calls', async () => {
   const server = createServer((_request, response) => void response.end('{"is":1}'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -14,7 +14,7 @@ const CLIENTS = 20
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-test('continues without nats-server, shows no data as live, and announces every loss after its return', {
+test('continues without nats-server, returns no data as live, and announces every loss after nats-server returns', {
   skip,
 }, async (t) => {
   const logLine = (line: string) => t.diagnostic(line)

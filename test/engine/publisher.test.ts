@@ -19,7 +19,7 @@ const gap: Update = {
   count: null,
 }
 
-test('numbers offsets by channel and seqs by market, both from 1 without gaps', () => {
+test('numbers updates with an offset per channel and a seq per market, each from 1 without gaps', () => {
   const random = seededRandom('stamps')
   const publisher = open()
   const offsets = new Map<string, number>()
@@ -41,7 +41,7 @@ test('numbers offsets by channel and seqs by market, both from 1 without gaps', 
   }
 })
 
-test('calls watchers synchronously in order of registration', () => {
+test('calls watchers synchronously in the order of their registration', () => {
   const publisher = open()
   const received: string[] = []
   for (const name of ['first', 'second'])
@@ -65,7 +65,7 @@ test('calls the remaining watchers when one watcher throws', () => {
   assert.equal(count, 2)
 })
 
-test('deletes the counters of a removed market, continues offsets, and notifies watchers once', () => {
+test('deletes the counters of a removed market, continues the channel’s offsets, and notifies watchers once', () => {
   const publisher = open()
   const published: number[] = []
   publisher.watch({ name: 'indifferent', onUpdate: () => undefined })

@@ -435,7 +435,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
 }
 
 for (const [resource, measure] of Object.entries(MEASURES)) {
-  test(`serves a bystander within twice its unloaded time while one account uses ten times its share: ${resource}`, async (t) => {
+  test(`serves one client within twice its normal time while a different account uses ten times its share: ${resource}`, async (t) => {
     const alone = await measure(false)
     const beside = await measure(true)
     t.diagnostic(`${resource}: alone ${alone}, beside the attacker ${beside}`)
@@ -444,7 +444,7 @@ for (const [resource, measure] of Object.entries(MEASURES)) {
   })
 }
 
-test('has a measurement for each row of the table of shared resources', () => {
+test('measures each shared resource that the table of shared resources lists', () => {
   const text = readFileSync(new URL('../../engine/app/OPERATING.md', import.meta.url), 'utf8')
   const [, section = ''] = text.split('\n## Shared resources\n')
   const [table = ''] = section.split('\n## ')

@@ -233,7 +233,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`ends an opportunity of a silent market of venue ${key} after two REST samples, without any trade`, async () => {
+  test(`closes an opportunity in a silent market of venue ${key} after two REST samples, without any trade`, async () => {
     const world = await begin(key)
     const { clock, changes, move, requested, put, stop } = world
     try {
@@ -254,7 +254,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`confirms a quiet book of venue ${key} before it becomes stale, and keeps its opportunity`, async () => {
+  test(`confirms an unchanged book of venue ${key} before the book becomes stale, and its opportunity stays open`, async () => {
     const world = await begin(key)
     const { clock, stop } = world
     try {
@@ -267,7 +267,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`keeps a good book of venue ${key} when a single REST sample is wrong`, async () => {
+  test(`does not change a correct book of venue ${key} when a single REST sample is wrong`, async () => {
     const world = await begin(key)
     const { clock, changes, move, stop, truth } = world
     try {
@@ -289,7 +289,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`reports all stale books of a frozen venue ${key} in one status, and their recovery by fresh or new state`, async () => {
+  test(`reports all stale books of a frozen venue ${key} in one status, and the recovery of the books afterwards`, async () => {
     const world = await begin(key)
     const { clock, changes, lose, feed, put, idOf, client, stop } = world
     try {

@@ -4,7 +4,7 @@ import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/t
 import { countTicks } from '../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
-test('ends a time slice at its limit, continues in the next tick, and loses no work', async () => {
+test('ends a time slice at its limit, continues in the next tick, and processes all items', async () => {
   const clock = new ManualClock()
   let stepsOfTurn = 0
   let most = 0
@@ -41,7 +41,7 @@ test('ends a time slice at its limit, continues in the next tick, and loses no w
   await assert.rejects(runInSlices(clock, failing()), /no/)
 })
 
-test('gives concurrent tasks separate event-loop ticks', async () => {
+test('runs concurrent tasks in separate event-loop ticks', async () => {
   const clock = new ManualClock()
   const loop = countTicks()
   const ticks: number[][] = []

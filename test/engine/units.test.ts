@@ -17,7 +17,7 @@ import {
   toNumber,
 } from '../../engine/units.ts'
 
-test('converts decimal text to exact millionths and back', () => {
+test('converts decimal text to exact millionths, and millionths to decimal text', () => {
   const table: [string, number | null][] = [
     ['0.415', 415_000],
     ['1', 1_000_000],
@@ -75,7 +75,7 @@ test('rounds an integer price half up to whole cents', () => {
   )
 })
 
-test('computes notional as price × size rounded down, like BigInt', () => {
+test('computes notional value as price × size rounded down, like BigInt', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1_000_000 }),
@@ -89,7 +89,7 @@ test('computes notional as price × size rounded down, like BigInt', () => {
   )
 })
 
-test('keeps complements and midpoints on the price scale, and parses the venues’ time formats', () => {
+test('returns complements and midpoints in whole micro-dollars, and parses the time formats of both venues', () => {
   assert.equal(complement(priceMicros(300_000)), 700_000)
   assert.equal(midPrice(priceMicros(1), priceMicros(2)), 2)
   assert.equal(parseTime('2026-01-09 06:36:50+00'), Date.UTC(2026, 0, 9, 6, 36, 50))

@@ -20,7 +20,7 @@ function sumOf([first, ...others]: readonly WhaleFill[]): FillSum {
   return sum
 }
 
-test('groups fills by transaction, taker, token and side, except fills without a hash or taker', () => {
+test('groups fills by transaction, taker, token and side, except fills without a transaction hash or taker', () => {
   const one = fill('one').trade
   assert.equal(whaleKey(one), whaleKey({ ...one, nativeId: 'two', price: priceMicros(1) }))
   const others: Partial<Trade>[] = [
@@ -36,7 +36,7 @@ test('groups fills by transaction, taker, token and side, except fills without a
   assert.equal(whaleKey({ ...one, taker: null }), null)
 })
 
-test('sums sizes and dollars, and averages the price by size, rounded half up', () => {
+test('sums sizes and dollars of a group’s fills, and averages the price by size, rounded half up', () => {
   const at = (price: number, size: number, usd: number): Partial<Trade> => ({
     price: priceMicros(price),
     size: sizeMicros(size),
@@ -59,7 +59,7 @@ test('sums sizes and dollars, and averages the price by size, rounded half up', 
   assert.equal(sum.row(FACTS, sum.first.trade).maker, null)
 })
 
-test('adds fractions of a micro-dollar exactly and rounds the sum once', () => {
+test('adds fractions of a micro-dollar exactly and rounds the sum of a group once', () => {
   const third = (id: string, price: number, size: number, outcomeIndex = 0) => {
     const traded = outcomeIndex === 0 ? price : 1_000_000 - price
     const units = { price: priceMicros(price), size: sizeMicros(size), outcomeIndex }
@@ -75,7 +75,7 @@ test('adds fractions of a micro-dollar exactly and rounds the sum once', () => {
   assert.equal(sumOf(other).usd, 6_000_000_001)
 })
 
-test('saturates sums at the largest safe integer and never throws', () => {
+test('limits the sums of a group to the largest safe integer, and never throws', () => {
   const huge = {
     size: sizeMicros(Number.MAX_SAFE_INTEGER),
     usd: usdMicros(Number.MAX_SAFE_INTEGER),
@@ -88,7 +88,7 @@ test('saturates sums at the largest safe integer and never throws', () => {
   assert.equal(nothing.row(FACTS, nothing.first.trade).price, 415_000)
 })
 
-test('produces the same result for fills in any order', () => {
+test('computes the same whale for fills in any order', () => {
   const one = fc.record({
     price: fc.integer({ min: 0, max: 1_000_000 }),
     size: fc.integer({ min: 1, max: 2 ** 45 }),

@@ -40,7 +40,7 @@ async function joseSubject(token: string, nowMs: number): Promise<string | null>
   }
 }
 
-test('verifies a token synchronously, with the same result as jose', async (t) => {
+test('verifies an access token synchronously, with the same result as the library jose', async (t) => {
   const random = seededRandom(11)
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
@@ -85,7 +85,7 @@ function damaged(token: string, below: (count: number) => number): string {
   return token.slice(0, at) + change + token.slice(at + 1)
 }
 
-test('issues tokens that are valid for a day, and requires secrets of 32 bytes', async () => {
+test('issues access tokens that are valid for a day, and requires token secrets of 32 bytes', async () => {
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
   const token = await tokens.issue('acc_1')
@@ -98,7 +98,7 @@ test('issues tokens that are valid for a day, and requires secrets of 32 bytes',
   assert.throws(() => new AccessTokens({ secret: 'x'.repeat(31), clock }), RangeError)
 })
 
-test('ignores keys and references to keys in a token’s header', async () => {
+test('ignores keys and references to keys in the header of an access token', async () => {
   const tokens = new AccessTokens({ secret, clock: new ManualClock(startMs) })
   const now = startMs / 1_000
   const claims = { sub: 'acc_1', jti: 'x', iat: now, exp: now + 60 }
@@ -126,7 +126,7 @@ test('ignores keys and references to keys in a token’s header', async () => {
   }
 })
 
-test('accepts tokens signed with the previous secret until they expire, but signs none with that secret', async () => {
+test('accepts access tokens signed with the previous secret until they expire, and signs none with that secret', async () => {
   const clock = new ManualClock(startMs)
   const next = 'the secret that replaces it, thirty-two bytes'
   const before = new AccessTokens({ secret, clock })

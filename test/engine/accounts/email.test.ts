@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emailRefusal, emailSkeleton, normalizedEmail } from '../../../engine/accounts/email.ts'
 
-test('normalises spellings of the same e-mail address to one form', () => {
+test('converts equivalent spellings of one e-mail address to one form', () => {
   const spellings = [
     'ann@example.com',
     'Ann@Example.COM',
@@ -12,7 +12,7 @@ test('normalises spellings of the same e-mail address to one form', () => {
   assert.deepEqual([...new Set(spellings.map(normalizedEmail))], ['ann@example.com'])
 })
 
-test('refuses localhost and domains that are not ASCII', () => {
+test('refuses e-mail addresses at localhost and at domains that are not ASCII', () => {
   assert.match(emailRefusal('ann@exämple.com') ?? '', /ASCII/)
   assert.match(emailRefusal('ann@еxample.com') ?? '', /ASCII/)
   assert.match(emailRefusal('Local@LOCALHOST') ?? '', /reserved/)
@@ -22,7 +22,7 @@ test('refuses localhost and domains that are not ASCII', () => {
   }
 })
 
-test('maps look-alike addresses to the same skeleton and leaves ASCII addresses unchanged', () => {
+test('maps e-mail addresses that look alike to the same skeleton, and leaves ASCII addresses unchanged', () => {
   for (const email of ['cоcо@example.com', 'сосо@example.com', 'cöcö@example.com']) {
     assert.equal(emailSkeleton(email), 'coco@example.com')
   }

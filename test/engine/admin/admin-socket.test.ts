@@ -66,7 +66,7 @@ async function exchange(dataDir: string, text: string): Promise<string> {
 const refusedWith = (code: string, detail: RegExp) => (error: unknown) =>
   error instanceof EngineError && error.code === code && detail.test(error.detail)
 
-test('returns results and refusals of several commands over one connection, and hides internal errors', async () => {
+test('returns results and refusals of several commands over one connection, and hides the text of internal errors', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const requested = await client(dataDir)
@@ -89,7 +89,7 @@ test('returns results and refusals of several commands over one connection, and 
   await socket.stop()
 })
 
-test('lets only the engine’s user open the socket, replaces a crashed engine’s socket, and removes it on stop', async () => {
+test('allows only the engine’s user to open the socket, replaces a crashed engine’s socket, and removes the socket on stop', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
@@ -113,7 +113,7 @@ test('lets only the engine’s user open the socket, replaces a crashed engine�
   requested.close()
 })
 
-test('keeps a regular file at the socket’s path, and runs without the socket', async () => {
+test('does not replace a regular file at the socket’s path, and continues without an admin socket', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   writeFileSync(path, 'mine')
@@ -123,7 +123,7 @@ test('keeps a regular file at the socket’s path, and runs without the socket',
   assert.ok(statSync(path).isFile())
 })
 
-test('answers an invalid request with the accepted syntax, and limits the length of a line', async () => {
+test('answers an invalid request with the accepted syntax, and limits the length of a request line', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const wrong = ['', '{', '[]', '5', 'null', '{"command":5}', '{"command":"echo","request":[]}']
@@ -144,7 +144,7 @@ test('answers an invalid request with the accepted syntax, and limits the length
   await socket.stop()
 })
 
-test('reads the same lines however their bytes are split into chunks', async () => {
+test('reads the same request lines however their bytes are split into chunks', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const peer = connect(join(dataDir, 'engine.sock'))
@@ -163,7 +163,7 @@ test('reads the same lines however their bytes are split into chunks', async () 
   await socket.stop()
 })
 
-test('answers while another command hangs, closes idle connections, and stops without waiting for either', async () => {
+test('answers a command while an earlier command hangs, closes idle connections, and stops without waiting for either', async () => {
   const dataDir = newFolder()
   const clock = new ManualClock()
   const socket = await open(dataDir, clock)
@@ -188,7 +188,7 @@ test('answers while another command hangs, closes idle connections, and stops wi
   await until(() => clock.timerCount === 0)
 })
 
-test('refuses more than sixteen connections, and accepts a connection after another one closed', async () => {
+test('refuses connections beyond sixteen, and accepts a connection after an earlier connection closed', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
@@ -207,7 +207,7 @@ test('refuses more than sixteen connections, and accepts a connection after anot
   await socket.stop()
 })
 
-test('serves a folder whose path exceeds Linux’s socket limit, and reports an error on other systems', async () => {
+test('opens the admin socket in a folder whose path exceeds Linux’s socket limit, and reports an error on other systems', async () => {
   const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(40)))
   const dataDir = newFolder(deep)
   assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)

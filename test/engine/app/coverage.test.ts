@@ -31,7 +31,7 @@ test('covers all simulated and replayed markets by default, and as many real mar
   assert.equal(live.choiceOf({}).policy.text, 'all')
 })
 
-test('uses the stored policy after a restart unless COVERAGE is set', () => {
+test('uses the stored coverage policy after a restart unless the variable COVERAGE is set', () => {
   settingsOf('stored').store(policyOf('top:5,category:Politics'))
   const live = { VENUES: 'live' }
   const { policy, because } = settingsOf('stored', live).choiceOf(LIMITED)
@@ -45,7 +45,7 @@ test('uses the stored policy after a restart unless COVERAGE is set', () => {
   assert.equal(settingsOf('stored', live).choiceOf(LIMITED).policy.text, 'top:800')
 })
 
-test('does not start with an unreadable stored policy', () => {
+test('does not start the engine when the stored coverage policy is unreadable', () => {
   settingsOf('damaged').store(policyOf('all'))
   writeFileSync(join(folder, 'damaged', 'coverage'), 'most of them\n')
   assert.throws(() => settingsOf('damaged'), ConfigError)

@@ -24,7 +24,7 @@ const SETTINGS = {
 }
 const skip = hasNats() ? false : GET_NATS
 
-test('writes nothing after the engine lost the lease during a pause, logs one line, and exits', {
+test('writes nothing after the engine lost the leader lease during a pause, logs one line, and exits', {
   skip,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'deposed-'))

@@ -34,7 +34,7 @@ function venueOf(key: 'a' | 'b', clock: Clock, markets: readonly MarketListing[]
   return { ...quiet, catalog: { ...quiet.catalog, crawl: async (onPage) => onPage(page) } }
 }
 
-test('removes all expired markets at startup, and does not add them again', async () => {
+test('removes all expired markets at startup, and does not add the removed markets when the venue lists them', async () => {
   const clock = new ManualClock(NOON)
   const storage = openMemoryStorage()
   const resolved = (name: string, days: number) =>

@@ -118,7 +118,7 @@ const COLD = [
   '/v1/webhooks',
 ]
 
-test('gives the engine’s answers under its own name, from the mirror or by forwarding', async () => {
+test('returns the engine’s answers with the gateway’s own name, from the mirror or by forwarding', async () => {
   await cluster.play(200)
   await Promise.all([caughtUp(one), caughtUp(two)])
   for (const path of [...HOT, ...COLD]) {
@@ -146,7 +146,7 @@ test('gives the engine’s answers under its own name, from the mirror or by for
   }
 })
 
-test('forwards write requests with their body and returns the engine’s refusals', async () => {
+test('forwards write requests with their body to the engine, and returns the engine’s refusals', async () => {
   const send = (path: string, method: string, headers: Record<string, string>, body?: object) =>
     fetch(`http://127.0.0.1:${one.gateway.port}${path}`, {
       method,
@@ -158,7 +158,7 @@ test('forwards write requests with their body and returns the engine’s refusal
   assert.equal(bad.status, 422)
 })
 
-test('accepts a ticket of another gateway once, and limits streams over all gateways', async () => {
+test('accepts a stream ticket of a different gateway once, and limits an account’s streams over all gateways', async () => {
   const { directory } = cluster.engine.engine.accounts
   const made = await directory.add({ email: 'two@example.com', passwordHash: null, tier: 'free' })
   const { key } = await cluster.engine.engine.accounts.createKey(made.id, 'places')
@@ -185,7 +185,7 @@ test('accepts a ticket of another gateway once, and limits streams over all gate
   second.socket.close()
 })
 
-test('resumes a stream at another gateway with every trade once, and with books without a gap', async () => {
+test('resumes a stream at a second gateway with every trade once, and with books without a gap', async () => {
   const channel = 'trades'
   const first = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   first.send({ action: 'subscribe', id: 1, channel, market_ids: ['*'] })
@@ -223,7 +223,7 @@ test('resumes a stream at another gateway with every trade once, and with books 
   second.socket.close()
 })
 
-test('starts candle streams with the newest bar of each market, then sends the engine’s bars', async () => {
+test('starts candle streams with the newest bar of each market, then sends the bars of the engine', async () => {
   const ports = [one.gateway.port, cluster.engine.engine.port]
   const clients = await Promise.all(
     ports.map((port) => StreamClient.open(port, `api_key=${cluster.key}`)),
@@ -263,7 +263,7 @@ test('starts candle streams with the newest bar of each market, then sends the e
   for (const client of clients) client.socket.close()
 })
 
-test('refuses a revoked key at every gateway, and ends the streams that were opened with it', async () => {
+test('refuses a revoked API key at every gateway, and ends the streams that were opened with the key', async () => {
   const { accounts } = cluster.engine.engine
   const account = accounts.callerOfKey(cluster.key)?.accountId
   assert.ok(account !== undefined)
@@ -278,7 +278,7 @@ test('refuses a revoked key at every gateway, and ends the streams that were ope
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)
 })
 
-test('requests a batch that the log lacks from the engine, without ending streams', async () => {
+test('requests a batch that is missing from the log from the engine, without ending streams', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -295,7 +295,7 @@ test('requests a batch that the log lacks from the engine, without ending stream
   client.close()
 })
 
-test('rebuilds the mirror after an unrecoverable batch, and closes streams so that clients reconnect', async () => {
+test('rebuilds the mirror when a batch cannot be recovered, and closes streams so that clients reconnect', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -324,7 +324,7 @@ test('rebuilds the mirror after an unrecoverable batch, and closes streams so th
   again.socket.close()
 })
 
-test('marks data as stale while the log is down, keeps sockets open, and recovers', async () => {
+test('marks data as stale while the log is down, keeps streams open, and recovers when the log returns', async () => {
   const client = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] })
   await client.next(({ type }) => type === 'synced')

@@ -18,7 +18,7 @@ import { account } from '../../support/worlds/stored.ts'
 const folder = testFolder('standby')
 const gone = { ...account('gone'), email: 'person.to.forget@example.com' }
 
-test('copies the leader’s accounts as standby, and erases a deleted account from the disk within an hour', async (t) => {
+test('copies the leader’s accounts to a standby, and erases a deleted account from the standby’s disk within an hour', async (t) => {
   const clock = new ManualClock()
   const server = new FaultyLogServer(clock)
   const leader = server.connect()

@@ -17,7 +17,7 @@ function start(name: string, settings: Readonly<Record<string, string>>) {
   }
 }
 
-test('reports a failed start in one line, without a banner', async () => {
+test('reports a failed start of the engine in one line, without a banner', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()
@@ -29,7 +29,7 @@ test('reports a failed start in one line, without a banner', async () => {
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('exits with 2 before it starts anything when a recording or an encoder is missing', async () => {
+test('exits with 2 before the engine starts anything when a recording or an encoder file is missing', async () => {
   for (const [setting, states] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
@@ -70,7 +70,7 @@ test('runs no esbuild after the start, and completes the shutdown despite a seco
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
 })
 
-test('serves stored data after 10 s when no venue is reachable', async () => {
+test('serves stored data 10 s after the start when no venue is reachable', async () => {
   const nowhere = Object.fromEntries(
     ['GAMMA', 'CLOB', 'DATA', 'MARKET_WS', 'RTDS_WS'].map((name) => [
       `POLYMARKET_${name}_URL`,

@@ -72,13 +72,13 @@ function metricsOfCode(): readonly RegExp[] {
 
 const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
 
-test('has alert rules that Prometheus loads and whose own tests pass', (t) => {
+test('ships Prometheus alert rules that Prometheus loads and whose own tests pass', (t) => {
   runTool(t, 'promtool', ['check', 'rules', 'twinbook.rules.yml'], 'prometheus')
   runTool(t, 'promtool', ['test', 'rules', 'twinbook.rules.test.yml'], 'prometheus')
   runTool(t, 'promtool', ['check', 'config', 'prometheus.yml'], 'prometheus')
 })
 
-test('has a systemd unit that systemd accepts, with enough time to stop', (t) => {
+test('ships a systemd unit that systemd accepts and that allows enough time to stop', (t) => {
   const unit = readFileSync(`${FOLDER}/twinbook.service`, 'utf8')
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
   assert.ok(seconds * 1_000 > shutdownMsMax, `TimeoutStopSec=${seconds}`)
@@ -98,7 +98,7 @@ test('has a systemd unit that systemd accepts, with enough time to stop', (t) =>
   }
 })
 
-test('registers every metric that an alert or the dashboard uses', () => {
+test('registers every metric that an alert rule or the Grafana dashboard uses', () => {
   const dashboard: unknown = JSON.parse(readFileSync(`${FOLDER}/grafana.json`, 'utf8'))
   const queries = [...ruleQueries(), ...queriesIn(dashboard)]
   assert.equal(ruleQueries().length, alerts.length)
@@ -110,7 +110,7 @@ test('registers every metric that an alert or the dashboard uses', () => {
   assert.ok(queries.flatMap(metricsOf).length > queries.length, 'queries name metrics')
 })
 
-test('documents exactly the alerts that exist', () => {
+test('documents every alert that exists and no other alert', () => {
   const explained = [...PAGE.matchAll(/^\| `(Twinbook\w+)` \| (page|warn) \|/gm)]
   assert.deepEqual(explained.map(([, name]) => name).sort(), [...alerts].sort())
   const rules = readFileSync(RULES, 'utf8')
@@ -120,7 +120,7 @@ test('documents exactly the alerts that exist', () => {
   }
 })
 
-test('has a site configuration that nginx accepts', (t) => {
+test('ships an nginx site configuration that nginx accepts', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-nginx-'))
   const certificate = join(folder, 'cert.pem')
   const key = join(folder, 'key.pem')

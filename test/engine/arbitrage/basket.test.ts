@@ -189,7 +189,7 @@ function randomAsks(random: Random, from: number): Level[] {
   return asks
 }
 
-test('equals a reference implementation that buys each hundredth of a contract separately', (t) => {
+test('computes the same basket as a reference implementation that buys each hundredth of a contract separately', (t) => {
   const random = seededRandom(19)
   let found = 0
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -250,7 +250,7 @@ const leg = (rule: Rule, ...asks: readonly Level[]): Leg => ({
   order: ANY_ORDER,
 })
 
-test('matches a worked example: 100 contracts at 0.37 and at 0.55, with the fees of both venues', () => {
+test('computes a worked example correctly: 100 contracts at 0.37 and at 0.55, with the fees of both venues', () => {
   const basket = buyBasket({
     legs: [leg(KALSHI, level('0.37', '100')), leg(POLYMARKET, level('0.55', '250'))],
     winners: 1,
@@ -266,7 +266,7 @@ test('matches a worked example: 100 contracts at 0.37 and at 0.55, with the fees
   assert.equal(basket.profit, micros('5.37'))
 })
 
-test('rounds the cost up when price times size is not a whole number of micro-dollars', () => {
+test('rounds the cost of a basket up when price times size is not a whole number of micro-dollars', () => {
   const basket = buyBasket({
     legs: [leg(FREE, level('0.415537', '1.01')), leg(FREE, level('0.5', '1.01'))],
     winners: 1,
@@ -280,7 +280,7 @@ test('rounds the cost up when price times size is not a whole number of micro-do
   assert.equal(basket.profit, 1_010_000 - 419_693 - 505_000)
 })
 
-test('sets the worst price to 1 when all asks are bought, otherwise to the best remaining ask', () => {
+test('sets the worst price to 1 when the basket buys all asks, otherwise to the best remaining ask', () => {
   const basket = buyBasket({
     legs: [leg(FREE, level('0.4', '10')), leg(FREE, level('0.5', '15'))],
     winners: 1,
@@ -290,7 +290,7 @@ test('sets the worst price to 1 when all asks are bought, otherwise to the best 
   assert.deepEqual(basket.worstPrices, [1_000_000, 500_000])
 })
 
-test('buys nothing without depth, a known fee or a profit, and returns the reason', () => {
+test('buys nothing without book depth, known fees or profit, and returns the reason', () => {
   const cheap = leg(FREE, level('0.4', '10'))
   const buy = (...legs: readonly Leg[]) => buyBasket({ legs, winners: 1, contracts: null })
   assert.equal(buy(cheap, leg(FREE)), 'no_depth')
@@ -305,7 +305,7 @@ test('buys nothing without depth, a known fee or a profit, and returns the reaso
   assert.equal(buy(crumb, leg(FREE, level('0.4', '10'))), 'no_profit')
 })
 
-test('buys a requested size completely, even at a loss, or buys nothing', () => {
+test('buys a requested basket size completely, even at a loss, or buys nothing', () => {
   const legs = [leg(FREE, level('0.4', '10'), level('0.7', '10')), leg(FREE, level('0.5', '15'))]
   const buy = (contracts: string) =>
     buyBasket({ legs, winners: 1, contracts: sizeMicros(micros(contracts)) })
@@ -319,7 +319,7 @@ test('buys a requested size completely, even at a loss, or buys nothing', () => 
   assert.equal(buy('15.01'), 'no_depth')
 })
 
-test('derives the asks of the second outcome from the bids of the first', () => {
+test('computes the asks of the second outcome from the bids of the first outcome', () => {
   const book = { bids: [level('0.4', '10'), level('0.39', '5')], asks: [level('0.42', '7')] }
   assert.deepEqual(asksOf(book, 'first'), [level('0.42', '7')])
   assert.deepEqual(asksOf(book, 'second'), [level('0.6', '10'), level('0.61', '5')])
@@ -343,7 +343,7 @@ function amount(
     : [basket.contracts / MICROS, basket.minContracts / MICROS]
 }
 
-test('buys nothing below the minimum order size of a venue', () => {
+test('buys nothing when the basket is below the minimum order size of a venue', () => {
   const kalshi = [KALSHI_MIN, level('0.5', '100')] as const
   const thin = [POLYMARKET_MIN, level('0.4', '4.99')] as const
   assert.equal(amount([thin, kalshi]), 'below_minimum')
@@ -353,7 +353,7 @@ test('buys nothing below the minimum order size of a venue', () => {
   assert.deepEqual(amount([[POLYMARKET_MIN, level('0.4', '9')], kalshi], '5'), [5, 5])
 })
 
-test('buys losing contracts to reach the minimum order size while the whole basket is profitable', () => {
+test('buys unprofitable contracts to reach the minimum order size if the complete basket is profitable', () => {
   const kalshi = [KALSHI_MIN, level('0.5', '100')] as const
   const offers = [level('0.4', '3'), level('0.51', '100')] as const
   assert.deepEqual(amount([[POLYMARKET_MIN, ...offers], kalshi]), [5, 5])
@@ -361,7 +361,7 @@ test('buys losing contracts to reach the minimum order size while the whole bask
   assert.equal(amount([[POLYMARKET_MIN, ...dear], kalshi]), 'below_minimum')
 })
 
-test('applies a venue’s one-dollar order minimum at the prices of the asks', () => {
+test('applies a venue’s minimum order of one dollar at the prices of the asks', () => {
   const kalshi = [KALSHI_MIN, level('0.9', '100')] as const
   assert.deepEqual(amount([[POLYMARKET_MIN, level('0.03', '100')], kalshi]), [100, 33.34])
   const mixed = [level('0.03', '20'), level('0.05', '80')] as const
@@ -372,7 +372,7 @@ test('applies a venue’s one-dollar order minimum at the prices of the asks', (
   assert.equal(minimumOf([{ ...leg(FREE), order: POLYMARKET_MIN }]), micros('5'))
 })
 
-test('buys whole contracts only in a market without fractional sizes', () => {
+test('buys a whole number of contracts in a market that does not allow fractional sizes', () => {
   const other = [ANY_ORDER, level('0.5', '7.9')] as const
   assert.deepEqual(amount([[KALSHI_WHOLE, level('0.4', '100')], other]), [7, 1])
   assert.equal(amount([[KALSHI_WHOLE, level('0.4', '100')], other], '2.5'), 'below_minimum')
@@ -380,7 +380,7 @@ test('buys whole contracts only in a market without fractional sizes', () => {
   assert.deepEqual(amount([[KALSHI_WHOLE, level('0.4', '100')], next]), [8, 1])
 })
 
-test('reports no profit when the profit is less than a cent', () => {
+test('returns no profit when the profit of a basket is less than a cent', () => {
   const other = [ANY_ORDER, level('0.5', '100')] as const
   assert.equal(amount([[ANY_ORDER, level('0.499', '9.99')], other]), 'no_profit')
   assert.deepEqual(amount([[ANY_ORDER, level('0.499', '10')], other]), [10, 0.01])

@@ -27,7 +27,7 @@ clusterLogContract('in process', async () => {
   return [server.connect(), server.connect()]
 })
 
-test('injects faults at the configured rates, and delivers only published batches', async () => {
+test('injects log faults at the configured rates, and delivers no batch that was not published', async () => {
   const clock = new ManualClock()
   const server = new FaultyLogServer(clock, 7)
   server.faults = { ...NO_FAULTS, repeats: 0.1, swaps: 0.1, holes: 0.1, delayMsMax: 20 }

@@ -27,13 +27,13 @@ class Rig {
   }
 }
 
-test('passes events on at once while the lease is valid', () => {
+test('forwards venue events at once while the leader lease is valid', () => {
   const rig = new Rig()
   rig.emit(1)
   assert.deepEqual(rig.taken, [1])
 })
 
-test('passes waiting events on in order when a check confirms the lease', async () => {
+test('forwards waiting venue events in order when a check confirms the leader lease', async () => {
   const rig = new Rig()
   rig.emit(1)
   rig.pause()
@@ -45,7 +45,7 @@ test('passes waiting events on in order when a check confirms the lease', async 
   assert.deepEqual(rig.taken, [1, 2, 3, 4])
 })
 
-test('discards waiting and later events when the lease is lost', async () => {
+test('discards waiting and later venue events when the leader lease is lost', async () => {
   const rig = new Rig()
   rig.emit(1)
   rig.pause()
@@ -55,7 +55,7 @@ test('discards waiting and later events when the lease is lost', async () => {
   assert.deepEqual(rig.taken, [1])
 })
 
-test('passes waiting events on when the limit of waiting events is exceeded', () => {
+test('forwards waiting venue events without a check when their number exceeds the limit', () => {
   const rig = new Rig()
   rig.pause()
   for (let event = 0; event <= waitingEventsMax; event += 1) rig.emit(event)

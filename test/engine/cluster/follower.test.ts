@@ -77,7 +77,7 @@ class Rig {
   }
 }
 
-test('delivers batches of the run when the log lost its data and its sequences restart at 1', async () => {
+test('delivers batches of the current run when the log lost its data and its sequences restart at 1', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) {
     await rig.write({ batch, value: batch })
@@ -100,7 +100,7 @@ test('delivers batches of the run when the log lost its data and its sequences r
   await follower.stop()
 })
 
-test('delivers a batch once when the log contains it several times', async () => {
+test('delivers a batch once when the log contains the batch several times', async () => {
   const rig = new Rig()
   const follower = await rig.follow(0)
   for (const [batch, value] of [
@@ -120,7 +120,7 @@ test('delivers a batch once when the log contains it several times', async () =>
   await follower.stop()
 })
 
-test('ends with new_epoch when the log lost its data and another run writes', async () => {
+test('ends with new_epoch when the log lost its data and a later run writes to the log', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) await rig.write({ batch, value: batch })
   const follower = await rig.follow(0)
@@ -130,7 +130,7 @@ test('ends with new_epoch when the log lost its data and another run writes', as
   await follower.stop()
 })
 
-test('ends when it must discard all arriving batches', async () => {
+test('ends when it must discard all batches that arrive', async () => {
   const rig = new Rig()
   const follower = await rig.follow(0)
   await rig.write({ batch: 1, value: 1 })

@@ -66,11 +66,11 @@ function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   }
 }
 
-test('decodes an encoded batch', () => {
+test('decodes a batch to the values that were encoded', () => {
   assert.deepEqual(decodeBatch(encodeBatch(HEADER, bytesOf(ITEMS))), { ...HEADER, items: ITEMS })
 })
 
-test('rejects bytes that are not exactly one batch, without throwing', () => {
+test('rejects bytes that do not contain exactly one batch, without throwing', () => {
   const good = encodeBatch(HEADER, bytesOf(ITEMS))
   for (const bytes of damaged(good)) {
     const read = decodeBatch(bytes)
@@ -98,12 +98,12 @@ test('rejects bytes that are not exactly one batch, without throwing', () => {
   assert.equal(decodeBatch(otherFormat), null, 'of another format')
 })
 
-test('rejects a batch above the size limit, whatever its content', () => {
+test('rejects a batch above the size limit, whatever the batch contains', () => {
   const long = bytesOf([[17, 'x'.repeat(clusterBatchBytesMax)]])
   assert.equal(decodeBatch(encodeBatch({ ...HEADER, count: 1 }, long)), null)
 })
 
-test('decodes an encoded checkpoint, and rejects it after a change of any byte', () => {
+test('decodes a checkpoint to the encoded values, and rejects the checkpoint after a change of any byte', () => {
   const good = encodeCheckpoint(
     CHECKPOINT,
     ITEMS.map((item) => bytesOf([item])),
@@ -118,7 +118,7 @@ test('decodes an encoded checkpoint, and rejects it after a change of any byte',
   assert.equal(decodeCheckpoint(encodeCheckpoint(wrong, items)), null, 'no shard of this log')
 })
 
-test('decodes encoded requests, answers and revocations, and rejects other bytes', () => {
+test('decodes requests, answers and revocations to the encoded values, and rejects all other bytes', () => {
   const body = Uint8Array.of(0, 255, 7)
   const headers = { 'content-type': 'application/json' }
   const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }

@@ -45,7 +45,7 @@ class Rig {
   }
 }
 
-test('grants the lease to one engine, and with a higher term to the next engine after 5 s or a release', async () => {
+test('grants the lease to one engine, then to the next engine with a higher term after 5 s or a release', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -74,7 +74,7 @@ test('grants the lease to one engine, and with a higher term to the next engine 
   )
 })
 
-test('never uses a term twice, even if the log lost the record of the lease', async () => {
+test('never assigns a lease term twice, even if the log lost the record of the lease', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const before = rig.leases.get('one')?.term ?? 0
@@ -87,7 +87,7 @@ test('never uses a term twice, even if the log lost the record of the lease', as
   assert.ok((rig.leases.get('two')?.term ?? 0) > before)
 })
 
-test('keeps the leader when the log loses its data, because the leader writes the record again', async () => {
+test('confirms the leader when the log loses its data, because the leader writes the lease record a second time', async () => {
   const rig = new Rig()
   await rig.stand('one')
   await rig.stand('two')
@@ -101,7 +101,7 @@ test('keeps the leader when the log loses its data, because the leader writes th
   assert.equal(rig.forgottenCount, 2)
 })
 
-test('grants the lease to a standby when the log has lost its data and the leader is down', async () => {
+test('grants the lease to a standby when the log lost its data and the leader is down', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -114,7 +114,7 @@ test('grants the lease to a standby when the log has lost its data and the leade
   assert.ok((second?.term ?? 0) > (first?.term ?? 0))
 })
 
-test('deposes a holder once when a rival appears, but not after an unanswered renewal of its own', async () => {
+test('deposes a lease holder once when a rival holds the lease, and not when the holder’s own renewal was unanswered', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -135,7 +135,7 @@ test('deposes a holder once when a rival appears, but not after an unanswered re
   assert.equal(await rig.leases.get('two')?.isHeld(), true)
 })
 
-test('keeps the holder while the log is unreachable', async () => {
+test('does not depose the lease holder while the log is unreachable', async () => {
   const rig = new Rig()
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
@@ -150,7 +150,7 @@ test('keeps the holder while the log is unreachable', async () => {
   assert.equal(await rig.leases.get('one')?.isHeld(), true)
 })
 
-test('waits longer for an expired lease on a busy machine, and never takes a renewed lease', async () => {
+test('waits longer before it takes an expired lease on a busy machine, and never takes a renewed lease', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -169,7 +169,7 @@ test('waits longer for an expired lease on a busy machine, and never takes a ren
   assert.deepEqual(rig.leaders, ['one', 'two'])
 })
 
-test('checks the lease only after a pause in which a rival could have taken it', async () => {
+test('checks the lease after a pause if a rival could have taken the lease, and not after shorter pauses', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -187,7 +187,7 @@ test('checks the lease only after a pause in which a rival could have taken it',
   assert.equal(lease.confirm(), null)
 })
 
-test('reports the lease as lost if a rival took it during a pause', async () => {
+test('reports the lease as lost if a rival took the lease during a pause', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -203,7 +203,7 @@ test('reports the lease as lost if a rival took it during a pause', async () => 
   assert.equal(await lease.confirm(), false)
 })
 
-test('reads the lease after a pause until the log answers', async () => {
+test('repeats the read of the lease after a pause until the log answers', async () => {
   const rig = new Rig()
   const inner = await rig.server.connect().bucket('lease')
   let failureCount = 0
@@ -232,7 +232,7 @@ test('reads the lease after a pause until the log answers', async () => {
   assert.equal(await confirming, false)
 })
 
-test('stays leader when its reads of the lease are answered after later renewals', async () => {
+test('stays leader when the answers to its lease reads arrive after later renewals', async () => {
   const rig = new Rig()
   const inner = await rig.server.connect().bucket('lease')
   let isLate = false

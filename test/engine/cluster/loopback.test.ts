@@ -7,7 +7,7 @@ import {
 } from '../../../engine/cluster/gateway-messages.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 
-test('forwards a gateway’s request and the complete answer, and rejects invalid bytes', async (t) => {
+test('forwards a gateway’s request and the engine’s complete answer, and rejects invalid bytes', async (t) => {
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) body += String(chunk)

@@ -30,7 +30,7 @@ function openRig() {
 
 const names = ({ members }: { readonly members: Members }) => members.all().map(({ name }) => name)
 
-test('lists processes within a second, removes them after 5 s of silence, and remembers the last leader', async () => {
+test('lists cluster processes within a second, removes them after 5 s of silence, and stores the last leader', async () => {
   const { clock, join } = openRig()
   let two: Member = STANDBY
   const engine = join(() => ENGINE)
@@ -64,7 +64,7 @@ test('lists processes within a second, removes them after 5 s of silence, and re
   assert.deepEqual(names(gateway), ['one', 'g1'])
 })
 
-test('ignores invalid members, and limits names by their length in bytes', () => {
+test('ignores invalid cluster members, and limits member names by their length in bytes', () => {
   const { clock, join } = openRig()
   const { log, members } = join(() => GATEWAY)
   for (const wrong of [

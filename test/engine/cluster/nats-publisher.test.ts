@@ -83,7 +83,7 @@ function rig() {
   return { server, publisher, published, publish, pass }
 }
 
-test('requests acknowledgements only for the first and the newest batch of a burst', async () => {
+test('requests acknowledgements for the first and the newest batch of a burst, and for no batch between', async () => {
   const { server, published, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
@@ -115,7 +115,7 @@ test('requests acknowledgements only for the first and the newest batch of a bur
   )
 })
 
-test('rejects every publish that a negative acknowledgement covers', async () => {
+test('rejects every publish call whose batch a negative acknowledgement covers', async () => {
   const { server, published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)

@@ -69,7 +69,7 @@ if (!hasNats()) {
       anchor.port1.close()
     })
 
-    test('waits as gateway until the engine has created streams and buckets', async () => {
+    test('waits as gateway until the engine has created the streams and buckets', async () => {
       const gateway = await joined('gateway')
       await assert.rejects(gateway.head('books'))
       await assert.rejects(gateway.bucket('accounts'))
@@ -83,7 +83,7 @@ if (!hasNats()) {
       await gateway.close()
     })
 
-    test('allows a gateway to read, to follow accounts, to send requests and answers, and to announce', async () => {
+    test('allows a gateway to read, to follow accounts, to send requests and answers, and to announce itself', async () => {
       const gateway = await joined('gateway')
       await engine.publish('trades', { bytes: bytes('batch'), id: '1', after: 0 })
       const accounts = await gateway.bucket('accounts')
@@ -113,7 +113,7 @@ if (!hasNats()) {
       await gateway.close()
     })
 
-    test('refuses connections without a password', async () => {
+    test('refuses NATS connections without a password', async () => {
       for (const set of [
         {},
         { user: 'engine' },
@@ -124,7 +124,7 @@ if (!hasNats()) {
       }
     })
 
-    test('lets only the owner read the files of passwords and records', () => {
+    test('allows no user except the owner to read the files of passwords and records', () => {
       for (const path of [folder, ...filesIn(folder)]) {
         assert.equal(statSync(path).mode & 0o077, 0, path)
       }
@@ -162,7 +162,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('denies the gateway’s user the requests and answers of the engine', async () => {
+    test('does not allow the gateway’s user to read or send the requests and answers of the engine', async () => {
       const attacker = await knock({ user: 'gateway', pass: nats.secrets.gateway })
       const refused = refusals(attacker)
       const subjects = ['>', 'tb.>', 'tb.ask.http', 'tb.ask.quota', '_INBOX.>', '_INBOX.engine.>']
@@ -174,7 +174,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('prevents the engine’s user from forging or reading messages without the cluster key', async () => {
+    test('prevents the engine’s NATS user from forging or reading messages without the cluster key', async () => {
       const attacker = await knock({ user: 'engine', pass: nats.secrets.engine })
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))

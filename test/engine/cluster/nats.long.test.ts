@@ -63,7 +63,7 @@ if (!hasNats()) {
     return [await connect(t, nats), await connect(t, nats)]
   })
 
-  test('reads and writes a bucket after the server has lost the bucket', async (t) => {
+  test('reads and writes a bucket after nats-server has lost the bucket', async (t) => {
     const { nats, folder } = await serve(t)
     const bucket = await (await connect(t, nats, silentLog, 2_000)).bucket('accounts')
     await bucket.put('account.one', Buffer.from('before'))
@@ -81,7 +81,7 @@ if (!hasNats()) {
     assert.equal(Buffer.from((await bucket.get('account.one'))?.value ?? '').toString(), 'after')
   })
 
-  test('waits for a server that starts later', async (t) => {
+  test('waits for a nats-server that starts later than the engine', async (t) => {
     const { nats, folder } = await serve(t)
     await nats.stop()
     let onWait: () => void = () => undefined
@@ -95,7 +95,7 @@ if (!hasNats()) {
     assert.equal((await connected).link, 'up')
   })
 
-  test('keeps one revision of each record of a bucket', async (t) => {
+  test('stores one revision of each record of a bucket', async (t) => {
     const { nats } = await serve(t)
     const bucket = await (await connect(t, nats)).bucket('accounts')
     for (const value of ['first', 'second', 'third']) {
@@ -116,7 +116,7 @@ if (!hasNats()) {
     assert.deepEqual([state.last_seq, texts], [7, ['third', 'mark of a removal']])
   })
 
-  test('resumes a reader after the server restarted and after the stream deleted old data', async (t) => {
+  test('resumes a reader of the log after nats-server restarted and after the stream deleted old data', async (t) => {
     const { nats, folder } = await serve(t)
     const log = await connect(t, nats)
     const read: number[] = []

@@ -17,7 +17,7 @@ function damaged(bytes: Uint8Array): readonly Uint8Array[] {
   return [...flipped, ...cut, Buffer.concat([bytes, Buffer.of(0)])]
 }
 
-test('decrypts a message of another process only in the same context', () => {
+test('decrypts a message of a second process if both use the same context, and otherwise not', () => {
   const [one, other] = [new ClusterSeal(KEY), new ClusterSeal(KEY)]
   const first = one.seal('ask.http', 1_795_000_000_000, BODY)
   const second = one.seal('ask.http', 7, BODY)
@@ -35,14 +35,14 @@ test('decrypts a message of another process only in the same context', () => {
   assert.equal(other.open('tell.member', empty.bytes)?.body.length, 0)
 })
 
-test('rejects a message with any byte changed, removed or added', () => {
+test('rejects an encrypted message with any byte changed, removed or added', () => {
   const { bytes } = new ClusterSeal(KEY).seal('record.accounts.account.1', 1, BODY)
   for (const other of damaged(bytes)) {
     assert.equal(new ClusterSeal(KEY).open('record.accounts.account.1', other), null)
   }
 })
 
-test('encrypts with AES-256-GCM and a key derived by HKDF-SHA-256', () => {
+test('encrypts messages with AES-256-GCM and a key derived by HKDF-SHA-256', () => {
   const { bytes } = new ClusterSeal(KEY).seal('ask.http', 9, BODY)
   const [header, text, tag] = [bytes.subarray(0, 29), bytes.subarray(29, -16), bytes.subarray(-16)]
   const key = hkdfSync('sha256', KEY, header.subarray(1, 17), 'twinbook message', 32)
@@ -52,7 +52,7 @@ test('encrypts with AES-256-GCM and a key derived by HKDF-SHA-256', () => {
   assert.deepEqual(Buffer.concat([decipher.update(text), decipher.final()]), BODY)
 })
 
-test('accepts an authentication code only with the same key and context', async () => {
+test('accepts an authentication code if key and context are the same, and otherwise rejects the code', async () => {
   const [one, other] = [new ClusterSeal(KEY), new ClusterSeal(KEY)]
   const signed = one.signed('batch.books', BODY)
   const key = hkdfSync('sha256', KEY, new Uint8Array(), 'twinbook code', 32)

@@ -85,7 +85,7 @@ clusterLogContract('sealed', async (t) => {
 const header = { epoch: 'own', term: 1_000, batch: 1, offsets: [], count: 0 }
 const batch = encodeBatch(header, new Uint8Array())
 
-test('skips and counts batches written without the key, and reports their sequences', async () => {
+test('skips and counts batches that were written without the cluster key, and reports their sequences', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   const read: string[] = []
@@ -118,7 +118,7 @@ test('skips and counts batches written without the key, and reports their sequen
   await Promise.all([sync.stop(), trades.stop()])
 })
 
-test('continues after batches written without the key, even if one of them is the newest', async () => {
+test('continues to read after batches that were written without the cluster key, even if the newest batch is among them', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.attacker.publish('books', { bytes: batch, id: 'forged', after: 0 })
@@ -146,7 +146,7 @@ test('continues after batches written without the key, even if one of them is th
   await follower.stop()
 })
 
-test('returns no checkpoint written without the key', async () => {
+test('returns no checkpoint that was written without the cluster key', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.done(engine.putObject('checkpoint', bytes('whole')))
@@ -156,7 +156,7 @@ test('returns no checkpoint written without the key', async () => {
   assert.equal(await rig.refused('object', 'forged'), 1)
 })
 
-test('hides the content of records from clients without the key', async () => {
+test('hides the content of records from clients without the cluster key', async () => {
   const rig = new Rig()
   const accounts = await rig.done(rig.join().bucket('accounts'))
   await accounts.put('account.1', bytes('hash of a password'))
@@ -164,7 +164,7 @@ test('hides the content of records from clients without the key', async () => {
   assert.equal(textOf(shown?.value).includes('password'), false)
 })
 
-test('rejects records that a client without the key forged, moved, replayed or removed', async () => {
+test('rejects records that a client without the cluster key forged, moved, replayed or removed', async () => {
   const rig = new Rig()
   const forging = await rig.attacker.bucket('accounts')
   const accounts = await rig.done(rig.join().bucket('accounts'))
@@ -194,7 +194,7 @@ test('rejects records that a client without the key forged, moved, replayed or r
   assert.equal(await rig.refused('record', 'old'), 3)
 })
 
-test('accepts a change by an engine whose clock is behind the previous writer’s clock', async () => {
+test('accepts a record change by an engine whose clock is behind the previous writer’s clock', async () => {
   const rig = new Rig()
   rig.clock.advance(60_000)
   const one = await rig.done(rig.join().bucket('accounts'))
@@ -207,7 +207,7 @@ test('accepts a change by an engine whose clock is behind the previous writer’
   assert.equal(textOf((await one.get('account.1'))?.value), 'after')
 })
 
-test('keeps the leader when a client without the key writes the record of the lease', async () => {
+test('does not depose the leader when a client without the cluster key writes the record of the lease', async () => {
   const rig = new Rig()
   const deposed: string[] = []
   const leaders: string[] = []
@@ -232,7 +232,7 @@ test('keeps the leader when a client without the key writes the record of the le
   assert.deepEqual([leaders, deposed], [['one'], []])
 })
 
-test('answers each recent request of the same cluster once', async () => {
+test('answers each recent request from the same cluster once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   await rig.pass(1_000)
@@ -271,7 +271,7 @@ test('answers each recent request of the same cluster once', async () => {
   await gateway.close()
 })
 
-test('answers a gateway while an attacker and another gateway send too many requests', async () => {
+test('answers a gateway while an attacker and a second gateway send too many requests', async () => {
   const rig = new Rig()
   const [engine, busy, bystander] = [rig.join(), rig.join(), rig.join()]
   const finish: (() => void)[] = []
@@ -303,7 +303,7 @@ test('answers a gateway while an attacker and another gateway send too many requ
   assert.deepEqual(new Set(await rig.done(Promise.all(alone))), new Set(['done']))
 })
 
-test('rejects an answer that belongs to another request', async () => {
+test('rejects an answer that belongs to a different request', async () => {
   const rig = new Rig()
   const [gateway, engine] = [rig.join(), rig.join()]
   let answer: Uint8Array = bytes('forged')
@@ -324,7 +324,7 @@ test('rejects an answer that belongs to another request', async () => {
   assert.equal(await rig.refused('answer', 'forged'), 2)
 })
 
-test('receives each announcement of the same cluster once', async () => {
+test('delivers each announcement from the same cluster once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   const received: string[] = []

@@ -82,7 +82,7 @@ class Rig {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-test('writes one batch of at most 512 KiB per shard and tick, and combines ticks within a millisecond', async () => {
+test('writes one batch of at most 512 KiB per shard and tick, and combines ticks within a millisecond into one batch', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(3)) {
@@ -148,7 +148,7 @@ test('writes one batch of at most 512 KiB per shard and tick, and combines ticks
   )
 })
 
-test('retains the newest batches by id up to a limit in bytes, acknowledged or not', async () => {
+test('retains the newest batches by id up to a limit in bytes, whether or not the log acknowledged them', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log)
@@ -174,7 +174,7 @@ test('retains the newest batches by id up to a limit in bytes, acknowledged or n
   assert.equal(present.at(-1), count + 1, 'the newest batch is retained')
 })
 
-test('stores each batch once and in order despite lost batches and acknowledgements, delays and disconnects', async () => {
+test('stores each batch once and in order despite lost batches, lost acknowledgements, delays and disconnects', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, lostBatches: 0.05, lostAcks: 0.05, delayMsMax: 30 }
   const log = rig.server.connect()
@@ -195,7 +195,7 @@ test('stores each batch once and in order despite lost batches and acknowledgeme
   assert.equal(rig.deposed, 0)
 })
 
-test('drops waiting batches beyond its window, and announces their numbers in the next batch', async () => {
+test('drops waiting batches beyond the writer’s window, and announces the numbers of dropped batches in the next batch', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log, { windowBytes: 1_000 })
@@ -218,7 +218,7 @@ test('drops waiting batches beyond its window, and announces their numbers in th
   assert.ok(rig.numbers.length < 100)
 })
 
-test('writes nothing after it was deposed, and reports the loss of leadership once', async () => {
+test('writes nothing after the engine was deposed, and reports the loss of leadership once', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, delayMsMax: 20 }
   const [one, other] = [rig.server.connect(), rig.server.connect()]
@@ -250,7 +250,7 @@ test('writes nothing after it was deposed, and reports the loss of leadership on
   assert.equal(rig.deposed, 1)
 })
 
-test('continues as leader after the log lost its newest batches', async () => {
+test('continues to write as leader after the log lost its newest batches', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(10)) {

@@ -73,7 +73,7 @@ test('builds the same bar from trades in any order and grouping as from sorted t
   }
 })
 
-test('builds a longer bar by joining shorter bars, for every interval', () => {
+test('builds a bar of every longer interval by joining shorter bars', () => {
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('long', seed)
     const day = barStart(NOON, CANDLE_MS['1d'])
@@ -102,7 +102,7 @@ test('builds a longer bar by joining shorter bars, for every interval', () => {
   }
 })
 
-test('inverts prices for the second outcome, swaps high and low, and keeps dollar amounts', () => {
+test('inverts the prices of a bar for the second outcome, swaps high and low, and retains dollar amounts', () => {
   const trades = [traded(200_000, 3_000_000, NOON), traded(900_000, 1_000_000, NOON + 5)]
   const [first, last] = trades.map((trade) => barOf('minute', trade))
   assert.ok(first !== undefined && last !== undefined)
@@ -114,7 +114,7 @@ test('inverts prices for the second outcome, swaps high and low, and keeps dolla
   assert.deepEqual(shown(invertedBar(turned)), shown(bar))
 })
 
-test('caps sums of extreme trades at the safe integer limit and keeps the mean price within range', () => {
+test('limits the sums of extreme trades to the safe integer range, and computes a mean price between low and high', () => {
   const huge = { ...traded(333_333, 9_000_000_000_000_000, NOON), usd: usdMicros(9e15) }
   let bar = barOf('minute', huge)
   for (let count = 2; count < 50; count += 1) bar = joined(bar, barOf('minute', huge))

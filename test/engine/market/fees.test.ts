@@ -44,7 +44,7 @@ function model(rounding: FeeRounding, taker: FeeCurve, maker: FeeCurve = CURVE_Z
   return { ...MODEL_UNKNOWN, kind: 'quadratic', taker, maker, rounding, source: 'example' }
 }
 
-test('matches the worked examples in both venues’ documentation', () => {
+test('computes the fees of the worked examples in both venues’ documentation', () => {
   const table: readonly (readonly [FeeModel, string, string, string])[] = [
     [model(FIVE, curve('0.07')), '0.5', '100', '1.75'],
     [model(FIVE, curve('0.05')), '0.5', '100', '1.25'],
@@ -79,7 +79,7 @@ test('rounds the sum of an order’s fees, and rounds the cash amount up to a st
   assert.equal(feeOfOrder(fees, 'taker', []), 0)
 })
 
-test('computes the same bounds of fees as a reference implementation with exact fractions', () => {
+test('computes the same lower and upper fee bounds as a reference implementation with exact fractions', () => {
   const numbers = fc.record({
     price: fc.integer({ min: 0, max: MICROS }),
     size: fc.integer({ min: 0, max: 10 ** 13 }),
@@ -109,7 +109,7 @@ test('computes the same bounds of fees as a reference implementation with exact 
   )
 })
 
-test('charges the same fee for a price and its complement, and never less for a larger fill', () => {
+test('computes the same fee for a price and its complement, and never a smaller fee for a larger fill', () => {
   const fees = model(CENTS, curve('0.07'))
   fc.assert(
     fc.property(
@@ -128,7 +128,7 @@ test('charges the same fee for a price and its complement, and never less for a 
   )
 })
 
-test('decides whether a gain exceeds all fees like a computation with exact fractions', () => {
+test('decides whether a gain exceeds all fees like a reference implementation with exact fractions', () => {
   const one = 1_000_000n
   const leg = fc.record({
     price: fc.integer({ min: 1, max: 999_999 }),
@@ -163,7 +163,7 @@ test('decides whether a gain exceeds all fees like a computation with exact frac
   assert.equal(exceedsFees(17_501, [curve('0.07')], half), true)
 })
 
-test('returns no bound for an unknown fee, and never a bound of zero', () => {
+test('returns no fee bound for an unknown fee, and never a bound of zero', () => {
   const one = fill('0.5', '100')
   assert.equal(feeOf(MODEL_UNKNOWN, 'taker', one), null)
   assert.equal(feeOf({ ...MODEL_UNKNOWN, kind: 'flat' }, 'taker', one), null)
@@ -187,11 +187,11 @@ test('rejects impossible fee parameters', () => {
   }
 })
 
-test('accepts an exponent from 0 to 8', () => {
+test('accepts a fee exponent from 0 to 8', () => {
   for (const exponent of [0, 8]) assert.equal(feeCurve(70_000, exponent)?.exponent, exponent)
 })
 
-test('applies an announced fee change at its time, not before', () => {
+test('applies an announced fee change from its scheduled time on, not before', () => {
   const now = model(CENTS, curve('0.07'))
   const next = { ...model(CENTS, curve('0.07', 1, '0.5')), sinceMs: timeMs(2_000) }
   const fees = { now, next, waivedUntilMs: null }
@@ -201,7 +201,7 @@ test('applies an announced fee change at its time, not before', () => {
   assert.equal(feesAt(FEES_UNKNOWN, 2_000), MODEL_UNKNOWN)
 })
 
-test('shares one object between equal fees, and creates a new object for different fees', () => {
+test('returns one shared object for equal fees, and a new object for different fees', () => {
   const make = () => ({ now: model(FIVE, curve('0.07')), next: null, waivedUntilMs: null })
   const first = sharedFees(make())
   assert.equal(sharedFees(make()), first)

@@ -19,7 +19,7 @@ function assertEqual(book: OrderBook, naive: NaiveBook, seed: number): void {
   book.assertSound()
 }
 
-test('keeps the optimised book equal to the reference book for seeded random sequences', () => {
+test('produces the same book as the reference implementation for seeded random changes', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('book', seed)
     const book = new OrderBook()
@@ -59,7 +59,7 @@ test('keeps the optimised book equal to the reference book for seeded random seq
   }
 })
 
-test('equals the reference book when levels are added and removed at any of 120 depths', () => {
+test('produces the same book as the reference implementation when levels are added and removed at any of 120 depths', () => {
   const [book, naive] = [new OrderBook(), new NaiveBook()]
   for (let rank = 0; rank < 120; rank += 1) {
     for (const side of ['bid', 'ask'] as const) {
@@ -82,7 +82,7 @@ test('equals the reference book when levels are added and removed at any of 120 
   }
 })
 
-test('removes a level at size zero and promotes the next best level', () => {
+test('removes a level when its size becomes zero, and returns the next level as the best level', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5), level(410_000, 7)], [level(430_000, 1)])
   assert.equal(book.bestBid, 410_000)
@@ -97,7 +97,7 @@ test('reports a delta that removes more than the level’s size, and deletes the
   assert.equal(book.bestBid, null)
 })
 
-test('reports a bid at or above an ask as crossed', () => {
+test('reports a book as crossed when a bid is at or above an ask', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5)], [level(410_000, 5)])
   assert.equal(book.isCrossed, false)
@@ -105,14 +105,14 @@ test('reports a bid at or above an ask as crossed', () => {
   assert.equal(book.isCrossed, true)
 })
 
-test('returns no deltas for an equal book', () => {
+test('returns no deltas when a snapshot equals the book', () => {
   const book = new OrderBook()
   const bids = [level(400_000, 5), level(390_000, 2)]
   book.replace(bids, [level(500_000, 1)])
   assert.deepEqual(book.differences(bids, [level(500_000, 1)]), [])
 })
 
-test('computes the checksum as CRC-32 over the ten best levels per side as integers', () => {
+test('computes a book’s checksum as CRC-32 over the ten best levels per side as integers', () => {
   const book = new OrderBook()
   book.replace(
     Array.from({ length: 12 }, (_, step) => level(400_000 - step * 10_000, 1_000_000 + step)),
@@ -127,7 +127,7 @@ test('computes the checksum as CRC-32 over the ten best levels per side as integ
   assert.equal(book.checksum(), 0)
 })
 
-test('refuses a level beyond the book’s limit and stays valid', () => {
+test('refuses a level beyond the book’s level limit, and the book stays valid', () => {
   const book = new OrderBook()
   for (let price = 1; price <= 10_000; price += 1) book.set({ side: 'bid', ...level(price, 1) })
   assert.equal(book.set({ side: 'bid', ...level(20_000, 1) }), 'full')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { priceOf } from '../../../engine/market/price.ts'
 import { priceMicros } from '../../../engine/units.ts'
 
-test('selects the price source in order: settlement, narrow-spread midpoint, last trade, venue, single side, one half', () => {
+test('selects the price source in this order: settlement, narrow-spread midpoint, last trade, venue, single side, one half', () => {
   const nothing = {
     status: 'open',
     settlement: null,
@@ -40,7 +40,7 @@ test('selects the price source in order: settlement, narrow-spread midpoint, las
   for (const [facts, price, source] of table) assert.deepEqual(priceOf(facts), { price, source })
 })
 
-test('prefers a newer trade, then the listing’s prices, then an older trade when no book is subscribed', () => {
+test('prefers a trade newer than the listing, then the listing’s prices, then an older trade when no book is subscribed', () => {
   const p = (value: number) => priceMicros(value)
   const listed = {
     status: 'open',

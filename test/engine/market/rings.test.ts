@@ -6,7 +6,7 @@ import { TradeRing } from '../../../engine/market/trade-ring.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 
-test('retains the newest prices in order, like a plain array', () => {
+test('stores the newest prices in the same order as a plain array', () => {
   for (const capacity of [1, 3, 8, 20, 512]) {
     const random = seededRandom('ring', capacity)
     const ring = new PriceRing(capacity)
@@ -28,7 +28,7 @@ function check(ring: PriceRing, points: readonly { timeMs: number; price: number
   assert.equal(ring.before(timeMs((points[0]?.timeMs ?? 0) - 1)), null)
 }
 
-test('returns the newest price at or before a time, or null', () => {
+test('returns the newest price at or before a given time, or null', () => {
   const ring = new PriceRing(4)
   assert.equal(ring.before(timeMs(5)), null)
   for (const at of [10, 20, 30, 40, 50]) ring.push(priceMicros(at), timeMs(at))
@@ -38,7 +38,7 @@ test('returns the newest price at or before a time, or null', () => {
   )
 })
 
-test('records a price with an older time at the time of the newest price', () => {
+test('stores a price with an older time at the time of the newest price', () => {
   const ring = new PriceRing(4)
   ring.push(priceMicros(1), timeMs(20))
   ring.push(priceMicros(2), timeMs(10))
@@ -63,7 +63,7 @@ function row(atMs: number, ordinal: number): Trade {
   }
 }
 
-test('retains the newest trades by time and ordinal, in any order of arrival', () => {
+test('stores the newest trades by time and ordinal, for any order of arrival', () => {
   for (let seed = 0; seed < 50; seed += 1) {
     const random = seededRandom('trades', seed)
     const ring = new TradeRing<Trade>(16)
@@ -78,7 +78,7 @@ test('retains the newest trades by time and ordinal, in any order of arrival', (
   }
 })
 
-test('replaces a trade by its completed version', () => {
+test('replaces a stored trade by a later version of the trade that includes the wallets', () => {
   const ring = new TradeRing<Trade>(4)
   ring.push(row(1, 0))
   ring.replace({ ...row(1, 0), maker: '0xmaker' })

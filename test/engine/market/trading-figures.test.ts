@@ -38,7 +38,7 @@ const shown = ({ volumeTotal, volume24h }: MarketFigures) => [
   volume24h / 1e6,
 ]
 
-test('counts a trade in the venue’s volume unit', () => {
+test('adds a trade to the market’s volume in the venue’s volume unit', () => {
   const [contracts, dollars] = [figuresOf(), figuresOf(1_000, 'usd_traded')]
   contracts.count(trade(1, 40), timeMs(START))
   dollars.count(trade(1, 40), timeMs(START))
@@ -51,7 +51,7 @@ test('counts a trade in the venue’s volume unit', () => {
   )
 })
 
-test('does not count a trade again when the venue’s volume already includes it', () => {
+test('does not add a trade to the volume when the venue’s reported volume already includes the trade', () => {
   const figures = figuresOf()
   figures.count(trade(5, 40), timeMs(START))
   figures.take(read(5, total(1_040)))
@@ -63,7 +63,7 @@ test('does not count a trade again when the venue’s volume already includes it
   assert.deepEqual(shown(figures), [1_051, 151])
 })
 
-test('counts a trade of the same second as the venue’s volume when the trade arrives later', () => {
+test('adds a trade with the same second as the venue’s reported volume when the trade arrives later', () => {
   const figures = figuresOf(1_000, 'usd_traded')
   figures.take(read(4_655, total(1_000)))
   figures.count(trade(4_000, 40), timeMs(START + 4_600))
@@ -73,7 +73,7 @@ test('counts a trade of the same second as the venue’s volume when the trade a
   assert.deepEqual(shown(figures), [1_010, 110])
 })
 
-test('ignores a venue total below an earlier total, and applies the next higher total', () => {
+test('ignores a reported total volume below an earlier total, and applies the next higher total', () => {
   const figures = figuresOf()
   figures.count(trade(5, 40), timeMs(START))
   assert.ok(figures.take(read(50, total(1_010))), 'made before the last trade')
@@ -88,7 +88,7 @@ test('ignores a venue total below an earlier total, and applies the next higher 
   assert.deepEqual([figures.openInterest, ...shown(figures)], [2, 1_050, 150])
 })
 
-test('applies the venue’s 24-hour volume and adds each later increase of the total', () => {
+test('applies the venue’s 24-hour volume and adds each later increase of the total volume', () => {
   const figures = figuresOf()
   figures.take(read(10, { ...total(1_030), volume24h: usdMicros(80e6) }))
   assert.deepEqual([shown(figures), figures.dayFiguresAtMs], [[1_030, 80], START + 10])
@@ -97,13 +97,13 @@ test('applies the venue’s 24-hour volume and adds each later increase of the t
   assert.equal(figures.figuresAtMs, START + 20)
 })
 
-test('has no total volume when the venue reports no volume', () => {
+test('returns no total volume when the venue reports no volume', () => {
   const figures = figuresOf(null)
   figures.count(trade(1, 40), timeMs(START))
   assert.deepEqual([figures.volumeTotal, figures.volume24h], [null, 140e6])
 })
 
-test('uses the price of the newest trade that is not a block trade', () => {
+test('returns the price of the newest trade that is not a block trade', () => {
   const figures = figuresOf()
   figures.count(trade(10, 1, 0.4), timeMs(START))
   figures.count(trade(20, 1, 0.9, true), timeMs(START))
@@ -115,7 +115,7 @@ test('uses the price of the newest trade that is not a block trade', () => {
   assert.equal(figures.lastPrice, 410_000)
 })
 
-test('never lowers the total, and equals the venue’s total after a new read', () => {
+test('never lowers the total volume, and returns the venue’s total after the venue reports a new total', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seededRandom('figures', seed)
     const figures = figuresOf(0)

@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const STRANGER: HashRequester = { network: '192.0.2.1', class: 'logIn' }
 
-test('hashes a password with argon2id in a thread and verifies it', async () => {
+test('hashes a password with argon2id in a worker thread and verifies the password', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const encoded = await pool.hash('correct horse', STRANGER)
@@ -22,7 +22,7 @@ test('hashes a password with argon2id in a thread and verifies it', async () => 
   }
 })
 
-test('refuses a hash task that waited too long, and finishes a running task', async () => {
+test('refuses a password task that waited too long in the queue, and finishes a running task', async () => {
   const clock = new ManualClock()
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -56,7 +56,7 @@ test('refuses a hash task that waited too long, and finishes a running task', as
   assert.deepEqual(begun, ['slow', 'in time'])
 })
 
-test('uses a valid decoy hash of equal cost that matches no password', async () => {
+test('provides a valid decoy hash of equal cost that matches no password', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/
@@ -71,7 +71,7 @@ test('uses a valid decoy hash of equal cost that matches no password', async () 
   }
 })
 
-test('refuses tasks beyond the queue limit and completes the accepted tasks', async () => {
+test('refuses password tasks beyond the queue limit and completes the accepted tasks', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const tries = await Promise.allSettled(
@@ -116,7 +116,7 @@ function openHeldPool() {
   return { pool, begun, endOne, endAll }
 }
 
-test('checks a client’s password after at most one password of each other network', async () => {
+test('verifies a client’s password after at most one password of every other network', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const attacker: HashRequester = { network: '2001:db8:0::/48', class: 'logIn' }
   const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))
@@ -130,7 +130,7 @@ test('checks a client’s password after at most one password of each other netw
   assert.ok(refused.length >= 299 - passwordQueueMax)
 })
 
-test('checks a known requester’s password next when unknown requesters fill the queue', async () => {
+test('verifies the password of a known client next when unknown clients fill the queue', async () => {
   for (const earlierCount of [1, 2]) {
     const { pool, begun, endAll, endOne } = openHeldPool()
     const flood = Array.from({ length: 8 }, (_, n) =>
@@ -144,7 +144,7 @@ test('checks a known requester’s password next when unknown requesters fill th
   }
 })
 
-test('checks log-ins of unknown requesters while clients of 50 networks sign up repeatedly', async () => {
+test('verifies passwords of unknown clients at log-in while clients of 50 networks sign up repeatedly', async () => {
   const { pool, begun, endAll, endOne } = openHeldPool()
   const attacks: Promise<unknown>[] = []
   const signUpFromAllNetworks = () => {
@@ -168,7 +168,7 @@ test('checks log-ins of unknown requesters while clients of 50 networks sign up 
   await Promise.all(attacks)
 })
 
-test('creates accounts when clients of 50 networks log in repeatedly', async () => {
+test('hashes passwords of sign-ups while clients of 50 networks log in repeatedly', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const logIns = Array.from({ length: 50 }, (_, n) =>
     pool.verify('attack', '', { network: `2001:db8:${n}::/48`, class: 'logIn' }),
@@ -181,7 +181,7 @@ test('creates accounts when clients of 50 networks log in repeatedly', async () 
   await Promise.all([settled, ended])
 })
 
-test('refuses the newest task of the network with the most waiting tasks when a queue is full', async () => {
+test('refuses the newest task of the network with the most waiting tasks when the password queue is full', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const flood = Array.from({ length: 40 }, (_, n) => pool.verify(`attack ${n}`, '', STRANGER))
   const settled = Promise.allSettled(flood)

@@ -75,7 +75,7 @@ async function startsBuild(root: string): Promise<string> {
 const buildsIn = (root: string) => readdirSync(join(root, 'node_modules/.cache/twinbook')).sort()
 const here = (root: string, path: string) => pathToFileURL(join(root, path)).href
 
-test('preserves source URLs, links to other built programs, and source lines in stack traces', async () => {
+test('builds programs with correct source URLs, links to other built programs, and source lines in stack traces', async () => {
   const root = newTree()
   const built = await builtOf(root)
   const main = join(built, 'engine/app/main.mjs')
@@ -92,7 +92,7 @@ test('preserves source URLs, links to other built programs, and source lines in 
   await assert.rejects(failed, /engine\/where\.ts:5:/)
 })
 
-test('builds identical sources once for concurrent starts, and rebuilds changed sources', async () => {
+test('builds identical sources once for concurrent starts, and builds changed sources anew', async () => {
   const root = newTree()
   const [first, second] = await Promise.all([startsBuild(root), startsBuild(root)])
   assert.equal(first, second)
@@ -112,7 +112,7 @@ test('builds identical sources once for concurrent starts, and rebuilds changed 
   assert.equal(buildsIn(root).length, 2, 'a failed build leaves no folder')
 })
 
-test('retains the two most recently used other builds, and removes older and unfinished builds', async () => {
+test('retains the two most recently used earlier builds, and removes older and unfinished builds', async () => {
   const root = newTree()
   const built = await builtOf(root)
   const cache = dirname(built)
@@ -126,7 +126,7 @@ test('retains the two most recently used other builds, and removes older and unf
   assert.deepEqual(buildsIn(root), ['bbbb', 'cccc', 'eeee.4567', basename(built)].sort())
 })
 
-test('starts through tsx when the installation is read-only, otherwise from its build, with the same output', async () => {
+test('starts through tsx when the installation is read-only, otherwise from a build, with the same output', async () => {
   const root = mkdtempSync(join(folder, 'whole-'))
   for (const path of ['engine', 'storage', 'actors', 'http', 'package.json', 'package-lock.json']) {
     cpSync(path, join(root, path), { recursive: true })

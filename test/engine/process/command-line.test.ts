@@ -23,7 +23,7 @@ function read(line: string) {
   return given
 }
 
-test('parses positionals, switches, values and lists in any order', () => {
+test('parses positional arguments, switches, values and lists in any order', () => {
   const given = read('--from a b --loud here --count=3 now --from c')
   assert.deepEqual(given.positionals, ['here', 'now'])
   assert.deepEqual(given.texts('from'), ['a', 'b', 'c'])
@@ -38,7 +38,7 @@ test('parses positionals, switches, values and lists in any order', () => {
   assert.match(helpOf(COMMAND), /Usage:\n {2}npm run toy -- PLACE \[TIME\]\n/)
 })
 
-test('reports invalid arguments in one line', () => {
+test('reports invalid command-line arguments in one line', () => {
   const cases = [
     [
       'here --bogus',
@@ -60,7 +60,7 @@ test('reports invalid arguments in one line', () => {
   }
 })
 
-test('rewrites progress at most ten times a second on a terminal, and writes none to other outputs', () => {
+test('rewrites the progress line at most ten times a second on a terminal, and writes no progress to other outputs', () => {
   const written: string[] = []
   const stream = { write: (text: string) => written.push(text) }
   const forwarded = openProgress(stream, () => 0)

@@ -35,7 +35,7 @@ function openLines() {
   return { lines, clock, parts: { ...parts, log: pino(logOptions('info', clock), stream) } }
 }
 
-test('logs one line a minute for an unreachable host across all callers, without a stack trace', async () => {
+test('logs one line a minute for an unreachable host, for all callers together and without a stack trace', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const limits = { timeoutMs: 1_000_000, bodyBytesMax: 100, retries: 0 }
@@ -66,7 +66,7 @@ test('logs one line a minute for an unreachable host across all callers, without
   client.stop()
 })
 
-test('logs one line for all sockets of a host, without path and query', async () => {
+test('logs one line for failures of all sockets to one host, without path and query', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const feeds = [0, 1, 2].map(

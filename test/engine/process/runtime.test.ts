@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { watchRuntime } from '../../../engine/process/runtime.ts'
 
-test('exports heap spaces, collections by kind with pauses, event-loop delay and threads as metrics', async () => {
+test('exports heap spaces, garbage collections with pauses, event-loop delay and threads as metrics', async () => {
   const metrics = new Metrics()
   watchRuntime(metrics)
   const read = async (name: string) => {

@@ -13,7 +13,7 @@ function open() {
 
 const ticks = () => new Promise((resolve) => setImmediate(resolve))
 
-test('stops each started part once in reverse order, however often a stop is requested', async () => {
+test('stops each started component once in reverse order, however often a stop is requested', async () => {
   const { clock, exits, shutdown } = open()
   const ended: string[] = []
   shutdown.add(async () => void ended.push('storage'))
@@ -33,7 +33,7 @@ test('stops each started part once in reverse order, however often a stop is req
   assert.equal(clock.timerCount, 0)
 })
 
-test('abandons a hanging part after 15 s and reports a failed stop', async () => {
+test('abandons a component whose stop hangs after 15 s, and reports a failed stop', async () => {
   const hanging = open()
   hanging.shutdown.add(() => new Promise(() => {}))
   hanging.shutdown.begin(0)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openSearch, openSearchThread } from '../../../engine/search/search.ts'
 import type { SearchChange, SearchQuery } from '../../../engine/search/searcher.ts'
 
-test('maintains and searches the index in a thread, in task order', async () => {
+test('updates and searches the index in a worker thread, in the order of the tasks', async () => {
   const port = openSearchThread()
   try {
     assert.deepEqual(await port.run(find(0, 'zebra')), new Uint32Array(0))
@@ -15,7 +15,7 @@ test('maintains and searches the index in a thread, in task order', async () => 
   }
 })
 
-test('returns “lost” for tasks that do not follow the last executed task', async () => {
+test('returns `lost` for a task that does not follow the last executed task', async () => {
   const port = openSearch(Number.POSITIVE_INFINITY)
   assert.equal(await port.run(change(5, [1], 'zebra')), 'lost')
   assert.equal(await port.run(find(5, 'zebra')), 'lost')
@@ -26,7 +26,7 @@ test('returns “lost” for tasks that do not follow the last executed task', a
   assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(3))
 })
 
-test('indexes a few texts inline, and returns “lost” above the limit until a thread has all texts', async () => {
+test('indexes few texts in the main thread, and returns `lost` above the limit until a worker thread has all texts', async () => {
   const port = openSearch(2)
   try {
     assert.equal(await port.run(change(1, [4, 9], 'Will a zebra win?')), 'changed')

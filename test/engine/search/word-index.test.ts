@@ -7,7 +7,7 @@ import { WordIndex } from '../../../engine/search/word-index.ts'
 
 const STEPS = process.env.TEST_LONG === '1' ? 6_000 : 2_400
 
-test('splits text into runs of letters and digits, ignoring accents, case and compatibility forms', () => {
+test('splits text into runs of letters and digits, ignoring accents, case and Unicode compatibility forms', () => {
   assert.deepEqual(wordsOf('Will Bogotá beat São-Paulo 3–1?'), [
     'will',
     'bogota',
@@ -33,7 +33,7 @@ test('splits text into runs of letters and digits, ignoring accents, case and co
   assert.deepEqual(wordsOf('?! 🎉 \ud800 \u0000 '), [])
 })
 
-test('uses only the first 200 characters and 16 distinct words of a query', () => {
+test('uses the first 200 characters and 16 distinct words of a query, and ignores the rest', () => {
   assert.deepEqual(queryWords('win the Winner THE the'), ['the', 'winner'])
   assert.deepEqual(queryWords('a an A'), ['a', 'an'])
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index))
@@ -43,7 +43,7 @@ test('uses only the first 200 characters and 16 distinct words of a query', () =
   assert.deepEqual(queryWords('(a+)+$ [\\ .* %00'), ['a', '00'])
 })
 
-test('returns the same results as a naive scan after any changes', () => {
+test('returns the same search results as a naive scan of all texts after any changes', () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('search twin', seed)
     const index = new WordIndex()
@@ -72,7 +72,7 @@ test('returns the same results as a naive scan after any changes', () => {
   }
 })
 
-test('gives more weight to rare words, exact words and the question', () => {
+test('ranks texts higher for rare words, for exact words and for words of the question', () => {
   const searcher = new Searcher()
   const rows = [
     ['Will it rain in Paris?', 'Weather', 'Yes No'],

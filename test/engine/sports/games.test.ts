@@ -39,7 +39,7 @@ function keys(...clues: readonly GameClue[]) {
 }
 
 describe('leagues', () => {
-  test('finds the league of a venue b series by its longest matching stem, and none for combination markets', () => {
+  test('returns the league of a Kalshi series by its longest matching prefix, and no league for combination markets', () => {
     assert.equal(leagueOfSeries('KXNFLGAME')?.league.name, 'nfl')
     assert.equal(leagueOfSeries('KXNCAAFSPREAD')?.league.name, 'cfb')
     assert.equal(leagueOfSeries('KXNCAAWBGAME')?.league.sport, 'cbb')
@@ -51,7 +51,7 @@ describe('leagues', () => {
 })
 
 describe('game clues', () => {
-  test('parses league, codes and date of a slug, and gives all events of a game the same anchor', () => {
+  test('parses league, team codes and date of a slug, and assigns all events of a game the same anchor', () => {
     const game = slug('nfl-dal-phi-2025-09-04', 'Cowboys vs. Eagles')
     assert.deepEqual(codes(game), ['dal', 'phi'])
     assert.equal(game.date, '2025-09-04')
@@ -71,7 +71,7 @@ describe('game clues', () => {
     }
   })
 
-  test('converts the UTC date of a slug to the US Eastern date of the start', () => {
+  test('converts the UTC date in a slug to the US Eastern date of the game’s start', () => {
     const late = Date.parse('2025-11-03T00:00:00Z')
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', late).date, '2025-11-02')
     const usual = Date.parse('2025-11-04T00:30:00Z')
@@ -81,7 +81,7 @@ describe('game clues', () => {
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', listed).startMs, null)
   })
 
-  test('splits two joined team codes by table, subtitle, suffix or names', () => {
+  test('splits two joined team codes by team list, subtitle, suffix or names', () => {
     assert.deepEqual(codes(ticker('KXNFLGAME-25NOV02DENHOU', 'Denver at Houston')), ['den', 'hou'])
     assert.deepEqual(codes(ticker('KXNHLGAME-25OCT15CGYUTA', 'Calgary vs Utah')), ['cgy', 'uta'])
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('game clues', () => {
     ])
   })
 
-  test('assigns spreads and props to the game, but not futures and unknown pairs', () => {
+  test('assigns spreads and props to their game, and assigns futures and unknown team pairs to no game', () => {
     const game = ticker('KXNBAGAME-26JAN09MILLAL', 'Milwaukee at Los Angeles L')
     assert.equal(
       ticker('KXNBASPREAD-26JAN09MILLAL', 'Milwaukee at Los Angeles L: Spread').anchor,
@@ -127,7 +127,7 @@ describe('game clues', () => {
     }
   })
 
-  test('distinguishes games on the same day by start time and ticker digit', () => {
+  test('distinguishes two games of the same teams on one day by start time and ticker digit', () => {
     const timed = ticker('KXMLBGAME-26JUL282210SEALAD', 'Seattle at Los Angeles D')
     assert.equal(timed.startMs, Date.parse('2026-07-29T02:10:00Z'))
     assert.equal(timed.date, '2026-07-28')
@@ -135,7 +135,7 @@ describe('game clues', () => {
     assert.equal(ticker('KXWTAMATCH-25SEP10MARMAR2', 'Maria vs Marino').number, null)
   })
 
-  test('extracts the sides from a title, except from titles of several games, dates and questions', () => {
+  test('extracts the two teams from a title, and no teams from titles of several games, dates and questions', () => {
     assert.deepEqual(sidesOfTitle('Toronto vs Seattle (Game 5)'), ['Toronto', 'Seattle'])
     assert.deepEqual(sidesOfTitle('WTA Hamburg: Schunk or Galfi advances?'), ['Schunk', 'Galfi'])
     assert.deepEqual(sidesOfTitle('Raiders  vs. Seahawks '), ['Raiders', 'Seahawks'])
@@ -169,7 +169,7 @@ describe('teams', () => {
     assert.equal(team('NFL', '', 'New York'), null)
   })
 
-  test('matches colleges and clubs by name in either venue’s short forms', () => {
+  test('matches colleges and clubs by name in the short forms of either venue', () => {
     const same = (league: string, one: string, other: string) =>
       assert.equal(team(league, 'x', one), team(league, 'y', other), `${one} and ${other}`)
     same('NCAAF', 'North Carolina St.', 'NC State')
@@ -185,7 +185,7 @@ describe('teams', () => {
     assert.notEqual(team('LIGUE1', 'par', 'Paris'), team('LIGUE1', 'psg', 'PSG'))
   })
 
-  test('takes team codes for the keys of venue b from the venue’s list', () => {
+  test('takes the team codes in keys of Kalshi games from Kalshi’s list of teams', () => {
     const taught = new TeamTable()
     const b = () =>
       [
@@ -226,7 +226,7 @@ describe('team lists', () => {
   const row = (code: string, name = `School ${code}`) =>
     ({ venue: 'a', league: 'cfb', code, name, location: '', nickname: '' }) as const
 
-  test('uses no more memory when an equal list is added every day', () => {
+  test('uses no more memory when an equal list of teams is added every day', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let day = 0; day < 8; day += 1) {
@@ -236,7 +236,7 @@ describe('team lists', () => {
     assert.ok(taught.hasCode(league, 'a', 'newu'))
   })
 
-  test('limits the entries of an endless team list and still updates known teams', () => {
+  test('limits the number of teams of an endless list, and still updates known teams', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let index = 0; index < 50_000; index += 1) taught.learn(row(`x${index}`), 'slug')
@@ -250,7 +250,7 @@ describe('team lists', () => {
 })
 
 describe('games', () => {
-  test('gives a game the same key at both venues in either team order, under venue a’s slug', () => {
+  test('assigns a game the same key at both venues in either team order, based on Polymarket’s slug', () => {
     assert.deepEqual(
       keys(
         slug('nhl-lak-mon-2025-11-11', 'Kings vs. Canadiens'),
@@ -263,7 +263,7 @@ describe('games', () => {
     ])
   })
 
-  test('gives the second game of a day a separate key at both venues, by digit or start time', () => {
+  test('assigns the second game of a day a separate key at both venues, by digit or start time', () => {
     const first = slug(
       'mlb-oak-mil-2025-04-18',
       'Athletics vs. Brewers',
@@ -288,7 +288,7 @@ describe('games', () => {
     assert.deepEqual(keys(first, ...timed.slice(1)).length, 2)
   })
 
-  test('matches tennis surnames by name or prefix, on venue a’s date or an adjacent day', () => {
+  test('matches tennis players by surname or prefix, on the date of Polymarket or an adjacent day', () => {
     const a = slug('wta-tomljan-jovic-2026-02-26', 'Austin: Ajla Tomljanovic vs Iva Jovic')
     const b = ticker('KXWTAMATCH-26FEB25TOMJOV', 'Tomljanovic vs Jovic')
     assert.deepEqual(keys(a, b), ['wta-jovic-tomljanovic-2026-02-26 ab'])
@@ -340,7 +340,7 @@ describe('games', () => {
     assert.equal(clue?.date, '2026-01-29')
   })
 
-  test('uses New York dates, including daylight saving time', () => {
+  test('assigns games to dates in New York, including daylight saving time', () => {
     assert.equal(easternDate(Date.parse('2025-09-05T00:20:00Z')), '2025-09-04')
     assert.equal(easternDate(Date.parse('2025-07-01T03:59:00Z')), '2025-06-30')
     assert.equal(easternDate(Date.parse('2025-12-01T04:59:00Z')), '2025-11-30')

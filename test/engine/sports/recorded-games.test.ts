@@ -119,7 +119,7 @@ describe('recorded games', () => {
     { isTimed: false, hasSubtitle: false },
   ]) {
     const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
-    test(`gives at least 99 of 100 recorded games a unique key that both venues share, by ${how}`, {
+    test(`assigns at least 99 of 100 recorded games a unique key that both venues share, by ${how}`, {
       skip,
     }, (t) => {
       const { together, misses } = group(read)
@@ -130,7 +130,7 @@ describe('recorded games', () => {
     })
   }
 
-  test('never joins games of different teams when venue b’s rows are swapped between dates', {
+  test('never assigns one key to games of different teams when Kalshi’s rows are swapped between dates', {
     skip,
   }, (t) => {
     const random = seededRandom('sports', 1)

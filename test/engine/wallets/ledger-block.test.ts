@@ -64,7 +64,7 @@ const GOLDEN_EVENTS: readonly WalletEvent[] = [
   event(['comboOther', 0, 'x'.repeat(99), '0xABC', '0x'], [1, 1, 2, 3], 'taker'),
 ]
 
-test('round-trips events of every kind through a block', () => {
+test('decodes a ledger block to the events of every kind that were encoded', () => {
   for (let seed = 0; seed < 300; seed += 1) {
     const random = seededRandom('blocks', seed)
     const events = Array.from({ length: random.below(40) }, () => strangeEvent(random))
@@ -77,14 +77,14 @@ test('round-trips events of every kind through a block', () => {
 })
 
 // An earlier version wrote the stored block.
-test('decodes a stored block, and encodes its events to the recorded bytes', () => {
+test('decodes a recorded ledger block, and encodes its events to the recorded bytes', () => {
   const bytes = Buffer.from(GOLDEN_BLOCK, 'base64')
   assert.deepEqual(unpackBlock(bytes), GOLDEN_EVENTS)
   const again = packBlock(GOLDEN_EVENTS)
   assert.deepEqual(Buffer.from(again).toString('base64'), GOLDEN_PACKED)
 })
 
-test('uses at most 90 bytes per event in a busy wallet’s full block, and refuses a further event', () => {
+test('uses at most 90 bytes per event in a full ledger block of a busy wallet, and refuses a further event', () => {
   const random = seededRandom('room')
   const hex = () => `0x${Array.from({ length: 64 }, () => random.below(16).toString(16)).join('')}`
   const markets = Array.from({ length: 400 }, () => nativeMarketId(hex()))
@@ -104,7 +104,7 @@ test('uses at most 90 bytes per event in a busy wallet’s full block, and refus
   assert.throws(() => packBlock([...events, strangeEvent(random)]), RangeError)
 })
 
-test('rejects truncated or changed bytes, or decodes every event', () => {
+test('rejects truncated or changed bytes of a ledger block, or decodes every event', () => {
   const random = seededRandom('damaged blocks')
   const bytes = packBlock(Array.from({ length: 30 }, () => strangeEvent(random)))
   for (let length = 0; length < bytes.byteLength; length += 1) {

@@ -34,7 +34,7 @@ const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 80
 /** Fewer histories for tests that compare each history several times. */
 const OFTEN_JUDGED = HISTORIES / 2
 
-test('computes every figure of a history like the reference implementation', () => {
+test('computes every figure of a wallet’s history like the reference implementation', () => {
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -45,7 +45,7 @@ test('computes every figure of a history like the reference implementation', () 
   }
 })
 
-test('keeps cash without fees plus the cost of holdings equal to realised PnL', () => {
+test('computes cash without fees plus the cost of holdings equal to realised PnL', () => {
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
@@ -78,7 +78,7 @@ test('keeps cash without fees plus the cost of holdings equal to realised PnL', 
   assert.ok(heldCount > 100, 'many histories end with open positions')
 })
 
-test('computes the same result regardless of when a resolution arrives and how often figures are read', () => {
+test('computes the same PnL regardless of when a resolution arrives and how often figures are read', () => {
   const published = { resolved: 0, rebuilt: 0, judged: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -126,7 +126,7 @@ test('computes the same result regardless of when a resolution arrives and how o
   )
 })
 
-test('applies a late event to its position, or requests a rebuild', () => {
+test('applies an event that arrives late to its position, or requests a rebuild of the PnL state', () => {
   const answers = { applied: 0, rebuild: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -150,7 +150,7 @@ test('applies a late event to its position, or requests a rebuild', () => {
   assert.ok(answers.applied > 10 && answers.rebuild > 20, JSON.stringify(answers))
 })
 
-test('continues unchanged after being serialised and deserialised at every event', () => {
+test('computes the same PnL when the state is serialised and deserialised after every event', () => {
   for (let seed = 0; seed < HISTORIES / 10; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -172,7 +172,7 @@ test('continues unchanged after being serialised and deserialised at every event
   }
 })
 
-test('changes a copy and its original independently', () => {
+test('does not change the original PnL state when a copy changes, nor the copy when the original changes', () => {
   for (let seed = 0; seed < 50; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -187,7 +187,7 @@ test('changes a copy and its original independently', () => {
   }
 })
 
-test('rejects truncated bytes and other versions', () => {
+test('rejects truncated bytes and other format versions of a PnL state', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   for (let length = 0; length < bytes.byteLength; length += 1) {
@@ -200,7 +200,7 @@ test('rejects truncated bytes and other versions', () => {
   assert.equal(PnlState.unpack(new Uint8Array([2, 99, 99, 97, 28, 0, 0, 0])), null)
 })
 
-test('preserves pending write-offs when a state is copied or serialised', () => {
+test('preserves pending write-offs when a PnL state is copied or serialised', () => {
   const wallet = new TestWallet(market('m', resolved(100, 0))).all(['buy', [0, 'm-yes', 10, 4]])
   // A copy made before the first read still has pending write-offs.
   const copy = wallet.state.copy()
@@ -322,7 +322,7 @@ const resolved = (second: number, payout: number) => ({
   resolvedAtMs: timeMs(START_MS + second * SECOND),
 })
 
-test('floors proportional shares exactly at every size and below 0, and makes the parts add up', () => {
+test('rounds proportional shares down exactly at every size and below 0, and the shares add up to the total', () => {
   const random = seededRandom('shares')
   const any = () => Math.floor(10 ** (random.next() * 15.9))
   for (let round = 0; round < 20_000; round += 1) {
@@ -339,7 +339,7 @@ test('floors proportional shares exactly at every size and below 0, and makes th
   }
 })
 
-test('raises the average cost on buys, and gives the last sale the remaining cost', () => {
+test('raises the average cost when a wallet buys, and charges the remaining cost to the last sale', () => {
   const wallet = new TestWallet(market('m')).all(
     ['buy', [0, 'm-yes', 10, 4]],
     ['buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) }],
@@ -353,7 +353,7 @@ test('raises the average cost on buys, and gives the last sale the remaining cos
   assert.deepEqual(wallet.of('m-yes', 'cost', 'realized'), [0, 1_000_000 + 1_000_000 - 7_500_000])
 })
 
-test('realises nothing when more contracts are sold than were bought, and marks the position', () => {
+test('realises no PnL when a wallet sells more contracts than it bought, and marks the position', () => {
   const wallet = new TestWallet(market('m')).all(
     ['buy', [0, 'm-yes', 3, 1.5]],
     ['sell', [1, 'm-yes', 4, 2.4]],
@@ -371,7 +371,7 @@ test('realises nothing when more contracts are sold than were bought, and marks 
   )
 })
 
-test('splits at half a dollar per side, treats a merge as sales, and assigns the odd micro-dollar to the last side', () => {
+test('values a split at half a dollar per outcome, a merge as sales, and the odd micro-dollar at the last outcome', () => {
   const wallet = new TestWallet(market('m')).all(['split', [0, 'm', 3.000001]])
   assert.deepEqual(
     [wallet.of('m-yes', 'cost'), wallet.of('m-no', 'cost')],
@@ -387,7 +387,7 @@ test('splits at half a dollar per side, treats a merge as sales, and assigns the
   assert.deepEqual(wallet.totals('splits', 'merges', 'trades', 'volume'), [1, 1, 2, 2_200_000])
 })
 
-test('realises a loser at the resolution, or at the market’s last event if that is later', () => {
+test('realises the loss of a losing position at the resolution, or at the market’s last event if that is later', () => {
   const wallet = new TestWallet(market('m', resolved(100.4, 0))).all(['buy', [0, 'm-yes', 10, 4]])
   assert.equal(wallet.realizedAt(100), -4_000_000)
   wallet.apply('buy', [150, 'm-yes', 10, 1])
@@ -407,7 +407,7 @@ test('realises a loser at the resolution, or at the market’s last event if tha
   )
 })
 
-test('pays all holdings of both sides on redemption, including fractional payouts', () => {
+test('pays all holdings of both outcomes on redemption, including fractional payouts', () => {
   const wallet = new TestWallet(market('m', resolved(5, 333_333))).all(
     ['buy', [0, 'm-yes', 1.5, 0.6]],
     ['buy', [1, 'm-no', 2, 1]],
@@ -418,7 +418,7 @@ test('pays all holdings of both sides on redemption, including fractional payout
   assert.deepEqual(wallet.state.openMarkets(), [])
 })
 
-test('infers the winner when no payout is known and the dollars equal one side’s holdings', () => {
+test('infers the winning outcome when no payout is known and the redeemed dollars equal the holdings of one outcome', () => {
   const bought = (yes: number, no: number) =>
     new TestWallet(market('m')).all(['buy', [0, 'm-yes', yes, 0.4]], ['buy', [0, 'm-no', no, 1]])
   const wallet = bought(10, 7).all(['redeem', [9, 'm', 7, 7]])
@@ -455,7 +455,7 @@ test('converts No in two of four markets to dollars, and to Yes in the two remai
   assert.ok(!touched.includes('m1-no'), 'no other position changed')
 })
 
-test('gives Yes a negative price after a cheap No, and realises No in every market', () => {
+test('assigns Yes a negative price after a conversion of cheap No, and realises No in every market', () => {
   const wallet = new TestWallet(...grouped)
   for (const name of GROUP) wallet.apply('buy', [0, `${name}-no`, 10, 1])
   const group = GROUP.map(nativeMarketId)
@@ -466,7 +466,7 @@ test('gives Yes a negative price after a cheap No, and realises No in every mark
   assert.deepEqual(wallet.of('m0-no', 'realized'), [3_750_000 - 500_000])
 })
 
-test('marks Yes converted from unknown No holdings as uncertain, and realises nothing for an unknown group', () => {
+test('marks Yes from a conversion of unknown No holdings as uncertain, and realises no PnL for an unknown group', () => {
   const converted = [nativeMarketId('m0')]
   const wallet = new TestWallet(...grouped).all(
     ['buy', [0, 'm0-no', 4, 2]],
@@ -485,7 +485,7 @@ test('marks Yes converted from unknown No holdings as uncertain, and realises no
   assert.deepEqual(lone.state.guessedMarkets(), converted)
 })
 
-test('realises the same cash as the reference when all markets are converted at once', () => {
+test('realises the same cash as the reference implementation when a wallet converts all markets of a group at once', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('k is n', seed)
     const names = Array.from({ length: 1 + random.below(6) }, (_, at) => `k${at}`)
@@ -506,7 +506,7 @@ test('realises the same cash as the reference when all markets are converted at 
   }
 })
 
-test('counts a market as won or lost when no position is open, and as open again after a purchase', () => {
+test('counts a market as won or lost when no position is open, and as open after a later purchase', () => {
   const wallet = new TestWallet(market('w'), market('l'), market('e'), market('o')).all(
     ['buy', [0, 'w-yes', 2, 1]],
     ['buy', [1, 'w-no', 2, 1]],
@@ -528,7 +528,7 @@ test('counts a market as won or lost when no position is open, and as open again
   assert.equal(wallet.state.openMarkets().join(), 'w,o')
 })
 
-test('includes both ends of a range, and groups by days, weeks from Monday, and months in UTC', () => {
+test('includes both ends of a time range, and groups PnL by days, weeks from Monday, and months in UTC', () => {
   const wallet = new TestWallet(market('m')).all(['buy', [0, 'm-yes', 100, 50]])
   // 1 January 2026 is a Thursday. 5 January is a Monday.
   const days = [0, 3, 4, 31]
@@ -547,7 +547,7 @@ test('includes both ends of a range, and groups by days, weeks from Monday, and 
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
-test('returns complete hours in order, even with late resolutions', () => {
+test('returns complete hours of PnL in order, even when resolutions arrive late', () => {
   const wallet = new TestWallet()
   const count = 50
   for (let index = 0; index < count; index += 1)
@@ -561,7 +561,7 @@ test('returns complete hours in order, even with late resolutions', () => {
     assert.deepEqual(row, { hour: START_MS / 3_600_000 + 10 + index, ...figures })
 })
 
-test('requests a rebuild once when late facts arrive', () => {
+test('requests a rebuild of the PnL state once when facts arrive that change earlier figures', () => {
   const wallet = new TestWallet().all(['buy', [0, 'm-yes', 10, 4]], ['redeem', [9, 'm', 3, 3]])
   const facts = market('m', resolved(5, MICROS))
   assert.equal(wallet.state.resolve(facts), 'rebuild')
@@ -576,7 +576,7 @@ test('requests a rebuild once when late facts arrive', () => {
   assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
 })
 
-test('moves contracts and their cost to the market of the migrated id', () => {
+test('moves contracts and their cost to the market of the new id when a market migrates', () => {
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
   const id = migratedMarket(nativeMarketId(old))
   assert.equal(id, `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`)
@@ -602,7 +602,7 @@ test('moves contracts and their cost to the market of the migrated id', () => {
   assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market became known')
 })
 
-test('redeems the named token, otherwise the token that the dollars imply', () => {
+test('redeems the token that the redemption names, otherwise the token that the dollars imply', () => {
   const begun = () =>
     new TestWallet(market('m', resolved(5, MICROS))).all(
       ['buy', [0, 'm-yes', 10, 4]],
@@ -637,7 +637,7 @@ test('redeems one outcome at a time when a redemption in a void market names no 
   assert.deepEqual(wallet.of('m-yes', 'balance', 'realized', 'isCostKnown'), [6e6, 400_000, true])
 })
 
-test('sums fees and income beside realised PnL, and counts a gain smaller than its fees as a loss', () => {
+test('sums fees and income separately from realised PnL, and counts a gain smaller than its fees as a loss', () => {
   const wallet = new TestWallet().all(
     ['buy', [1, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) }],
     ['income', [50, '', 2]],
@@ -656,7 +656,7 @@ test('sums fees and income beside realised PnL, and counts a gain smaller than i
   assert.deepEqual(wallet.of('m-yes', 'outcomeIndex'), [-1], 'the market is unknown')
 })
 
-test('reports combo PnL only when all contracts were redeemed and accounted for', () => {
+test('reports the PnL of a combo when all contracts were redeemed and accounted for, and not before', () => {
   const wallet = new TestWallet().all(['comboBuy', [0, 'm-c', 100, 25]])
   const realizedAfter = (...events: readonly Given[]) =>
     wallet.all(...events).totals('comboRealized')

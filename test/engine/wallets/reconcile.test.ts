@@ -9,7 +9,7 @@ import type { PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
 import { accountFigures, differencesOf } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
-test('reports no difference when the venue has the same history in its own definitions', () => {
+test('reports no difference when the venue has the same history, computed by the venue’s own definitions', () => {
   let lost = 0
   let count = 0
   for (let seed = 0; seed < 200; seed += 1) {
@@ -30,7 +30,7 @@ test('reports no difference when the venue has the same history in its own defin
   assert.ok(lost > 50 && count > 500, 'losers that were not redeemed are among them')
 })
 
-test('reports differences in size, lifetime buys and realised dollars, but ignores dust', () => {
+test('reports differences in size, lifetime buys and realised dollars between service and venue, and ignores tiny amounts', () => {
   const own = ours({ balance: 10e6, amount: 10e6, bought: 20e6, realized: 5e6 })
   const same = asTheVenueTells(own, 0)
   const published = (set: Partial<VenuePosition>) =>
@@ -49,7 +49,7 @@ test('reports differences in size, lifetime buys and realised dollars, but ignor
   ])
 })
 
-test('expects the venue to report no realised loss for a losing position until its redemption', () => {
+test('expects the venue to report no realised loss for a losing position until the position is redeemed', () => {
   const loser = ours({ balance: 10e6, bought: 10e6, realized: -4e6, lost: 4e6 })
   const open = { ...asTheVenueTells(loser, 0), realized: usdMicros(0) }
   assert.deepEqual(differencesOf([loser], [open]), [])
@@ -57,7 +57,7 @@ test('expects the venue to report no realised loss for a losing position until i
   assert.equal(differencesOf([loser], [redeemed])[0]?.what, 'realized')
 })
 
-test('reports positions that only the service or only the venue has, if the venue’s list is complete', () => {
+test('reports positions that exist at one side, service or venue, if the venue’s list is complete', () => {
   const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
   const removed = ours({ token: outcomeId('gone'), bought: 3e6 })
   const missing = {

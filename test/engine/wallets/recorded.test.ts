@@ -94,7 +94,7 @@ function bought(row: Row, resolvedTo: number | null) {
   return { pnlState, event, market }
 }
 
-test('realises the same amount as the venue for a closed position held to the end', (t) => {
+test('realises the same PnL as the venue for a closed position that a wallet held to the end', (t) => {
   const closed = rows(t, 'closed_positions.json')
   for (const row of closed) {
     const price = number(row, 'curPrice')
@@ -111,7 +111,7 @@ test('realises the same amount as the venue for a closed position held to the en
   }
 })
 
-test('values open positions at the venue’s cost, but counts a redeemable loser as lost', (t) => {
+test('values open positions at the venue’s cost, and counts a losing position that can be redeemed as lost', (t) => {
   const open = [...rows(t, 'positions.json'), ...rows(t, 'em-positions.json')]
   let losers = 0
   for (const row of open) {
@@ -138,7 +138,7 @@ test('values open positions at the venue’s cost, but counts a redeemable loser
   assert.ok(open.length === 0 || losers >= 3)
 })
 
-test('sums recorded activity: fills, income, and redemptions without a recorded purchase', (t) => {
+test('sums the recorded activity of a wallet: fills, income, and redemptions without a recorded purchase', (t) => {
   const recorded = rows(t, 'em-activity_all.json')
   if (recorded.length === 0) return
   const events = recorded.map((row) => eventOf(row)).reverse()
@@ -160,7 +160,7 @@ test('sums recorded activity: fills, income, and redemptions without a recorded 
   )
 })
 
-test('computes the same figures as the reference from every recorded wallet’s fills', (t) => {
+test('computes the same figures as the reference implementation from the fills of every recorded wallet', (t) => {
   for (const name of ['ibalgo_polymarket_trades', 'ibalgo_historical_trades_2026-01']) {
     const byWallet = new Map<string, WalletEvent[]>()
     for (const row of rows(t, `${name}.dedup.jsonl`)) {

@@ -16,7 +16,7 @@ const SLICES = 5
 const history = (seed: number) =>
   randomHistory(seed, { isComplete: true, eventCount: 500, groupCount: 6 })
 
-test('computes the same PnL state in the thread as inline and in the reference implementation', async () => {
+test('computes the same PnL state in the worker thread as in the main thread and in the reference implementation', async () => {
   const thread = openWalletThread()
   try {
     for (const seed of [1, 2]) {
@@ -46,7 +46,7 @@ test('computes the same PnL state in the thread as inline and in the reference i
   }
 })
 
-test('requests a rebuild for a damaged base and reports a damaged block', async () => {
+test('requests a rebuild when the stored PnL state is damaged, and reports a damaged ledger block', async () => {
   const port = walletsInline()
   const { events, markets } = history(3)
   const block = () => packBlock(events)
@@ -68,7 +68,7 @@ test('requests a rebuild for a damaged base and reports a damaged block', async 
   )
 })
 
-test('adds resolutions to a PnL state in a task without events', async () => {
+test('adds market resolutions to a PnL state in a task without wallet events', async () => {
   const port = walletsInline()
   const { events, markets } = history(4)
   const [market] = markets
@@ -84,7 +84,7 @@ test('adds resolutions to a PnL state in a task without events', async () => {
   assert.ok(yes.lost > 0 && yes.realized === -yes.lost)
 })
 
-test('preserves bytes that share a buffer, and refuses too many tasks', async () => {
+test('preserves byte arrays that share a buffer, and refuses tasks beyond the limit', async () => {
   const thread = openWalletThread()
   try {
     const { events, markets } = history(5)

@@ -63,7 +63,7 @@ describe('receiver behaviour', () => {
   afterEach(closeOpened)
 
   for (const code of [200, 204, 300, 301, 302, 307, 400, 401, 410, 429, 500, 502, 999]) {
-    it(`reports status ${code} and reuses the connection`, async () => {
+    it(`reports status ${code} of the receiver and reuses the connection`, async () => {
       const receiver = await receive(status(code, 'Location: http://127.0.0.1:1/elsewhere'))
       const { caller } = open()
       for (let round = 1; round <= 5; round += 1) {
@@ -158,7 +158,7 @@ describe('receiver behaviour', () => {
     }
   }
 
-  it('reports a port without a listener as a network failure', async () => {
+  it('reports a receiver port without a listener as a network failure', async () => {
     const receiver = await Receiver.open()
     const { url } = receiver
     await receiver.close()
@@ -171,7 +171,7 @@ describe('receiver behaviour', () => {
     })
   })
 
-  it('sends the body bytes, their length, the headers and the path', async () => {
+  it('sends the bytes of the webhook body, their length, the headers and the path', async () => {
     const receiver = await receive(status(200))
     const { caller } = open()
     await post(caller, `${receiver.url}/a%20b?c=d#never`)
@@ -196,7 +196,7 @@ describe('receiver behaviour', () => {
     assert.equal(count('network'), 1)
   })
 
-  it('counts every post by outcome', async () => {
+  it('counts every webhook post by outcome in a metric', async () => {
     const { caller, count } = open()
     for (const code of [200, 204, 301, 410, 503, 999]) {
       await post(caller, (await receive(status(code))).url)
@@ -214,7 +214,7 @@ describe('receiver behaviour', () => {
   }
 })
 
-describe('Retry-After', () => {
+describe('Retry-After header', () => {
   afterEach(closeOpened)
 
   const requested: readonly (readonly [header: string, ms: number | null])[] = [
@@ -242,7 +242,7 @@ describe('Retry-After', () => {
   }
 })
 
-describe('stored answer', () => {
+describe('stored answer of a receiver', () => {
   afterEach(closeOpened)
 
   const SECRETS = ['Set-Cookie: session=s3cret', 'Location: https://h/?token=s3cret']
@@ -252,7 +252,7 @@ describe('stored answer', () => {
     [2_049, true],
     [70_000, true],
   ] as const) {
-    it(`stores the first 2,048 of ${length} body bytes, and headers without secrets`, async () => {
+    it(`stores the first 2,048 of ${length} bytes of a receiver’s body, and headers without secrets`, async () => {
       const body = Array.from({ length }, (_, index) => index % 10).join('')
       const head = [
         'HTTP/1.1 500 No',
@@ -286,7 +286,7 @@ function withoutHead(outcome: PostOutcome): object {
 describe('limits', () => {
   afterEach(closeOpened)
 
-  it('waits at most 5 s for an unresolved name or an endless handshake', async () => {
+  it('waits at most 5 s for a host name that does not resolve or a handshake that does not end', async () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const nameless = send(caller, 'http://silent.example/')
     const receiver = await receive({})
@@ -340,7 +340,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('accepts a status even if the body is silent, slow or endless', async () => {
+  it('accepts a receiver’s status even if the body is silent, slow or endless', async () => {
     const { caller, clock } = open()
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n'
     const unsubscribed = await receive(logLine(head))
@@ -372,7 +372,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('ends posts as aborted at any stage on an abort signal or stop', async () => {
+  it('ends webhook posts at any stage as aborted on an abort signal or on stop', async () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const hanging = await receive({})
     const controllers = [1, 2, 3].map(() => new AbortController())
@@ -423,7 +423,7 @@ describe('connections', () => {
     assert.equal(dead.requests.length, 3)
   })
 
-  it('keeps at most 256 idle connections', async () => {
+  it('retains at most 256 idle connections', async () => {
     const waiting: (() => void)[] = []
     const receiver = await receive({
       onRequest: (socket) =>
@@ -437,7 +437,7 @@ describe('connections', () => {
     await until(() => receiver.openCount <= 256, 'the rest closed')
   })
 
-  it('fails a post without a connection when 2,048 posts are in progress', async () => {
+  it('fails a post without opening a connection when 2,048 posts are in progress', async () => {
     const { caller } = open({ lookup: () => new Promise(() => {}) })
     const { url } = await receive({})
     const posts = Array.from({ length: callsMax }, () => send(caller, 'http://silent.example/'))
@@ -447,7 +447,7 @@ describe('connections', () => {
     for (const { done } of posts) assert.equal(reasonOf(await done), 'aborted')
   })
 
-  it('never reuses a connection for another origin, even at the same address', async () => {
+  it('never reuses a connection for a different origin, even if both origins have the same address', async () => {
     const receiver = await receive(status(200))
     const { caller } = open({ lookup: async () => ['127.0.0.1'] })
     const origins = ['one.example', 'two.example', 'one.example', 'localhost']
@@ -459,7 +459,7 @@ describe('connections', () => {
     assert.deepEqual(hosts, origins)
   })
 
-  it('verifies TLS authority and host name, whatever the environment variables', async () => {
+  it('verifies certificate authority and host name with TLS, whatever the environment variables', async () => {
     const [own, other] = [selfSigned('receiver.example'), selfSigned('receiver.example')]
     const receiver = await receive({ ...status(200), tls: own })
     const lookup = async () => ['127.0.0.1']
@@ -483,7 +483,7 @@ describe('connections', () => {
     }
   })
 
-  it('reports a tls failure when a receiver does not support TLS or breaks the handshake', async () => {
+  it('reports a TLS failure when a receiver does not support TLS or breaks the handshake', async () => {
     const { caller } = open()
     const plain = await receive({
       onConnection: (socket) => void socket.write('HTTP/1.1 400 No\r\n\r\n'),

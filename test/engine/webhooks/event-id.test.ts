@@ -16,7 +16,7 @@ function naiveId(parts: readonly string[]): string {
   return `evt_${text.join('').slice(0, 26)}`
 }
 
-test('always gives the same event the same id', () => {
+test('always generates the same id for the same webhook event', () => {
   const id = eventId('trade.created', 'venue_a_0xabc', '0xdef-1')
   assert.equal(id, 'evt_yj6jhl4iamblkkd3t2wklxcodm')
   assert.equal(id, eventId('trade.created', 'venue_a_0xabc', '0xdef-1'))
@@ -26,7 +26,7 @@ test('always gives the same event the same id', () => {
   }
 })
 
-test('gives events different ids when the type or any part differs', () => {
+test('generates different ids for webhook events whose type or any other part differs', () => {
   const ids = new Set<string>()
   for (const type of EVENT_TYPES) {
     for (const market of ['venue_a_1', 'venue_a_2', 'venue_b_1', '']) {
@@ -36,7 +36,7 @@ test('gives events different ids when the type or any part differs', () => {
   assert.equal(ids.size, EVENT_TYPES.length * 24)
 })
 
-test('builds an id of evt_ and 26 characters of a-z and 2-7, without a dot', () => {
+test('builds an event id of evt_ and 26 characters of a-z and 2-7, without a dot', () => {
   for (let round = 0; round < 500; round += 1) {
     assert.match(eventId('price.changed', String(round)), /^evt_[a-z2-7]{26}$/)
   }

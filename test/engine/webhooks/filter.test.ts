@@ -15,7 +15,7 @@ const noFacts: EventFacts = {
   ...{ eventSlug: null, category: null },
 }
 
-test('defaults to 5,000 dollars for whale.alert and to 5 cents for price.changed', () => {
+test('uses default minimums of 5,000 dollars for whale.alert and of 5 cents for price.changed', () => {
   const whale = (micros: number, filters = NO_FILTERS) =>
     matchesFilters(filters, typeOf('whale.alert'), { ...noFacts, usd: usdMicros(micros) })
   assert.deepEqual([whale(5_000_000_000), whale(4_999_999_999)], [true, false])
@@ -27,7 +27,7 @@ test('defaults to 5,000 dollars for whale.alert and to 5 cents for price.changed
   assert.equal(matchesFilters(NO_FILTERS, typeOf('trade.created'), noFacts), true)
 })
 
-test('matches an opportunity only when profit, edge and age have all reached their minimum', () => {
+test('matches an opportunity if profit, edge and age all reach the filter’s minimums, and otherwise not', () => {
   const requested = {
     ...NO_FILTERS,
     ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },
@@ -58,7 +58,7 @@ test('matches an opportunity only when profit, edge and age have all reached the
   assert.ok(is(complete, null, NO_FILTERS) && !is(complete, complete, NO_FILTERS))
 })
 
-test('matches a test event regardless of the filters', () => {
+test('matches a test event regardless of the webhook’s filters', () => {
   const strict = { ...NO_FILTERS, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
   assert.ok(matchesFilters(strict, typeOf('webhook.test'), noFacts))
 })
@@ -109,7 +109,7 @@ function someReach(random: Random, usds: readonly UsdMicros[]): EventFacts['peak
   return { profit: random.pick(usds), edge, ageMs }
 }
 
-test('equals a naive evaluation for 20,000 random filters and events', () => {
+test('evaluates 20,000 random filters and events like a naive implementation', () => {
   const random = seededRandom('filters')
   let wanted = 0
   for (let round = 0; round < 20_000; round += 1) {

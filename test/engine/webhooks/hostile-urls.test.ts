@@ -98,7 +98,7 @@ describe('hostile URLs', () => {
     await canaryV6?.close()
   })
 
-  it('reaches local test servers when private addresses are allowed', async (t) => {
+  it('connects to local test servers when private addresses are allowed', async (t) => {
     noteMissing(t)
     const plain = LOOPBACK_V4.map((host) => `http://${host}:${canary.port}/`)
     const named = ['both.example', 'mixed-first.example', 'any.example'].map(
@@ -123,7 +123,7 @@ describe('hostile URLs', () => {
     ['https alone', strict],
     ['http too', http],
   ] as const) {
-    it(`never connects to an internal address through any URL, with ${name} allowed`, async (t) => {
+    it(`never connects to an internal address through any webhook URL, with ${name} allowed`, async (t) => {
       noteMissing(t)
       const urls = hostileUrls()
       assert.ok(new Set(urls).size >= 150, `${urls.length} URLs`)
@@ -143,7 +143,7 @@ describe('hostile URLs', () => {
     })
   }
 
-  it('resolves a name for every connection, and refuses a name that now points to an internal address', async () => {
+  it('resolves a host name for every connection, and refuses a name that resolves to an internal address later', async () => {
     const answers = [[publicV4], [publicV4, publicV6], ['127.0.0.1'], ['::1', publicV4]]
     const rebinding: AddressesOf = async () => answers.shift() ?? ['127.0.0.1']
     assert.deepEqual(await verdict(rebinding), [publicV4])
@@ -156,7 +156,7 @@ describe('hostile URLs', () => {
     assert.equal(seen(), earlier)
   })
 
-  it('follows no redirect of any form, even when the target is allowed', async () => {
+  it('follows no redirect of any form, even when the redirect target is allowed', async () => {
     const earlier = seen()
     const target = `http://127.0.0.1:${canary.port}/stolen`
     const chain: string[] = []
@@ -178,7 +178,7 @@ describe('hostile URLs', () => {
     assert.equal(seen(), earlier)
   })
 
-  it('sends no byte, not even a handshake, when the lookup returns a private address', async () => {
+  it('sends no byte, not even a handshake, when the name lookup returns a private address', async () => {
     const wrong = guardedLookup(async () => ['127.0.0.1'], true)
     for (const scheme of ['http', 'https']) {
       const receiver = await Receiver.open(ok)
@@ -199,7 +199,7 @@ describe('hostile URLs', () => {
     }
   })
 
-  it('accepts at most four public addresses unchanged, resolved once per connection', async () => {
+  it('connects to at most four public addresses of a name unchanged, resolved once per connection', async () => {
     resolved.length = 0
     assert.deepEqual(await verdict(async () => [publicV4, publicV6]), [publicV4, publicV6])
     const many = Array.from({ length: 9 }, (_, index) => `8.8.8.${index}`)
@@ -213,14 +213,14 @@ describe('hostile URLs', () => {
     }
   })
 
-  it('refuses a name when any of its addresses is internal', async () => {
+  it('refuses a host name when any of its addresses is internal', async () => {
     for (const [name, addresses] of NAMES_INSIDE) {
       assert.match(String(await verdict(async () => addresses)), /not public/, name)
       assert.match(String(await verdict(async () => addresses, false)), /not public/, name)
     }
   })
 
-  it('treats localhost as loopback without a lookup, when loopback is allowed', async () => {
+  it('treats localhost as a loopback address without a name lookup, when loopback is allowed', async () => {
     const clock = new ManualClock()
     const caller = openCaller({ policy: trial, clock, metrics: new Metrics(), log: silentLog })
     const { signal } = new AbortController()

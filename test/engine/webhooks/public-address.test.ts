@@ -30,7 +30,7 @@ const RANGES_V6: readonly (readonly [string | null, string, string, string | nul
   ['3fff:ffff::', '4000::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', null],
 ]
 
-test('classifies exactly the special-purpose ranges as not public', () => {
+test('classifies the special-purpose address ranges, and no other ranges, as not public', () => {
   for (const [before, first, last, after] of [...RANGES_V4, ...RANGES_V6]) {
     assert.equal(isPublicAddress(first), false, first)
     assert.equal(isPublicAddress(last), false, last)
@@ -68,7 +68,7 @@ test('classifies IPv6 forms of IPv4, site-local, link-local and multicast addres
   for (const address of hidden) assert.equal(isPublicAddress(address), false, address)
 })
 
-test('accepts public addresses of both families and rejects invalid addresses', () => {
+test('accepts public addresses of IPv4 and IPv6, and rejects invalid addresses', () => {
   const open = ['1.1.1.1', '8.8.8.8', '93.184.215.14', '2606:4700::1111', '2A00:1450:4001::200E']
   for (const address of open) assert.equal(isPublicAddress(address), true, address)
   const none = [
@@ -84,7 +84,7 @@ test('accepts public addresses of both families and rejects invalid addresses', 
   for (const address of none) assert.equal(isPublicAddress(address), false, address)
 })
 
-test('equals a numeric range check for 20,000 random IPv4 addresses', () => {
+test('classifies 20,000 random IPv4 addresses like a numeric range check', () => {
   const random = seededRandom('addresses')
   const number = (text: string) =>
     text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)

@@ -9,7 +9,7 @@ const dayMs = 86_400_000
 const waitsSeconds = [0, 5, 30, 120, 600, 3_600, 21_600, 86_400]
 const always = (value: number): Random => ({ ...seededRandom(1), next: () => value })
 
-test('makes eight attempts: at once, then 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 %', () => {
+test('schedules eight attempts: at once, then 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 %', () => {
   assert.equal(ATTEMPTS_MAX, 8)
   waitsSeconds.forEach((seconds, attempts) => {
     const waitMs = (draw: number) => {
@@ -22,7 +22,7 @@ test('makes eight attempts: at once, then 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24
   })
 })
 
-test('makes no attempt after the eighth, even when the receiver requests a retry', () => {
+test('schedules no attempt after the eighth, even when the receiver requests a retry', () => {
   const random = seededRandom(1)
   for (const attempts of [8, 9, 100]) {
     for (const retryAfterMs of [null, 0, 5_000]) {
@@ -31,7 +31,7 @@ test('makes no attempt after the eighth, even when the receiver requests a retry
   }
 })
 
-test('lengthens a wait by Retry-After up to 24 h, but never shortens a wait', () => {
+test('lengthens the wait before a retry by Retry-After up to 24 h, and never shortens the wait', () => {
   const random = seededRandom('asked')
   for (let round = 0; round < 2_000; round += 1) {
     const attempts = 1 + random.below(7)

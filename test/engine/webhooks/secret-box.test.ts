@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import { makeSecret } from '../../../engine/webhooks/signature.ts'
 
-test('decrypts with the same key and owner, and encrypts differently each time', () => {
+test('decrypts a webhook secret with the same key and owner, and encrypts equal secrets differently each time', () => {
   const box = new SecretBox('any text is a key')
   for (const secret of [makeSecret(), '', 'ünïcode 🙂', 'x'.repeat(5_000)]) {
     const sealed = box.seal(secret, 'wh_1')
@@ -14,7 +14,7 @@ test('decrypts with the same key and owner, and encrypts differently each time',
   }
 })
 
-test('refuses to decrypt with a changed bit, a missing byte, another owner or another key', () => {
+test('refuses to decrypt a webhook secret with a changed bit, a missing byte, a different owner or a different key', () => {
   const box = new SecretBox('key')
   const secret = makeSecret()
   const sealed = box.seal(secret, 'wh_1')
@@ -36,7 +36,7 @@ test('refuses to decrypt with a changed bit, a missing byte, another owner or an
   )
 })
 
-test('uses 64 hexadecimal digits as the key, and hashes any other text to a key', () => {
+test('uses 64 hexadecimal digits as the encryption key, and hashes any other text to a key', () => {
   const hex = '0123456789abcdefABCDEF0123456789abcdef0123456789abcdef0123456789'
   const openAs = (sealed: string, key: Buffer) => {
     const bytes = Buffer.from(sealed, 'base64')

@@ -21,7 +21,7 @@ function isVerified(secret: string, body: Uint8Array, headers: Record<string, st
   }
 }
 
-test('matches the known test vector of Standard Webhooks 1.0.0', () => {
+test('signs like the known test vector of Standard Webhooks 1.0.0', () => {
   const headers = signatureHeaders({
     secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -35,7 +35,7 @@ test('matches the known test vector of Standard Webhooks 1.0.0', () => {
   })
 })
 
-test('passes the reference library’s check for every delivery, and fails it for every modified delivery', () => {
+test('creates signatures that the reference library accepts for every delivery and rejects for every modified delivery', () => {
   const random = seededRandom('signatures')
   const letters = ['a', 'Z', '"', '\\', 'é', '→', '🙂', '\n', '.', '0']
   for (let round = 0; round < 1_000; round += 1) {
@@ -58,7 +58,7 @@ test('passes the reference library’s check for every delivery, and fails it fo
   }
 })
 
-test('verifies with either of the two signing secrets, and with no other secret', () => {
+test('verifies a signature with either of the two signing secrets, and with no other secret', () => {
   const [older, newer, other] = [makeSecret(), makeSecret(), makeSecret()]
   const body = Buffer.from('{"type":"webhook.test"}')
   const delivery = { eventId: 'evt_x', timeSeconds: nowSeconds, body }
@@ -71,7 +71,7 @@ test('verifies with either of the two signing secrets, and with no other secret'
   assert.ok(!isVerified(older, body, after), 'when its time is over')
 })
 
-test('signs the time of a delivery and refuses old deliveries', () => {
+test('signs the time of a delivery, and verification refuses old deliveries', () => {
   const secret = makeSecret()
   const body = Buffer.from('{}')
   const headersOf = (timeSeconds: number) => ({
@@ -83,7 +83,7 @@ test('signs the time of a delivery and refuses old deliveries', () => {
   assert.ok(!isVerified(secret, body, later))
 })
 
-test('accepts whsec_ with canonical base64 of 24 to 64 bytes, and generates unique 32-byte secrets', () => {
+test('accepts secrets of whsec_ with canonical base64 of 24 to 64 bytes, and generates unique 32-byte secrets', () => {
   const made = Array.from({ length: 100 }, makeSecret)
   assert.equal(new Set(made).size, 100)
   for (const secret of made) {

@@ -18,7 +18,7 @@ function problem(text: string, policy: CallPolicy = strict): string {
   return 'problem' in target ? target.problem : ''
 }
 
-test('normalises public https URLs and removes the fragment', () => {
+test('normalises public https URLs of webhooks and removes the fragment', () => {
   const forms: readonly (readonly [given: string, normalised: string])[] = [
     ['https://example.com/hooks', 'https://example.com/hooks'],
     ['HTTPS://EXAMPLE.com:443', 'https://example.com/'],
@@ -35,7 +35,7 @@ test('normalises public https URLs and removes the fragment', () => {
   assert.equal(normalised(longest), longest)
 })
 
-test('refuses other schemes, user names, forms and lengths, and states what is accepted', () => {
+test('refuses other URL schemes, user names, forms and lengths, and states what is accepted', () => {
   const refused: readonly (readonly [text: string, words: RegExp])[] = [
     ['', /such as https:/],
     ['example.com/hooks', /such as https:/],
@@ -65,7 +65,7 @@ test('refuses other schemes, user names, forms and lengths, and states what is a
   for (const [text, terms] of refused) assert.match(problem(text), terms, text)
 })
 
-test('refuses non-public hosts in any spelling', () => {
+test('refuses webhook URLs with a host that is not public, in any spelling', () => {
   const refused = [
     'https://127.0.0.1/',
     'https://127.1/',
@@ -99,7 +99,7 @@ test('refuses non-public hosts in any spelling', () => {
   assert.equal(normalised('https://[fe80::1%25eth0]/', trial), null)
 })
 
-test('allows ports 443 and 1024 upwards except other protocols’ ports, and port 80 with http', () => {
+test('allows ports 443 and 1024 upwards except ports of other protocols, and port 80 with http', () => {
   const ok = [443, 1_024, 3_000, 8_080, 8_443, 49_152, 65_535]
   const refused = [0, 1, 21, 22, 25, 80, 110, 444, 1_023]
   const existing = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenLevel, webhookShareOf } from '../../../engine/webhooks/webhook-share.ts'
 
-test('gives each tier its rate, and gives an account the rate that the operator set', () => {
+test('assigns each account the delivery rate of its tier, or the rate that an operator set', () => {
   const rates = (['free', 'pro', 'enterprise'] as const).map(
     (tier) => webhookShareOf({ tier }).deliveriesPerSecond,
   )
@@ -14,7 +14,7 @@ test('gives each tier its rate, and gives an account the rate that the operator 
   assert.equal(own.mayTakeAll, true)
 })
 
-test('allows a full burst, then the rate, and returns the wait until the next token', () => {
+test('allows a full burst of deliveries, then the rate, and returns the wait until the next token', () => {
   const level = new TokenLevel()
   let taken = 0
   for (let ms = 0; ms <= 10_000; ms += 10) {
@@ -30,7 +30,7 @@ test('allows a full burst, then the rate, and returns the wait until the next to
   assert.equal(level.waitMs(3, 6), 0)
 })
 
-test('has one token after the returned wait, at every rate', () => {
+test('has one token after the returned wait has passed, at every delivery rate', () => {
   for (const rate of [0.2, 1, 3, 5, 7, 50, 333]) {
     const level = new TokenLevel()
     let nowMs = 1_234

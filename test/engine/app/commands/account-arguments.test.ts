@@ -12,7 +12,7 @@ function read(line: string) {
   return given === 'help' ? given : readAccountRequest(given)
 }
 
-test('parses each action into its command', () => {
+test('parses the arguments of each account action into an engine command', () => {
   const cases = [
     ['list', 'account.list', {}],
     ['disable a@b', 'account.disable', { email: 'a@b' }],
@@ -42,7 +42,7 @@ test('parses each action into its command', () => {
   for (const line of ['--help', '-h', 'list --help']) assert.equal(read(line), 'help', line)
 })
 
-test('refuses invalid arguments and names the accepted arguments', () => {
+test('refuses invalid account arguments and lists the accepted arguments', () => {
   const cases = [
     ['', /ACTION is missing/],
     ['lists', /unknown action lists; use list, set-tier, disable, enable, log-out or delete/],

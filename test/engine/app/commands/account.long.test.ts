@@ -27,7 +27,7 @@ async function openFolder(dataDir: string) {
   return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
 }
 
-test('changes the data folder while no engine runs, and the next engine applies the changes', async () => {
+test('changes accounts in the data folder while no engine runs, and the next engine applies the changes', async () => {
   const dataDir = join(folder, 'stopped')
   const first = await openFolder(dataDir)
   const ann = await first.directory.add({
@@ -88,7 +88,7 @@ test('changes the data folder while no engine runs, and the next engine applies 
   await third.storage.close()
 })
 
-test('sends changes to a running engine, which applies them in memory at once', async () => {
+test('sends account changes to a running engine, which applies the changes in memory at once', async () => {
   const dataDir = join(folder, 'running')
   const { storage, directory } = await openFolder(dataDir)
   const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -118,7 +118,7 @@ test('sends changes to a running engine, which applies them in memory at once', 
   await storage.close()
 })
 
-test('changes nothing when the engine is unresponsive or the folder was never used', async () => {
+test('changes no account when the engine is unresponsive or no engine ever used the data folder', async () => {
   const dataDir = join(folder, 'mute')
   const { storage } = await openFolder(dataDir)
   const nowhere = join(folder, 'nowhere')

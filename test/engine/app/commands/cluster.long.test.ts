@@ -98,7 +98,7 @@ if (!hasNats()) {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test('gives the same answers to the README’s first requests at both gateways, except for their names', async () => {
+    test('returns the same answers to the README’s first requests at both gateways, except for the gateway names', async () => {
       const list = await ask(`${gateway(1)}/v1/markets?limit=1`, withKey())
       const id: string = JSON.parse(list.text).markets[0].id
       const paths = [
@@ -121,7 +121,7 @@ if (!hasNats()) {
       for (const path of paths) await agree(path)
     })
 
-    test('shows at one gateway what the other gateway created or removed', async () => {
+    test('returns at one gateway what a client created or removed at the other gateway', async () => {
       const account = await signUp(gateway(1))
       const auth = { headers: { authorization: `Bearer ${account}` } }
       const body = { label: 'short', scopes: ['read', 'webhooks'] }

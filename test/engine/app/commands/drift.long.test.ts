@@ -8,7 +8,7 @@ async function drift(settings: Readonly<Record<string, string>>) {
   return { code, lines: stdout.trim().split('\n') }
 }
 
-test('exits with 0 without losses, with 1 on losses, and with 2 when a venue does not answer', async () => {
+test('exits with 0 without lost fields, with 1 when a venue lost fields, and with 2 when a venue does not answer', async () => {
   const healthy = await drift({ VENUE_A_NAME: 'poly' })
   assert.equal(healthy.code, 0)
   assert.deepEqual(

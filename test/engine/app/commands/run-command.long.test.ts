@@ -52,7 +52,7 @@ describe('command table', { concurrency: 2 }, () => {
     })
   }
 
-  test('refuses a venue’s dump in the option of the other venue', async () => {
+  test('refuses a dump of one venue in the option for the other venue', async () => {
     const folder = testFolder('exchanged')
     const [a, b, out] = ['a.jsonl', 'b.jsonl', 'out.jsonl'].map((name) => join(folder, name))
     assert.ok(a !== undefined && b !== undefined && out !== undefined)

@@ -55,7 +55,7 @@ function npmOf(...lines: readonly string[]): Readonly<Record<string, string>> {
   return { PATH: `${folder}:${process.env.PATH ?? ''}` }
 }
 
-test('reports an unreachable repository in one sentence and changes nothing', async () => {
+test('reports in one sentence that the repository is unreachable, and changes no file', async () => {
   const folder = project()
   const before = contents(folder)
   const { code, stdout, stderr } = await run(folder, {
@@ -76,7 +76,7 @@ test('reports an unreachable repository in one sentence and changes nothing', as
   assert.deepEqual(contents(folder), before)
 })
 
-test('installs the official dependency with npm, and reports the reason if npm fails', async () => {
+test('installs the official uWebSockets.js dependency with npm, and reports the reason if npm fails', async () => {
   const folder = project()
   const done = await run(folder, npmOf('echo "$*" > asked'))
   assert.deepEqual([done.code, done.stderr], [0, ''])

@@ -26,7 +26,7 @@ async function readUntil(child: ChildProcess, terms: string): Promise<string> {
   return text
 }
 
-test('listens on ports from SIM_PORT, reuses its key file, and ends on SIGTERM', async () => {
+test('starts the simulated venues on ports from SIM_PORT, reuses the key file, and ends on SIGTERM', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'venues-'))
   const keys: string[] = []
   const basePort = await freePorts(11)
@@ -50,7 +50,7 @@ test('listens on ports from SIM_PORT, reuses its key file, and ends on SIGTERM',
   }
 })
 
-test('names an invalid setting and starts nothing', async () => {
+test('reports the name of an invalid setting and starts no venue', async () => {
   const child = run({ SIM_RATE: 'fast' })
   let errors = ''
   child.stderr?.on('data', (chunk) => {

@@ -49,10 +49,10 @@ async function moveUntil(watching: Watching): Promise<number | null> {
   return watching.ended
 }
 
-describe('watch', () => {
+describe('watch command', () => {
   const here = () => ['--url', server.origin, '--key', 'ann-key']
 
-  test('prints a line per message with --json and stops after --count data messages', async () => {
+  test('prints a line per stream message with --json, and stops after --count data messages', async () => {
     const watching = watch('orderbook', 'venue_a_rain', '--json', '--count', '3', ...here())
     assert.equal(await moveUntil(watching), 0)
     const lines = watching.stdout().trim().split('\n')
@@ -77,7 +77,7 @@ describe('watch', () => {
     assert.equal(rows.length, 2)
   })
 
-  test('explains an invalid request and exits with 2', async () => {
+  test('prints why a request is invalid and exits with 2', async () => {
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /CHANNEL/],
       [['fills'], /CHANNEL/],
@@ -102,7 +102,7 @@ describe('watch', () => {
     )
   })
 
-  test('exits without an error when the reader closes the pipe, as with `| head`', async () => {
+  test('exits without an error when the reading process closes the pipe, as with `| head`', async () => {
     const watching = watch('orderbook', ...here())
     await once(watching.child.stdout, 'data')
     watching.child.stdout.destroy()
