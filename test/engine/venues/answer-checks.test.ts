@@ -14,7 +14,7 @@ import {
 } from '../../../engine/venues/answer-checks.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 
-test('rejects a list that is not an array and reads null as an empty list', () => {
+test('rejects a venue’s list that is not an array, and reads null as an empty list', () => {
   assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
   assert.deepEqual(listIn({ trades: null }, 'trades', 'trades'), [])
   const shape = { name: 'SuspectAnswerError', kind: 'trades', reason: 'shape' }
@@ -26,7 +26,7 @@ test('rejects a list that is not an array and reads null as an empty list', () =
   }
 })
 
-test('stops paging at the last page, a repeated cursor or the page limit', async () => {
+test('stops paging at the last page, at a repeated cursor or at the page limit', async () => {
   const read = async (next: (page: number) => string | null, rowsOf = (page: number) => [page]) => {
     const rows: unknown[] = []
     let page = 0
@@ -54,7 +54,7 @@ test('stops paging at the last page, a repeated cursor or the page limit', async
   assert.deepEqual(empty, { count: 0, reason: 'endless' })
 })
 
-test('treats a list as suspect when it is empty or lacks more than a few expected items', () => {
+test('treats a venue’s list as suspect when it is empty or lacks more than a few expected items', () => {
   assert.equal(suspectListReason({ received: 0, missing: 0, expected: 0 }), 'empty')
   assert.equal(suspectListReason({ received: 0, missing: 9, expected: 9 }), 'empty')
   assert.equal(suspectListReason({ received: 90, missing: 10, expected: 100 }), null)
@@ -66,7 +66,7 @@ test('treats a list as suspect when it is empty or lacks more than a few expecte
   assert.equal(reachesBack([], 5), false)
 })
 
-test('counts suspect answers by venue, kind and reason, and limits their log lines', () => {
+test('counts suspect venue answers by venue, kind and reason, and limits their log lines', () => {
   const metrics = new Metrics()
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
@@ -87,7 +87,7 @@ test('counts suspect answers by venue, kind and reason, and limits their log lin
   assert.ok(lines[0]?.includes('KX-1'))
 })
 
-test('records a response of unexpected shape as drift, but not a response with missing items', () => {
+test('records a response with an unexpected shape as drift, and a response with missing items not as drift', () => {
   const drift = quietDrift()
   const reasons = new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
   for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {

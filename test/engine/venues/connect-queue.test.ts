@@ -33,7 +33,7 @@ describe('connect queue', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('opens no more connections while the maximum is unanswered', () => {
+  it('opens no further connection while the maximum number of connections waits for an answer', () => {
     const { clock, queue, connected, request } = open()
     for (const connection of [1, 2, 3, 4, 5]) request(connection)
     clock.advance(500)
@@ -50,7 +50,7 @@ describe('connect queue', () => {
     assert.deepEqual(connected, [1, 2, 3, 4, 4], 'a connection that failed waits again')
   })
 
-  it('waits longer after the venue refused a connection', () => {
+  it('waits longer before the next connection after the venue refused a connection', () => {
     const { clock, queue, connected, request } = open()
     request(1)
     request(2)
@@ -62,7 +62,7 @@ describe('connect queue', () => {
     assert.deepEqual(connected, [1, 2])
   })
 
-  it('drops a connection that is cancelled, and all connections on stop', () => {
+  it('removes a waiting connection when it is cancelled, and all waiting connections on stop', () => {
     const { clock, queue, connected, request } = open()
     request(1)
     const cancel = request(2)

@@ -6,7 +6,7 @@ import { TokenBucket } from '../../../engine/venues/rate-limit.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 describe('TokenBucket', () => {
-  it('grants calls in order, and never more than rate × time + burst', async () => {
+  it('grants calls in order, and never more calls than rate × time + burst', async () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const random = seededRandom('rate', seed)
       const clock = new ManualClock()
@@ -37,7 +37,7 @@ describe('TokenBucket', () => {
     }
   })
 
-  it('grants a call when its cost is available, or a call above the burst when the bucket is full', async () => {
+  it('grants a call when tokens for its cost are available, or a call above the burst when the bucket is full', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 20, clock })
     const grantedAtMs: number[] = []
@@ -54,7 +54,7 @@ describe('TokenBucket', () => {
     assert.deepEqual(delays, [0, 1_000, 3_000, 5_100])
   })
 
-  it('grants available tokens at once, and keeps taken tokens when the rate changes', async () => {
+  it('grants calls at once while tokens are available, and does not refill spent tokens when the rate changes', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 20, clock })
     assert.ok(bucket.tryTake(12))
@@ -93,7 +93,7 @@ describe('TokenBucket', () => {
     assert.equal(bucket.waitingCount, 0)
   })
 
-  it('moves later calls forward when a call aborts', async () => {
+  it('grants later calls earlier when a waiting call aborts', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 1, clock })
     await bucket.take()
@@ -112,7 +112,7 @@ describe('TokenBucket', () => {
     assert.deepEqual(granted, ['second', 'third'])
   })
 
-  it('grants no more than the burst after a blocked event loop', async () => {
+  it('grants no more calls than the burst after a blocked event loop', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 2, clock })
     let grantedCount = 0

@@ -95,7 +95,7 @@ describe('SocketFeed', () => {
     }
   })
 
-  it('stamps each frame once with the local receive time and its connection', async () => {
+  it('adds the local receive time and the connection to each frame once', async () => {
     const bench = await open()
     const peer = await start(bench)
     bench.clock.advance(1_234)
@@ -110,7 +110,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lastDataAtMs, receivedAtMs)
   })
 
-  it('reconnects after a lost connection and reports each loss once', async () => {
+  it('reconnects after a lost connection and reports each lost connection once', async () => {
     const bench = await open()
     for (let losses = 1; losses <= 3; losses += 1) {
       const peer = losses === 1 ? await start(bench) : bench.peers.at(-1)
@@ -121,7 +121,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('doubles the back-off up to 30 s', async () => {
+  it('doubles the delay before each reconnect up to 30 s', async () => {
     const attempts: number[] = []
     const bench: Bench = await open(
       {
@@ -144,7 +144,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.downs.length, 0, 'a failed attempt is not reported as a loss')
   })
 
-  it('records a refused handshake by stream and status, but not for a busy or failing venue', async () => {
+  it('records a refused handshake by stream and status, and no refusal of a busy or failing venue', async () => {
     const notes: string[] = []
     const drift = { note: (kind: string, name: unknown) => void notes.push(`${kind} ${name}`) }
     const statuses = [401, 429, 503, 410]
@@ -168,7 +168,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(notes, ['ws.upgrade books 401', 'ws.upgrade books 410'])
   })
 
-  it('resets the back-off after a connection lasts thirty seconds', async () => {
+  it('resets the reconnect delay after a connection lasts thirty seconds', async () => {
     const bench = await open({ deadAfterMs: 1e9, noDataAfterMs: 1e9 }, 0.999_999_9)
     let peer = await start(bench)
     const delayAfter = async (lifeMs: number): Promise<number> => {
@@ -191,7 +191,7 @@ describe('SocketFeed', () => {
     assert.ok((await delayAfter(30_000)) < 400)
   })
 
-  it('disconnects a peer that sends nothing and answers no ping', async () => {
+  it('disconnects from a server that sends nothing and answers no ping', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.ping('heartbeat')
@@ -203,7 +203,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.opens === 2, 10)
   })
 
-  it('stays connected while heartbeats arrive, but still reports the silence of data', async () => {
+  it('does not disconnect while heartbeats arrive, and reports that no data arrives', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -235,7 +235,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(received, ['PING', 'PING', 'PING'])
   })
 
-  it('counts an exception in a callback and stays connected', async () => {
+  it('counts an exception in a callback and does not disconnect', async () => {
     const bench = await open({
       onOpen: () => {
         throw new Error('bug')
@@ -252,7 +252,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('holds messages and connections while reading is paused, then delivers all messages in order', async () => {
+  it('queues messages and connections while reading is paused, then delivers all messages in order', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -278,7 +278,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(bench.downs, ['no frame, ping or pong'], 'the liveness check continues')
   })
 
-  it('does not count a pause as silence when no messages are queued', async () => {
+  it('does not treat a read pause as silence of the venue when no messages are queued', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -295,7 +295,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(bench.downs, ['no frame, ping or pong'])
   })
 
-  it('does not read a socket that opens while reading is paused', async () => {
+  it('does not read from a socket that opens while reading is paused', async () => {
     const bench = await open()
     bench.feed.pause(true)
     const peer = await start(bench)
@@ -306,7 +306,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.frames.length === 1)
   })
 
-  it('reports since when data may be stale after a pause or stall, until the feed has caught up', async () => {
+  it('reports since when data may be stale after a pause or stall, until all delayed messages are read', async () => {
     const bench = await open()
     const peer = await start(bench)
     assert.equal(bench.feed.lateSinceMs, null)
@@ -352,7 +352,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lateSinceMs, null)
   })
 
-  it('keeps the connection when a text is not valid UTF-8', async () => {
+  it('does not disconnect when a text frame is not valid UTF-8', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.send(Buffer.of(0x61, 0xff, 0x62), { binary: false })
@@ -361,7 +361,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.frames[0]?.text, 'a\ufffdb')
   })
 
-  it('stays closed when stopped during the back-off before a reconnect', async () => {
+  it('does not reconnect when it is stopped during the delay before a reconnect', async () => {
     const bench = await open({ url: () => 'ws://127.0.0.1:1/' }, 0.999_999_9)
     const failed = attemptsFailed(bench)
     bench.feed.start()
@@ -373,7 +373,7 @@ describe('SocketFeed', () => {
     assert.equal(failed.value, 1)
   })
 
-  it('calls no callback, leaves no timer and refuses to send after stop', async () => {
+  it('calls no callback, leaves no timer and refuses to send messages after stop', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.send('late')
@@ -393,7 +393,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.opens, bench.clock.timerCount], [0, 0])
   })
 
-  it('abandons a hanging handshake after ten seconds', async () => {
+  it('aborts a handshake that hangs after ten seconds', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {})
       socket.resume()

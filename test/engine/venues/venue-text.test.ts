@@ -8,7 +8,7 @@ function notes() {
   return { noted, note: (kind: string, name: unknown) => void noted.push(`${kind} ${name}`) }
 }
 
-test('truncates a long text at the limit of its kind, between two characters', () => {
+test('truncates a long text from a venue at the limit of its kind, between two characters', () => {
   const drift = notes()
   assert.equal(cleanText('x'.repeat(300_000), 'title', drift).length, 500)
   assert.equal(cleanText(`${'x'.repeat(499)}😀`, 'title', drift), 'x'.repeat(499))
@@ -16,7 +16,7 @@ test('truncates a long text at the limit of its kind, between two characters', (
   assert.deepEqual(drift.noted, ['text title too long', 'text title too long'])
 })
 
-test('removes control characters and lone surrogates, and keeps emoji and line breaks in descriptions', () => {
+test('removes control characters and lone surrogates from text, and retains emoji and the line breaks of descriptions', () => {
   const drift = notes()
   assert.equal(cleanText('a\u0000b\u001b[31m\ud800c\u0085', 'title', drift), 'ab[31mc')
   assert.equal(cleanText('one\n two 😀', 'title', drift), 'one two 😀')
@@ -34,7 +34,7 @@ test('drops URLs that are not https', () => {
   assert.equal(cleanUrl(null, drift), null)
 })
 
-test('cleans every text of a page, including the venue’s raw records', () => {
+test('cleans every text of a page from a venue, including the venue’s raw records', () => {
   const drift = notes()
   const long = 'y'.repeat(300_000)
   const native = { title: long, nested: [{ icon: long, note: `a\u0000${long}` }], count: 3 }

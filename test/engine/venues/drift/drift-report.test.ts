@@ -15,7 +15,7 @@ function venueThat(crawl: () => Promise<void>) {
 const check = (venue: Parameters<typeof readDrift>[0]) =>
   readDrift(venue, 'venue_a', () => undefined, new AbortController().signal)
 
-test('lists unreadable markets with their reasons up to a limit and counts all of them', async () => {
+test('lists markets that cannot be read with their reasons up to a limit, and counts all of them', async () => {
   const few = venueThat(async () => {
     few.drift.shares.refused('no_slug', '7 a "name"', ROW)
     few.drift.shares.refused('bad_book', 'a message', 'book')
@@ -39,7 +39,7 @@ test('lists unreadable markets with their reasons up to a limit and counts all o
   assert.equal(hasLoss, true)
 })
 
-test('marks the check incomplete when a request fails, and reports a malformed list as a loss', async () => {
+test('marks the drift check as incomplete when a request fails, and reports a malformed list as a loss', async () => {
   const dead = venueThat(() => Promise.reject(new Error('connection refused')))
   dead.drift.probes.add({ status: () => Promise.reject(new Error('no')), trades: async () => {} })
   assert.deepEqual(await check(dead), {

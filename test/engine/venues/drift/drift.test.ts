@@ -15,7 +15,7 @@ function openTable() {
   return { drift, lines, clock, metrics }
 }
 
-test('logs an entry once, counts its repeats and keeps the first sample text', () => {
+test('logs a drift entry once, counts its repetitions and retains the first sample text', () => {
   const { drift, lines, clock, metrics } = openTable()
   drift.note('gamma.version', 'v3', '0x0177')
   clock.advance(1_000)
@@ -34,7 +34,7 @@ test('logs an entry once, counts its repeats and keeps the first sample text', (
   assert.equal(count?.value, 2)
 })
 
-test('limits the number of names, counts further names as other, and truncates texts', () => {
+test('limits the number of names in the drift table, counts further names as `other`, and truncates texts', () => {
   const { drift } = openTable()
   for (let at = 0; at < 10_000; at += 1) drift.note('message', `kind_${at}`, 'x'.repeat(5_000))
   drift.note('message', 'y'.repeat(5_000))
@@ -64,7 +64,7 @@ test('logs the drift table every hour, even when it is empty', () => {
   assert.equal(lines.length, 3)
 })
 
-test('names an unexpected HTTP response by its path with ids replaced', () => {
+test('identifies an unexpected HTTP response in the drift table by its path with ids replaced', () => {
   const { drift } = openTable()
   drift.odd('/trade-api/v2/markets/KXNFLGAME-26NOV23-KC/orderbook', 'status 410', 'gone')
   drift.odd('/trade-api/v2/markets/KXFED-26DEC/orderbook', 'status 410', 'gone')
@@ -80,7 +80,7 @@ test('names an unexpected HTTP response by its path with ids replaced', () => {
   )
 })
 
-test('reports an optional path once when it refuses every request, but not when a request succeeds', () => {
+test('reports an optional path once when the venue refuses every request, and not when a request succeeds', () => {
   const { drift } = openTable()
   const note = (count: number, isRefused: boolean) => {
     for (let at = 0; at < count; at += 1) drift.expected(`/events/slug/a-b-${100 + at}`, isRefused)

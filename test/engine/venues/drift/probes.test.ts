@@ -4,7 +4,7 @@ import { silentLog } from '../../../../engine/process/log.ts'
 import { DriftProbes } from '../../../../engine/venues/drift/probes.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('sends probes one at a time after start and every hour, and abandons probes that fail or hang', async () => {
+test('sends drift probes one at a time after start and every hour, and abandons probes that fail or hang', async () => {
   const clock = new ManualClock()
   const probes = new DriftProbes({ clock, log: silentLog })
   const requested: string[] = []

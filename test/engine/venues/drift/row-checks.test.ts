@@ -15,7 +15,7 @@ function namesIn(rows: readonly unknown[]) {
   return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
 }
 
-test('reports a field missing or mistyped on a whole page as a loss, and a new field as a notice', () => {
+test('reports a field that is missing or mistyped in all rows of a page as a loss, and a new field as a notice', () => {
   const row = { id: 'x', price: 0.5, tags: [], title: 'X' }
   assert.deepEqual(namesIn([row, row]), [])
   assert.deepEqual(namesIn([row, { id: 7 }]), [])
@@ -50,7 +50,7 @@ test('reports a field that is missing in over 1 % of the rows of an interval', (
   assert.deepEqual(found(), ['gone 1 row 100'])
 })
 
-test('reports a refusal reason that affects over 1% of its message kind', () => {
+test('reports a refusal reason that affects over 1 % of the messages of a kind', () => {
   const drift = quietDrift()
   const { shares } = drift
   const read = (kind: string, count: number) => {

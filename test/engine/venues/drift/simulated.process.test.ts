@@ -8,7 +8,7 @@ import { readDrift } from '../../../../engine/venues/drift/drift-report.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
 import { openVenues } from '../../../../engine/venues/venues.ts'
 
-test('finds no drift in healthy simulated venues after all probes and a full crawl', async () => {
+test('reports no drift of healthy simulated venues after all probes and a complete crawl', async () => {
   const simulator = await startSimulator({
     ...{ seed: 7, marketsPerVenue: 200, messagesPerSecond: 50, faults: [], basePort: 0 },
     ...{ clock: systemClock, log: silentLog, kalshiPublicKeyPem: null, hasPast: true },

@@ -12,14 +12,14 @@ const limits = (refill: unknown, capacity: unknown) => ({
   read: { refill_rate: refill, bucket_capacity: capacity },
 })
 
-describe('KalshiBudget', () => {
-  it('covers without a key as many books as are polled in 50 seconds', () => {
+describe('Kalshi request budget', () => {
+  it('covers as many books without a key as the feed can poll in 50 seconds', () => {
     const { count, because } = booksWithinLimits(false)
     assert.deepEqual([count, because], [150, 'without a key 5 books a second are polled'])
     assert.equal(booksWithinLimits(true).count, 20_000)
   })
 
-  it('uses two thirds of the account’s rate and half of its burst', async () => {
+  it('uses two thirds of the account’s request rate and half of its burst', async () => {
     const clock = new ManualClock()
     const budget = new KalshiBudget({ clock, isKeyed: true })
     assert.deepEqual([budget.tokensPerSecond, budget.bookCount], [160, 12])
@@ -35,7 +35,7 @@ describe('KalshiBudget', () => {
     assert.equal(budget.takeBooks(1_000), 10)
   })
 
-  it('retains its limits and reports drift when the venue’s answers are unreadable', async () => {
+  it('retains the known request limits and reports drift when the venue’s answers are unreadable', async () => {
     const budget = new KalshiBudget({ clock: new ManualClock(), isKeyed: true })
     const drift = quietDrift('b')
     for (const bad of [limits('240', 480), limits(0, 480), limits(240, null), {}, null]) {
@@ -55,7 +55,7 @@ describe('KalshiBudget', () => {
     )
   })
 
-  it('charges the cost of the path for each item of a request', async () => {
+  it('charges the cost of the request path for each item of a request', async () => {
     const clock = new ManualClock()
     const budget = new KalshiBudget({ clock, isKeyed: true })
     const http = account({

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { kalshiProbes, noteSeriesRow } from '../../../../engine/venues/kalshi/drift-checks.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
-test('reports announced fees of an unknown type as a loss and ignores known types', async () => {
+test('reports announced fees of an unknown type as a loss, and reports nothing for known types', async () => {
   const change = (type: unknown) => ({ series_ticker: 'KXFED', fee_type: type, scheduled_ts: 1 })
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
     [{ series_fee_change_arr: [change('quadratic'), change('flat')] }, []],
@@ -22,7 +22,7 @@ test('reports announced fees of an unknown type as a loss and ignores known type
   }
 })
 
-test('reports unreadable series fees above a share of rows, and a single impossible multiplier', () => {
+test('reports unreadable series fees if their share of the rows is too high, and any single impossible multiplier', () => {
   const namesOf = (...fees: readonly object[]) => {
     const drift = quietDrift('b')
     for (const row of fees) noteSeriesRow({ ticker: 'KXFED', ...row }, drift)

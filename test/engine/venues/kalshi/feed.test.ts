@@ -34,7 +34,7 @@ async function startKeyed(tickers: readonly string[]): Promise<Bench> {
 describe('Kalshi feed with a key', () => {
   afterEach(closeAll)
 
-  it('signs the handshake, subscribes, and starts each book with its snapshot', async () => {
+  it('signs the handshake, subscribes to books, and starts each book with its snapshot', async () => {
     const bench = await startKeyed(['A', 'B'])
     assert.ok(bench.upgrades.every((headers) => headers['kalshi-access-signature'] !== undefined))
     const health = bench.venue.feed.health()
@@ -44,7 +44,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1 && count(bench, 'trade') === 1)
   })
 
-  it('reports a gap for all books of the subscription, then emits new snapshots in order', async () => {
+  it('reports a gap for all books of a subscription after a lost message, then emits new snapshots in order', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.delta('A', 3)
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -60,7 +60,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 1)
   })
 
-  it('pauses trades without losing them, and drops queued book messages by reconnecting', async () => {
+  it('pauses trades without losing them, and reconnects to drop queued book messages', async () => {
     const bench = await startKeyed(['A'])
     const { feed } = bench.venue
     feed.read('books')
@@ -79,7 +79,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
   })
 
-  it('subscribes to all markets again after a lost connection, whatever sids the server assigns', async () => {
+  it('subscribes to all markets after a lost connection, whatever subscription ids the server assigns', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.socket.terminate()
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -92,7 +92,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 0)
   })
 
-  it('reports the time range of lost trades and fetches them with the same ids', async () => {
+  it('reports the time range of lost trades and requests the lost trades with unchanged ids', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -136,7 +136,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(most, 2, 'a batch has the trades of one millisecond')
   })
 
-  it('reports the trade stream as up after a reconnect only when its subscription is confirmed', async () => {
+  it('reports the trade stream as up after a reconnect when its subscription is confirmed, not earlier', async () => {
     const bench = await startKeyed(['A'])
     trades(bench)?.socket.terminate()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 2)
@@ -146,7 +146,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(up.sinceMs, down.sinceMs)
   })
 
-  it('accepts a trade as proof of an unconfirmed subscription, and records the missing confirmation', async () => {
+  it('accepts a trade as proof of an unconfirmed subscription, and records that the confirmation is missing', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -161,7 +161,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual([bench.peers.length, feedEvents(bench, 'feedDown', 'trades').length], [1, 0])
   })
 
-  it('treats a silent trade stream as broken only when REST shows newer trades', async () => {
+  it('treats a silent trade stream as broken if REST returns newer trades, and otherwise as live', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -190,7 +190,7 @@ describe('Kalshi feed with a key', () => {
     )
   })
 
-  it('detects a lost last message by a snapshot during silence, then requests all books', async () => {
+  it('detects that the last message was lost by a snapshot during silence, then requests all books', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
@@ -209,7 +209,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
-  it('reports all books of a socket as down when it is silent and a requested snapshot does not arrive', async () => {
+  it('reports all books of a socket as down when the socket is silent and a requested snapshot does not arrive', async () => {
     const bench = await startKeyed(['A', 'B'])
     const dataAtMs = bench.venue.feed.health().lastDataAtMs
     const frozen = books(bench)
@@ -230,7 +230,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => feedEvents(bench, 'feedUp', 'books').length === 2)
   })
 
-  it('keeps a quiet socket that answers snapshot requests while only block trades arrive', async () => {
+  it('does not replace a socket that answers snapshot requests while no messages except block trades arrive', async () => {
     const bench = await startKeyed(['A', 'B'])
     const refuse = () => {
       const peer = books(bench)
@@ -256,7 +256,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
-  it('requests snapshots on resync and ignores unwatched books', async () => {
+  it('requests snapshots when a resync is requested, and ignores books that are not watched', async () => {
     const bench = await startKeyed(['A', 'B'])
     bench.venue.feed.resync([outcomeId('A'), outcomeId('unwatched')])
     await until(bench, () => count(bench, 'bookSnapshot') === 3)
@@ -268,7 +268,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1)
   })
 
-  it('subscribes to the books of covered markets only, and reads figures of all watched markets', async () => {
+  it('subscribes to the books of covered markets, and reads figures of all watched markets', async () => {
     const bench = await open(true)
     const { feed } = bench.venue
     feed.start()
@@ -289,7 +289,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(count(bench, 'bookChange'), 0)
   })
 
-  it('verifies books over REST within the budget, and all remaining books by snapshots on the stream', async () => {
+  it('compares books with REST within the request budget, and all remaining books with snapshots on the stream', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `M${index}`)
     const bench = await startKeyed(names)
     bench.events.length = 0
@@ -309,7 +309,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(last?.kind === 'bookSnapshot' && last.isInOrder)
   })
 
-  it('uses the account’s limits and request costs', async () => {
+  it('uses the limits and request costs that the venue reports for the account', async () => {
     const bench = await open(true)
     bench.account.limits = {
       usage_tier: 'premier',
@@ -338,7 +338,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(Math.max(...sizes()), 60, 'half of the burst of 600 tokens')
   })
 
-  it('opens connections one after another, starting with those of the first markets', async () => {
+  it('opens connections one after another, and starts with the connections of the first markets', async () => {
     const bench = await open(true)
     const names = Array.from({ length: 15_001 }, (_, index) => `M${index}`)
     watchBooks(bench.venue.feed, names.map(watched))
@@ -353,7 +353,7 @@ describe('Kalshi feed with a key', () => {
     assert.match(bookPeers()[3]?.commands[0] ?? '', /^subscribe M15000$/)
   })
 
-  it('closes connections without markets, except for the last connection', async () => {
+  it('closes connections without markets, and leaves the last connection open', async () => {
     const bench = await open(true)
     const { feed } = bench.venue
     const names = Array.from({ length: 5_001 }, (_, index) => `M${index}`)
@@ -373,7 +373,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(bookPeers().length, 2)
   })
 
-  it('adds a newly created market once REST lists it', async () => {
+  it('adds a newly created market when REST lists the market', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     const msg = { event_type: 'created', market_ticker: 'NEW' }
@@ -383,7 +383,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(bench.clock.nowMs() - startMs >= 2_000)
   })
 
-  it('rereads only the markets of an event whose fees changed', async () => {
+  it('requests the markets of an event whose fees changed, and no other markets', async () => {
     const bench = await startKeyed(['E-1', 'E-2', 'EE-1'])
     const msg = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     trades(bench)?.send('market_lifecycle_v2', 'event_fee_update', msg)
@@ -395,7 +395,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(seen.sort(), ['E-1', 'E-2'])
   })
 
-  it('emits nothing and leaves no timer after stop', async () => {
+  it('emits no event and leaves no timer after stop', async () => {
     const bench = await startKeyed(['A'])
     const before = bench.events.length
     books(bench)?.delta('A')

@@ -26,7 +26,7 @@ import {
 
 const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
-test('converts every synthetic row to its expected values', async () => {
+test('converts every synthetic Kalshi row to its expected values', async () => {
   assert.equal(await checkCases('kalshi'), 69)
 })
 
@@ -123,7 +123,7 @@ class StreamFold {
   }
 }
 
-test('ends each synthetic candle with its expected price', async () => {
+test('returns the expected price at the end of each synthetic candle', async () => {
   const cases = casesOf(`${INVENTED}/kalshi/candles.jsonl`)
   const { counters, metrics } = venueCounters('b')
   const answer = { ticker: 'KXT-1', candlesticks: cases.map(({ row }) => row) }

@@ -67,7 +67,7 @@ const lifecycle = (change: string, more: object = {}): DataMessage => {
   }
 }
 
-describe('Kalshi map', () => {
+describe('conversion of Kalshi messages', () => {
   it('builds one book in Yes prices from both sides: a bid for No at p is an ask at 1 - p', () => {
     const { events } = map({
       kind: 'orderbookSnapshot',
@@ -90,7 +90,7 @@ describe('Kalshi map', () => {
     assert.deepEqual([book.outcome, book.isInOrder], ['T', true])
   })
 
-  it('converts a delta of either side to a change of the Yes book', () => {
+  it('converts a delta of the Yes side or the No side to a change of the Yes book', () => {
     const yes = map(delta({ delta: '-4.00' })).events[0]
     assert.ok(yes?.kind === 'bookChange')
     assert.equal(yes.mode, 'difference')
@@ -117,7 +117,7 @@ describe('Kalshi map', () => {
     })
   }
 
-  it('omits levels at 0 or 1 from a book and keeps all other levels', () => {
+  it('omits levels at price 0 or 1 from a book and includes all other levels', () => {
     const book: DataMessage = {
       ...{ kind: 'orderbookSnapshot', sid: 1, seq: 1, ticker: 'T' },
       yes: [['0.4000', '10.00']],
@@ -148,7 +148,7 @@ describe('Kalshi map', () => {
     }
   })
 
-  it('converts a taker of No to a buy of the second outcome at its own price', () => {
+  it('converts a trade whose taker bought No to a buy of the second outcome at the price of No', () => {
     const yes = mapTrade(trade(), NOW, 'stream')
     assert.ok(yes.kind === 'trade')
     const expected = ['T', 'buy', 360_000, 12_500_000, 'id-1']
@@ -163,7 +163,7 @@ describe('Kalshi map', () => {
     assert.equal(mapTrade(trade({ count: '0.00' }), NOW, 'stream').kind, 'rejected')
   })
 
-  it('converts lifecycle changes to statuses and reports markets whose listing must be read again', () => {
+  it('converts lifecycle messages to statuses, and reports markets whose listing must be requested', () => {
     const published = (message: DataMessage) =>
       map(message).events.map((event) =>
         event.kind === 'marketStatus' ? `${event.status} ${event.settlementPrice}` : event.kind,
@@ -183,7 +183,7 @@ describe('Kalshi map', () => {
     assert.equal(settled({}), 'resolved null')
   })
 
-  it('reports the resolution status when a market is determined, settled or active again', () => {
+  it('reports the resolution status when a market is determined, settled or reactivated', () => {
     const stated = (change: LifecycleMessage['change']) => {
       const [event] = map(lifecycle(change, { result: 'no' })).events
       return event?.kind === 'marketStatus' ? event.resolutionStatus : event?.kind
@@ -194,7 +194,7 @@ describe('Kalshi map', () => {
     assert.equal(stated('deactivated'), undefined)
   })
 
-  it('reads a text settlement value as dollars and an integer as cents', () => {
+  it('reads a settlement value in text form as dollars and an integer as cents', () => {
     const payout = (more: object) => {
       const msg = { market_ticker: 'KXTEST-26NOV26-A', event_type: 'settled', ...more }
       const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
@@ -217,14 +217,14 @@ describe('Kalshi map', () => {
     assert.equal(payout({ result: '' }), null)
   })
 
-  it('ignores combinations without counting them as refused', () => {
+  it('ignores messages of combination markets without counting them as refused', () => {
     assert.deepEqual(map(delta({ ticker: 'KXMVENFL-1' })).refusal, {
       kind: 'ignored',
       reason: 'combo',
     })
   })
 
-  it('reads last price, volume and open interest from a ticker with its venue time', () => {
+  it('reads last price, volume and open interest from a ticker message with the venue’s time', () => {
     const at = {
       kind: 'ticker' as const,
       sid: 1,

@@ -58,8 +58,8 @@ const withField = (base: { msg: object }, name: string, value: unknown) => ({
   msg: { ...base.msg, [name]: value },
 })
 
-describe('Kalshi parse', () => {
-  it('reads each kind of message whose numbers are texts', () => {
+describe('parser of Kalshi messages', () => {
+  it('reads each kind of message in which numbers are sent as texts', () => {
     assert.deepEqual(parse(DELTA), {
       kind: 'orderbookDelta',
       sid: 1,
@@ -81,7 +81,7 @@ describe('Kalshi parse', () => {
     assert.deepEqual([lifecycle.change, lifecycle.timeMs], ['settled', 1_790_010_000_000])
   })
 
-  it('reads replies, with and without sid and seq', () => {
+  it('reads command replies, with and without sid and seq', () => {
     const subscribed = parse({ id: 4, type: 'subscribed', msg: { channel: 'trade', sid: 7 } })
     assert.deepEqual(subscribed, { kind: 'subscribed', commandId: 4, channel: 'trade', sid: 7 })
     const listed = parse({ id: 5, type: 'ok', msg: [{ channel: 'trade', sid: 2 }] })
@@ -117,7 +117,7 @@ describe('Kalshi parse', () => {
     })
   }
 
-  it('returns the sid and market of a rejected message, so that only its market becomes suspect', () => {
+  it('returns the sid and market of a rejected message, so that no other market becomes suspect', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
     assert.deepEqual(result.position, { sid: 1, seq: 2, ticker: 'T' })
@@ -150,7 +150,7 @@ describe('Kalshi parse', () => {
     assert.deepEqual(page.position, { sid: null, seq: null, ticker: null })
   })
 
-  it('reads event fee overrides, where null means no override', () => {
+  it('reads fee overrides of an event, where null means that no override applies', () => {
     const of = (msg: object) => parse({ type: 'event_fee_update', sid: 3, seq: 8, msg })
     const half = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     const message = { kind: 'fee', sid: 3, seq: 8, event: 'E' }
@@ -165,7 +165,7 @@ describe('Kalshi parse', () => {
     assert.equal(result.reason, 'fee_event')
   })
 
-  it('keeps the sequence number of a message of unknown kind or change', () => {
+  it('returns the sequence number of a message of an unknown kind or with an unknown change', () => {
     const other = parse({ type: 'event_lifecycle', sid: 3, seq: 8, msg: {} })
     const none = { change: null, ticker: null, isOfBook: false }
     const unread = { kind: 'unread', name: 'event_lifecycle', ...none, sid: 3, seq: 8 }

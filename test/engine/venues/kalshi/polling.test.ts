@@ -26,7 +26,7 @@ function pollsOfBook(bench: Bench, ticker: string): readonly string[] {
 describe('Kalshi feed without a key', () => {
   afterEach(closeAll)
 
-  it('polls all books in turn, five a second', async () => {
+  it('polls all books in rotation, five a second', async () => {
     const bench = await open(false)
     const tickers = Array.from({ length: 150 }, (_, index) => `M${index}`)
     const startMs = bench.clock.nowMs()
@@ -46,7 +46,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
   })
 
-  it('polls covered books only, and emits trades of all markets', async () => {
+  it('polls the books of covered markets, and emits the trades of all markets', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     feed.watch(['A', 'B', 'C'].map(watched))
@@ -66,7 +66,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([...polled()], ['C'])
   })
 
-  it('polls books of a short list before all other books, and traded books more often', async () => {
+  it('polls books of a short list before all other books, and books of traded markets more often', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     watchBooks(
@@ -118,7 +118,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual(ids(bench), ['a', 'b', 'c'])
   })
 
-  it('reports the feed as down after three failures in a row, recovers, and emits the missed trades', async () => {
+  it('reports the feed as down after three failed polls in a row, recovers, and emits the missed trades', async () => {
     const bench = await open(false)
     bench.venue.feed.start()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
@@ -140,7 +140,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(late.source, 'backfill')
   })
 
-  it('ends polling on stop', async () => {
+  it('stops polling on stop', async () => {
     const bench = await open(false)
     watchBooks(bench.venue.feed, [watched('A')])
     bench.venue.feed.start()
@@ -154,7 +154,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
 
-  it('reports a venue that has never responded as down, not degraded', async () => {
+  it('reports a venue that never responded as down, not as degraded', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     bench.isRestUp = false
@@ -172,7 +172,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([complete.connectionsOpen, complete.connectionsWanted], [2, 2])
   })
 
-  it('reports the duration of a polling round in health', async () => {
+  it('reports the duration of a polling round in the feed’s health', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     assert.equal(feed.health().bookDelayMs, 0, 'no delay without books')

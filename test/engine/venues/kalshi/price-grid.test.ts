@@ -18,7 +18,7 @@ const edged = (edge: string, center: string, width: '0.10' | '0.01') => {
 const on = (row: object, price: number): boolean | undefined =>
   parsePriceGrid({ ...row })?.isOn(priceMicros(price))
 
-test('rejects prices between two steps, and accepts the bounds of each range', () => {
+test('rejects order prices between two price steps, and accepts the bounds of each price range', () => {
   const cases: readonly (readonly [object, number, readonly number[], readonly number[]])[] = [
     [linear, 10_000, [10_000, 440_000, 990_000], [5_000, 441_000, 999_000]],
     [deci, 1_000, [1_000, 441_000, 999_000], [500, 441_500]],
@@ -50,7 +50,7 @@ test('shares equal price ranges between markets and returns null for unreadable 
   for (const row of broken) assert.equal(parsePriceGrid({ ...row }), null)
 })
 
-test('accepts orders on old and new price ranges after a change', () => {
+test('accepts orders at prices of the old and the new price ranges after a change of the ranges', () => {
   const terms = new MarketTerms()
   const may = (price: number) => terms.mayRest('A', priceMicros(price))
   assert.ok(may(441_500), 'an unknown market accepts every price')

@@ -8,8 +8,8 @@ import { privateKey, publicKey } from '../../../support/fakes/rsa-pair.ts'
 
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-describe('Kalshi signing', () => {
-  it('signs timestamp, method and path with a verifiable RSA-PSS signature', () => {
+describe('Kalshi request signing', () => {
+  it('signs timestamp, method and path with an RSA-PSS signature that the public key verifies', () => {
     const clock = new ManualClock()
     const signer = new KalshiSigner({ keyId: 'id', privateKeyPem, clock })
     const headers = signer.headers('GET', '/trade-api/ws/v2')
@@ -24,7 +24,7 @@ describe('Kalshi signing', () => {
     assert.ok(!isGood(`${timestamp}GET/trade-api/v2/markets`))
   })
 
-  it('reports an unusable key without including it in the message', () => {
+  it('reports an unusable private key without including the key in the message', () => {
     const clock = new ManualClock()
     for (const text of ['', 'not a key', privateKeyPem.slice(0, 200)]) {
       assert.throws(
@@ -40,7 +40,7 @@ describe('Kalshi signing', () => {
     )
   })
 
-  it('produces signatures that the simulated venue accepts with both key formats', () => {
+  it('creates signatures that the simulated venue accepts, with keys in both formats', () => {
     const clock = new ManualClock()
     const ed = generateKeyPairSync('ed25519')
     const path = '/trade-api/ws/v2'

@@ -37,7 +37,7 @@ function openStream() {
   return { take, events, seen, combos, terms, found, drift }
 }
 
-test('records unknown messages, market changes and errors without breaking the sequence', () => {
+test('records unknown messages, market changes and errors, and continues the sequence of the subscription', () => {
   const { take, seen, found, events, drift } = openStream()
   take('event_lifecycle', { event_ticker: 'E' })
   take('margin_call', { x: 1 })
@@ -66,7 +66,7 @@ const block = (term: unknown) => ({
   ...{ taker_outcome_side: 'yes', ts_ms: 1_790_000_000_000, is_block_trade: term },
 })
 
-test('treats a trade as a block trade unless its flag denies it, and records invalid or missing flags', () => {
+test('treats a trade as a block trade unless its flag is false, and records invalid or missing flags', () => {
   const { take, events, found, drift } = openStream()
   const texts = [true, false, 'true', 1, 'yes', 'false', 0]
   for (const term of texts) take('trade', block(term))
@@ -101,7 +101,7 @@ test('records event fees of a type without a known formula as drift', () => {
   ])
 })
 
-test('marks the book of a message of unknown type as suspect, or all books if no ticker is named', () => {
+test('marks the book of a message of unknown type as suspect, or all books if the message names no ticker', () => {
   const { take, seen, found } = openStream()
   take('book_delta', { market_ticker: 'A', price_dollars: '0.4', delta_fp: '1.00', side: 'yes' })
   take('book_change', { market_ticker: 'B', price_dollars: '0.4', size: '1.00', side: 'no' })
@@ -122,7 +122,7 @@ test('limits the number of unknown names in the drift table', () => {
   )
 })
 
-test('rejects an added order outside its market’s price ranges and requests the book, but accepts a removal there', () => {
+test('rejects an added order outside the market’s price ranges and requests the book, and accepts a removal there', () => {
   const { take, seen, found, events, terms } = openStream()
   const row = { price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }] }
   terms.note('A', { tradingEndsAtMs: null, grid: parsePriceGrid(row), shard: 0 })
@@ -142,7 +142,7 @@ test('rejects an added order outside its market’s price ranges and requests th
   assert.deepEqual(found(), ['book.off_grid=A 1'])
 })
 
-test('recognises a combination with a series ticker by its row and ignores it afterwards', () => {
+test('recognises a combination market with a series ticker by its listing and ignores its later messages', () => {
   const { take, events, combos } = openStream()
   const ticker = 'KXNFLGAME-S2026B3D8-930882'
   const trade = () =>

@@ -4,7 +4,7 @@ import { nativeMarketId } from '../../../../engine/ids.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { ClosingTimes } from '../../../../engine/venues/polymarket/closing-times.ts'
 
-test('returns each market once after its closing time, also after a jump of the clock, but no removed market', () => {
+test('returns each market once after its closing time, even after a jump of the clock, and returns no removed market', () => {
   const times = new ClosingTimes()
   const atMs = { a: 1_500, b: 2_000, c: 2_000, d: 90_000_000, e: 90_000_000 }
   for (const [name, ms] of Object.entries(atMs)) times.add(nativeMarketId(name), timeMs(ms))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conditionId } from '../../../../engine/venues/polymarket/condition-id.ts'
 
-test('pads a condition id of 62 digits on the right, and writes all ids in lower case', () => {
+test('pads a condition id of 62 digits on the right, and writes all condition ids in lower case', () => {
   const short = `0x01${'ab'.repeat(30)}`
   assert.equal(conditionId(short), `${short}00`)
   assert.equal(conditionId(`${short}00`), `${short}00`)

@@ -29,7 +29,7 @@ async function readAll(api: DataApi): Promise<unknown[]> {
   return rows
 }
 
-test('follows cursors to the last page and keeps the first page’s filters', async () => {
+test('follows cursors to the last page and sends the first page’s filters with every request', async () => {
   const { api, requested } = openApi(
     { data: [1, 2], pagination: paging(true, 'x') },
     { data: [3], pagination: paging(false, 'ignored') },

@@ -40,14 +40,14 @@ async function findings(answers: Readonly<Record<string, unknown>>, headers = {}
   return drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`)
 }
 
-test('reports nothing for documented responses: v1 live or retired, both protocol versions and id widths', async () => {
+test('reports no drift for documented responses: v1 live or retired, both protocol versions and id widths', async () => {
   assert.deepEqual(await findings(RIGHT), [])
   assert.deepEqual(await findings({ ...RIGHT, '/trades': [] }), [])
   const v2 = { ...MARKET, version: 'v2', conditionId: `0x${'a'.repeat(62)}`, positionIds: ['1'] }
   assert.deepEqual(await findings({ ...RIGHT, '/markets/keyset': { markets: [MARKET, v2] } }), [])
 })
 
-test('reports each synthetic deviation as a loss or a notice', async () => {
+test('reports each synthetic deviation from the documented responses as a loss or a notice', async () => {
   const { price, ...unpriced } = TRADE
   const market = (set: object) => ({ '/markets/keyset': { markets: [{ ...MARKET, ...set }] } })
   const cases: readonly (readonly [object, readonly string[]])[] = [
@@ -82,7 +82,7 @@ test('reports each synthetic deviation as a loss or a notice', async () => {
   ])
 })
 
-test('reports a notice when v1 is retired while the service runs', async () => {
+test('reports a notice when the venue retires v1 of its Data API while the service runs', async () => {
   const drift = quietDrift()
   let v1: unknown = []
   const getJson = async (path: string) => {
@@ -102,14 +102,14 @@ test('reports a notice when v1 is retired while the service runs', async () => {
   assert.deepEqual(published, [['data.v1', 'retired: no JSON', 1]])
 })
 
-test('checks market rows per page and ignores a single malformed row', () => {
+test('checks market rows per page, and ignores a single malformed row', () => {
   const drift = quietDrift()
   checkMarketRows([MARKET, { ...MARKET, slug: 7 }], drift)
   checkMarketRows([], drift)
   assert.deepEqual(drift.entries(), [])
 })
 
-test('checks fields of open markets only on pages with at least ten open markets', () => {
+test('checks the fields of open markets on pages with at least ten open markets, and on no other pages', () => {
   const usual = {
     ...{ description: '', createdAt: '', updatedAt: '', endDate: '', outcomePrices: '["0","1"]' },
     ...{ acceptingOrders: true, orderPriceMinTickSize: 0.01, bestAsk: 1, volumeNum: 0 },

@@ -130,7 +130,7 @@ const activity = (type: string, more: Partial<WireTrade> = {}) => ({
   payload: row(more),
 })
 
-test('keeps both tokens of a market on one socket, and requests venue-wide messages on one socket', async (t) => {
+test('subscribes to the two tokens of a market on one socket, and to venue-wide messages on one socket', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
   watchBooks(feed, [market(1), market(2), market(3), market(1)])
   feed.start()
@@ -170,7 +170,7 @@ test('keeps both tokens of a market on one socket, and requests venue-wide messa
   })
 })
 
-test('subscribes to the books of covered markets only, and follows trades and closing times of all watched markets', async (t) => {
+test('subscribes to the books of covered markets, and reports trades and closing times of all watched markets', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const closeAtMs = timeMs(START_MS + 1_000)
   feed.watch([market(1, { closeAtMs }), market(2, { closeAtMs })])
@@ -193,7 +193,7 @@ test('subscribes to the books of covered markets only, and follows trades and cl
   assert.deepEqual(feedEvents('feedGap', 'books'), [])
 })
 
-test('unsubscribes an uncovered book, drops its late messages, and starts with a snapshot when it is covered again', async (t) => {
+test('unsubscribes from an uncovered book, drops its late messages, and starts with a snapshot when coverage returns', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await watching(t, [1, 2])
   const snapshots = () => ofKind('bookSnapshot').map(({ outcome }) => outcome)
   const change = (asset: string) => ({
@@ -225,7 +225,7 @@ test('unsubscribes an uncovered book, drops its late messages, and starts with a
   assert.equal(feed.health().connectionsWanted, 1)
 })
 
-test('reports the outcomes of a lost socket as down, reconnects and resubscribes', async (t) => {
+test('reports the outcomes of a lost socket as down, reconnects and subscribes to the outcomes on the new socket', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1])
   clock.advance(1_000)
   send(books(stub)[0], [book('11', START_MS), book('12', START_MS)])
@@ -247,7 +247,7 @@ test('reports the outcomes of a lost socket as down, reconnects and resubscribes
   assert.equal(feedEvents('feedUp', 'books')[1]?.sinceMs, START_MS + 1_000)
 })
 
-test('sends PING every ten seconds and does not count PONG and notices as data', async (t) => {
+test('sends PING every ten seconds, and does not treat PONG and notices as data', async (t) => {
   const { stub, feed, clock } = await watching(t, [1])
   clock.advance(10_000)
   await until(() => books(stub)[0]?.received.includes('PING') === true, 'PING')
@@ -258,7 +258,7 @@ test('sends PING every ten seconds and does not count PONG and notices as data',
 })
 
 const COMPLETE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
-test('marks a book as suspect when its hash contradicts a change, and records missing hashes or best prices', async (t) => {
+test('marks a book as suspect when the book’s hash contradicts a change, and records missing hashes or best prices', async (t) => {
   const { stub, clock, feedEvents, ofKind, drift } = await watching(t, [1, 2], AUDITED)
   const change = (asset: string, more: object) => ({
     event_type: 'price_change',
@@ -369,7 +369,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
   ])
 })
 
-test('combines snapshot requests, at most one command a second, and less often while no snapshot arrives', async (t) => {
+test('combines snapshot requests into at most one command a second, and sends fewer commands while no snapshot arrives', async (t) => {
   const { stub, feed, clock, ofKind } = await watching(t, [1, 2])
   const subscribed = () =>
     commands(books(stub)[0]).filter((command) => command.operation === 'subscribe').length
@@ -442,7 +442,7 @@ test('waits for first books on at most 16 sockets, at the start and when all soc
   assert.equal(await opened(20), 16)
 })
 
-test('subscribes to the next markets of a socket when the snapshots of the previous markets arrive', async (t) => {
+test('subscribes to the next markets of a socket when the snapshots of the previous markets have arrived', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   const markets = marketsTo(120)
   watchBooks(feed, markets)
@@ -482,7 +482,7 @@ test('requests a missing snapshot five seconds after the venue began to answer',
   assert.equal(books(stub).length, 1)
 })
 
-test('keeps a delivering socket when a market’s book is missing, and reads that book over REST', async (t) => {
+test('does not replace a socket that delivers data when one book is missing, and reads that book over REST', async (t) => {
   const { stub, feed, clock, ofKind } = await watching(t, [1])
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
@@ -497,7 +497,7 @@ test('keeps a delivering socket when a market’s book is missing, and reads tha
   assert.ok(read.some((body) => JSON.stringify(body) === '[{"token_id":"21"}]'))
 })
 
-test('neither requests books again nor replaces their socket while books are not read', async (t) => {
+test('neither repeats book requests nor replaces the books’ socket while the feed’s reading is paused', async (t) => {
   const { stub, feed, clock, ofKind } = await watching(t, [1, 2])
   feed.read('nothing')
   send(books(stub)[0], book('11', START_MS))
@@ -508,7 +508,7 @@ test('neither requests books again nor replaces their socket while books are not
   assert.deepEqual([books(stub).length, commands(books(stub)[0]).length], [1, 1])
 })
 
-test('counts a new connection as missing only after ten seconds without data', async (t) => {
+test('reports a connection that delivers no data as missing ten seconds after it opened, not earlier', async (t) => {
   const { stub, feed, clock, ofKind } = await watching(t, [1], { assetsPerSocketMax: 2 })
   const health = () => {
     const { connectionsOpen, connectionsWanted } = feed.health()
@@ -542,7 +542,7 @@ test('replaces a connected socket that does not send a requested book', async (t
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
 })
 
-test('requests a book when none arrives within a second of a tick change', async (t) => {
+test('requests a book when no book arrives within a second of a tick size change', async (t) => {
   const { stub, clock, ofKind } = await watching(t, [1])
   send(books(stub)[0], [book('11', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
@@ -574,7 +574,7 @@ test('records unknown message types and book versions, and still reads the books
   )
 })
 
-test('records refused handshakes of the book stream and the activity stream', async (t) => {
+test('records handshakes that the venue refuses for the book stream and the activity stream', async (t) => {
   const { stub, feed, drift } = await openFeed(t)
   stub.upgradeRefusal = 410
   watchBooks(feed, [market(1)])
@@ -589,7 +589,7 @@ test('records refused handshakes of the book stream and the activity stream', as
   )
 })
 
-test('opens no book connection for five seconds after the venue refused one with 429', async (t) => {
+test('opens no book connection for five seconds after the venue refused a connection with 429', async (t) => {
   const { stub, feed, clock, metrics } = await openFeed(t, { assetsPerSocketMax: 2 })
   const attempts = () =>
     [...metrics.counts('venue_socket_failed_attempts_total')]
@@ -608,7 +608,7 @@ test('opens no book connection for five seconds after the venue refused one with
   await until(() => attempts() === 2, 'the second attempt')
 })
 
-test('emits every fill once, also in unknown markets, and reports until when a lost stream was complete', async (t) => {
+test('emits every fill once, even in unknown markets, and reports until when a lost stream was complete', async (t) => {
   const { stub, clock, feedEvents, trades } = await watching(t, [])
   assert.deepEqual(commands(sockets(stub, '/rtds')[0])[0], {
     action: 'subscribe',
@@ -626,7 +626,7 @@ test('emits every fill once, also in unknown markets, and reports until when a l
   assert.equal(feedEvents('feedUp', 'trades')[1]?.sinceMs, START_MS + 2_000)
 })
 
-test('dates a stream loss during a read pause to the start of the pause', async (t) => {
+test('reports a loss of the stream during a read pause from the start of the pause', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   const rtds = () => sockets(stub, '/rtds')[0]
   feed.start()
@@ -677,7 +677,7 @@ test('reads activity frames without topic and type, and identifies the taker amo
   )
 })
 
-test('reports a loss when the activity stream has only unrelated frames', async (t) => {
+test('reports a loss when the activity stream sends frames of other topics and no trades', async (t) => {
   const { stub, clock, metrics, drift } = await watching(t, [])
   for (let frame = 0; frame < 20; frame += 1) {
     send(sockets(stub, '/rtds')[0], { topic: 'activity_v2', type: 'fills', payload: {} })
@@ -694,7 +694,7 @@ test('reports a loss when the activity stream has only unrelated frames', async 
   )
 })
 
-test('reconnects a silent activity stream while last_trade_price arrives, even without the Data API', async (t) => {
+test('reconnects a silent activity stream while last_trade_price messages arrive, even without the Data API', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   watchBooks(feed, [market(1)])
@@ -724,7 +724,7 @@ test('reconnects a silent activity stream while last_trade_price arrives, even w
   assert.equal(stub.requests.filter(({ path }) => path === '/v2/trades').length, 0)
 })
 
-test('uses last_trade_price while the activity stream is silent, and emits each trade once', async (t) => {
+test('emits trades from last_trade_price messages while the activity stream is silent, each trade once', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await watching(t, [1])
   const rtds = () => sockets(stub, '/rtds').at(-1)
   send(books(stub)[0], [book('11', START_MS)])
@@ -768,7 +768,7 @@ test('uses last_trade_price while the activity stream is silent, and emits each 
   assert.equal(trades().length, 8, 'a fill of a known transaction is not emitted')
 })
 
-test('emits each fill once, with its wallet, whichever source sends it first', async (t) => {
+test('emits each fill once and with its wallet, whichever source sends the fill first', async (t) => {
   const { stub, feed, clock, trades } = await watching(t, [1])
   send(books(stub)[0], [book('11', START_MS)])
   const rows = ['0xa', '0xb', '0xc'].map((transactionHash) =>
@@ -819,7 +819,7 @@ test('emits each fill once, with its wallet, whichever source sends it first', a
   )
 })
 
-test('uses last_trade_price at once when the venue refuses the activity subscription', async (t) => {
+test('emits trades from last_trade_price messages at once when the venue refuses the activity subscription', async (t) => {
   const { stub, feed, trades } = await watching(t, [1])
   send(books(stub)[0], lastTrade())
   send(sockets(stub, '/rtds')[0], { message: 'Invalid request body', connectionId: 'x' })
@@ -830,7 +830,7 @@ test('uses last_trade_price at once when the venue refuses the activity subscrip
   assert.equal(feed.health().connectionsWanted, 1, 'its socket does not count as lost')
 })
 
-test('checks a silent book socket over REST, reports a gap on a difference, and reconnects', async (t) => {
+test('compares the books of a silent socket with REST, reports a gap on a difference, and reconnects', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1, 2])
   send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 2, 'books')
@@ -860,7 +860,7 @@ test('checks a silent book socket over REST, reports a gap on a difference, and 
   await until(() => feedEvents('feedDown', 'books').length === 1, 'reconnecting')
 })
 
-test('checks repeated rows, and participants without a fill, against the Data API', async (t) => {
+test('compares repeated rows, and participants without a fill, with the Data API', async (t) => {
   const { stub, clock, trades, ofKind } = await watching(t, [])
   const equal = dataRow(row())
   const lost = row({ transactionHash: '0xlost', conditionId: '0x2', asset: '21' })
@@ -896,7 +896,7 @@ test('checks repeated rows, and participants without a fill, against the Data AP
   assert.equal(ofKind('tradeParticipant')[0]?.wallet, '0xbb')
 })
 
-test('back-fills trades with the same ids as the stream and reads the most recent range again', async (t) => {
+test('back-fills trades with the same ids as the stream, and reads the most recent range twice', async (t) => {
   const { stub, feed, clock, trades } = await watching(t, [])
   send(sockets(stub, '/rtds')[0], activity('orders_matched'))
   await until(() => trades().length === 1, 'streamed')
@@ -915,7 +915,7 @@ test('back-fills trades with the same ids as the stream and reads the most recen
   await assert.rejects(feed.fetchTrades({ ...range, source: 'history' }))
 })
 
-test('reports a gap of one market when REST contradicts its book twice', async (t) => {
+test('reports a gap of one market when REST contradicts the market’s book twice', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1, 2], AUDITED)
   send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 2, 'books')
@@ -934,7 +934,7 @@ test('reports a gap of one market when REST contradicts its book twice', async (
   assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['21'])
 })
 
-test('keeps a correct book when one of two REST reads returns a book of only 0.01 and 0.99', async (t) => {
+test('does not change a correct book when one of two REST answers contains only the prices 0.01 and 0.99', async (t) => {
   for (const isGhostFirst of [true, false]) {
     const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
     send(books(stub)[0], book('11', START_MS))
@@ -958,7 +958,7 @@ test('keeps a correct book when one of two REST reads returns a book of only 0.0
   }
 })
 
-test('reads requested books over REST and emits them as out of order', async (t) => {
+test('reads requested books over REST and emits them with the flag for events that are not in stream order', async (t) => {
   const { stub, feed, ofKind } = await watching(t, [1, 2])
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS)] : [])
   feed.readBooks([outcomeId('11'), outcomeId('21'), outcomeId('nobody')])
@@ -970,7 +970,7 @@ test('reads requested books over REST and emits them as out of order', async (t)
   assert.equal(feed.health().connectionsOpen, 1, 'the stream has delivered no data')
 })
 
-test('accepts a stream that catches up between two REST reads', async (t) => {
+test('accepts a book stream that reaches the state of REST between two REST requests', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'book')
@@ -987,7 +987,7 @@ test('accepts a stream that catches up between two REST reads', async (t) => {
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('accepts a stream when the venue stamps REST books with the request time', async (t) => {
+test('accepts a book stream when the venue sets the request time as the time of REST books', async (t) => {
   const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'book')
@@ -1000,7 +1000,7 @@ test('accepts a stream when the venue stamps REST books with the request time', 
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('reports a market for a catalogue read after its planned close, and emits nothing after stop', async (t) => {
+test('requests a catalogue read of a market after its planned close, and emits no event after stop', async (t) => {
   const { stub, feed, clock, events, ofKind } = await openFeed(t)
   feed.start()
   watchBooks(feed, [
@@ -1030,7 +1030,7 @@ async function settle(): Promise<void> {
   }
 }
 
-test('pauses trades without losing them, and drops queued book messages by reconnecting', async (t) => {
+test('pauses trades without losing them, and reconnects to drop queued book messages', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
   feed.start()

@@ -74,7 +74,7 @@ function countInto(counts: Map<string, number>, keys: readonly string[]): void {
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-test('converts every synthetic row to its expected values', async () => {
+test('converts every synthetic Polymarket row to its expected values', async () => {
   assert.equal(await checkCases('polymarket'), 137)
 })
 
@@ -114,7 +114,7 @@ for (const version of ['v1', 'v2']) {
   })
 }
 
-test('converts synthetic positions to the expected positions', async () => {
+test('converts every synthetic wallet position to the expected position', async () => {
   const cases = casesOf(`${INVENTED}/polymarket/data-positions.jsonl`)
   const { counters, drift, metrics } = venueCounters('a')
   const rows = cases.map(({ row }) => row)

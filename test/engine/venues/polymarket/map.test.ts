@@ -73,7 +73,7 @@ const change = (entries: unknown[], timestamp = 1_795_000_000_001) => ({
   price_changes: entries,
 })
 
-test('merges the entries of both tokens into one change of the first token', () => {
+test('merges the price entries of a market’s two tokens into one change of the first token’s book', () => {
   const { feed } = openMap()
   const [event, ...rest] = feed(
     change([
@@ -94,7 +94,7 @@ test('merges the entries of both tokens into one change of the first token', () 
   })
 })
 
-test('converts entries of only the second token to the first token’s side and price', () => {
+test('converts price entries that name the second token to the first token’s side and price', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([entry(SECOND, 'BUY', '0.3', '7', { best_bid: '0.3', best_ask: '' })]),
@@ -105,7 +105,7 @@ test('converts entries of only the second token to the first token’s side and 
   assert.deepEqual(event.top, { bid: null, ask: 700_000 })
 })
 
-test('keeps a level that only the second token has, beside mirrored levels', () => {
+test('includes a book level that the second token has and the first token lacks', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([
@@ -137,7 +137,7 @@ test('reads absent best prices as unknown, and null, empty, 0 or 1 as an empty s
   assert.deepEqual(topOf({ best_bid: '0.5', best_ask: '0' }), { bid: 500_000, ask: null })
 })
 
-test('emits the first of simultaneous copies of a book, and corrects it by the first token’s book', () => {
+test('emits the first of two simultaneous copies of a book, and corrects it by the first token’s copy', () => {
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
@@ -162,7 +162,7 @@ test('emits the first of simultaneous copies of a book, and corrects it by the f
   assert.equal(event.isInOrder, true)
 })
 
-test('keeps a level that is only in the first of two simultaneous books', () => {
+test('includes a level that the first of two simultaneous books contains and the second lacks', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const poorer = book(SECOND, time, [], [level('0.6', '1')])
@@ -179,7 +179,7 @@ test('keeps a level that is only in the first of two simultaneous books', () => 
   assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), complete)
 })
 
-test('ignores a late copy of a book once a newer change has arrived', () => {
+test('ignores a copy of a book that arrives after a newer change', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const matchedMarket = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
@@ -205,7 +205,7 @@ test('skips a copy of a book with an older timestamp until a new subscription re
   assert.equal(feed(book(SECOND, time - 5, [], [])).length, 1)
 })
 
-test('refuses a price that is impossible or has more than six decimals, and reports its market', () => {
+test('refuses a price that is impossible or has more than six decimals, and reports the market of the price', () => {
   const { feed, rejections } = openMap()
   assert.equal(feed(change([entry(FIRST, 'BUY', '0.1234567', '1')])).length, 0)
   assert.equal(feed(change([entry(FIRST, 'BUY', '1.5', '1')])).length, 0)
@@ -221,7 +221,7 @@ test('refuses a price that is impossible or has more than six decimals, and repo
   ])
 })
 
-test('converts the last price to the first token without changing the book', () => {
+test('converts the last price to a price of the first token without changing the book', () => {
   const { feed } = openMap()
   const message = { event_type: 'last_trade_price', price: '0.3', timestamp: '1795000000200' }
   const [own] = feed({ ...message, asset_id: FIRST })
@@ -233,7 +233,7 @@ test('converts the last price to the first token without changing the book', () 
   assert.equal(unknown.outcome, '999')
 })
 
-test('reports a tick change once for both tokens and requests a snapshot', () => {
+test('reports a tick size change once for the two tokens of a market, and requests a snapshot', () => {
   const { feed, ticks } = openMap()
   const tick = (asset: string, to: string, time: number) => ({
     event_type: 'tick_size_change',
@@ -254,7 +254,7 @@ test('reports a tick change once for both tokens and requests a snapshot', () =>
   assert.equal(ticks.length, 3)
 })
 
-test('reports new and resolved markets, watched or not', () => {
+test('reports new and resolved markets, whether or not they are watched', () => {
   const { feed } = openMap()
   const resolved = {
     event_type: 'market_resolved',
@@ -275,7 +275,7 @@ test('reports new and resolved markets, watched or not', () => {
   assert.ok(seen?.kind === 'marketSeen' && seen.market === '0xnew')
 })
 
-test('skips the second token’s duplicate in the 2025 format', () => {
+test('skips the second token’s copy of a change in the format of 2025', () => {
   const { feed } = openMap()
   const old = (asset: string, side: 'BUY' | 'SELL', price: string) => ({
     event_type: 'price_change',

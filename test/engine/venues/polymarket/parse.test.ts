@@ -10,7 +10,7 @@ const kinds = (text: string) => {
   )
 }
 
-test('reads plain words as heartbeats or notices, and rejects HTML and truncated text', () => {
+test('reads frames of plain words as heartbeats or notices, and rejects HTML and truncated text', () => {
   assert.equal(kinds('PONG'), 'sign')
   assert.equal(kinds('PONG\n'), 'sign')
   assert.deepEqual(kinds('{"event_type":{"toString":1}}'), ['unknown_event_type'])
@@ -22,7 +22,7 @@ test('reads plain words as heartbeats or notices, and rejects HTML and truncated
   assert.deepEqual(kinds('\u0000\u0001'), ['not_json'])
 })
 
-test('reads a single object or an array, and isolates one malformed message', () => {
+test('reads a frame with a single message or an array of messages, and skips one malformed message', () => {
   const book = '{"event_type":"book","asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   const rest = '{"asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   assert.deepEqual(kinds(book), ['book'])
@@ -36,7 +36,7 @@ test('reads a single object or an array, and isolates one malformed message', ()
   ])
 })
 
-test('reports the tokens whose books a rejected message affects', () => {
+test('reports the tokens of the books that a rejected message affects', () => {
   const tokens = (text: string) => {
     const parsed = parseFrame(text)
     assert.equal(parsed.kind, 'messages')

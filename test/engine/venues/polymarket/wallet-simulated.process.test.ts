@@ -113,7 +113,7 @@ async function openWorld() {
   return { simulator, parts: { clock, gamma, data: api, counters }, stop }
 }
 
-test('reads the simulated ledgers unchanged, including roles, fees and owners', async () => {
+test('reads the ledgers of simulated wallets unchanged, including roles, fees and owners', async () => {
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {
@@ -159,7 +159,7 @@ test('reads the simulated ledgers unchanged, including roles, fees and owners', 
   }
 })
 
-test('returns the group of every market that the simulated wallets converted', async () => {
+test('returns the market group of every market that the simulated wallets converted', async () => {
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {

@@ -19,7 +19,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { watchBooks } from '../../../support/fakes/watch-books.ts'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
 
-const folder = testFolder('replay')
+const folder = testFolder('replay of a recording')
 
 const snapshot = (seq: number) =>
   JSON.stringify({
@@ -129,14 +129,14 @@ async function play(file: string, options: ReplayOptions, isCovered = true) {
 }
 
 describe('replay', () => {
-  it('starts the file with its header and reads back every line', async () => {
+  it('writes a header at the start of the recording file, and reads every line unchanged', async () => {
     const file = await record('lines.jsonl')
     const lines = readFileSync(file, 'utf8').trim().split('\n').map(parseLine)
     const kinds = lines.map((line) => line.kind)
     assert.deepEqual(kinds, ['header', 'catalog', 'frame', 'frame', 'frame', 'frame', 'frame'])
   })
 
-  it('rejects a listing with a value that no version wrote', () => {
+  it('rejects a listing with a value that no version of the recorder wrote', () => {
     const kindOf = (changed: Partial<Record<keyof MarketListing, unknown>>) => {
       const page = { markets: [{ ...listing(), ...changed }], events: [] }
       return parseLine(JSON.stringify({ kind: 'catalog', venue: 'b', page })).kind
@@ -154,7 +154,7 @@ describe('replay', () => {
       assert.equal(kindOf(changed), 'unreadable', JSON.stringify(changed))
   })
 
-  it('returns an unreadable line as a value with a reason and continues', async () => {
+  it('returns an unreadable line as a value with a reason, and continues with the next line', async () => {
     const bad = ['x', '5', '{"venue":"c"}', '{"kind":"recording","version":9}', '{"venue":"a"}']
     bad.push('{"kind":"catalog","venue":"b","page":{"markets":[{}],"events":[]}}')
     for (const line of bad) assert.equal(parseLine(line).kind, 'unreadable', line)
@@ -164,7 +164,7 @@ describe('replay', () => {
     assert.equal(events.filter((event) => event.kind === 'bookChange').length, 2)
   })
 
-  it('passes frames through parser, sequence check and mapper with their recorded times', async () => {
+  it('processes frames by parser, sequence check and mapper with their recorded times', async () => {
     const { events } = await play(await record('path.jsonl'), { speed: 'max' })
     const published = events.filter((event) => event.venue === 'b').map((event) => event.kind)
     // The missing frame and the unreadable frame cause one gap each.
@@ -178,14 +178,14 @@ describe('replay', () => {
     assert.equal(events.filter((event) => event.kind === 'trade' && event.venue === 'a').length, 1)
   })
 
-  it('omits the books of uncovered markets', async () => {
+  it('omits the books of markets without book coverage', async () => {
     const { events } = await play(await record('uncovered.jsonl'), { speed: 'max' }, false)
     const ofBooks = events.filter(({ kind }) => kind === 'bookSnapshot' || kind === 'bookChange')
     assert.deepEqual(ofBooks, [])
     assert.equal(events.filter((event) => event.kind === 'trade').length, 1)
   })
 
-  it('keeps frame intervals at speed 1 and halves them at speed 2', async () => {
+  it('emits frames at the recorded intervals at speed 1, and at half the intervals at speed 2', async () => {
     const file = await record('pace.jsonl')
     for (const [speed, expectedMs] of [
       [1, 300],
@@ -198,7 +198,7 @@ describe('replay', () => {
     }
   })
 
-  it('returns the recorded catalogue and omits markets that were not recorded', async () => {
+  it('returns the recorded catalogue, and omits markets that were not recorded', async () => {
     const { venues } = await play(await record('catalog.jsonl'), { speed: 'max' })
     const catalog = venues.find((venue) => venue.key === 'b')?.catalog
     const ids = [nativeMarketId('T-1'), nativeMarketId('T-2')]
@@ -231,7 +231,7 @@ describe('replay', () => {
     }
   })
 
-  it('includes the path of a missing file in the error', () => {
+  it('includes the path of the file in the error when the file is missing', () => {
     const parts = { clock: new ManualClock(), random: seededRandom(1), log: silentLog }
     const open = () => openReplay('/no/such', { ...parts, metrics: new Metrics(), emit: () => {} })
     assert.throws(open, /\/no\/such/)

@@ -39,7 +39,7 @@ const YES: readonly LevelText[] = [['0.6000', '10.00']]
 const OWN = book(YES, [['0.3800', '5.00']])
 const OTHER = book(YES, [['0.6200', '5.00']])
 
-test('converts No prices when REST shows that a snapshot quotes them as Yes prices', async () => {
+test('converts No prices of a book snapshot when REST shows that the snapshot quotes them as Yes prices', async () => {
   const { legs, at, note, found } = openLegs(OWN)
   await note(OWN)
   assert.deepEqual([at.requestCount, at.flips], [0, 0])
@@ -57,7 +57,7 @@ test('converts No prices when REST shows that a snapshot quotes them as Yes pric
   assert.deepEqual((await note(OWN)).no, OWN.no)
 })
 
-test('does not convert a crossed book that differs from REST in both forms, and checks it again later', async () => {
+test('does not convert a crossed book that differs from REST in both forms, and compares the book a second time later', async () => {
   const crossed = book(YES, [['0.4500', '5.00']])
   const { at, note, found, legs } = openLegs(crossed)
   await note(crossed)

@@ -8,8 +8,8 @@ import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
 const NOW = timeMs(1_790_000_000_000)
 
-describe('Kalshi sequence', () => {
-  it('expects sequence numbers from 1 for each sid separately', () => {
+describe('Kalshi sequence numbers', () => {
+  it('expects sequence numbers from 1 for each subscription id separately', () => {
     const check = new SequenceCheck()
     assert.equal(check.note(1, 1), 'inOrder')
     assert.equal(check.note(2, 1), 'inOrder')
@@ -17,7 +17,7 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(3, 2), 'gap', 'the first message of the sid is missing')
   })
 
-  it('reports a gap once, and reports messages with older numbers as late', () => {
+  it('reports a gap in the sequence once, and reports messages with older numbers as late', () => {
     const check = new SequenceCheck()
     const results = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
     const late = ['late', 'late', 'late']
@@ -37,7 +37,7 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(1, seq + 1), 'inOrder')
   })
 
-  it('does not treat late messages as a restart while other messages arrive in order', () => {
+  it('does not treat late messages as a restart of the sequence while other messages arrive in order', () => {
     const check = new SequenceCheck()
     check.note(1, 1)
     for (let seq = 2; seq <= 100; seq += 1) {
@@ -45,7 +45,7 @@ describe('Kalshi sequence', () => {
     }
   })
 
-  it('expects every sid to start from 1 again after clear', () => {
+  it('expects the sequence of every subscription id to start from 1 after `clear`', () => {
     const check = new SequenceCheck()
     check.note(1, 1)
     check.clear()
@@ -93,13 +93,13 @@ function openStream() {
 }
 
 describe('Kalshi stream', () => {
-  it('applies a duplicate delta once and forwards the change that follows a gap', () => {
+  it('applies a duplicate book delta once, and forwards the change that follows a sequence gap', () => {
     const { events, gaps, delta } = openStream()
     for (const seq of [1, 2, 2, 4, 3]) delta(seq)
     assert.deepEqual([events.length, gaps], [3, [1]])
   })
 
-  it('forwards a late trade, because receivers detect repeats by its id', () => {
+  it('forwards a late trade, because receivers detect repeated trades by id', () => {
     const { events, trade } = openStream()
     for (const [seq, id] of [
       [1, 'a'],
@@ -110,7 +110,7 @@ describe('Kalshi stream', () => {
     assert.equal(events.length, 3)
   })
 
-  it('marks only the market of an unusable message as suspect and reports no gap', () => {
+  it('marks the market of an unusable message as suspect, no other market, and reports no gap', () => {
     const { gaps, lost, delta } = openStream()
     delta(1)
     delta(2, { price_dollars: '7.5' })
@@ -119,7 +119,7 @@ describe('Kalshi stream', () => {
     assert.deepEqual([lost, gaps], [['T', 'T'], []])
   })
 
-  it('includes replies in the sequence and starts a new subscription at 1', () => {
+  it('counts replies in the sequence, and starts the sequence of a new subscription at 1', () => {
     const { gaps, take, delta } = openStream()
     delta(1)
     take({ id: 3, sid: 1, seq: 2, type: 'ok', msg: { market_tickers: ['T'] } })

@@ -131,7 +131,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 4, 'the next connection sends as many')
   })
 
-  it('requests no more snapshots than the pace allows, except for urgent markets', () => {
+  it('requests no more book snapshots than the rate limit allows, except for urgent markets', () => {
     for (const ticker of names(600)) subscriptions.add(ticker)
     allowed = 100
     subscriptions.opened()
@@ -148,7 +148,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take()[0]?.tickers.length, 250)
   })
 
-  it('reports a subscription not acknowledged within ten seconds and requests it again', () => {
+  it('reports a subscription that the venue does not acknowledge within ten seconds, and repeats the command', () => {
     subscriptions.add('A')
     subscriptions.opened()
     nowMs = 10_000
@@ -161,7 +161,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(sent.filter(({ cmd }) => cmd === 'subscribe').length, 2)
   })
 
-  it('repeats a command without a reply while the connection delivers, and keeps the connection', () => {
+  it('repeats a command without a reply while the connection delivers messages, and does not close the connection', () => {
     subscriptions.add('A')
     subscriptions.opened()
     assert.equal(take().length, 1)
@@ -179,7 +179,7 @@ describe('Kalshi subscriptions', () => {
     assert.ok(!subscriptions.checkReplies(), 'the connection should be replaced')
   })
 
-  it('adds later markets to existing subscriptions that have capacity', () => {
+  it('adds markets that arrive later to existing subscriptions that have capacity', () => {
     openWith(names(10))
     for (const ticker of names(300, 'N')) subscriptions.add(ticker)
     subscriptions.flush()
@@ -188,7 +188,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([made?.cmd, made?.tickers.length], ['subscribe', 60])
   })
 
-  it('marks all markets as suspect on a gap when the server has merged their subscriptions', () => {
+  it('marks all markets as suspect on a sequence gap when the server has merged their subscriptions', () => {
     for (const ticker of names(500)) subscriptions.add(ticker)
     subscriptions.opened()
     const [first, second] = take()
@@ -198,7 +198,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(suspects.length, 500)
   })
 
-  it('marks a subscription’s markets as suspect on a gap and requests their snapshots', () => {
+  it('marks the markets of a subscription as suspect on a sequence gap and requests their snapshots', () => {
     openWith(names(300))
     subscriptions.noteGap(2, 'test')
     subscriptions.flush()
@@ -219,7 +219,7 @@ describe('Kalshi subscriptions', () => {
     }
   }
 
-  it('requests all snapshots of a subscription with one command after a gap', () => {
+  it('requests all snapshots of a subscription with one command after a sequence gap', () => {
     openMerged()
     subscriptions.noteGap(7, 'test')
     for (let flushes = 0; flushes < 20; flushes += 1) {
@@ -230,7 +230,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([commands.length, commands[0]?.tickers.length], [1, 5_000])
   })
 
-  it('requests a snapshot again when another gap follows its arrival', () => {
+  it('requests a snapshot a second time when a sequence gap follows the first snapshot', () => {
     openMerged()
     subscriptions.noteGap(7, 'test')
     subscriptions.flush()
@@ -243,7 +243,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(suspects.length, 10_000, 'all books may lack changes')
   })
 
-  it('requests snapshots in commands of 500 markets after the server refused a longer list', () => {
+  it('requests snapshots in commands of 500 markets after the server refused a longer list of markets', () => {
     openMerged()
     subscriptions.noteGap(7, 'test')
     subscriptions.flush()
@@ -271,7 +271,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(requestedAtMs, [30_000])
   })
 
-  it('requests the snapshot of a new subscription again if it does not arrive', () => {
+  it('repeats the request for the first snapshot of a new subscription if the snapshot does not arrive', () => {
     subscriptions.add('A')
     subscriptions.opened()
     subscriptions.reply(subscribed(take()[0]?.id ?? 0, 1))
@@ -285,7 +285,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([again?.action, again?.tickers], ['get_snapshot', ['A']])
   })
 
-  it('marks a snapshot as a check unless the book is requested for another reason', () => {
+  it('marks a snapshot as a check unless the book is requested for a different reason', () => {
     openWith(names(3))
     subscriptions.check(['M0', 'M1', 'M2', 'unknown'])
     subscriptions.want(['M1'])
@@ -297,7 +297,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(subscriptions.takeCheck('M2'), false)
   })
 
-  it('requests snapshots at most once a second without dropping a request', () => {
+  it('requests snapshots at most once a second, and drops no request', () => {
     openWith(names(3))
     for (let ms = 0; ms <= 3_000; ms += 100) {
       nowMs = ms
@@ -308,7 +308,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 4)
   })
 
-  it('repeats a pending snapshot request after a reconnect', () => {
+  it('repeats a snapshot request without an answer after a reconnect', () => {
     openWith(['M0'])
     subscriptions.want(['M0'])
     subscriptions.flush()
@@ -362,7 +362,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(take()[0]?.tickers, ['A'])
   })
 
-  it('isolates an invalid ticker by bisection and drops only this ticker', () => {
+  it('finds an invalid ticker by bisection of the command, and drops this ticker and no other', () => {
     for (const ticker of names(100)) subscriptions.add(ticker)
     subscriptions.opened()
     let sid = 0
@@ -384,7 +384,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(subscriptions.marketCount, 99)
   })
 
-  it('moves markets to another connection when a subscription is full (error 26)', () => {
+  it('moves markets to a different connection when a subscription is full (error 26)', () => {
     openWith(names(2))
     subscriptions.add('N')
     subscriptions.flush()
@@ -392,7 +392,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([overflow, subscriptions.has('N')], [['N'], false])
   })
 
-  it('removes markets from their subscription, and unsubscribes when a subscription is empty', () => {
+  it('removes markets from their subscription, and unsubscribes when a subscription has no markets', () => {
     openWith(names(2))
     subscriptions.remove(['M0'])
     const [removed] = take()
@@ -401,7 +401,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take()[0]?.cmd, 'unsubscribe')
   })
 
-  it('removes a market once its pending subscription completes', () => {
+  it('removes a market from a subscription that is not yet acknowledged after the acknowledgement arrives', () => {
     subscriptions.add('A')
     subscriptions.add('B')
     subscriptions.opened()
@@ -412,7 +412,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([removed?.action, removed?.tickers], ['delete_markets', ['A']])
   })
 
-  it('detects commands that cannot be sent or get no reply', () => {
+  it('reports commands that cannot be sent or receive no reply', () => {
     subscriptions.add('A')
     isSendable = false
     subscriptions.opened()

@@ -66,7 +66,7 @@ async function collect(read: (onPage: (page: CatalogPage) => void) => Promise<vo
 }
 
 describe('Kalshi catalogue', () => {
-  it('reads each event of all pages once, and skips markets settled long ago', async () => {
+  it('reads each event of all pages once, and skips markets that settled long ago', async () => {
     const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
     const { catalog, ends, paths } = open((path, query) => {
       if (path === '/series') return SERIES
@@ -95,7 +95,7 @@ describe('Kalshi catalogue', () => {
     )
   })
 
-  it('rejects a list whose cursor repeats or whose pages never end', async () => {
+  it('rejects a list of events whose cursor repeats or whose pages never end', async () => {
     let pagesRead = 0
     const { catalog } = open((path) => {
       if (path === '/series') return SERIES
@@ -118,7 +118,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(endless.paths().length < 20)
   })
 
-  it('keeps the known tags when the series list is empty', async () => {
+  it('retains the known tags when the venue’s list of series is empty', async () => {
     let series: object = SERIES
     const { catalog, clock, suspectCount } = open((path) => {
       if (path === '/series') return series
@@ -139,7 +139,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(suspectCount('series', 'empty'), 1)
   })
 
-  it('sends the required filter when it refreshes updated markets', async () => {
+  it('sends the filter that the venue requires when it requests recently updated markets', async () => {
     const { catalog, paths } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
@@ -156,7 +156,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths().some((path) => path.includes('status=')))
   })
 
-  it('fetches single markets with their events, 100 per request, and omits unknown markets', async () => {
+  it('requests single markets with their events, 100 per request, and omits unknown markets', async () => {
     const { catalog, paths } = open((path, query) => {
       if (path === '/series') return SERIES
       const tickers = (query.get('tickers') ?? '').split(',')
@@ -170,7 +170,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(paths().filter((path) => path.startsWith('/markets')).length, 2)
   })
 
-  it('reports a requested combination as refused, and never requests it or its event again', async () => {
+  it('reports a requested combination market as refused, and never requests the market or its event a second time', async () => {
     const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
     const { catalog, paths, combos } = open((path, query) => {
       if (path === '/series') return SERIES
@@ -202,7 +202,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(page.refused, ['S-1-B'])
   })
 
-  it('reports fields that are missing or mistyped on a whole page, and unknown statuses and price structures', async () => {
+  it('reports fields that are missing or mistyped on a complete page, and unknown statuses and price structures', async () => {
     const complete = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
@@ -251,7 +251,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(await found(page.slice(1)), { count: 2, named: [] })
   })
 
-  it('lists a market as closed and records drift when its exchange shard is halted', async () => {
+  it('lists a market as closed and records drift when the market’s exchange shard is halted', async () => {
     const status = (isTrading: boolean) => ({
       exchange_index_statuses: [
         { exchange_index: 0, exchange_active: true, trading_active: true },
@@ -290,7 +290,7 @@ describe('Kalshi catalogue', () => {
     ])
   })
 
-  it('fetches an event missing from the list separately and lists its market even without the event', async () => {
+  it('requests an event that the list lacks separately, and lists its market even if the event is unavailable', async () => {
     const { catalog, troubles } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events/S-1') return { event: event('S-1'), markets: [] }
@@ -306,7 +306,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(troubles('event_missing'), 1)
   })
 
-  it('lists markets without tags and fees when the series list is missing or malformed, then retries the list', async () => {
+  it('lists markets without tags and fees when the list of series is missing or malformed, then repeats the request', async () => {
     const lists: unknown[] = [null, { rows: [] }, SERIES]
     const { catalog, paths, troubles } = open((path) => {
       if (path === '/series') return lists.shift()
@@ -338,7 +338,7 @@ describe('Kalshi trades over REST', () => {
     ...more,
   })
 
-  it('reads all trades of a range to the millisecond, oldest first', async () => {
+  it('reads all trades of a time range with millisecond precision, oldest first', async () => {
     const { trades, paths, clock } = open((_path, query) =>
       query.get('cursor') === null
         ? {
@@ -377,7 +377,7 @@ describe('Kalshi trades over REST', () => {
     assert.ok(paths()[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths()[0])
   })
 
-  it('keeps the trades read so far and reports an incomplete range when a cursor repeats', async () => {
+  it('retains the trades that were read and reports an incomplete range when a cursor repeats', async () => {
     const { trades, clock } = open(() => ({
       trades: [trade('a', '2026-11-20T11:59:50Z')],
       cursor: 'stale',
@@ -391,7 +391,7 @@ describe('Kalshi trades over REST', () => {
     assert.equal(answer.trades.length, 1)
   })
 
-  it('does not accept an empty or shortened response of the venue-wide list as complete', async () => {
+  it('does not accept an empty or shortened list of all trades of the venue as complete', async () => {
     const all = ['12:00:04', '12:00:03', '12:00:02', '12:00:01', '11:59:00'].map((at) =>
       trade(at, `2026-11-20T${at}Z`),
     )
@@ -419,7 +419,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('rejects a response without a list instead of treating it as the end of the trades', async () => {
+  it('rejects a response without a list of trades instead of treating it as the last page', async () => {
     let answer: unknown = { error: 'none' }
     const { trades, catalog, clock } = open(() => answer)
     const toMs = clock.nowMs()
@@ -435,7 +435,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('reports trades older than the venue’s live tables as lost', async () => {
+  it('reports trades that are older than the venue’s live tables as lost', async () => {
     const { trades, clock } = open((path) =>
       path === '/historical/cutoff'
         ? { trades_created_ts: '2026-08-20T00:00:00Z' }

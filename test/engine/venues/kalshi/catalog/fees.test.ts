@@ -87,7 +87,7 @@ const eventChange = (sinceMs: number, type: unknown, multiplier: unknown, event 
   scheduled_ts: at(sinceMs),
 })
 
-test('derives the fees of a market from the fee type and multiplier of its series', async () => {
+test('computes the fees of a market from the fee type and multiplier of its series', async () => {
   const venue = await opened()
   const { now, next, waivedUntilMs } = venue.of(QUADRATIC)
   assert.deepEqual([next, waivedUntilMs], [null, null])
@@ -118,7 +118,7 @@ test('derives the fees of a market from the fee type and multiplier of its serie
   assert.equal(feeOf(waived.now, 'taker', HUNDRED), 1_640_000)
 })
 
-test('returns no fee curve for a flat, unknown or unreadable type, and no source without fee fields', async () => {
+test('returns no fee curve for a flat, unknown or unreadable fee type, and no source without fee fields', async () => {
   const venue = await opened()
   assert.equal(venue.of({ fee_type: 'flat', fee_multiplier: 1 }).now.kind, 'flat')
   for (const row of [
@@ -139,7 +139,7 @@ test('returns no fee curve for a flat, unknown or unreadable type, and no source
   assert.equal(venue.of({}).now.source, null)
 })
 
-test('overrides each fee field of a series with the field of its event', async () => {
+test('replaces each fee field of a series by the field of the market’s event, if present', async () => {
   const venue = await opened()
   const shown = { fee_type_override: null, fee_multiplier_override: null }
   assert.equal(venue.of(QUADRATIC, shown).now.source, 'series.fee_type')
@@ -158,7 +158,7 @@ test('overrides each fee field of a series with the field of its event', async (
   assert.equal(venue.of(QUADRATIC, { ...shown, fee_type_override: 'cubic' }).now.kind, 'unknown')
 })
 
-test('returns unknown fees until overrides are read, unless the event’s row contains them', async () => {
+test('returns unknown fees until fee overrides are read, unless the event’s row contains them', async () => {
   const venue = await opened({ eventPages: new Error('gone') })
   assert.equal(venue.of(QUADRATIC), FEES_UNKNOWN)
   assert.equal(venue.of(QUADRATIC, { fee_type_override: null }).now.kind, 'quadratic')
@@ -166,7 +166,7 @@ test('returns unknown fees until overrides are read, unless the event’s row co
   assert.deepEqual(venue.of(QUADRATIC).now.taker, feeCurve(70_000, 1, 500_000))
 })
 
-test('applies announced fee changes at their time and shows them as upcoming before', async () => {
+test('applies announced fee changes at their scheduled time, and lists them as upcoming before', async () => {
   const venue = await opened({
     seriesChanges: [
       seriesChange(NOON - HOUR_MS * 24, 'quadratic', 1),
@@ -204,14 +204,14 @@ test('reads pages of event fee changes that begin and end an override', async ()
   assert.equal(same.of(QUADRATIC).next, null)
 })
 
-test('prefers an announced change to an older series row, and a newer row to the change', async () => {
+test('prefers an announced fee change to an older row of the series, and a newer row to the fee change', async () => {
   const venue = await opened({ seriesChanges: [seriesChange(NOON - 60_000, 'quadratic', 0.5)] })
   assert.equal(venue.of(QUADRATIC).now.taker?.multiplierMicros, 500_000)
   venue.clock.advance(HOUR_MS)
   assert.equal(venue.of(QUADRATIC).now.taker?.multiplierMicros, 1_000_000)
 })
 
-test('keeps known fee changes when an answer is empty, shortened or failed', async () => {
+test('retains known fee changes when the venue’s answer is empty, shortened or failed', async () => {
   const eventPages = [
     [...Array(30).keys()].map((n) => eventChange(NOON - HOUR_MS, 'flat', 1, `S-${n}`)),
   ]
@@ -236,7 +236,7 @@ test('keeps known fee changes when an answer is empty, shortened or failed', asy
   assert.equal(kind(), 'quadratic', 'a complete list may lack one change')
 })
 
-test('applies an override from the socket at once and until a later read differs', async () => {
+test('applies a fee override from the socket at once and until a later REST answer differs', async () => {
   const venue = await opened()
   const shown = { fee_type_override: null, fee_multiplier_override: null }
   venue.clock.advance(1_000)
@@ -254,7 +254,7 @@ test('applies an override from the socket at once and until a later read differs
 
 const FIELDS = `${RECORDED}/fixtures/kalshi-2026-autumn/series_fee_fields.json`
 
-test('converts every recorded series to a fee model', async (t) => {
+test('converts the fees of every recorded series to a fee model', async (t) => {
   if (!existsSync(FIELDS)) {
     t.diagnostic(`RECORDED DATA ABSENT: ${FIELDS} (set SHARED_DATA)`)
     t.skip(`RECORDED DATA ABSENT: ${FIELDS} (set SHARED_DATA)`)

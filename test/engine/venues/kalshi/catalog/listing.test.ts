@@ -65,8 +65,8 @@ function reason(more: object): string {
   return row.reason
 }
 
-describe('Kalshi listing', () => {
-  it('builds the ids, slugs, links and texts of a listing', () => {
+describe('Kalshi market listing', () => {
+  it('builds the ids, slugs, links and texts of a market listing', () => {
     const listing = market()
     assert.equal(listing.nativeId, 'KXNFLGAME-25AUG07CINPHI-CIN')
     assert.equal(listing.slug, 'kxnflgame-25aug07cinphi-cin')
@@ -81,7 +81,7 @@ describe('Kalshi listing', () => {
     assert.equal(listing.description, 'If …')
   })
 
-  it('builds the question from the titles of event and market without repeating words', () => {
+  it('builds a market’s question from the titles of event and market without repeating words', () => {
     assert.equal(market().question, 'Cincinnati at Philadelphia: Cincinnati')
     const requested = event({ title: 'Who will win?' })
     assert.equal(market({}, requested).question, 'Who will win? Cincinnati')
@@ -93,7 +93,7 @@ describe('Kalshi listing', () => {
     assert.equal(market({}, null).question, 'Will Cincinnati win?')
   })
 
-  it('keeps volumes in contracts, independent of the last price', () => {
+  it('reports volumes in contracts, independent of the last price', () => {
     const listing = market()
     assert.equal(listing.volume24h, 100_000_000)
     assert.equal(listing.volumeTotal, 1_000_500_000)
@@ -108,7 +108,7 @@ describe('Kalshi listing', () => {
     )
   })
 
-  it('sets the minimum order to one contract without fractional trading, and detects payouts set by the venue', () => {
+  it('sets the minimum order to one contract without fractional trading, and detects payouts that the venue sets', () => {
     assert.equal(market().orderSizeMin, 10_000)
     assert.equal(market({ fractional_trading_enabled: true }).orderSizeMin, 10_000)
     assert.equal(market({ fractional_trading_enabled: false }).orderSizeMin, 1_000_000)
@@ -119,7 +119,7 @@ describe('Kalshi listing', () => {
     assert.equal(market(named, politics).otherPayout, 'venue')
   })
 
-  it('closes a game at its expected end, and other markets at their close time', () => {
+  it('sets the close time of a game to its expected end, and of other markets to their close time', () => {
     const endMs = Date.UTC(2025, 7, 8, 2)
     const closeMs = Date.UTC(2025, 7, 21, 23)
     assert.equal(market().closeAtMs, endMs)
@@ -135,7 +135,7 @@ describe('Kalshi listing', () => {
     )
   })
 
-  it('maps every venue status to a market status', () => {
+  it('maps every status of the venue to a market status', () => {
     const terms = ['active', 'inactive', 'closed', 'determined', 'disputed', 'amended', 'finalized']
     const expected = ['open', 'closed', 'closed', 'closed', 'closed', 'closed', 'resolved']
     assert.deepEqual(
@@ -147,7 +147,7 @@ describe('Kalshi listing', () => {
     assert.equal(reason({ status: 'dreaming' }), 'market_status')
   })
 
-  it('takes the payout from the settlement value, else the result, and dates it by the settlement', () => {
+  it('takes the payout from the settlement value, otherwise from the result, and uses the time of the settlement', () => {
     const payout = (more: object) => market({ status: 'finalized', ...more }).settlementPrice
     assert.equal(payout({ result: 'yes' }), 1_000_000)
     assert.equal(payout({ result: 'no', settlement_value_dollars: '0.0000' }), 0)
@@ -159,7 +159,7 @@ describe('Kalshi listing', () => {
     assert.equal(market({ ...settled, status: 'determined' }).settledAtMs, null)
   })
 
-  it('reports the resolution status and its result unless the result is disputed', () => {
+  it('returns a market’s resolution status, and the result unless it is disputed', () => {
     const stated = (status: string) => {
       const listing = market({ status, result: 'yes', settlement_value_dollars: '1.0000' })
       return [listing.status, listing.resolutionStatus, listing.settlementPrice]
@@ -172,7 +172,7 @@ describe('Kalshi listing', () => {
     assert.deepEqual(stated('finalized'), ['resolved', 'resolved', 1_000_000])
   })
 
-  it('reads empty sides, the finest tick and legacy integer fields', () => {
+  it('reads empty book sides, the finest tick and legacy integer fields of a market row', () => {
     const bare = market({ yes_bid_dollars: '0.0000', yes_ask_dollars: '1.0000' })
     assert.deepEqual([bare.bestBid, bare.bestAsk], [null, null])
     assert.equal(bare.tickMicros, 1_000)

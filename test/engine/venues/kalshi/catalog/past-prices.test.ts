@@ -38,7 +38,7 @@ function openPastPrices(http: JsonReader) {
 
 const range = (close: string) => ({ close_dollars: close })
 
-test('requests a day of one-minute candles once and returns their prices unchanged', async (t) => {
+test('requests the one-minute candles of a day once and returns their prices unchanged', async (t) => {
   const { world, first, venue } = await twoMarkets(t)
   const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const { read } = openPastPrices(retryingHttp(t, base))
@@ -62,7 +62,7 @@ test('requests a day of one-minute candles once and returns their prices unchang
   assert.ok(points.every(({ timeMs: atMs }) => atMs <= world.nowMs()))
 })
 
-test('takes a candle’s last trade, else the midpoint of a tight book, else the previous trade', async () => {
+test('returns a candle’s last trade price, else the midpoint of a tight book, else the previous trade price', async () => {
   const candlesticks = [
     { price: range('0.30'), yes_bid: range('0.50'), yes_ask: range('0.52') },
     { price: {}, yes_bid: range('0.50'), yes_ask: range('0.53') },
@@ -90,7 +90,7 @@ test('takes a candle’s last trade, else the midpoint of a tight book, else the
   )
 })
 
-test('dates the price before the first candle to the start of the first candle', async () => {
+test('assigns the start time of the first candle to the price before the first candle', async () => {
   const price = { close_dollars: '0.40', previous_dollars: '0.20' }
   const candlesticks = [{ end_period_ts: DAY_S + 600, price }]
   const http = stubHttp(() => ({ candlesticks }))
@@ -132,7 +132,7 @@ test('skips and counts unreadable candles', async () => {
   assert.deepEqual(reasons.map(rejections), [1, 2, 3, 1])
 })
 
-test('searches the archive for an old market missing from the live lists', async () => {
+test('searches the archive for an old market that the live lists lack', async () => {
   const cutoff = new Date(DAY_START_MS + 10 * DAY_MS).toISOString()
   let archived: unknown = null
   const http = stubHttp((path) => {

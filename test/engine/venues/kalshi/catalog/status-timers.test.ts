@@ -22,14 +22,14 @@ function open() {
 }
 
 describe('Kalshi status timers', () => {
-  it('opens and closes a market on time and confirms each change afterwards', () => {
+  it('opens and closes a market at the scheduled times, and confirms each change with the venue afterwards', () => {
     const { clock, published, timers, at } = open()
     timers.set('T', { status: 'closed', openAtMs: at(1_000), closeAtMs: at(60_000) })
     clock.advance(120_000)
     assert.deepEqual(published, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
   })
 
-  it('ignores repeated times, and fires at changed times', () => {
+  it('ignores times that a market already has, and reports a status change at a changed time', () => {
     const { clock, published, timers, at } = open()
     const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
     timers.set('T', times)
@@ -42,7 +42,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published.slice(2), ['200000 T closed', '203000 T seen'])
   })
 
-  it('replaces the old close time with a changed close time', () => {
+  it('closes a market at its changed close time, and not at the previous close time', () => {
     const { clock, published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(10_000) })
     timers.correct('T', { closeAtMs: at(20_000) })
@@ -53,7 +53,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['20000 T closed', '23000 T seen'])
   })
 
-  it('closes open markets of a halted exchange shard and reads all markets again when it resumes', () => {
+  it('closes open markets of a halted exchange shard, and reads all markets when the shard resumes', () => {
     const { clock, published, timers } = open()
     const never = { openAtMs: null, closeAtMs: null }
     timers.set('A', { status: 'open', ...never })
@@ -64,7 +64,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['0 A closed', '3000 A seen', '3000 B seen'])
   })
 
-  it('confirms a past close, and does not repeat a status that a message already reported', () => {
+  it('confirms a close time that has passed, and does not repeat a status that a message already reported', () => {
     const { clock, published, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
     timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })
@@ -73,7 +73,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['3000 OLD seen', '8000 TOLD seen'])
   })
 
-  it('reports nothing and leaves no timer for removed markets or after stop', () => {
+  it('reports nothing and leaves no timer when a market is removed or after stop', () => {
     const { clock, published, timers, at } = open()
     timers.set('A', { status: 'open', openAtMs: null, closeAtMs: at(1_000) })
     timers.remove('A')
@@ -84,7 +84,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual([published, clock.timerCount], [[], 0])
   })
 
-  it('fires 10,000 closes in order with one timer', () => {
+  it('closes 10,000 markets in order with one timer', () => {
     const { clock, published, timers, at } = open()
     const random = seededRandom('timers')
     const expected: string[] = []
@@ -100,7 +100,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(closes.sort(), expected.sort())
   })
 
-  it('notices within 30 s that the wall clock has jumped forward', () => {
+  it('detects within 30 s that the wall clock has jumped forward', () => {
     const { clock, published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(3_600_000) })
     clock.jumpCalendar(3_700_000)

@@ -13,7 +13,7 @@ function openTeams(http: JsonReader) {
   return { teams, countOf, suspectCount }
 }
 
-test('reads every team of the simulated venue unchanged', async (t) => {
+test('reads every team of the simulated Kalshi venue unchanged', async (t) => {
   const { world, venue } = await gameDay(t)
   const { teams } = openTeams(retryingHttp(t, `http://127.0.0.1:${venue.port}/trade-api/v2`))
   const found = await teams()
@@ -31,7 +31,7 @@ test('reads every team of the simulated venue unchanged', async (t) => {
   assert.equal(found.length, 2)
 })
 
-test('reads all pages and stops at a repeated cursor', async () => {
+test('reads all pages of teams and stops at a repeated cursor', async () => {
   const row = (id: number) => ({ name: `Team ${id}`, type: 'football_team', details: {} })
   const pages: Record<string, { rows: number[]; cursor: string }> = {
     '': { rows: [1, 2], cursor: 'x' },
@@ -54,7 +54,7 @@ test('reads all pages and stops at a repeated cursor', async () => {
   assert.ok(http.requests.every(({ path }) => path === '/structured_targets'))
 })
 
-test('reads teams and individual athletes, but not members of teams', async () => {
+test('reads teams and individual athletes, and no members of teams', async () => {
   const rams = { league: 'NFL', abbreviation: 'LAR', market: 'Los Angeles', nickname: 'Rams' }
   const rows = [
     { name: 'Los Angeles Rams', type: 'football_team', details: rams },

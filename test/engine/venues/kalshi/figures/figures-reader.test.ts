@@ -19,7 +19,7 @@ const requested = (bench: Bench) =>
 describe('Kalshi figures over REST', () => {
   afterEach(closeAll)
 
-  it('reads figures of traded markets, most traded first, and reads a market again only after new trades', async () => {
+  it('reads figures of traded markets, most traded first, and repeats a market after new trades', async () => {
     const bench = await open(false)
     watchBooks(bench.venue.feed, ['A', 'B', 'C'].map(watched))
     const at = bench.clock.nowMs()
@@ -43,7 +43,7 @@ describe('Kalshi figures over REST', () => {
     assert.ok(requested(bench)[1]?.includes('tickers=A&'))
   })
 
-  it('retries when the venue does not respond', async () => {
+  it('repeats the request for figures when the venue does not respond', async () => {
     const bench = await open(false)
     watchBooks(bench.venue.feed, [watched('A')])
     bench.marketRows = () => []
@@ -55,7 +55,7 @@ describe('Kalshi figures over REST', () => {
     assert.equal(count(bench, 'trade'), 1)
   })
 
-  it('reads figures over REST less often when a key is configured', async () => {
+  it('reads figures over REST less often when an API key is configured', async () => {
     const bench = await open(true)
     bench.venue.feed.start()
     watchBooks(bench.venue.feed, [watched('A')])

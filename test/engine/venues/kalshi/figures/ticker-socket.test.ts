@@ -41,7 +41,7 @@ describe('Kalshi tickers', () => {
     )
   })
 
-  it('emits only changed figures of watched markets, and only the latest of several messages', async () => {
+  it('emits changed figures of watched markets, from the latest of several ticker messages', async () => {
     const bench = await startWatching()
     const ticker = (market: string, volume: string) =>
       tickers(bench)?.ticker(market, bench.clock.nowMs(), { volume_fp: volume })
@@ -75,7 +75,7 @@ describe('Kalshi tickers', () => {
     assert.ok((second?.tradesToMs ?? 0) >= (first?.tradesToMs ?? 0) + 59_000)
   })
 
-  it('records an unconfirmed ticker subscription and still accepts its messages', async () => {
+  it('records an unconfirmed ticker subscription, and accepts ticker messages of the subscription', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -86,7 +86,7 @@ describe('Kalshi tickers', () => {
     await until(bench, () => figures(bench).length === 1)
   })
 
-  it('reconnects when markets trade but no ticker message arrives', async () => {
+  it('reconnects when markets trade and no ticker message arrives', async () => {
     const bench = await startWatching()
     const first = tickers(bench)
     for (let second = 0; second < 60 && tickers(bench) === first; second += 1) {
@@ -100,7 +100,7 @@ describe('Kalshi tickers', () => {
     assert.ok(named.includes('ws.silent ticker'))
   })
 
-  it('emits nothing for a market that is no longer watched', async () => {
+  it('emits no figures for a market that is no longer watched', async () => {
     const bench = await startWatching()
     bench.venue.feed.unwatch([nativeMarketId('A')])
     watchBooks(bench.venue.feed, [watched('B')])

@@ -28,7 +28,7 @@ test('resets the book counters of the previous subscription when a snapshot is r
   assert.equal(track.lastTimeMs, 5)
 })
 
-test('requests at most 200 snapshots per period, in the order of the requests', () => {
+test('requests at most 200 snapshots per period, in the order in which they were requested', () => {
   const clock = new ManualClock()
   const sent: number[] = []
   const tracks = Array.from({ length: 450 }, (_, number) => trackOf(number))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../../../engine/ids.ts'
 import { Tracks } from '../../../../../engine/venues/polymarket/book/tracks.ts'
 
-test('recognises both tokens of watched markets and the last 10,000 unwatched tokens', () => {
+test('recognises the two tokens of each watched market and the last 10,000 unwatched tokens', () => {
   const tracks = new Tracks()
   const market = (number: number) => ({
     nativeId: nativeMarketId(`0x${number}`),

@@ -69,7 +69,7 @@ async function openCatalog(t: TestContext) {
 const queriesOf = (stub: PolymarketStub, path: string): StubRequest[] =>
   stub.requests.filter((request) => request.path === path)
 
-test('follows after_cursor through open and recently closed events in a crawl', async (t) => {
+test('follows the after_cursor of the venue through open events and recently closed events in a crawl', async (t) => {
   const { stub, catalog, onPage, signal, ids, pages } = await openCatalog(t)
   const open = Array.from({ length: 7 }, (_, number) => event(number))
   const closed = [event(50, { markets: [market(50, { closed: true })] })]
@@ -94,7 +94,7 @@ const closedQueries = (stub: PolymarketStub) =>
 const newestFirst = (rows: readonly Record<string, unknown>[], field: string) =>
   rows.toSorted((one, other) => String(other[field]).localeCompare(String(one[field])))
 
-test('finds recently closed markets whose planned end is long past, and stops at older closes', async (t) => {
+test('finds recently closed markets whose planned end passed long ago, and stops at markets that closed earlier', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const endDate = ago(400 * HOUR_MS)
   const closed = Array.from({ length: 60 }, (_, number) => over(100 + number, 1 + number * 12))
@@ -134,7 +134,7 @@ test('filters closed events by planned end when the venue does not sort them by 
   }
 })
 
-test('finds a market resolved since the last refresh, whatever its planned end', async (t) => {
+test('finds a market that was resolved since the last refresh, whatever its planned end', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const all = Array.from({ length: 40 }, (_, number) => over(100 + number, 2 + number))
   const late = over(1, 0, { endDate: ago(400 * HOUR_MS) })
@@ -151,7 +151,7 @@ test('finds a market resolved since the last refresh, whatever its planned end',
   assert.ok(closedQueries(stub).length <= 2)
 })
 
-test('rejects a list whose cursor repeats and keeps the rows read so far', async (t) => {
+test('rejects a list of events whose cursor repeats, and retains the rows that were read before', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   stub.rest = ({ query }) =>
     query.get('closed') === 'true' ? { events: [] } : { events: [event(1)], next_cursor: 'same' }
@@ -173,7 +173,7 @@ test('rejects a list whose cursor repeats and keeps the rows read so far', async
   )
 })
 
-test('skips and counts markets resolved long ago and rows that are not markets', async (t) => {
+test('skips and counts markets that were resolved long ago and rows that are not markets', async (t) => {
   const { stub, catalog, onPage, signal, ids, metrics } = await openCatalog(t)
   const settled = { closed: true, umaResolutionStatus: 'resolved' }
   const rows = [
@@ -199,7 +199,7 @@ test('skips and counts markets resolved long ago and rows that are not markets',
   )
 })
 
-test('ends a refresh at the first page of older rows, but reads an unsorted list to its end', async (t) => {
+test('ends a refresh at the first page of older rows, and reads a list that is not sorted to its end', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const ordered = [0.1, 0.2, 3, 4, 5, 6, 7, 8].map((hours, number) => {
     const updatedAt = ago(hours * HOUR_MS)
@@ -218,7 +218,7 @@ test('ends a refresh at the first page of older rows, but reads an unsorted list
   assert.deepEqual(ids().slice(2).sort(), ['0x0', '0x1'])
 })
 
-test('reads the full list when the server refuses sorting, and does not request sorting again', async (t) => {
+test('reads the full list when the server refuses sorting, and does not request sorting afterwards', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const rows = [event(1), event(2, { updatedAt: ago(0) })]
   stub.rest = ({ query }) =>
@@ -230,7 +230,7 @@ test('reads the full list when the server refuses sorting, and does not request 
   assert.equal(refused.length, 1)
 })
 
-test('fetches single markets, open or closed, with their event and omits unknown markets', async (t) => {
+test('requests single markets, open or closed, with their event, and omits unknown markets', async (t) => {
   const { stub, catalog, signal } = await openCatalog(t)
   const nested = { events: [{ slug: 'event-9', title: 'Event 9' }] }
   const open = new Map([['0x1', market(1, nested)]])
@@ -259,7 +259,7 @@ test('fetches single markets, open or closed, with their event and omits unknown
   await assert.rejects(catalog.fetchMarkets(wanted, signal))
 })
 
-test('finds a protocol v2 market by its short or padded id', async (t) => {
+test('finds a protocol v2 market by its short condition id and by its padded condition id', async (t) => {
   const { stub, catalog, signal, drift } = await openCatalog(t)
   const short = `0x01${'7a'.repeat(30)}`
   const nested = { events: [{ slug: 'event-9', title: 'Event 9', tags: [] }] }
@@ -285,7 +285,7 @@ test('finds a protocol v2 market by its short or padded id', async (t) => {
   assert.deepEqual([entry?.kind, entry?.name], ['gamma.version', 'v9'])
 })
 
-test('returns all neg-risk markets of an event, including closed ones, and no group for other markets', async () => {
+test('returns all neg-risk markets of an event, including closed markets, and no group for other markets', async () => {
   const inGroup = (number: number, more: object = {}) =>
     market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })
   const markets = [

@@ -36,7 +36,7 @@ const SCHEDULE = { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 }
 const stated = (feeSchedule: unknown, more: object = {}) =>
   readFees({ feesEnabled: true, feeType: 'crypto_fees_v2', feeSchedule, ...more }).now
 
-test('reads a fee schedule as the taker’s curve, and as free for makers only when it is taker-only', () => {
+test('reads a fee schedule as the taker’s curve, and as free for makers if the schedule is taker-only', () => {
   const crypto = stated(SCHEDULE)
   assert.deepEqual(crypto, {
     kind: 'quadratic',
@@ -59,7 +59,7 @@ test('reads a fee schedule as the taker’s curve, and as free for makers only w
   assert.deepEqual(stated({ ...SCHEDULE, more: 1 }), crypto, 'other keys have no effect')
 })
 
-test('reads a row that declares no fees as free', () => {
+test('reads a row that states no fees as free of fees', () => {
   for (const [row, source] of [
     [{ feesEnabled: false, feeType: null }, 'gamma.feesEnabled'],
     [{ feesEnabled: false, feeType: null, feeSchedule: null }, 'gamma.feesEnabled'],
@@ -74,7 +74,7 @@ test('reads a row that declares no fees as free', () => {
   }
 })
 
-test('treats unreadable or contradictory fees as unknown, and reports their source', () => {
+test('treats unreadable or contradictory fees as unknown, and reports the source of the fees', () => {
   for (const row of [
     { feesEnabled: true },
     { feesEnabled: true, feeType: 'moon_fees_v9' },
@@ -99,7 +99,7 @@ test('treats unreadable or contradictory fees as unknown, and reports their sour
   }
 })
 
-test('returns unknown fees for a row without current fee fields', () => {
+test('returns unknown fees for a row without the fee fields of the current format', () => {
   assert.equal(readFees({}), FEES_UNKNOWN)
   assert.equal(
     readFees({ makerBaseFee: 1000, takerBaseFee: 1000, feeSchedule: null }),
@@ -115,7 +115,7 @@ const OF_A_HUNDRED: Readonly<Record<string, number>> = {
   ...{ economics: 1.25, culture: 1.25, weather: 1.25, other: 1.25, geopolitics: 0 },
 }
 
-test('charges every category as the venue’s documentation states', (t) => {
+test('computes the fees of every category that the venue’s documentation states', (t) => {
   const fill = { price: PRICE_HALF, size: sizeMicros(100_000_000) }
   const rates = { ...recordedRates(), ...INVENTED_RATES }
   for (const [category, rate] of Object.entries(rates)) {
@@ -145,7 +145,7 @@ function recordedRates(): Readonly<Record<string, unknown>> {
 
 const TEXTS = { rate: '0.07', exponent: '1', taker_only: true, rebate_rate: '0.2' }
 
-test('reads equal fees from `new_market`, the CLOB and Gamma', () => {
+test('reads equal fees from a `new_market` message, the CLOB API and the Gamma API', () => {
   const { source: _, ...gamma } = stated(SCHEDULE)
   const announced = (fee_schedule: unknown, fees_enabled: unknown = true) =>
     readNewMarketFees({ fees_enabled, fee_schedule }).now
@@ -213,7 +213,7 @@ const ROW = {
   ...{ outcomes: '["Yes", "No"]', positionIds: ['1', '2'], feesEnabled: true },
 }
 
-test('requests fees from the CLOB once an hour while the market is open if Gamma lacks them', async () => {
+test('requests fees from the CLOB API once an hour while the market is open if the Gamma API lacks them', async () => {
   const { fees, requested, seen, pass, rateOf } = openFees()
   fees.start()
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)
@@ -238,7 +238,7 @@ test('requests fees from the CLOB once an hour while the market is open if Gamma
   await fees.stop()
 })
 
-test('takes the minimum order from the CLOB when Gamma does not state it', async () => {
+test('takes the minimum order from the CLOB API when the Gamma API does not state it', async () => {
   const { fees, world, pass, rateOf } = openFees()
   fees.start()
   const minOf = (row: object) => {
@@ -254,7 +254,7 @@ test('takes the minimum order from the CLOB when Gamma does not state it', async
   await fees.stop()
 })
 
-test('treats an unreadable Gamma schedule as unknown, and records unreadable schedules of other sources', async () => {
+test('treats an unreadable fee schedule of the Gamma API as unknown, and records unreadable schedules of other sources', async () => {
   const { fees, requested, world, pass, rateOf, drift } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -274,7 +274,7 @@ test('treats an unreadable Gamma schedule as unknown, and records unreadable sch
   await fees.stop()
 })
 
-test('uses the fees of `new_market` without requesting them from the CLOB', async () => {
+test('uses the fees of a `new_market` message without requesting fees from the CLOB API', async () => {
   const { fees, world, requested, reasons, pass, rateOf } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -301,7 +301,7 @@ test('uses the fees of `new_market` without requesting them from the CLOB', asyn
   await fees.stop()
 })
 
-test('queues 1,000 markets and sends two requests per second', async () => {
+test('queues fee requests for 1,000 markets and sends two requests per second', async () => {
   const { fees, requested, world, pass, rateOf } = openFees()
   for (let number = 0; number < 1_100; number += 1) {
     rateOf({ nativeId: conditionId(`0x${String(number).padStart(64, '0')}`) })
@@ -313,7 +313,7 @@ test('queues 1,000 markets and sends two requests per second', async () => {
   await fees.stop()
 })
 
-test('includes the fees of `new_market` in the listing of a new market', async (t) => {
+test('includes the fees of a `new_market` message in the listing of the new market', async (t) => {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
   let seen = false

@@ -30,7 +30,7 @@ function market(more: object = {}, event: Record<string, unknown> | null = null)
   return listing
 }
 
-test('converts a recorded row to a listing in internal units', (t) => {
+test('converts a recorded market row to a listing in internal units', (t) => {
   if (!existsSync(FIXTURE)) {
     t.diagnostic(`RECORDED DATA ABSENT: ${FIXTURE}`)
     t.skip(`${FIXTURE} is absent`)
@@ -123,7 +123,7 @@ const V2 = {
   positionIds: ['651', '652'],
 }
 
-test('selects the traded token ids by the row’s protocol version and refuses an unknown version', () => {
+test('selects the token ids that are traded by the row’s protocol version, and refuses an unknown version', () => {
   const idsOf = (more: object) => market(more).outcomes.map(({ id }) => id)
   assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
   assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])
@@ -140,7 +140,7 @@ test('selects the traded token ids by the row’s protocol version and refuses a
   }
 })
 
-test('resolves a protocol v2 market only by its own status and reports unknown statuses', () => {
+test('resolves a protocol v2 market by its own status, by no other field, and reports unknown statuses', () => {
   const of = (more: object) => {
     const { status, settlementPrice } = market({ ...V2, ...more })
     return [status, settlementPrice]
@@ -165,7 +165,7 @@ test('resolves a protocol v2 market only by its own status and reports unknown s
   assert.deepEqual([...unknownValues({ ...base, ...V2, umaResolutionStatus: '' })], [])
 })
 
-test('derives status and payout from the resolution, not from planned times', () => {
+test('computes market status and payout from the resolution, not from planned times', () => {
   const of = (more: object) => {
     const { status, settlementPrice, isUnopened } = market(more)
     return [status, settlementPrice, isUnopened]
@@ -194,7 +194,7 @@ const stateOf = (more: object) => {
   return [status, resolutionStatus, settlementPrice]
 }
 
-test('keeps a market open while its result is proposed or disputed and it accepts orders', () => {
+test('returns the status open while a market’s result is proposed or disputed and the market accepts orders', () => {
   const disputed = {
     outcomePrices: '["0.9635", "0.0365"]',
     umaResolutionStatus: 'disputed',
@@ -206,7 +206,7 @@ test('keeps a market open while its result is proposed or disputed and it accept
   assert.deepEqual(stateOf({ umaResolutionStatus: 'resolved' }), ['open', 'resolved', null])
 })
 
-test('detects a dispute that appears only in the list of resolution steps', () => {
+test('detects a dispute that the venue shows in the list of resolution steps and in no other field', () => {
   const over = { closed: true, acceptingOrders: false, outcomePrices: '["1", "0"]' }
   const listed = (...steps: string[]) => ({ umaResolutionStatuses: JSON.stringify(steps) })
   assert.deepEqual(stateOf({ ...over, ...listed('proposed', 'disputed') }), [
@@ -231,7 +231,7 @@ test('detects a dispute that appears only in the list of resolution steps', () =
   )
 })
 
-test('derives the resolution status of a protocol v2 market, or null for an ambiguous status', () => {
+test('computes the resolution status of a protocol v2 market, or null for an ambiguous status', () => {
   const of = (more: object) => market({ ...V2, ...more }).resolutionStatus
   assert.equal(of({ resolutionStatus: 'inactive' }), 'none')
   assert.equal(
@@ -244,7 +244,7 @@ test('derives the resolution status of a protocol v2 market, or null for an ambi
   assert.equal(of({ resolutionStatus: 'active', umaResolutionStatus: 'disputed' }), 'disputed')
 })
 
-test('dates a settlement by the later of the close and the end of the resolution', () => {
+test('sets the settlement time to the later of the close time and the end of the resolution', () => {
   const resolved = { closed: true, umaResolutionStatus: 'resolved', outcomePrices: '["0", "1"]' }
   const closedTime = '2026-01-05 06:36:50+00'
   const umaEndDate = '2026-01-09T10:00:00Z'
@@ -253,7 +253,7 @@ test('dates a settlement by the later of the close and the end of the resolution
   assert.equal(market({ closedTime }).settledAtMs, null)
 })
 
-test('takes the actual close time, else the game’s time, else the planned end', () => {
+test('sets the close time to the actual close time, else the game’s time, else the planned end', () => {
   const endDate = '2026-01-05T02:30:00Z'
   const gameStartTime = '2026-01-04 23:00:00+00'
   const closedTime = '2026-01-05 06:36:50+00'
@@ -288,7 +288,7 @@ test('ignores best prices of zero and one, reads numbers from text, and takes th
   assert.equal(market({ bestBid: 7, volume24hr: 1e300, volumeNum: -1 }).bestBid, null)
 })
 
-test('marks an event as exclusive only when one neg-risk group that cannot grow contains all its markets', () => {
+test('marks an event as exclusive if one neg-risk group that cannot grow contains all markets of the event', () => {
   const one = { negRisk: true, negRiskMarketID: '0xgroup' }
   const other = { negRisk: true, negRiskMarketID: '0xother' }
   const plain = { negRisk: false }

@@ -50,7 +50,7 @@ class FakeVenue {
   }
 }
 
-test('requests open interest for 20 markets per call, most traded first, at most every five minutes per market', async () => {
+test('requests the open interest of 20 markets per call, most traded first, and of one market every five minutes', async () => {
   const venue = new FakeVenue()
   for (let number = 1; number <= 50; number += 1) {
     venue.stated.set(number, number + 0.5)
@@ -73,7 +73,7 @@ test('requests open interest for 20 markets per call, most traded first, at most
   await venue.interest.stop()
 })
 
-test('keeps the known value when a market is missing from the response or reported as empty', async () => {
+test('retains the known open interest when a market is missing from the response or reported as empty', async () => {
   const venue = new FakeVenue()
   venue.read(1)
   venue.read(2)

@@ -31,7 +31,7 @@ function openPastPrices(clob: JsonReader) {
   return { read, rejections }
 }
 
-test('requests a day of one-minute prices once and returns them unchanged', async (t) => {
+test('requests the one-minute prices of a day once and returns the prices unchanged', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -48,7 +48,7 @@ test('requests a day of one-minute prices once and returns them unchanged', asyn
   assert.equal(other.at(-1)?.price, complement(fairPrice(timeMs(DAY_START_MS + 60_000))))
 })
 
-test('starts a series with the latest price from before the range', async () => {
+test('starts a price series with the latest price from before the requested range', async () => {
   const dayS = DAY_START_MS / 1_000
   const history = [-70, -10, 5, 65, 86_390, 86_400].map((s) => ({ t: dayS + s, p: 0.5 + s / 1e6 }))
   const { read } = openPastPrices(stubHttp(() => ({ history })))
@@ -58,7 +58,7 @@ test('starts a series with the latest price from before the range', async () => 
   assert.equal(points[1]?.price, 500_005)
 })
 
-test('requests long ranges in the requested step, and in twelve-hour steps when finer prices are missing', async () => {
+test('requests long price ranges with the given time step, and with twelve-hour steps when finer prices are missing', async () => {
   const dayS = DAY_START_MS / 1_000
   const clob = stubHttp((_path, query) => {
     const isFine = query.get('fidelity') === '1'
@@ -83,7 +83,7 @@ test('requests long ranges in the requested step, and in twelve-hour steps when 
   )
 })
 
-test('skips and counts unreadable rows, and returns no prices for unknown tokens', async () => {
+test('skips and counts unreadable price rows, and returns no prices for unknown tokens', async () => {
   let answer: unknown = {}
   const { read, rejections } = openPastPrices(stubHttp(() => answer))
   const at = (s: number) => DAY_START_MS / 1_000 + s

@@ -13,7 +13,7 @@ function openTeams(gamma: JsonReader) {
   return { teams, countOf }
 }
 
-test('reads every team of the simulated venue unchanged', async (t) => {
+test('reads every team of the simulated Polymarket venue unchanged', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   const { teams } = openTeams(retryingHttp(t, venue.gamma))
@@ -30,7 +30,7 @@ test('reads every team of the simulated venue unchanged', async (t) => {
   )
 })
 
-test('reads pages of any length to the end and returns each row once', async () => {
+test('reads pages of teams of any length to the end and returns each team once', async () => {
   const rows = Array.from({ length: 230 }, (_, id) => ({
     ...{ id, name: `Town ${id} Team`, league: 'NFL', abbreviation: `T${id}`, alias: 'Team' },
   }))
@@ -56,7 +56,7 @@ test('reads pages of any length to the end and returns each row once', async () 
   assert.ok(gamma.requests.every(({ query }) => Number(query.get('limit')) <= 100))
 })
 
-test('counts unreadable rows and stops when the server ignores the offset', async () => {
+test('counts unreadable rows of teams, and stops when the server ignores the offset', async () => {
   const good = { id: 1, name: 'Chicago Bears', league: 'nfl', abbreviation: 'chi', alias: null }
   const bad = [null, 'x', {}, { id: 2, name: '', league: 'nfl' }, { id: 3, name: 'A', league: 7 }]
   const gamma = stubHttp(() => [good, ...bad])
@@ -69,7 +69,7 @@ test('counts unreadable rows and stops when the server ignores the offset', asyn
   assert.equal(countOf('troubles', 'teams_repeat'), 1)
 })
 
-test('derives a team’s location from its name without the nickname', async () => {
+test('computes a team’s location from the team’s name without the nickname', async () => {
   const names = [
     ['Los Angeles Rams', 'Rams', 'Los Angeles'],
     ['los angeles rams', 'Rams', 'los angeles'],
@@ -86,7 +86,7 @@ test('derives a team’s location from its name without the nickname', async () 
   )
 })
 
-test('rejects when the venue does not respond, instead of returning an empty list', async () => {
+test('rejects when the venue does not respond, instead of returning an empty list of teams', async () => {
   const { teams } = openTeams(stubHttp(() => 404))
   await assert.rejects(teams())
 })

@@ -84,7 +84,7 @@ function open() {
   return { rows, ids, seen, ledger, read, stopping, clock }
 }
 
-test('emits complete transactions in each tick, and no trade that the stream emitted meanwhile', async () => {
+test('emits complete transactions in each tick, and no trade that the stream emitted during the back-fill', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
   let ticks = 0
   await read(() => {
@@ -102,7 +102,7 @@ test('emits complete transactions in each tick, and no trade that the stream emi
   assert.ok(seen.most <= 3, `${seen.most} in a tick`)
 })
 
-test('emits nothing after stop', async () => {
+test('emits no trade after stop', async () => {
   const { ids, read, stopping } = open()
   await read(() => {
     if (ids.length >= 10) stopping.abort()
@@ -110,7 +110,7 @@ test('emits nothing after stop', async () => {
   assert.equal(ids.length, 10)
 })
 
-test('splits rows into the fills of their makers, or emits a row as one trade when its makers are not listed', async () => {
+test('splits trade rows into the fills of their makers, or emits a row as one trade when its makers are missing', async () => {
   const clock = new ManualClock(FIRST_S * 1_000)
   const read = (more: Partial<WireTrade>) => {
     const given = readTrade({

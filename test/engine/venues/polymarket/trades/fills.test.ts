@@ -59,7 +59,7 @@ function someFills(random: Random): Fill[] {
   return first !== undefined && random.below(3) === 0 ? [...fills, first] : fills
 }
 
-test('splits a row into its fills despite reordered, repeated and mirrored messages', () => {
+test('splits a trade row into its fills despite reordered, repeated and mirrored messages', () => {
   for (let seed = 0; seed < 500; seed += 1) {
     const random = seededRandom('fills', seed)
     const fills = someFills(random)
@@ -79,7 +79,7 @@ test('splits a row into its fills despite reordered, repeated and mirrored messa
   }
 })
 
-test('waits for further messages while their sum is smaller than the row', () => {
+test('waits for further fill messages while the sum of the messages is smaller than the row', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   assert.equal(fillsOf(row, []), 'incomplete')
@@ -87,7 +87,7 @@ test('waits for further messages while their sum is smaller than the row', () =>
   assert.deepEqual(texts(fillsOf(row, fills.map(message))), texts(fills))
 })
 
-test('rejects messages with a different sum of dollars, side or market', () => {
+test('rejects fill messages with a different sum of dollars, side or market than the row', () => {
   const row = rowOf([fill(3, 0.5), fill(7, 0.51)])
   assert.equal(fillsOf(row, [message(fill(10, 0.51))]), 'unlike')
   const others: LastTrade[] = [
@@ -99,7 +99,7 @@ test('rejects messages with a different sum of dollars, side or market', () => {
   assert.deepEqual(texts(fillsOf(row, [message(fill(10, 0.507))])), ['10000000@507000'])
 })
 
-test('prices the missing remainder of a row so that all fills add up to the row’s dollars', () => {
+test('computes the price of a row’s missing fill so that all fills add up to the row’s dollars', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   assert.deepEqual(texts(fillsWithRest(row, [message(fill(3, 0.5))])), texts(fills))
@@ -115,7 +115,7 @@ test('prices the missing remainder of a row so that all fills add up to the row�
   )
 })
 
-test('derives the fills of a row from makers that sold its token or bought the opposite token', () => {
+test('computes the fills of a row from makers that sold the row’s token or bought the opposite token', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   const sold: TradeRow = { ...row, wallet: '0xbb', side: 'sell', ...fill(7, 0.51) }

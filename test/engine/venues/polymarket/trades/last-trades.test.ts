@@ -85,7 +85,7 @@ test('limits waiting trades by count and age, and emits the oldest transaction b
   assert.equal(ids().length, LAST_TRADES_MAX + 2)
 })
 
-test('drops and counts fills beyond 256 per transaction, which the Data API delivers later', () => {
+test('drops and counts fills beyond 256 per transaction, because the Data API delivers these fills later', () => {
   const { clock, take, ids, troubles } = open()
   for (let size = 1; size <= FILLS_MAX + 3; size += 1) take('0xa', size)
   clock.advance(601_000)
@@ -98,7 +98,7 @@ test('drops and counts fills beyond 256 per transaction, which the Data API deli
   )
 })
 
-test('numbers each fill of a transaction once, even when a fill arrives late', () => {
+test('assigns each fill of a transaction one number, even when a fill arrives late', () => {
   const { clock, lastTrades, take, ids } = open()
   lastTrades.pause(false)
   take('0xa', 1)
@@ -115,7 +115,7 @@ test('numbers each fill of a transaction once, even when a fill arrives late', (
   lastTrades.stop()
 })
 
-test('ignores fills of a transaction whose row has arrived', () => {
+test('ignores fills of a transaction whose row has already arrived', () => {
   const takerSizes = new Map<string, number>()
   const { clock, lastTrades, take, ids } = open(takerSizes)
   for (let size = 1; size <= 3; size += 1) take('0xa', size)
@@ -130,7 +130,7 @@ test('ignores fills of a transaction whose row has arrived', () => {
   assert.equal(ids().filter((id) => id.startsWith('0xa-')).length, 0)
 })
 
-test('records stream rows whose size has a different unit from last_trade_price', () => {
+test('records stream rows whose size has a different unit than the size in last_trade_price', () => {
   const hashes = ['0xa', '0xb', '0xc']
   const namesOf = (ratio: number) => {
     const { take, ids, drift } = open(new Map(hashes.map((hash) => [hash, 5_000_000 * ratio])))
@@ -165,7 +165,7 @@ test('emits a row as its fills, whether the fills or the row arrives first', () 
   assert.deepEqual(ids(), [], 'no fill is emitted without its wallet')
 })
 
-test('counts equal messages as separate fills unless their sum exceeds the row', () => {
+test('emits equal messages as separate fills unless the sum of the messages exceeds the row', () => {
   const { take, match, given } = open(new Map(), true)
   for (const hash of ['0xa', '0xb']) {
     take(hash, 5_000_000)
@@ -180,7 +180,7 @@ test('counts equal messages as separate fills unless their sum exceeds the row',
   )
 })
 
-test('emits a row as one trade when its fills are missing or do not add up to it', () => {
+test('emits a row as one trade when the row’s fills are missing or their sum differs from the row', () => {
   const { clock, lastTrades, take, match, given } = open(new Map(), true)
   lastTrades.pause(false)
   match('0xnone', 10_000_000, 507_000)
@@ -194,7 +194,7 @@ test('emits a row as one trade when its fills are missing or do not add up to it
   ])
 })
 
-test('splits a row by its makers when the market channel has one message for the whole row, or none', () => {
+test('splits a row by its makers when the market channel sends no message or one message for the complete row', () => {
   const { lastTrades, early, take, match, given } = open()
   const maker = (txHash: string, size: number, price: number, wallet: string) => ({
     ...rowOf({ txHash, size, price }),
@@ -238,7 +238,7 @@ test('emits the remainder of a row as one fill at the remaining price when a fil
   ])
 })
 
-test('emits a row at once when the market channel does not send fills of its token', () => {
+test('emits a row at once when the market channel does not send fills of the row’s token', () => {
   const { match, given } = open()
   match('0xa', 10_000_000, 507_000)
   assert.deepEqual(given(), [['0xa', null]])

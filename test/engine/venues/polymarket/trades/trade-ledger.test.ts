@@ -49,7 +49,7 @@ function openLedger() {
   return { ledger, events, suspicions, ids, wallets }
 }
 
-test('assigns a row the same id from stream and Data API, whatever its number format and letter case', () => {
+test('assigns a row the same id from stream and Data API, whatever the row’s number format and letter case', () => {
   const streamed = tradeEvent({ row: row({ price: '0.5199999923664122' }), n: 0 }, 'stream', AT)
   const fetched = tradeEvent(
     { row: row({ price: 0.52, size: '25.50', proxyWallet: '0xaa11' }), n: 0 },
@@ -66,7 +66,7 @@ test('assigns a row the same id from stream and Data API, whatever its number fo
   )
 })
 
-test('refuses impossible rows with a specific reason', () => {
+test('refuses impossible trade rows with a specific reason', () => {
   assert.equal(readTrade(wire({ price: 1.5 })), 'trade_price')
   assert.equal(readTrade(wire({ price: Number.NaN })), 'trade_price')
   assert.equal(readTrade(wire({ price: 'x' })), 'trade_price')
@@ -78,7 +78,7 @@ test('refuses impossible rows with a specific reason', () => {
   assert.equal(readTrade(wire({ timestamp: 1e13 })), 'trade_time')
 })
 
-test('emits only the first of repeated rows, and adds true repeats after a check', () => {
+test('emits the first of repeated rows, and emits a repeated row when a check shows that it is a separate trade', () => {
   const { ledger, ids, suspicions } = openLedger()
   ledger.addMatched(row(), AT)
   ledger.addMatched(row(), AT)
@@ -95,7 +95,7 @@ test('emits only the first of repeated rows, and adds true repeats after a check
   )
 })
 
-test('does not emit a late stream row that a response of the Data API already contained', () => {
+test('does not emit a row that arrives late on the stream when a Data API response already contained the row', () => {
   const { ledger, ids, suspicions } = openLedger()
   ledger.reconcile([row(), row()], AT)
   assert.equal(ids().length, 2)
@@ -108,7 +108,7 @@ test('does not emit a late stream row that a response of the Data API already co
   assert.equal(ids().length, 3, 'a back-fill emitted it')
 })
 
-test('assigns each fill of a row its own id, equal on stream and Data API', () => {
+test('assigns each fill of a row a separate id, equal on the stream and in the Data API', () => {
   const { ledger, events, ids } = openLedger()
   const fills = [
     { price: priceMicros(400_000), size: sizeMicros(5_000_000) },
@@ -129,7 +129,7 @@ test('assigns each fill of a row its own id, equal on stream and Data API', () =
   assert.ok(events.every((event) => event.kind === 'trade' && event.rowSize === 30_000_000))
 })
 
-test('records other wallets of a transaction as makers, before or after its fill', () => {
+test('records the other wallets of a transaction as makers, whether they arrive before or after the fill', () => {
   const { ledger, wallets, suspicions } = openLedger()
   ledger.addParticipant(row({ proxyWallet: '0xbb' }), AT)
   ledger.addParticipant(row(), AT)
@@ -143,7 +143,7 @@ test('records other wallets of a transaction as makers, before or after its fill
   assert.equal(suspicions.length, 0)
 })
 
-test('requests the missing fill of a participant row from the Data API', () => {
+test('requests the fill of a participant row from the Data API when the fill is missing', () => {
   const { ledger, suspicions, wallets, ids } = openLedger()
   const maker = row({ proxyWallet: '0xbb', side: 'SELL' })
   ledger.addParticipant(maker, AT)
@@ -156,7 +156,7 @@ test('requests the missing fill of a participant row from the Data API', () => {
   assert.deepEqual(wallets(), ['0xbb'])
 })
 
-test('emits each true trade once for any order of repeats, losses and responses', () => {
+test('emits each separate trade once for any order of repeated rows, losses and responses', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('ledger', seed)
     const { ledger, events, suspicions } = openLedger()
@@ -186,7 +186,7 @@ test('emits each true trade once for any order of repeats, losses and responses'
   }
 })
 
-test('limits its memory and assigns an evicted row the same id again', () => {
+test('limits the number of rows in memory, and assigns an evicted row the same id when the row arrives later', () => {
   const { ledger, events } = openLedger()
   ledger.addMatched(row(), AT)
   for (let number = 0; number < 40_000; number += 1) {

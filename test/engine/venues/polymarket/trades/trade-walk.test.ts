@@ -117,7 +117,7 @@ function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: s
     })
 }
 
-test('reads every row of a range once, starting from the newest row, and returns the oldest first', async () => {
+test('reads every trade row of a range once, starting from the newest row, and returns the oldest row first', async () => {
   const random = seededRandom('history')
   const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
   const { read, requested, cuts } = await openWalk(rows)
@@ -145,7 +145,7 @@ test('reads every row of a range once, starting from the newest row, and returns
   assert.deepEqual(idsOf(part.got).sort(), wanted.sort())
 })
 
-test('neither repeats nor loses rows when new rows arrive between pages', async () => {
+test('neither repeats nor loses trade rows when new rows arrive between pages', async () => {
   const random = seededRandom('moving')
   const rows = makeRows(() => 20, 300, random)
   const { read, source, requested } = await openWalk(rows)
@@ -159,7 +159,7 @@ test('neither repeats nor loses rows when new rows arrive between pages', async 
   assert.ok(requested.length > 5)
 })
 
-test('loses nothing when the venue caps pages below the requested size', async () => {
+test('loses no trade row when the venue limits pages below the requested size', async () => {
   const random = seededRandom('capped')
   const rows = makeRows(() => random.below(9), 200, random)
   rows.push(...makeRows((second) => (second === 100 ? 640 : 0), 101, random))
@@ -181,7 +181,7 @@ test('reports the oldest part of a range as missing when the range exceeds the r
   assert.equal(staleReason, null)
 })
 
-test('counts invalid rows, skips combinations with a specific reason, and rejects pages that go backwards', async () => {
+test('counts invalid rows, skips combination trades with a specific reason, and rejects pages whose rows become newer', async () => {
   const [good] = makeRows(() => 1, 1, seededRandom('bad')).map(dataRow)
   assert.ok(good !== undefined)
   const { read, source, rejections } = await openWalk([])
@@ -218,7 +218,7 @@ test('starts a read of older rows at the cursor of an earlier read', async () =>
   assert.ok(requested.length <= 24 + 3 * 10, `${requested.length} pages of 12 in ten parts`)
 })
 
-test('proves the absence of trades up to the response’s newest row, or up to the maximum cache age', async () => {
+test('returns a range as complete up to the response’s newest row, or up to the maximum cache age', async () => {
   const rows = makeRows(() => 2, 200, seededRandom('proven'))
   const { read, clock } = await openWalk(rows)
   const newestMs = (START_S + 199) * 1_000
@@ -237,7 +237,7 @@ const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly un
 }
 
 for (const [reason, damage] of Object.entries(DAMAGES)) {
-  test(`does not accept a ${reason} page of the venue-wide list as complete`, async () => {
+  test(`does not accept a ${reason} page of the venue’s list of all trades as complete`, async () => {
     const rows = makeRows(() => 2, 200, seededRandom(reason))
     const { read, source, suspected } = await openWalk(rows)
     source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
@@ -254,7 +254,7 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
   })
 }
 
-test('accepts a range without trades when the page contains an earlier trade', async () => {
+test('accepts a time range without trades as complete when the page contains a trade before the range', async () => {
   const rows = makeRows(
     (second) => (second === 0 || second === 900 ? 1 : 0),
     1_000,

@@ -63,7 +63,7 @@ const trade = (more: Wire = {}) =>
     ...more,
   })
 
-test('computes dollars as price times size, and the fee as the difference to usdcSize', () => {
+test('computes an activity row’s dollars as price times size, and the fee as the difference to usdcSize', () => {
   const fill = eventOf(trade({ size: 714.285713, price: 0.860000001148, usdc_size: 614.285714 }))
   assert.equal(fill.usd, 614_285_714, 'a price rounded to 0.86 would give 614,285,713')
   assert.equal(fill.price, 860_000)
@@ -111,7 +111,7 @@ test('computes the fee of recorded fills as rate·p·(1−p)·s or zero', { skip
   assert.deepEqual([fillCount, feeCount], [52, 10])
 })
 
-test('reads rows without a token, counts unknown kinds with dollars as income, and ignores transfers', () => {
+test('reads activity rows without a token, counts unknown kinds with dollars as income, and ignores transfers', () => {
   const split = eventOf(wire('SPLIT'))
   assert.deepEqual(
     [split.kind, split.market, split.token, split.size, split.usd, split.price, split.role],
@@ -135,7 +135,7 @@ test('reads rows without a token, counts unknown kinds with dollars as income, a
   }
 })
 
-test('reads every recorded row: rewards have no market, redemptions have a market', {
+test('reads every recorded activity row: rewards have no market, redemptions have a market', {
   skip,
 }, () => {
   const kinds = new Map<string, number>()
@@ -153,7 +153,7 @@ test('reads every recorded row: rewards have no market, redemptions have a marke
   assert.deepEqual(Object.fromEntries(kinds), { buy: 52, redeem: 17, income: 6 })
 })
 
-test('rejects an unreadable row with a specific reason and never throws', () => {
+test('rejects an unreadable activity row with a specific reason and never throws', () => {
   const refused = (row: Wire) => {
     const became = read(row)
     return became.kind === 'rejected' ? became.reason : became.kind
@@ -186,7 +186,7 @@ test('rejects an unreadable row with a specific reason and never throws', () => 
   }
 })
 
-test('orders events by time, transaction and arrival, and merges the rows of one conversion', () => {
+test('orders wallet events by time, transaction and arrival, and merges the rows of one conversion', () => {
   const published = [
     wire('CONVERSION', { condition_id: '0xA', transaction_hash: '0xbb', usdc_size: 20 }),
     wire('SPLIT', { transaction_hash: '0xbb' }),
@@ -216,7 +216,7 @@ test('orders events by time, transaction and arrival, and merges the rows of one
   assert.equal(events[4]?.market, '0xA')
 })
 
-test('reads a redemption with or without a token and pads 62-digit market ids to 64 digits', () => {
+test('reads a redemption with or without a token, and pads market ids of 62 digits to 64 digits', () => {
   const named = eventOf(wire('REDEEM', { token_id: '77', usdc_size: 0, size: 4 }))
   assert.deepEqual([named.kind, named.token, named.size, named.usd], ['redeem', '77', 4_000_000, 0])
   assert.equal(eventOf(wire('REDEEM', { size: 4, usdc_size: 4 })).token, null)
@@ -224,7 +224,7 @@ test('reads a redemption with or without a token and pads 62-digit market ids to
   assert.equal(eventOf(wire('SPLIT', { condition_id: id })).market, `${id.toLowerCase()}00`)
 })
 
-test('finds the position of a migration by token, new market or old market, else rejects the row', () => {
+test('finds the position of a migration by token, new market or old market, and otherwise rejects the row', () => {
   const id = `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`
   const token = String(BigInt(id) + 1n)
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
@@ -248,7 +248,7 @@ test('finds the position of a migration by token, new market or old market, else
   assert.deepEqual(read(wire('MIGRATION', { token_id: token, size: -1 })), refused)
 })
 
-test('reads combo actions as separate event kinds', () => {
+test('reads actions on combos as separate event kinds', () => {
   const combo = '0x03449eec66c044cecb729af4169b45afbf0000000000000000000000000000'
   const of = (row: Parameters<typeof read>[0]) => {
     const { kind, size, usd, fee, token } = eventOf(row)

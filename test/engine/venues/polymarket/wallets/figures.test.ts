@@ -52,7 +52,7 @@ function tallyOf(rows: readonly Row[]): PnlState {
 
 const dollars = (micros: number | null): number | null => (micros === null ? null : micros / 1e6)
 
-test('counts a market as lost when its gain is smaller than its fees', () => {
+test('counts a market as lost for a wallet when the wallet’s gain is smaller than its fees', () => {
   const traded = { token_id: YES, size: 22.84 }
   const counts = tallyOf([
     row('TRADE', { ...traded, side: 'BUY', price: 0.52, usdc_size: 12.16184 }),
@@ -67,7 +67,7 @@ test('counts a market as lost when its gain is smaller than its fees', () => {
   assert.deepEqual([totals.wins, totals.losses], [0, 1])
 })
 
-test('excludes combos from all other figures and reports their realised profit separately', () => {
+test('excludes combos from all other figures of a wallet, and reports the realised profit of combos separately', () => {
   const bet = { condition_id: COMBO, token_id: BET, is_combo: true, size: 79_375.723165 }
   const bought = row('TRADE', { ...bet, side: 'BUY', price: 0.25, usdc_size: 19_843.93 })
   const open = tallyOf([bought]).totals()
@@ -78,7 +78,7 @@ test('excludes combos from all other figures and reports their realised profit s
   assert.deepEqual([realized, volume, markets, counts.positionCount], [0, 0, 0, 0])
 })
 
-test('redeems the contracts that the dollars of a redemption without a token pay for, one outcome per row', () => {
+test('redeems as many contracts as the dollars of a redemption without a token pay for, one outcome per row', () => {
   const bought = (token: string, size: number, price: number) =>
     row('TRADE', {
       ...{ token_id: token, side: 'BUY', price, size, usdc_size: price * size },

@@ -57,7 +57,7 @@ const frame = (type: string, more: object = {}) => ({
   },
 })
 
-test('emits each fill of a followed wallet once from the wallet’s own row, and no fills of other wallets', async (t) => {
+test('emits each fill of a subscribed wallet once from the wallet’s own row, and no fills of other wallets', async (t) => {
   const { stub, feed, wallets, events, fills } = await open(t)
   feed.start()
   const rtds = () => stub.sockets.find(({ path }) => path === '/rtds')
@@ -104,7 +104,7 @@ test('emits each fill of a followed wallet once from the wallet’s own row, and
   assert.equal(fills().length, 2)
 })
 
-test('reads the stream’s back-fill without delay while many wallets are read', async (t) => {
+test('reads the back-fill of the trade stream without delay while many wallets are read', async (t) => {
   const { stub, clock, feed, wallets } = await open(t)
   const fill = { ...snakeRow(frame('trades').payload), type: 'TRADE', usdc_size: 1 }
   stub.rest = ({ path, query }) => {

@@ -66,7 +66,7 @@ const row = (number: number, more: Row = {}): Row => ({
 })
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, at) => row(from + at))
 
-test('reads positions with the venue’s own figures, including recorded rows', {
+test('reads wallet positions with the venue’s own figures, including recorded rows', {
   skip,
 }, async () => {
   const open = [...recorded('positions'), ...recorded('em-positions')]
@@ -90,7 +90,7 @@ test('reads positions with the venue’s own figures, including recorded rows', 
   }
 })
 
-test('reads all pages of open positions, and closed positions up to a limit', async () => {
+test('reads all pages of a wallet’s open positions, and closed positions up to a limit', async () => {
   const all = await read(many(2_203), many(120, 5_000))
   assert.equal(all.positions.length, 2_323)
   assert.equal((await read(many(700), many(7, 5_000), 90)).positions.length, 707, 'smaller pages')
@@ -119,7 +119,7 @@ async function profile(
   return await readProfile({ gamma: stub, data: dataOf(stub) }, address, signal)
 }
 
-test('reads a profile’s proxy address, and its owner when known', async () => {
+test('reads the proxy address of a profile, and the profile’s owner when the owner is known', async () => {
   const published = {
     proxyWallet: WALLET.toUpperCase().replace('0X', '0x'),
     name: 'Someone',
@@ -133,7 +133,7 @@ test('reads a profile’s proxy address, and its owner when known', async () => 
   assert.deepEqual(await profile(WALLET, () => based), { ...existing, eoa: OWNER })
 })
 
-test('accepts a wallet without a profile only if it has trades or activity', async () => {
+test('accepts a wallet without a profile if the wallet has trades or activity', async () => {
   const bare = { proxy: WALLET, eoa: null, handle: null, pseudonym: null, image: null }
   const traded = (count: number, answer: unknown) => (request: StubRequest) =>
     request.path === '/v2/user-stats' ? { data: count === 0 ? null : { trades: count } } : answer

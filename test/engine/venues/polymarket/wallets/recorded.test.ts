@@ -47,7 +47,7 @@ function hostOf(answerOf: (path: string, status: unknown) => unknown): DataApi {
   return new DataApi({ client, drift: quietDrift() })
 }
 
-test('reads every recorded wallet answer of Data API v2', {
+test('reads every recorded wallet response of Data API v2', {
   skip,
 }, async (t) => {
   const counts = new Map<string, number>()

@@ -91,7 +91,7 @@ function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[],
 const seconds = (random: Random, count: number, most: number) =>
   Array.from({ length: count }, () => random.below(most))
 
-test('reports a row of an undocumented kind and counts it as income', async () => {
+test('reports an activity row of an undocumented kind and counts the row as income', async () => {
   const counts = Array.from({ length: 300 }, () => 2)
   const past = randomPast('kinds', counts)
   const kinds = new Set(past.rows.map(({ type }) => type))
@@ -101,7 +101,7 @@ test('reports a row of an undocumented kind and counts it as income', async () =
   assertTrue(events, past.events)
 })
 
-test('returns the true events in order for any page length and any order of rows within a second', async () => {
+test('returns a wallet’s events in the correct order for any page length and any order of rows within a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
@@ -122,7 +122,7 @@ test('returns the true events in order for any page length and any order of rows
   }
 })
 
-test('starts at a whole second and sends the minimum number of requests', async () => {
+test('starts reading at a whole second and sends the minimum number of requests', async () => {
   const past = randomPast('later', [3, 3, 3, 3, 3], () => 1)
   const stub = new WalletStub(past)
   const { events } = await read(stub, { fromS: PAST_START_S + 2 })
@@ -185,7 +185,7 @@ function summedUp(rows: readonly Readonly<Record<string, unknown>>[]) {
   return [...sums.values()]
 }
 
-test('changes the `end` parameter of a recent range every second to bypass the edge cache', async () => {
+test('changes the `end` parameter of requests for a recent range every second to bypass the venue’s cache', async () => {
   const past = randomPast('young roles', [2, 2, 2])
   const ends = new Set<string | null>()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -202,7 +202,7 @@ test('changes the `end` parameter of a recent range every second to bypass the e
   )
 })
 
-test('reports events less than a minute old as unsettled, and completes them in the next sync', async () => {
+test('reports events less than a minute old as unsettled, and completes these events in the next sync', async () => {
   const past = randomPast('young', Array(200).fill(1), () => 1)
   const stub = new WalletStub(past)
   const nowS = PAST_START_S + 180
@@ -250,7 +250,7 @@ const noCursor: StubFault = ({ path }, rows, page) =>
 const refused: StubFault = ({ path, query }, rows) =>
   path === '/v2/activity' && query.has('cursor') ? 400 : rows
 
-test('retries outdated, mixed or reordered responses, or reports the result as incomplete', async () => {
+test('repeats requests with outdated, mixed or reordered responses, or reports the result as incomplete', async () => {
   let completeCount = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('faults', round)
@@ -316,7 +316,7 @@ function randomFault(random: Random): StubFault {
   }
 }
 
-test('loses no event when any single response is empty', async () => {
+test('loses no wallet event when any single response is empty', async () => {
   for (const cap of [500, 100, 70]) {
     const past = randomPast(`empty ${cap}`, [...seededSeconds('empty', 70, 8), 150, 2, 90], () => 2)
     for (let position = 0, requested = 1; position < requested; position += 1) {
@@ -337,7 +337,7 @@ test('loses no event when any single response is empty', async () => {
   }
 })
 
-test('skips an unreadable row and marks the sync as incomplete', async () => {
+test('skips an unreadable activity row and marks the sync as incomplete', async () => {
   const past = randomPast('unread', Array(20).fill(2))
   const [spoilt, ...rest] = past.rows.filter(({ type }) => type === 'TRADE')
   assert.ok(spoilt !== undefined && rest.length > 0)
@@ -360,7 +360,7 @@ test('skips an unreadable row and marks the sync as incomplete', async () => {
   assert.ok(garbage.settledToMs <= 1_000, 'nothing is settled')
 })
 
-test('abandons a venue with endless pages after a limited number of pages', async () => {
+test('stops reading endless pages of a wallet’s history after a limited number of pages', async () => {
   let requested = 0
   const [sample] = randomPast('endless', [1]).rows
   const client: JsonReader = {
@@ -406,7 +406,7 @@ test('rejects a response without the last known event, and an empty response for
   }
 })
 
-test('distinguishes uncertainty about the last minute from permanent incompleteness', async () => {
+test('distinguishes a result that is uncertain for the last minute from a permanently incomplete result', async () => {
   const past = randomPast('sure', [1, 1, 1])
   const spoilt = past.rows.at(-1) ?? assert.fail()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -447,7 +447,7 @@ async function overHttp(past: StubPast) {
   }
 }
 
-test('recovers from failures and HTML pages, and rejects with FetchError when the venue stays down', async () => {
+test('recovers from failures and HTML pages, and rejects with FetchError when the venue remains unavailable', async () => {
   const past = randomPast('down', seededSeconds('down', 60, 20))
   const { stub, data, stop } = await overHttp(past)
   try {
