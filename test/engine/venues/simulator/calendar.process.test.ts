@@ -24,7 +24,7 @@ const MOMENTS = [
 ].map(at)
 const VENUES: readonly SimVenue[] = ['a', 'b']
 
-test('plans the same events when the calendar starts later', () => {
+test('plans each simulated event identically when the calendar starts later', () => {
   const early = byNumber(new Calendar({ seed: 7, marketsPerVenue: 400 }).eventsAt(NOON))
   const second = new Calendar({ seed: 7, marketsPerVenue: 400 })
   for (const laterMs of [HOUR_MS, DAY_MS, 7 * DAY_MS]) {
@@ -39,7 +39,7 @@ test('plans the same events when the calendar starts later', () => {
   }
 })
 
-test('keeps the times of a market in order, and determines its result minutes after the close', () => {
+test('plans the times of each market in chronological order, and each result minutes after the close', () => {
   for (const moment of MOMENTS) {
     for (const { listing } of marketsOf(
       new Calendar({ seed: 3, marketsPerVenue: 800 }).eventsAt(moment),
@@ -55,7 +55,7 @@ test('keeps the times of a market in order, and determines its result minutes af
   }
 })
 
-test('builds unique ids of markets and events in each venue’s format', () => {
+test('creates unique ids of markets and events in the format of each venue', () => {
   for (const moment of MOMENTS) {
     const events = new Calendar({ seed: 1, marketsPerVenue: MARKETS_MANY }).eventsAt(moment)
     for (const venue of VENUES) {
@@ -88,7 +88,7 @@ test('builds unique ids of markets and events in each venue’s format', () => {
   }
 })
 
-test('lets exactly one market of a mutually exclusive event win', () => {
+test('plans exactly one winning market for each mutually exclusive event', () => {
   for (const { event, markets } of plannedAt(2000)) {
     if (!event.isMutuallyExclusive) continue
     const payouts = markets.map(({ listing }) => Number(listing.payout))
@@ -99,7 +99,7 @@ test('lets exactly one market of a mutually exclusive event win', () => {
   }
 })
 
-test('pays both listings of a question equally, and voids few questions', () => {
+test('plans equal payouts for the two listings of a question, and plans few void questions', () => {
   const events = plannedAt(3000)
   const byNative = new Map(marketsOf(events).map((market) => [market.listing.nativeId, market]))
   let same = 0
@@ -116,7 +116,7 @@ test('pays both listings of a question equally, and voids few questions', () => 
   assert.ok(halves > 0 && halves < 120, `${halves} voids`)
 })
 
-test('plans the requested number of markets per venue at every size and time', () => {
+test('plans the requested number of markets per venue for every size and start time', () => {
   for (const marketsPerVenue of [20, 21, 57, 400, MARKETS_MANY]) {
     const calendar = new Calendar({ seed: 2, marketsPerVenue })
     for (const moment of MOMENTS) {
@@ -134,7 +134,7 @@ test('plans the requested number of markets per venue at every size and time', (
   }
 })
 
-test('lists a third of the questions on both venues, a quarter of them with a different meaning', () => {
+test('plans a third of the questions on both venues, a quarter of these questions with a different meaning', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -159,7 +159,7 @@ test('lists a third of the questions on both venues, a quarter of them with a di
   }
 })
 
-test('links both listings of a pair to each other', () => {
+test('links the two listings of a matched pair to each other', () => {
   const events = plannedAt(2000)
   const byNative = new Map(marketsOf(events).map(({ listing }) => [listing.nativeId, listing]))
   let checked = 0
@@ -176,7 +176,7 @@ test('links both listings of a pair to each other', () => {
   assert.ok(checked > 1500)
 })
 
-test('returns the same events from eventsAt and createdBetween', () => {
+test('returns the same planned events from eventsAt and from createdBetween', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
   const matchedMarket = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON
@@ -197,7 +197,7 @@ function at(text: string): TimeMs {
   return timeMs(Date.parse(text))
 }
 
-test('changes only ids of venue a when the share of protocol v2 changes, and mixes both versions in events', () => {
+test('changes the ids of Polymarket, and no other fields, when the share of protocol v2 markets changes', () => {
   const listings = (v2Share: number) =>
     new Calendar({ seed: 9, marketsPerVenue: 400, v2Share }).eventsAt(NOON)
   const [none, half, all] = [listings(0), listings(0.5), listings(1)]
@@ -220,7 +220,7 @@ test('changes only ids of venue a when the share of protocol v2 changes, and mix
   assert.ok(half.filter(({ event }) => event.venue === 'a').some(isMixed))
 })
 
-test('derives a position id from the condition id, with the outcome in the last byte', () => {
+test('computes a position id from the condition id, with the outcome in the last byte', () => {
   const events = new Calendar({ seed: 9, marketsPerVenue: 400, v2Share: 1 }).eventsAt(NOON)
   const modules = new Set<string>()
   for (const { event, markets } of events.filter((each) => each.event.venue === 'a')) {

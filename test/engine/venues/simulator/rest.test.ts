@@ -33,7 +33,7 @@ async function serve(options: { faults?: readonly SimFault[]; bodyBytesMax?: num
   return { server, chance, port, url: `http://127.0.0.1:${port}` }
 }
 
-test('prefers literal path segments and decodes parameters, or returns 404 or 405', async () => {
+test('prefers literal path segments to parameters, decodes parameters, and returns 404 or 405 for other requests', async () => {
   const { server, url } = await serve()
   try {
     const one = await request(`${url}/markets/a%2Fb?q=1&q=2`)
@@ -50,7 +50,7 @@ test('prefers literal path segments and decodes parameters, or returns 404 or 40
   }
 })
 
-test('returns 413 when a body exceeds the limit', async () => {
+test('returns 413 when a request body exceeds the size limit', async () => {
   const { server, url } = await serve({ bodyBytesMax: 1_000 })
   try {
     assert.equal((await request(`${url}/books`, 'x'.repeat(100_000))).status, 413)
@@ -60,7 +60,7 @@ test('returns 413 when a body exceeds the limit', async () => {
   }
 })
 
-test('applies the faults of REST, but never under /sim/', async () => {
+test('applies the faults of REST requests to all paths except paths under /sim/', async () => {
   const cases = [
     { fault: 'rate_limit', status: 429, retryAfter: null },
     { fault: 'rate_limit_retry_after', status: 429, retryAfter: '1' },
@@ -82,7 +82,7 @@ test('applies the faults of REST, but never under /sim/', async () => {
   }
 })
 
-test('returns 500 when a handler throws and continues to serve', async () => {
+test('returns 500 when a route handler throws, and serves later requests', async () => {
   const { server, url } = await serve()
   try {
     assert.equal((await request(`${url}/broken`)).status, 500)
@@ -92,7 +92,7 @@ test('returns 500 when a handler throws and continues to serve', async () => {
   }
 })
 
-test('grants the capacity of a token bucket at once, then only its rate', () => {
+test('grants the full capacity of a token bucket at once, then tokens at the bucket’s rate', () => {
   const clock = new ManualClock()
   const bucket = new SimTokenBucket({ clock, capacity: 3, perSecond: 2 })
   const granted = (tries: number) =>
@@ -107,7 +107,7 @@ test('grants the capacity of a token bucket at once, then only its rate', () => 
   assert.equal(bucket.take(2), false)
 })
 
-test('returns 404 for a WebSocket upgrade of a path without a handler', async () => {
+test('returns 404 for a WebSocket upgrade request to a path without a handler', async () => {
   const { server, port } = await serve()
   try {
     const ws = new WebSocket(`ws://127.0.0.1:${port}/nowhere`)

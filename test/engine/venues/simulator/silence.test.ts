@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 
-test('suppresses the book of one market for two minutes under the fault mute', () => {
+test('suppresses the book messages of one market for two minutes under the fault mute', () => {
   const faults = new Faults(['mute'], seededRandom('mute'))
   let nowMs = 0
   while (!faults.isMuted('x', nowMs)) nowMs += 1
@@ -13,7 +13,7 @@ test('suppresses the book of one market for two minutes under the fault mute', (
   assert.equal(faults.isMuted('x', beganMs + 120_000), false)
 })
 
-test('suppresses every book for a minute under the fault freeze, and none without the fault', () => {
+test('suppresses the messages of every book for a minute under the fault freeze, and no messages without the fault', () => {
   const faults = new Faults(['freeze'], seededRandom('freeze'))
   let nowMs = 0
   while (!faults.isFrozen(nowMs)) nowMs += 1_000

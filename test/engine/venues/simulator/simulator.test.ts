@@ -20,7 +20,7 @@ const optionsWith = (clock: ManualClock, basePort = 0): SimulatorOptions => ({
   kalshiPublicKeyPem: null,
 })
 
-test('serves both venues and the simulator’s state, and closes all servers on stop', async () => {
+test('serves both simulated venues and the simulator’s state, and closes all servers on stop', async () => {
   const clock = new ManualClock()
   const simulator = await startSimulator(optionsWith(clock))
   const { gamma, clob, data, kalshiRest } = simulator.urls
@@ -44,7 +44,7 @@ test('serves both venues and the simulator’s state, and closes all servers on 
   for (const path of paths) await assert.rejects(fetch(path), path)
 })
 
-test('rejects and leaves no listener when a port is in use', async () => {
+test('rejects the start and leaves no listener when a port is in use', async () => {
   const blocker = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => blocker.once('listening', resolve))
   const address: AddressInfo | string | null = blocker.address()

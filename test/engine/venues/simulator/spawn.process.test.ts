@@ -32,7 +32,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('runs as a child process and exits on stop', async () => {
+test('runs the simulator as a child process, and the child process exits on stop', async () => {
   const simulator = await spawnSimulator(OPTIONS)
   const answer = await fetch(`${simulator.urls.gamma}/sim/state`).catch(() => null)
   assert.ok(isRunning(simulator.pid))
@@ -42,7 +42,7 @@ test('runs as a child process and exits on stop', async () => {
   await simulator.stop()
 })
 
-test('exits the child process when its parent disconnects', async () => {
+test('exits the simulator’s child process when the parent process disconnects', async () => {
   const { clock: _, ...plain } = OPTIONS
   const child = fork(CHILD, [JSON.stringify(plain)], {
     execArgv: ['--import', import.meta.resolve('tsx')],
@@ -55,13 +55,13 @@ test('exits the child process when its parent disconnects', async () => {
   assert.equal(code, 0)
 })
 
-test('rejects with the exit reason when the child process cannot start', async () => {
+test('rejects the start with the exit reason when the child process cannot start', async () => {
   // No process can listen on an address of another machine.
   const options = { ...OPTIONS, host: '203.0.113.1' }
   await assert.rejects(spawnSimulator(options), /did not start: it ended with code 1/)
 })
 
-test('reports a child process that exits after it was ready', async () => {
+test('reports the exit of a child process that was ready before', async () => {
   const lost = new EventEmitter()
   const onLost = (reason: string) => lost.emit('lost', reason)
   const simulator = await spawnSimulator({ ...OPTIONS, onLost })

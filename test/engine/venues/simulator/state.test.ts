@@ -32,7 +32,7 @@ function makeWorld() {
   return { world, run, getState }
 }
 
-test('counts markets by status, trades, and pairs by kind', () => {
+test('counts simulated markets by status, trades, and matched pairs by kind', () => {
   const { world, run, getState } = makeWorld()
   run()
   const summary = getState('')
@@ -44,7 +44,7 @@ test('counts markets by status, trades, and pairs by kind', () => {
   assert.equal(getState('view=pairs').pairs[0].b, 'KXTEST-1')
 })
 
-test('returns created books in micros, best level first', () => {
+test('returns the books of the simulator in micros, best level first', () => {
   const { world, getState } = makeWorld()
   assert.deepEqual(getState('view=books&venue=a').books, {})
   const market = world.markets('a')[1]
@@ -56,7 +56,7 @@ test('returns created books in micros, best level first', () => {
   })
 })
 
-test('pages trades by their index within the run', () => {
+test('pages through trades by their index within the run', () => {
   const { world, run, getState } = makeWorld()
   run()
   const all = getState('view=trades&venue=b')
@@ -68,7 +68,7 @@ test('pages trades by their index within the run', () => {
   assert.equal(all.trades[0].id, world.trades('b')[0]?.id)
 })
 
-test('sends the requested number of additional messages within a second when a burst is requested', () => {
+test('sends the requested number of additional messages within a second when a client requests a burst', () => {
   const counted = (action: string) => {
     const { world, run, getState } = makeWorld()
     let messages = 0
@@ -88,7 +88,7 @@ test('sends the requested number of additional messages within a second when a b
   }
 })
 
-test('lists the accepted values when a query is invalid', () => {
+test('lists the accepted values in the error when a query is invalid', () => {
   const { getState } = makeWorld()
   assert.match(
     getState('view=weather&venue=a').error,
@@ -99,7 +99,7 @@ test('lists the accepted values when a query is invalid', () => {
   assert.match(getState('view=trades&venue=a&from_index=-1').error, /from 0/)
 })
 
-test('pages the events of a wallet, with cash and balances, by the wallet’s or its owner’s address', () => {
+test('pages through the events of a wallet, with cash and balances, by the address of the wallet or owner', () => {
   const { run, getState } = makeWorld()
   run()
   const { wallets } = getState('view=wallets')

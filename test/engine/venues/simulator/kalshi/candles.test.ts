@@ -33,7 +33,7 @@ async function setUp(t: TestContext) {
   return { clock, world, venue, market, other, getCandles, path }
 }
 
-test('builds minute candles from exactly the trades of this run, including a trade at the end of the range', async (t) => {
+test('builds minute candles from exactly the trades of the current run, including a trade at the end of the range', async (t) => {
   const { clock, world, market, getCandles, path } = await setUp(t)
   const random = seededRandom('candles')
   const startMs = world.nowMs()
@@ -83,7 +83,7 @@ test('builds minute candles from exactly the trades of this run, including a tra
   assert.equal(seen, expected.size)
 })
 
-test('ends daily candles at midnight in New York and omits candles outside trading hours', async (t) => {
+test('ends daily candles at midnight in New York, and omits candles outside trading hours', async (t) => {
   const { world, market, getCandles, path } = await setUp(t)
   const range = { from: 0, to: world.nowMs() + 10 * 24 * HOUR_MS, period: 1440 }
   const candles = records((await getCandles(path, range)).body.candlesticks)
@@ -98,7 +98,7 @@ test('ends daily candles at midnight in New York and omits candles outside tradi
   assert.ok(market.listing.openMs > Date.parse('2026-11-16T05:00:00Z'))
 })
 
-test('returns equal candles from all three endpoints, and names an invalid parameter in the error', async (t) => {
+test('returns equal candles from all three candle endpoints, and includes the name of an invalid parameter in the error', async (t) => {
   const { world, market, other, getCandles, path } = await setUp(t)
   world.print(market, { cents: 45 })
   const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs() + MINUTE_MS, period: 1 }
@@ -132,7 +132,7 @@ test('returns equal candles from all three endpoints, and names an invalid param
   assert.equal((await getCandles(wrongSeries, range)).status, 404)
 })
 
-test('returns the last price for an empty range when include_latest_before_start is set', async (t) => {
+test('returns the last price for a range without trades when include_latest_before_start is set', async (t) => {
   const { world, market, getCandles, path, clock } = await setUp(t)
   world.print(market, { cents: 33 })
   clock.advance(5 * 24 * HOUR_MS)
@@ -145,7 +145,7 @@ test('returns the last price for an empty range when include_latest_before_start
   assert.deepEqual(candles[0]?.price, { previous_dollars: '0.3300' })
 })
 
-test('builds a candle with the recorded fields and JSON types', async (t) => {
+test('builds a candle with the same fields and JSON types as recorded candles', async (t) => {
   const file = join(FIXTURES, 'kalshi/candlesticks_mlb.json')
   if (!existsSync(file)) {
     t.diagnostic(`${file} is missing`)

@@ -60,7 +60,7 @@ function readAll(
   })
 }
 
-test('reports the same fees in rows and in announced fee changes at every hour', async (t) => {
+test('returns the same fees in market rows as in announced fee changes at every hour', async (t) => {
   const opened = await openWorld(t)
   const seen = new Set<unknown>()
   await opened.fees.read(new AbortController().signal)
@@ -86,7 +86,7 @@ test('reports the same fees in rows and in announced fee changes at every hour',
   assert.equal(types.get('KXS1'), 'quadratic')
 })
 
-test('lists past fee changes only when they are requested', async (t) => {
+test('lists past fee changes if the request asks for past changes, and otherwise omits them', async (t) => {
   const { venue, world } = await openWorld(t)
   const all = records((await venue.get('/series/fee_changes')).body.series_fee_change_arr)
   assert.ok(all.length > 0)
@@ -103,7 +103,7 @@ test('lists past fee changes only when they are requested', async (t) => {
   assert.equal((await venue.get('/events/fee_changes?cursor=x')).status, 400)
 })
 
-test('sends an event’s fee change once, at its scheduled minute', async (t) => {
+test('sends the fee change of an event once, at the scheduled minute', async (t) => {
   const { venue, clock } = await openWorld(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'] })

@@ -11,7 +11,7 @@ import { NOON, planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
 
 const HALTED_MS = 180_000
 
-test('reports a halted shard for three minutes when the fault halt occurs', async (t) => {
+test('reports an exchange shard as halted for three minutes when the fault `halt` occurs', async (t) => {
   const faults = new ScriptedFaults('halt')
   const { venue, clock } = await gameDay(t, faults)
   const trading = async () => {
@@ -29,7 +29,7 @@ test('reports a halted shard for three minutes when the fault halt occurs', asyn
   assert.deepEqual(new Set(await trading()), new Set([true]))
 })
 
-test('changes no book of a halted shard, and continues on the other shards', () => {
+test('changes no book of a halted exchange shard, and changes books of the other shards', () => {
   const clock = new ManualClock(NOON)
   const faults = new ScriptedFaults('halt')
   const halts = new SimHalts({ faults, random: seededRandom('halts') })

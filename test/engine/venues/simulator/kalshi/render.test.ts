@@ -9,7 +9,7 @@ import { cents } from '../../../../support/worlds/kalshi-world.ts'
 const GONE = ['liquidity_dollars', 'available_on_brokers', 'response_price_units']
 const FIXTURES = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
 
-test('renders markets in lists and alone with every recorded field and JSON type', async (t) => {
+test('returns markets in lists and single markets with every recorded field and JSON type', async (t) => {
   const { venue, det } = await gameDay(t)
   const single = await venue.get(`/markets/${det.listing.nativeId}`)
   const listed = records((await venue.get('/markets')).body.markets)[0]
@@ -30,7 +30,7 @@ test('renders markets in lists and alone with every recorded field and JSON type
   assertShape(market, record(record(recorded.single).market), GONE)
 })
 
-test('renders a settled market with every field recorded for settled markets', async (t) => {
+test('returns a settled market with every field that was recorded for settled markets', async (t) => {
   const { venue, world, det } = await gameDay(t)
   world.move(det, 'resolved')
   const market = record((await venue.get(`/markets/${det.listing.nativeId}`)).body.market)
@@ -43,7 +43,7 @@ test('renders a settled market with every field recorded for settled markets', a
   assertShape(market, record(records(recorded.markets)[0]), GONE)
 })
 
-test('renders series, trades, milestones, tags and books with the recorded fields and JSON types', async (t) => {
+test('returns series, trades, milestones, tags and books with the recorded fields and JSON types', async (t) => {
   const { venue, world, det } = await gameDay(t)
   world.print(det, { contracts: 2.5 })
   const golden = (name: string) =>
@@ -79,7 +79,7 @@ test('renders series, trades, milestones, tags and books with the recorded field
   assertShape((await venue.get(`/markets/${det.listing.nativeId}/orderbook`)).body, book)
 })
 
-test('renders dollars with at least four decimals, and counts with two decimals', async (t) => {
+test('returns dollar amounts with at least four decimals, and counts with two decimals', async (t) => {
   const { venue, world, det } = await gameDay(t)
   det.tickMicros = cents(0.01)
   world.setLevels(det, [['bid', 44.05, 0.25]])

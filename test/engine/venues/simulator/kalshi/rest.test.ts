@@ -8,7 +8,7 @@ import {
   signedHeaders,
 } from '../../../../support/clients/kalshi-client.ts'
 
-test('returns bids of Yes and No in ascending order, and only the best bids when depth is set', async (t) => {
+test('returns bids for Yes and No in ascending order, and only the best bids when the parameter depth is set', async (t) => {
   const { venue, det, cin } = await gameDay(t)
   const path = `/markets/${det.listing.nativeId}/orderbook`
   assert.deepEqual((await venue.get(path)).body.orderbook_fp, {
@@ -34,7 +34,7 @@ test('returns bids of Yes and No in ascending order, and only the best bids when
   assert.equal((await venue.get('/markets/orderbooks')).status, 400)
 })
 
-test('filters markets by status, and events by the status of any of their markets', async (t) => {
+test('filters markets by status, and events by the status of any of the event’s markets', async (t) => {
   const { venue, world, det, cin, politics } = await gameDay(t)
   const closed = world.addMarket(politics, 'C')
   const determined = world.addMarket(politics, 'D')
@@ -60,7 +60,7 @@ test('filters markets by status, and events by the status of any of their market
   assert.deepEqual(terms, ['active', 'active', 'closed', 'determined', 'initialized', 'finalized'])
 })
 
-test('filters markets by tickers, by combinations, and by settlement and update time', async (t) => {
+test('filters markets by ticker, by combination, by settlement time and by update time', async (t) => {
   const { venue, world, det, cin, politics, combo } = await gameDay(t)
   const pres = world.addMarket(politics, 'A')
   const mve = world.addMarket(combo, '1')
@@ -96,7 +96,7 @@ test('filters markets by tickers, by combinations, and by settlement and update 
   assert.deepEqual(tickers, ['KXNFLGAME-26NOV22DETCIN', 'KXPRES-28'], 'combos are left out')
 })
 
-test('ends paging with an empty cursor even while rows are added and removed', async (t) => {
+test('returns an empty cursor with the last page of a list, even while rows are added and removed', async (t) => {
   const { venue, world, politics } = await gameDay(t)
   for (let index = 0; index < 25; index += 1) world.addMarket(politics, `M${index}`)
   const collect = async (path: string, name: string, change?: () => void) => {
@@ -131,7 +131,7 @@ test('ends paging with an empty cursor even while rows are added and removed', a
   assert.equal((await venue.get('/milestones')).status, 400, 'here the limit is required')
 })
 
-test('filters trades by market and by a range of times, both inclusive', async (t) => {
+test('filters trades by market and by a time range that includes both ends', async (t) => {
   const { venue, world, det, cin, clock } = await gameDay(t)
   const first = world.print(det, { side: 'sell', cents: 44 })
   clock.advance(10_000)
@@ -156,7 +156,7 @@ test('filters trades by market and by a range of times, both inclusive', async (
   )
 })
 
-test('lists every event of a game in its milestone, and its teams as structured targets', async (t) => {
+test('lists every event of a game in the game’s milestone, and the game’s teams as structured targets', async (t) => {
   const { venue, world, game } = await gameDay(t)
   const spread = world.addEvent('KXNFLSPREAD-26NOV22DETCIN', { topic: 'sports', game: game.game })
   world.addMarket(spread, 'DET7', { sportsMarketType: 'spreads' })
@@ -194,7 +194,7 @@ test('returns 404 with a code and a message when a ticker or path is unknown', a
   }
 })
 
-test('accepts unsigned requests, and returns 401 when a signature is wrong or includes the query', async (t) => {
+test('accepts unsigned requests, and returns 401 when a signature is wrong or covers the query', async (t) => {
   const { venue } = await gameDay(t)
   const path = '/trade-api/v2/markets'
   assert.equal((await venue.get('/markets')).status, 200)
@@ -211,7 +211,7 @@ test('accepts unsigned requests, and returns 401 when a signature is wrong or in
   }
 })
 
-test('charges each book of a batch like a request, and returns the limits of an account', async (t) => {
+test('charges each book of a batch like a separate request, and returns the limits of an account', async (t) => {
   const { venue } = await gameDay(t)
   const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const batch = Array.from({ length: 48 }, (_, index) => `tickers=T${index}`).join('&')
@@ -226,7 +226,7 @@ test('charges each book of a batch like a request, and returns the limits of an 
   assert.equal((await venue.get('/account/endpoint_costs')).body.default_cost, 10)
 })
 
-test('returns 429 without Retry-After after 48 requests with one key', async (t) => {
+test('returns 429 without Retry-After after 48 requests with one API key', async (t) => {
   const { venue, clock } = await gameDay(t)
   const ask = (headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${venue.port}/trade-api/v2/exchange/status`, { headers })

@@ -5,7 +5,7 @@ import { startStub } from '../../../../support/clients/kalshi-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 
-test('leaves no timer or listener after stop or when the port is in use', async () => {
+test('leaves no timer or listener after the simulated server stops or when the port is in use', async () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const venue = await startStub({ world, clock })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { ScriptedFaults, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 
-test('drops, repeats or swaps numbered deltas under the faults lost_delta, silence, duplicate and reorder', async (t) => {
+test('drops, repeats or swaps numbered book deltas under the faults lost_delta, silence, duplicate and reorder', async (t) => {
   const seqs = async (fault: 'lost_delta' | 'duplicate' | 'reorder' | 'silence') => {
     const faults = new ScriptedFaults(fault)
     const { venue, world, first, clock } = await twoMarkets(t, faults)
@@ -28,7 +28,7 @@ test('drops, repeats or swaps numbered deltas under the faults lost_delta, silen
   assert.deepEqual(await seqs('reorder'), [2, 4, 3, 5])
 })
 
-test('closes the socket when the fault disconnect occurs', async (t) => {
+test('closes the client’s socket when the fault `disconnect` occurs', async (t) => {
   const faults = new ScriptedFaults('disconnect')
   const { venue, clock } = await twoMarkets(t, faults)
   const client = await venue.connect()
@@ -38,7 +38,7 @@ test('closes the socket when the fault disconnect occurs', async (t) => {
   assert.equal((await closed)[0], 1006)
 })
 
-test('disconnects a client with 64 MiB of unread data', async (t) => {
+test('disconnects a client when 64 MiB of sent data are unread', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   for (let price = 1; price < 44; price += 1) world.setLevels(first, [['bid', price, price]])
   const client = await venue.connect()

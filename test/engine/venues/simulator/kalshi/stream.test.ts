@@ -5,7 +5,7 @@ import { hourOf, hourStart } from '../../../../../engine/venues/simulator/kalshi
 import { record, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('numbers trades but not tickers, and sends both for all markets when the subscription names none', async (t) => {
+test('numbers trades but not tickers, and sends messages of all markets when a subscription names no market', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['trade', 'ticker'] })
@@ -65,7 +65,7 @@ test('numbers trades but not tickers, and sends both for all markets when the su
   )
 })
 
-test('sends the ticker of each requested market immediately when send_initial_snapshot is set', async (t) => {
+test('sends the ticker of each requested market at once when send_initial_snapshot is set', async (t) => {
   const { venue, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', {
@@ -82,7 +82,7 @@ test('sends the ticker of each requested market immediately when send_initial_sn
   )
 })
 
-test('sends a message when a market is created, determined or settled, but not when it opens or closes', async (t) => {
+test('sends a message when a market is created, determined or settled, and none when a market opens or closes', async (t) => {
   const { venue, world, first, clock } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'], market_ticker: 'ignored' })
@@ -125,7 +125,7 @@ test('sends a message when a market is created, determined or settled, but not w
   assert.deepEqual([determined.result, determined.settlement_value], ['yes', '1.0000'])
 })
 
-test('changes some price structures every hour, in stream messages and in REST rows', async (t) => {
+test('changes the price structures of some markets every hour, in stream messages and in REST rows', async (t) => {
   const { world, venue, clock } = await twoMarkets(t)
   const event = world.addEvent('KXTURN-27', { number: 11 })
   const market = world.addMarket(event, 'X')
@@ -153,7 +153,7 @@ test('changes some price structures every hour, in stream messages and in REST r
   assert.deepEqual(await client.drain(), [], 'once')
 })
 
-test('neither sends a message nor reads the book when a change has no subscribers', async (t) => {
+test('neither sends a message nor reads the book when no client subscribes to a changed book', async (t) => {
   const { world, event, venue } = await twoMarkets(t)
   const market = world.addMarket(event, 'C')
   const client = await venue.connect()

@@ -12,7 +12,7 @@ import {
 import { gameDay, record, records } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('uses several price structures for one tick, each of which accepts every multiple of the tick', async (t) => {
+test('uses several price structures for one tick size, each of which accepts every multiple of the tick size', async (t) => {
   const { world, politics } = await gameDay(t)
   const names = new Set<unknown>()
   for (const tick of [cents(1), cents(0.1), cents(0.01)]) {
@@ -30,7 +30,7 @@ test('uses several price structures for one tick, each of which accepts every mu
   assert.equal(names.size, 7)
 })
 
-test('reports the shard of a market, and omits fields that the venue removed', async (t) => {
+test('returns the exchange shard of a market, and omits fields that the venue removed', async (t) => {
   const { venue, game, combo, det, cin } = await gameDay(t)
   const status = (await venue.get('/exchange/status')).body
   const shards = records(status.exchange_index_statuses)
@@ -51,7 +51,7 @@ test('reports the shard of a market, and omits fields that the venue removed', a
   assert.equal(det.listing.nativeId.startsWith('KXNFLGAME'), true)
 })
 
-test('marks some trades as block trades, and adds a combination trade to some trades', async (t) => {
+test('marks some trades as block trades, and adds a trade of a combination market to some trades', async (t) => {
   const { world, det, venue } = await gameDay(t)
   const trade = world.print(det, { cents: 30 })
   assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])

@@ -15,7 +15,7 @@ async function refusal(port: number, headers: Record<string, string>): Promise<n
   return statusCode
 }
 
-test('returns 401 for a handshake without a valid signature', async (t) => {
+test('returns 401 for a WebSocket handshake without a valid signature', async (t) => {
   const { venue, world } = await twoMarkets(t)
   const client = await venue.connect()
   client.socket.terminate()
@@ -30,7 +30,7 @@ test('returns 401 for a handshake without a valid signature', async (t) => {
   assert.equal(world.listenerCount, 0)
 })
 
-test('pings every 10 s, and closes the socket when pongs are missing', async (t) => {
+test('sends a ping every 10 s, and closes the socket when the client sends no pong', async (t) => {
   const { venue, clock } = await twoMarkets(t)
   const client = await venue.connect()
   const pinged = once(client.socket, 'ping')
@@ -51,7 +51,7 @@ test('pings every 10 s, and closes the socket when pongs are missing', async (t)
   assert.equal(client.socket.readyState, WebSocket.OPEN)
 })
 
-test('acknowledges each channel with its own sid, and lists the subscriptions', async (t) => {
+test('acknowledges each channel with a separate sid, and lists the client’s subscriptions', async (t) => {
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const id = client.send('subscribe', {
@@ -77,7 +77,7 @@ test('acknowledges each channel with its own sid, and lists the subscriptions', 
   ])
 })
 
-test('numbers every message of a sid consecutively, including replies and errors', async (t) => {
+test('numbers all messages of a sid consecutively, including replies and errors', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId
@@ -102,7 +102,7 @@ test('numbers every message of a sid consecutively, including replies and errors
   assert.deepEqual(await client.drain(), [])
 })
 
-test('sends a snapshot with ascending bids of Yes and No, without a key for an empty side', async (t) => {
+test('sends a snapshot with bids of Yes and No in ascending order, without a key for an empty side', async (t) => {
   const { venue, first, second, world } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
@@ -144,7 +144,7 @@ test('sends a snapshot with ascending bids of Yes and No, without a key for an e
   })
 })
 
-test('prices the No side as Yes when use_yes_price is set', async (t) => {
+test('sends the prices of the No side as Yes prices when use_yes_price is set', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
@@ -163,7 +163,7 @@ test('prices the No side as Yes when use_yes_price is set', async (t) => {
   assert.deepEqual([delta.price_dollars, delta.side, delta.delta_fp], ['0.4600', 'no', '1.00'])
 })
 
-test('returns a distinct error code for each kind of malformed command', async (t) => {
+test('returns a different error code for each kind of malformed command', async (t) => {
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
@@ -214,7 +214,7 @@ test('returns a distinct error code for each kind of malformed command', async (
   })
 })
 
-test('adds markets to the existing sid when a channel is subscribed again', async (t) => {
+test('adds markets to the existing sid when a client subscribes to a channel a second time', async (t) => {
   const { venue, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId

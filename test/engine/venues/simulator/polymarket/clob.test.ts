@@ -27,7 +27,7 @@ function recipe(book: Readonly<Record<string, unknown>>): string {
     .digest('hex')
 }
 
-test('sends levels from worst to best, mirrored books of both tokens, and the venue’s book hashes', async () => {
+test('returns book levels from worst to best, mirrored books of the two tokens, and the venue’s book hashes', async () => {
   const book = record((await get(`/book?token_id=${yes}`)).body)
   const other = record((await get(`/book?token_id=${no}`)).body)
   assert.deepEqual(Object.keys(book), [
@@ -65,7 +65,7 @@ test('sends levels from worst to best, mirrored books of both tokens, and the ve
   assert.equal(book.last_trade_price, '')
 })
 
-test('returns 404 with the venue’s message when a token has no book', async () => {
+test('returns 404 with the venue’s error message when a token has no book', async () => {
   marketAt(venue.world, 2).status = 'closed'
   for (const token of ['123', marketAt(venue.world, 2).listing.tokens[0]]) {
     const answer = await get(`/book?token_id=${token}`)
@@ -81,7 +81,7 @@ test('returns 404 with the venue’s message when a token has no book', async ()
   )
 })
 
-test('returns the same prices for single tokens as for batches', async () => {
+test('returns the same prices for single tokens as for batches of tokens', async () => {
   assert.deepEqual((await get(`/midpoint?token_id=${yes}`)).body, { mid: '0.41' })
   assert.deepEqual((await get(`/price?token_id=${yes}&side=BUY`)).body, { price: '0.4' })
   assert.deepEqual((await get(`/price?token_id=${no}&side=SELL`)).body, { price: '0.6' })
@@ -118,7 +118,7 @@ test('omits markets without trades from a batch of last trade prices', async () 
   ])
 })
 
-test('returns no midpoint, price or spread when a side is empty', async () => {
+test('returns no midpoint, price or spread when one side of the book is empty', async () => {
   const market = marketAt(venue.world, 1)
   venue.world.setLevels(market, ['bid', 0.4, 0], ['bid', 0.39, 0])
   const token = market.listing.tokens[0]
@@ -128,7 +128,7 @@ test('returns no midpoint, price or spread when a side is empty', async () => {
   assert.deepEqual(record((await get(`/book?token_id=${token}`)).body).bids, [])
 })
 
-test('starts market lists at cursor MA== and ends them with LTE=', async () => {
+test('starts market lists at the cursor `MA==` and ends the lists with the cursor `LTE=`', async () => {
   venue.world.addEvent(2_100)
   for (const path of ['/markets', '/simplified-markets', '/sampling-markets']) {
     const seen = new Set<unknown>()
@@ -147,7 +147,7 @@ test('starts market lists at cursor MA== and ends them with LTE=', async () => {
   assert.equal((await get('/markets?next_cursor=!!')).status, 400)
 })
 
-test('returns a market by condition id and by token', async () => {
+test('returns a market by condition id and by token id', async () => {
   const { nativeId } = marketAt(venue.world, 0).listing
   assert.equal(record((await get(`/markets/${nativeId}`)).body).condition_id, nativeId)
   assert.equal(record((await get(`/markets-by-token/${no}`)).body).condition_id, nativeId)
@@ -157,7 +157,7 @@ test('returns a market by condition id and by token', async () => {
   assert.equal((await get('/time')).text, String(venue.clock.nowMs() / 1000))
 })
 
-test('returns one price per step: that of the last trade in the step, or the fair price', async () => {
+test('returns one price per time step: the price of the last trade in the step, or the fair price', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const trade = venue.world.trade(marketAt(venue.world, 0), { price: price(0.42) })
   const range = `startTs=${nowS - 7_200}&endTs=${nowS}&fidelity=60`
@@ -174,7 +174,7 @@ test('returns one price per step: that of the last trade in the step, or the fai
   assert.deepEqual((await history(no)).at(-1), [nowS, 0.58])
 })
 
-test('refuses a price history range over 15 days, and accepts named intervals', async () => {
+test('refuses a price history range over 15 days, and accepts the named intervals of the venue', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const long = await get(
     `/prices-history?market=${yes}&startTs=${nowS - 16 * 86_400}&endTs=${nowS}`,

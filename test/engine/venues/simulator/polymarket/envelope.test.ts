@@ -10,7 +10,7 @@ import { marketAt, size } from '../../../../support/worlds/stub-world.ts'
 const ANN: SimWallet = { address: `0x${'a1'.repeat(20)}`, name: '', pseudonym: 'Calm-Otter' }
 const BOB: SimWallet = { address: `0x${'b2'.repeat(20)}`, name: '', pseudonym: 'Idle-Raven' }
 
-test('refuses a changed cursor or a cursor of another path, and serves old first pages under stale_cache', async (t) => {
+test('refuses a changed cursor or a cursor of a different path, and returns old first pages under the fault stale_cache', async (t) => {
   const venue = await startStubVenue({ faults: ['stale_cache'] })
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -111,7 +111,7 @@ async function startTraded(): Promise<StubVenue> {
   return venue
 }
 
-test('answers as the venue’s OpenAPI document specifies, including cache times and errors', {
+test('returns responses as the venue’s OpenAPI document specifies, including cache times and errors', {
   skip: lacksDocument,
 }, async (t) => {
   const venue = await startTraded()
@@ -186,7 +186,7 @@ test('answers as the venue’s OpenAPI document specifies, including cache times
   }
 })
 
-test('returns one price per step, oldest first, and ends with the payout', async (t) => {
+test('returns one price per time step, oldest first, and the payout as the last price', async (t) => {
   const venue = await startTraded()
   t.after(() => venue.stop())
   const history = async (index: number, query: string) => {

@@ -39,7 +39,7 @@ async function crawl(path: string, key: 'markets' | 'events') {
   throw new Error('the list does not end')
 }
 
-test('returns every row once over all keyset pages, and no cursor on the last page', async () => {
+test('returns every row once over all keyset pages, and no cursor with the last page', async () => {
   const active = venue.world.markets('a').filter((market) => market.status !== 'unopened')
   const ids = active.map((market) => String(market.listing.number))
   for (const limit of [1, 9, 27, 100]) {
@@ -56,7 +56,7 @@ test('returns every row once over all keyset pages, and no cursor on the last pa
   assert.equal((await crawl('/events/keyset?limit=2', 'events')).length, 7)
 })
 
-test('ignores `cursor`, refuses `offset` in keyset lists, and reduces large limits', async () => {
+test('ignores the parameter `cursor`, refuses `offset` in keyset lists, and reduces limits that are too large', async () => {
   const plain = await request(`${venue.gamma}/markets/keyset?limit=3`)
   const next = String(record(plain.body).next_cursor)
   const same = await request(`${venue.gamma}/markets/keyset?limit=3&cursor=${next}`)
@@ -73,7 +73,7 @@ test('ignores `cursor`, refuses `offset` in keyset lists, and reduces large limi
   )
 })
 
-test('filters lists by ids and states, sorts them, and refuses invalid parameters', async () => {
+test('filters lists by ids and states, sorts lists by time, and refuses invalid parameters', async () => {
   const market = marketAt(venue.world, 7)
   const [yes, no] = market.listing.tokens
   const ids = async (query: string) => (await rows(`/markets?${query}`)).map((row) => row.id)
@@ -95,7 +95,7 @@ test('filters lists by ids and states, sorts them, and refuses invalid parameter
   }
 })
 
-test('returns a market or event by id and by slug, or 404 or 422', async () => {
+test('returns a market or event by id and by slug, or 404 or 422 if there is none', async () => {
   const get = async (path: string) => request(`${venue.gamma}${path}`)
   assert.equal(record((await get('/markets/9007')).body).slug, 'market-7')
   const bySlug = record((await get('/markets/slug/market-7?include_tag=true')).body)
@@ -113,7 +113,7 @@ test('returns a market or event by id and by slug, or 404 or 422', async () => {
   assert.equal((await get('/markets/abc')).status, 422)
 })
 
-test('serves tags, sports, teams, search, status and the simulator state', async () => {
+test('returns tags, sports, teams, search results, status and the simulator state', async () => {
   const tags = await rows('/tags')
   assert.ok(tags.some((tag) => tag.slug === 'bitcoin' && tag.id === '235'))
   const tag = record((await request(`${venue.gamma}/tags/slug/politics`)).body)

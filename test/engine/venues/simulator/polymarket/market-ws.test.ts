@@ -38,11 +38,11 @@ async function kinds(reader: FrameReader): Promise<readonly unknown[]> {
   return (await reader.drain()).map((frame) => record(JSON.parse(frame)).event_type)
 }
 
-describe('market channel', () => {
+describe('market channel of the simulated WebSocket', () => {
   beforeEach(() => start())
   afterEach(() => venue.stop())
 
-  test('replies to the first frame with all books in one array, equal to those of REST', async () => {
+  test('replies to the client’s first frame with all books in one array, equal to the books of REST', async () => {
     const reader = await venue.market()
     reader.send({ assets_ids: [yes, no], type: 'market' })
     const books = records(await reader.nextJson())
@@ -57,7 +57,7 @@ describe('market channel', () => {
     assert.deepEqual({ ...rest, event_type: 'book' }, books[0])
   })
 
-  test('replies NO NEW ASSETS when a subscription is repeated, and sends no updates after unsubscribe', async () => {
+  test('replies NO NEW ASSETS when a client repeats a subscription, and sends no updates after unsubscribe', async () => {
     const reader = await follow([yes])
     reader.send({ assets_ids: [yes], operation: 'subscribe' })
     assert.equal(await reader.next(), 'NO NEW ASSETS')
@@ -77,7 +77,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('sends entries for both tokens of a changed level, with the best prices after the change', async () => {
+  test('sends entries for the two tokens of a changed level, with the best prices after the change', async () => {
     const reader = await follow([no])
     venue.world.setLevels(market, ['bid', 0.41, 7.25], ['ask', 0.42, 0])
     const message = record(await reader.nextJson())
@@ -100,7 +100,7 @@ describe('market channel', () => {
     ])
   })
 
-  test('sends an empty text as the best price when a side is empty', async () => {
+  test('sends an empty text as the best price when one side of the book is empty', async () => {
     const reader = await follow([yes])
     venue.world.setLevels(market, ['ask', 0.42, 0], ['ask', 0.45, 0])
     const [first, second] = records(record(await reader.nextJson()).price_changes)
@@ -108,7 +108,7 @@ describe('market channel', () => {
     assert.deepEqual([second?.best_bid, second?.best_ask], ['', '0.6'])
   })
 
-  test('sends the books of both tokens and the trade price when a trade occurs', async () => {
+  test('sends the books of the two tokens and the trade price when a trade occurs', async () => {
     const reader = await follow([yes, no])
     const trade = venue.world.trade(market, { contracts: 30 })
     const [first, second, last] = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -137,7 +137,7 @@ describe('market channel', () => {
     assert.deepEqual(await kinds(other), ['book'])
   })
 
-  test('sends the new tick for both tokens, without a book', async () => {
+  test('sends a new tick size for the two tokens of a market, without a book', async () => {
     const reader = await follow([yes, no])
     venue.world.changeTick(market, 0.001)
     const messages = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -155,7 +155,7 @@ describe('market channel', () => {
     )
   })
 
-  test('sends best prices, new markets and resolutions only when custom_feature_enabled is set', async () => {
+  test('sends best prices, new markets and resolutions if custom_feature_enabled is set, and otherwise not', async () => {
     const plain = await follow([yes])
     const custom = await follow([yes], { custom_feature_enabled: true })
     const flaggedLate = await follow([yes])
@@ -177,7 +177,7 @@ describe('market channel', () => {
     }
   })
 
-  test('sends no winner when a void market resolves', async () => {
+  test('sends no winning outcome when a void market resolves', async () => {
     venue.world.addEvent(1, {}, { payout: PRICE_HALF })
     const half = marketAt(venue.world, 2)
     const reader = await follow([half.listing.tokens[0]], { custom_feature_enabled: true })
@@ -201,7 +201,7 @@ describe('market channel', () => {
     )
   })
 
-  test('does not render a change when no client is subscribed', async () => {
+  test('does not encode a book change when no client subscribes to the book', async () => {
     const reader = await follow([yes])
     reader.close()
     await reader.closed
@@ -213,7 +213,7 @@ describe('market channel', () => {
     assert.equal(checks, 0)
   })
 
-  test('drops a change under lost_delta, and repeats a message under duplicate', async () => {
+  test('drops a change under the fault lost_delta, and repeats a message under the fault duplicate', async () => {
     await venue.stop()
     await start(['lost_delta'])
     const lossy = await follow([yes])
@@ -233,7 +233,7 @@ describe('market channel', () => {
     assert.equal(others.length, 0)
   })
 
-  test('sends the book when a subscribed market opens', async () => {
+  test('sends the book of a subscribed market when the market opens', async () => {
     venue.world.setStatus(market, 'unopened', 'closed')
     const reader = await venue.market()
     reader.send({ assets_ids: [no], type: 'market', custom_feature_enabled: true })
@@ -245,7 +245,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('sends the book of a token that was subscribed before its market existed', async () => {
+  test('sends the book of a token that a client subscribed to before the token’s market existed', async () => {
     const unknown = `7${'4'.padStart(76, '0')}`
     const reader = await follow([unknown, yes])
     venue.world.addEvent(1)
@@ -262,7 +262,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('drops data for 20 s under silence, and closes the socket under disconnect', async () => {
+  test('drops data for 20 s under the fault silence, and closes the socket under the fault disconnect', async () => {
     await venue.stop()
     await start(['silence'])
     const reader = await follow([yes])

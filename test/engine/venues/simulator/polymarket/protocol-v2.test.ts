@@ -26,7 +26,7 @@ const body = async (url: string) => record((await request(url)).body)
 const listed = async (id: string) =>
   records((await request(`${venue.gamma}/markets?condition_ids=${id}`)).body)
 
-test('lists each Gamma market with the fields of its protocol version', async () => {
+test('lists each market of the Gamma API with the fields of the market’s protocol version', async () => {
   const [one] = await listed(old.listing.nativeId)
   assert.deepEqual([one?.version, one?.conditionId], ['v1', old.listing.nativeId])
   assert.deepEqual(JSON.parse(String(one?.clobTokenIds)), old.listing.tokens)
@@ -47,7 +47,7 @@ test('lists each Gamma market with the fields of its protocol version', async ()
   assert.deepEqual(texts, ['inactive', 'active', 'active', 'active', 'resolved'])
 })
 
-test('returns a market of protocol v2 from the CLOB only by its padded id', async () => {
+test('returns a protocol v2 market from the CLOB API by its padded id and by no other id', async () => {
   const terms = await body(`${venue.clob}/clob-markets/${PADDED}`)
   assert.deepEqual([terms.c, terms.v, terms.mts, terms.mos], [PADDED, 'v2', 0.01, 5])
   assert.deepEqual(terms.t, [
@@ -69,7 +69,7 @@ test('returns a market of protocol v2 from the CLOB only by its padded id', asyn
   )
 })
 
-test('uses padded ids and position ids on streams and in the Data API', async () => {
+test('uses padded condition ids and position ids on the streams and in the Data API', async () => {
   const reader = await venue.market()
   const tokens = [POSITIONS[0], old.listing.tokens[0]]
   reader.send({ assets_ids: tokens, type: 'market', custom_feature_enabled: true })

@@ -46,7 +46,7 @@ function tradedWorld() {
   return { world, nowMs: clock.nowMs(), market: marketAt(world, 0) }
 }
 
-test('renders a Gamma market with every recorded key and JSON type', (t) => {
+test('returns a market of the Gamma API with every recorded key and JSON type', (t) => {
   const recorded = fixture(t, 'gamma_market.json')
   if (recorded === null) return
   const { market, nowMs } = tradedWorld()
@@ -61,7 +61,7 @@ test('renders a Gamma market with every recorded key and JSON type', (t) => {
   assert.deepEqual(differences(ourSeries ?? {}, theirSeries ?? {}), [])
 })
 
-test('renders a Gamma event with every recorded key and JSON type', (t) => {
+test('returns an event of the Gamma API with every recorded key and JSON type', (t) => {
   const recorded = fixture(t, 'gamma_event.json')
   if (recorded === null) return
   const [theirs] = records(recorded)
@@ -77,7 +77,7 @@ test('renders a Gamma event with every recorded key and JSON type', (t) => {
   assert.deepEqual(found, [])
 })
 
-test('renders lists and volumes as text, and omits the price of an empty side', () => {
+test('returns lists and volumes as text, and omits the price of an empty book side', () => {
   const { world, market, nowMs } = tradedWorld()
   const parts = { nowMs, hasEvent: false, hasTags: true }
   const row = gammaMarket(market, parts)
@@ -97,7 +97,7 @@ test('renders lists and volumes as text, and omits the price of an empty side', 
   assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
 })
 
-test('shows disputes in some open markets, half of them only in the list of resolution steps', () => {
+test('includes disputes in some open markets, half of the disputes in no field but the list of resolution steps', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   world.addEvent(200)
@@ -120,7 +120,7 @@ test('shows disputes in some open markets, half of them only in the list of reso
   }
 })
 
-test('shows a planned end five days before the close for some events of one venue', () => {
+test('returns a planned end five days before the close for some events', () => {
   const world = new StubWorld(new ManualClock())
   for (let count = 0; count < 40; count += 1) world.addEvent(1, { topic: 'politics' })
   const daysLate = world.markets('a').map((market) => {
@@ -133,7 +133,7 @@ test('shows a planned end five days before the close for some events of one venu
   assert.deepEqual([...new Set(daysLate)].sort(), [0, 5])
 })
 
-test('renders the teams and ids of a game, with ids as text on markets and numbers on events', () => {
+test('returns the teams and ids of a game, with ids as text in markets and as numbers in events', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const game: SimGame = {
@@ -169,7 +169,7 @@ test('renders the teams and ids of a game, with ids as text on markets and numbe
   assert.equal(gammaEvent(event, timeMs(game.startMs + 1)).live, true)
 })
 
-test('renders a CLOB market with the recorded keys, and marks the winner once the market is resolved', (t) => {
+test('returns a market of the CLOB API with the recorded keys, and marks the winning outcome after the resolution', (t) => {
   const { market } = tradedWorld()
   assert.deepEqual(winners(clobMarket(market)), [false, false])
   market.status = 'resolved'

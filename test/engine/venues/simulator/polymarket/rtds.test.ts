@@ -32,10 +32,10 @@ async function payloads(reader: FrameReader) {
   return frames.map((frame) => ({ type: frame.type, ...record(frame.payload) }))
 }
 
-describe('real-time data stream', () => {
+describe('simulated real-time data stream', () => {
   afterEach(() => venue.stop())
 
-  test('sends one row per wallet of a trade and one row for the match', async () => {
+  test('sends one row per wallet of a trade, and one row for the match of the trade', async () => {
     const reader = await start()
     subscribe(reader, subscription('*', ''))
     await reader.drain()
@@ -69,7 +69,7 @@ describe('real-time data stream', () => {
     assert.deepEqual([row?.eventSlug, row?.slug], ['nfl-chi-det-2026-11-20', 'market-0'])
   })
 
-  test('replaces the filter of a topic with each subscribe, and filters by event or market', async () => {
+  test('replaces the filter of a topic with each subscribe command, and filters by event or market', async () => {
     const reader = await start()
     subscribe(reader, subscription('orders_matched', '{"event_slug":"chi-det"}'))
     const slugs = async () => {
@@ -87,7 +87,7 @@ describe('real-time data stream', () => {
     assert.deepEqual(await slugs(), [])
   })
 
-  test('keeps a client that sends no pongs, ignores text pings, and answers invalid frames with an error', async () => {
+  test('does not disconnect a client that sends no pongs, ignores text pings, and answers invalid frames with an error', async () => {
     await start()
     const mute = await venue.rtds({ autoPong: false })
     subscribe(mute, subscription('orders_matched'))
@@ -107,7 +107,7 @@ describe('real-time data stream', () => {
     )
   })
 
-  test('repeats a row under duplicate, and swaps two rows of one second under reorder', async () => {
+  test('repeats a row under the fault duplicate, and swaps two rows of one second under the fault reorder', async () => {
     const reader = await start(['duplicate'])
     subscribe(reader, subscription('orders_matched'))
     await reader.drain()
@@ -137,7 +137,7 @@ describe('real-time data stream', () => {
     assert.deepEqual(await sizes(), [4, 5])
   })
 
-  test('sends the same rows on the stream as in the Data API', async () => {
+  test('sends the same trade rows on the stream as in the Data API', async () => {
     const reader = await start()
     subscribe(reader, subscription('*'))
     await reader.drain()
@@ -171,7 +171,7 @@ describe('real-time data stream', () => {
     }
   })
 
-  test('sends the fills of an order as one match, and sends nothing while rtds_silent is active', async () => {
+  test('sends the fills of an order as one match, and sends nothing under the fault rtds_silent', async () => {
     const reader = await start(['rtds_silent'])
     subscribe(reader, subscription('*'))
     await reader.drain()

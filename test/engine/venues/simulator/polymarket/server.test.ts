@@ -6,7 +6,7 @@ import { startPolymarketServer } from '../../../../../engine/venues/simulator/po
 import { request } from '../../../../support/clients/venue-client.ts'
 import { SetChance, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 
-test('returns 429 above the venue’s rate limit until tokens refill', async () => {
+test('returns 429 to requests above the venue’s rate limit until tokens are refilled', async () => {
   const venue = await startStubVenue({ isRateLimited: true })
   try {
     const statuses = async (count: number) => {
@@ -26,7 +26,7 @@ test('returns 429 above the venue’s rate limit until tokens refill', async () 
   }
 })
 
-test('closes every socket, timer and listener on stop and when a port is in use', async () => {
+test('closes every socket, timer and listener when the simulated server stops or a port is in use', async () => {
   const venue = await startStubVenue()
   const [market, rtds] = [await venue.market(), await venue.rtds()]
   const { world, clock } = venue

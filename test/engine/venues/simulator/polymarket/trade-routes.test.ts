@@ -38,7 +38,7 @@ const V2_KEYS = TRADE_ROW_KEYS.map((key) =>
   key === 'asset' ? 'token_id' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
-test('returns trades newest first, with only the takers’ rows by default', async () => {
+test('returns trades newest first, and by default the rows of takers without the rows of makers', async () => {
   const all = await rows('')
   assert.equal(all.length, 60)
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('returns trades newest first, with only the takers’ rows by default', asy
   )
 })
 
-test('filters trades by market, event and wallet, and trades of a wallet by time', async () => {
+test('filters trades by market, event and wallet, and the trades of a wallet by time', async () => {
   const [first, , third] = [0, 1, 2].map((index) => marketAt(venue.world, index))
   assert.ok(first !== undefined && third !== undefined)
   const two = await rows(`condition=${first.listing.nativeId},${third.listing.nativeId}`)
@@ -89,7 +89,7 @@ test('filters trades by market, event and wallet, and trades of a wallet by time
   assert.equal((await rows(`start=${second}&end=${second}`)).length, 60, 'no times without a user')
 })
 
-test('names the invalid parameter in the error', async () => {
+test('includes the name of an invalid parameter in the error of a trade request', async () => {
   const many = Array.from({ length: 21 }, (_, at) => `0x${String(at).padStart(64, '0')}`).join(',')
   const bad = {
     'limit=1001': 'limit',
@@ -113,7 +113,7 @@ test('names the invalid parameter in the error', async () => {
   assert.deepEqual([posted.status, record(posted.body).code], [405, 'method_not_allowed'])
 })
 
-test('returns the fills of an order as one row at the average price', async (t) => {
+test('returns the fills of an order as one trade row at the average price', async (t) => {
   const alone = await startStubVenue()
   t.after(() => alone.stop())
   alone.world.addEvent(1)
@@ -134,7 +134,7 @@ test('returns the fills of an order as one row at the average price', async (t) 
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=300')
 })
 
-test('returns open interest in dollars for requested markets or for all markets', async () => {
+test('returns the open interest in dollars for the requested markets, or for all markets', async () => {
   const market = marketAt(venue.world, 1)
   const { nativeId } = market.listing
   const [one, ...none] = records((await of(`oi?condition=${nativeId},0x${'9'.repeat(64)}`)).data)
@@ -145,7 +145,7 @@ test('returns open interest in dollars for requested markets or for all markets'
   assert.equal((await request(`${venue.data}/v2/oi?condition=cows`)).status, 400)
 })
 
-test('returns volume, holders, resolutions and status in the venue’s format', async () => {
+test('returns volume, holders, resolutions and status in the format of the venue', async () => {
   const { nativeId } = marketAt(venue.world, 0).listing
   const volume = record((await of('live-volume?event_id=500')).data)
   assert.ok(records(volume.conditions).length > 0)

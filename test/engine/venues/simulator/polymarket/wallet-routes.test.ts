@@ -82,7 +82,7 @@ function deal(made: Deal): void {
   venue.world.trade(marketAt(venue.world, market), fields)
 }
 
-describe('with a few wallets', () => {
+describe('wallet routes with a few wallets', () => {
   // Advances the clock by one second after each fill.
   const dealt = (made: Deal) => {
     deal(made)
@@ -115,7 +115,7 @@ describe('with a few wallets', () => {
     return ledgers.wallet(wallet.address)?.eoa ?? ''
   }
 
-  test('returns rows of trades, with placeholder values in the fields of other kinds of rows', async () => {
+  test('returns trade rows with placeholder values in the fields of other kinds of rows', async () => {
     const all = await rows(`activity?user=${ANN.address}&type=TRADE&sort_direction=ASC`)
     assert.deepEqual(
       all.map((row) => part(row, ['side', 'size', 'price', 'usdc_size', 'outcome_index'])),
@@ -141,7 +141,7 @@ describe('with a few wallets', () => {
     ])
   })
 
-  test('filters activity by market, event, type and time', async () => {
+  test('filters a wallet’s activity by market, event, type and time', async () => {
     const of = `activity?user=${ANN.address}`
     const { nativeId } = marketAt(venue.world, 2).listing
     assert.equal((await rows(`${of}&condition=${nativeId}`)).length, 2)
@@ -158,7 +158,7 @@ describe('with a few wallets', () => {
     assert.equal((await rows(`${of}&start=0&end=0`)).length, 6, '0 means no limit')
   })
 
-  test('returns open positions with the venue’s figures, and closed positions with realized profit', async () => {
+  test('returns a wallet’s open positions with the venue’s figures, and closed positions with realized profit', async () => {
     const open = await rows(`positions?user=${ANN.address}`)
     // 150 contracts were bought at 0.42, and 30 of them were sold at 0.50.
     const keys = ['current_size', 'avg_price', 'total_size', 'realized_pnl', 'current_price']
@@ -191,7 +191,7 @@ describe('with a few wallets', () => {
     assert.equal((await one(`user-stats?user=${ANN.address}`)).trades, 3)
   })
 
-  test('names the invalid parameter in the error, and returns no rows when the wallet is unknown', async () => {
+  test('includes the name of an invalid parameter in the error, and returns no rows when the wallet is unknown', async () => {
     const of = `user=${ANN.address}`
     const id = `0x${'1'.repeat(64)}`
     const { next } = await page(`positions?${of}&limit=1&sort_by=TIMESTAMP`)
@@ -222,7 +222,7 @@ describe('with a few wallets', () => {
     }
   })
 
-  test('returns each row once over all pages, and the same trades of a wallet in each list', async () => {
+  test('returns each row of a wallet once over all pages, and the same trades in each list', async () => {
     const lists = [
       { path: `activity?user=${BOB.address}`, limit: 7 },
       { path: `activity?user=${BOB.address}&sort_direction=ASC`, limit: 11 },
@@ -242,7 +242,7 @@ describe('with a few wallets', () => {
     }
   })
 
-  test('returns a profile by wallet or owner, and Data API rows only by wallet', async () => {
+  test('returns a profile by the address of wallet or owner, and Data API rows by the wallet’s address alone', async () => {
     const of = (address: string) => request(`${venue.gamma}/public-profile?address=${address}`)
     const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
     assert.equal(answer.status, 200)
@@ -265,7 +265,7 @@ describe('with a few wallets', () => {
 
 const MARKETS = 60
 
-describe('with sixty markets', () => {
+describe('wallet routes with sixty markets', () => {
   // Ann buys ten contracts in each market and sells all but five positions. Two markets resolve.
   before(async () => {
     venue = await startStubVenue()
@@ -283,7 +283,7 @@ describe('with sixty markets', () => {
   })
   after(() => venue.stop())
 
-  test('returns no row twice when rows arrive between two page requests', async () => {
+  test('returns no wallet row twice when rows arrive between two page requests', async () => {
     const first = await page(`activity?user=${ANN.address}&limit=20`)
     const complete = await pages(`activity?user=${ANN.address}`, 1_000)
     deal({ market: 59, contracts: 3, at: 0.4 })
@@ -293,7 +293,7 @@ describe('with sixty markets', () => {
     assert.deepEqual([...first.rows, ...second.rows], complete.slice(0, 40))
   })
 
-  test('returns positions with a status and consistent sums', async () => {
+  test('returns wallet positions with a status and with consistent sums', async () => {
     const open = await pages(`positions?user=${ANN.address}`, 2)
     assert.equal(open.length, 5)
     assert.deepEqual(open.map(({ status }) => status).sort(), [
@@ -325,7 +325,7 @@ describe('with sixty markets', () => {
     )
   })
 
-  test('shows a losing position at price 0, without a realized loss until it is redeemed', async () => {
+  test('returns a losing position at price 0, without a realized loss until the wallet redeems the position', async () => {
     const keys = ['outcome', 'current_price', 'realized_pnl', 'current_value', 'redeemable']
     const redeemable = async ({ address }: SimWallet, price: number) =>
       (await rows(`positions?user=${address}&limit=500`)).find(
@@ -342,7 +342,7 @@ describe('with sixty markets', () => {
   })
 })
 
-test('lists combinations among trades over all pages under the fault combos', async () => {
+test('lists combinations among the trades of all pages under the fault combos', async () => {
   const other = await startStubVenue({ faults: ['combos'] })
   try {
     other.chance.value = 0

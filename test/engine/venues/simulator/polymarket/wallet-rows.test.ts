@@ -69,7 +69,7 @@ const isOpen = ({ holding, outcomeIndex }: (typeof positions)[number]) =>
 
 const SENTINELS = new Set(['token_id', 'outcome_index'])
 
-test('renders activity rows with the recorded keys and JSON types of each kind', (t) => {
+test('returns activity rows with the recorded keys and JSON types of each kind of row', (t) => {
   const v1 = ['activity.json', 'em-activity.json', 'em-activity_all.json']
   const theirs = recorded(t, { v2: ['activity.json'], v1 })
   if (theirs.length === 0) return
@@ -103,7 +103,7 @@ test('renders activity rows with the recorded keys and JSON types of each kind',
   assert.ok(redeemed.some(({ token_id, usdc_size }) => token_id !== '' && usdc_size === 0))
 })
 
-test('renders position rows with the recorded keys and JSON types', (t) => {
+test('returns position rows with the recorded keys and JSON types', (t) => {
   const [open] = recorded(t, { v2: ['positions.json'] })
   const [closed] = recorded(t, { v2: ['positions_closed.json'] })
   if (open === undefined || closed === undefined) return

@@ -40,7 +40,7 @@ function makeFaulty(fault: SimFault, index = 0) {
   return { market, before, published, run, strike }
 }
 
-test('empties a book in one change and restores it after ten seconds', () => {
+test('removes all levels of a book in one change and restores the levels after ten seconds', () => {
   const { market, before, published, run, strike } = makeFaulty('empty_book')
   strike()
   assert.deepEqual([market.book.bids, market.book.asks], [[], []])
@@ -59,7 +59,7 @@ test('empties a book in one change and restores it after ten seconds', () => {
   )
 })
 
-test('empties one side of a book and restores it after ten seconds', () => {
+test('removes all levels of one side of a book and restores the levels after ten seconds', () => {
   const { market, before, run, strike } = makeFaulty('one_sided')
   strike()
   const { bids, asks } = market.book
@@ -70,7 +70,7 @@ test('empties one side of a book and restores it after ten seconds', () => {
   assert.deepEqual(market.book.asks, before.asks)
 })
 
-test('reports a tick change before the quotes move to the new tick', () => {
+test('reports a change of the tick size before the quotes move to multiples of the new tick size', () => {
   const { market, published, strike } = makeFaulty('tick_size')
   const oldTick = market.tickMicros
   strike()
@@ -81,7 +81,7 @@ test('reports a tick change before the quotes move to the new tick', () => {
   }
 })
 
-test('moves quotes away from the middle and merges them when the tick becomes coarser', () => {
+test('moves quotes away from the middle and merges quotes when the tick size becomes coarser', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
     const { market, before, published, strike } = makeFaulty('tick_size', index)

@@ -22,7 +22,7 @@ function gammaFees(market: SimMarket, nowMs: ReturnType<StubWorld['nowMs']>) {
   return readFees(gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })).now
 }
 
-test('sets fees by topic: none for geopolitics, and a rate of zero for totals of games', () => {
+test('sets the fees of markets by topic: none for geopolitics, and a rate of zero for totals of games', () => {
   const world = new StubWorld(new ManualClock())
   for (const [topic, rate] of RATES) {
     const event = world.addEvent(1, { topic, number: 7 })
@@ -46,7 +46,7 @@ test('sets fees by topic: none for geopolitics, and a rate of zero for totals of
   ])
 })
 
-test('returns the same fees from the CLOB, the announcement and Gamma', async () => {
+test('returns the same fees from the CLOB API, the `new_market` message and the Gamma API', async () => {
   const venue = await startStubVenue()
   try {
     venue.world.addEvent(1, { topic: 'politics', number: 7 })

@@ -25,7 +25,7 @@ function makeWorld(gapsPerMinute: number, seed = 2) {
   return { world, run }
 }
 
-test('plans the same price gaps for the same seed, start and rate, and none by default', () => {
+test('plans the same price gaps between the venues for the same seed, start and rate, and none by default', () => {
   const plan = (perMinute: number, seed?: number) => {
     const { world, run } = makeWorld(perMinute, seed)
     run(60_000)

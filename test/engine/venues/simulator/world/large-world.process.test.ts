@@ -50,7 +50,7 @@ function sample(venue: SimVenue): readonly PlannedMarket[] {
   return some.flatMap(({ number }) => calendar.eventNumbered(venue, number)?.markets ?? [])
 }
 
-test('lists the requested number of markets with status, times and volume without planning an event', () => {
+test('lists the requested number of markets with status, times and volume without planning the market’s events', () => {
   const { world, plannedCount } = makeWorld()
   for (const venue of SIM_VENUES) {
     const markets = world.markets(venue)
@@ -62,7 +62,7 @@ test('lists the requested number of markets with status, times and volume withou
   assert.equal(plannedCount(), 0)
 })
 
-test('gives a listing the same fields before and after its event is planned', () => {
+test('returns the same fields of a listing before and after the event of the listing is planned', () => {
   const { world } = makeWorld()
   for (const venue of SIM_VENUES) {
     const byNumber = new Map(world.markets(venue).map((market) => [market.listing.number, market]))
@@ -97,7 +97,7 @@ test('gives a listing the same fields before and after its event is planned', ()
   }
 })
 
-test('finds a market by condition id, token or ticker that no earlier request has listed', () => {
+test('finds a market that no earlier request listed by condition id, token or ticker', () => {
   const { world, plannedCount } = makeWorld()
   for (const { listing } of sample('a')) {
     assert.equal(world.market('a', listing.nativeId)?.listing.number, listing.number)
@@ -122,7 +122,7 @@ test('finds a market by condition id, token or ticker that no earlier request ha
   }
 })
 
-test('finds the migrated market by the tokens of the market that it replaces', () => {
+test('finds a migrated market by the tokens of the market that it replaces', () => {
   const { world } = makeWorld()
   const targets = sample('a')
     .filter(({ listing }) => !listing.isV2)
@@ -131,7 +131,7 @@ test('finds the migrated market by the tokens of the market that it replaces', (
   assert.ok(found.length > 5, `${found.length} of ${targets.length}`)
 })
 
-test('plans both venues’ events of a question together, so that their prices stay equal', () => {
+test('plans the events of one question at the two venues together, so that their prices remain equal', () => {
   const { world } = makeWorld()
   let compared = 0
   for (const { listing } of sample('a')) {
@@ -147,7 +147,7 @@ test('plans both venues’ events of a question together, so that their prices s
   assert.ok(compared > 10)
 })
 
-test('moves markets through their life cycle and announces new markets', () => {
+test('moves markets through all states of their life cycle, and announces new markets', () => {
   const { world, clock } = makeWorld(200)
   const counts = new Map<string, number>()
   world.onChange(({ kind, market }) => {
@@ -165,7 +165,7 @@ test('moves markets through their life cycle and announces new markets', () => {
   for (const venue of SIM_VENUES) assert.equal(world.markets(venue).length, MARKETS)
 })
 
-test('creates an equal book after it released the memory of an unchanged book', () => {
+test('creates an equal book after the memory of an unchanged book was released', () => {
   const { world } = makeWorld()
   const market = sample('a')
     .map(({ listing }) => world.market('a', listing.nativeId))
@@ -183,7 +183,7 @@ test('creates an equal book after it released the memory of an unchanged book', 
   assert.deepEqual([market.book.bids, market.book.asks], [bids, asks])
 })
 
-test('draws activities with the recorded share of untraded markets and a log-normal distribution', () => {
+test('draws market activities with the recorded share of untraded markets and a log-normal distribution', () => {
   const { world } = makeWorld()
   for (const venue of SIM_VENUES) {
     const activities = world.markets(venue).map(({ listing }) => listing.activity)

@@ -19,7 +19,7 @@ async function start(t: TestContext, hasPast = true): Promise<Simulator> {
   return simulator
 }
 
-test('generates the same history for the same seed and start, without changing listed markets', async (t) => {
+test('generates the same trade history for the same seed and start, without changing listed markets', async (t) => {
   const [one, other, without] = [await start(t), await start(t), await start(t, false)]
   const rows = ({ wallets }: Simulator) =>
     wallets.all().map(({ wallet, eoa, cash, events }) => ({
@@ -35,7 +35,7 @@ test('generates the same history for the same seed and start, without changing l
   }
 })
 
-test('serves past trades on the venues’ endpoints of charts and wallets', async (t) => {
+test('serves past trades on the chart endpoints and wallet endpoints of both venues', async (t) => {
   const { urls, world, wallets } = await start(t)
   const nowS = NOW / 1_000
   const old = (market: SimMarket) =>

@@ -138,7 +138,7 @@ function pastOf(answer: unknown): unknown {
   return JSON.parse(text)
 }
 
-test('serves the same history after a stop, and the last saved history after a kill', async (t) => {
+test('serves the same history after the simulator was stopped, and the last saved history after it was killed', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   let simulator = await start(clock, folder)
@@ -178,7 +178,7 @@ test('serves the same history after a stop, and the last saved history after a k
   }
 })
 
-test('keeps wallets across runs and never repeats ids, even when the clock is set back', async (t) => {
+test('retains simulated wallets across runs and never repeats ids, even when the clock is set back', async (t) => {
   const folder = tempFolder(t)
   const ids = new Set<string>()
   let count = 0
@@ -200,7 +200,7 @@ test('keeps wallets across runs and never repeats ids, even when the clock is se
   assert.equal(ids.size, count)
 })
 
-test('creates a new world when the file is invalid', async (t) => {
+test('creates a new simulated world when the snapshot file is invalid', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -220,7 +220,7 @@ test('creates a new world when the file is invalid', async (t) => {
   }
 })
 
-test('restores the copied state of a world, without its oldest trades and events', (t) => {
+test('restores the saved state of a simulated world, except the oldest trades and events', (t) => {
   const file = join(tempFolder(t), 'world.json')
   let clock = new ManualClock(NOON)
   const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 1_500, countMax: 400 })
@@ -249,7 +249,7 @@ test('restores the copied state of a world, without its oldest trades and events
   assert.ok(current.wallets.all().some(({ droppedEventCount }) => droppedEventCount > 0))
 })
 
-test('restores activity in markets that were unlisted between two runs', (t) => {
+test('restores activity in markets that no request listed between two runs', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })
@@ -284,7 +284,7 @@ test('restores activity in markets that were unlisted between two runs', (t) => 
   }
 })
 
-test('omits the volume of a market that first trades while the file is written', (t) => {
+test('omits the volume of a market whose first trade occurs while the snapshot file is written', (t) => {
   const file = join(tempFolder(t), 'world.json')
   const clock = new ManualClock(NOON)
   const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 600, hasPast: false })

@@ -42,7 +42,7 @@ function operation(holding: WalletHolding, usd: number): WalletOperation {
   })
 }
 
-test('realizes no profit in a conversion, and transfers the cost to the new positions', () => {
+test('realizes no profit when a wallet converts positions, and transfers the cost to the new positions', () => {
   const { account, holdings } = makeAccount(4)
   const [first, second, third, fourth] = holdings
   assert.ok(first && second && third && fourth)
@@ -61,7 +61,7 @@ test('realizes no profit in a conversion, and transfers the cost to the new posi
   assert.equal(account.events.length, 2)
 })
 
-test('throws when a balance would become negative', () => {
+test('throws when the balance of a wallet would become negative', () => {
   const { holdings } = makeAccount(1)
   const position = holdings[0]?.positions[0]
   assert.ok(position !== undefined)

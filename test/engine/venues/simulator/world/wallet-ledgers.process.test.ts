@@ -166,7 +166,7 @@ const cashOf = ({ kind, usd, fill }: SimWalletEvent): number => {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-test('keeps every balance non-negative and equal to the sum of its events', () => {
+test('updates wallet balances so that no balance is negative and every balance equals the sum of its events', () => {
   assert.ok(ledgers.all().length > 500)
   for (const ledger of ledgers.all()) {
     const matchedMarket = balances(ledger)
@@ -184,7 +184,7 @@ test('keeps every balance non-negative and equal to the sum of its events', () =
   }
 })
 
-test('keeps balances non-negative for any order of the transactions of one second', () => {
+test('updates wallet balances without negative values for any order of the transactions of one second', () => {
   let moved = 0
   for (const sign of [1, -1]) {
     for (const ledger of ledgers.all()) {
@@ -205,7 +205,7 @@ test('keeps balances non-negative for any order of the transactions of one secon
   assert.ok(moved > 1_000, `${moved}`)
 })
 
-test('keeps cash equal to all payments, and the sum of all cash and holdings at zero', () => {
+test('updates cash to the sum of all payments, and the sum of all cash and holdings remains zero', () => {
   let dust = 0
   let worth = 0
   for (const ledger of ledgers.all()) {
@@ -226,7 +226,7 @@ test('keeps cash equal to all payments, and the sum of all cash and holdings at 
   assert.ok(worth > 0)
 })
 
-test('splits immediately before a sale when tokens are missing, and sometimes merges both outcomes', () => {
+test('splits dollars into tokens before a sale when tokens are missing, and sometimes merges the tokens of both outcomes', () => {
   let splits = 0
   for (const { events } of ledgers.all()) {
     events.forEach((event, index) => {
@@ -272,7 +272,7 @@ test('redeems most winning tokens at the payout and some losing tokens for nothi
   assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
 })
 
-test('writes one row per converted market with the same hash, and the dollars in the first row', () => {
+test('writes one row per converted market with the same transaction hash, and all dollars in the first row', () => {
   const byHash = new Map<string, SimWalletEvent[]>()
   for (const [, event] of eventsOf('CONVERSION')) {
     const rows = byHash.get(event.txHash) ?? []
@@ -291,7 +291,7 @@ test('writes one row per converted market with the same hash, and the dollars in
   }
 })
 
-test('drops the oldest events above the limit, and counts them for each wallet', () => {
+test('drops the oldest wallet events above the limit, and counts the dropped events of each wallet', () => {
   const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
   const large = runWorld(SHORT).ledgers
   const stored = sum(small.all().map(({ events }) => events.length))
@@ -309,7 +309,7 @@ test('drops the oldest events above the limit, and counts them for each wallet',
   }
 })
 
-test('migrates one outcome to protocol v2 at its cost, and redeems it there', () => {
+test('migrates the position in one outcome to protocol v2 at cost, and redeems the position under protocol v2', () => {
   const moved = eventsOf('MIGRATION')
   assert.ok(moved.length > 10, `${moved.length}`)
   for (const [, { market, outcomeIndex, size, usd }] of moved) {

@@ -94,7 +94,7 @@ function watchTwins(world: SimulatedWorld): Map<SimMarket, TwinBook> {
   return references
 }
 
-test('keeps books equal to a reference implementation over 10,000 actions', () => {
+test('produces the same books as a reference implementation over 10,000 actions', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   const references = watchTwins(world)
   let changes = 0
@@ -106,7 +106,7 @@ test('keeps books equal to a reference implementation over 10,000 actions', () =
   for (const [market, reference] of references) reference.assertEquals(market.book)
 })
 
-test('keeps quotes on the tick and near the fair price', () => {
+test('creates quotes at multiples of the tick size and near the fair price', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   run(5_000)
   for (const market of [...world.markets('a'), ...world.markets('b')]) {
@@ -122,7 +122,7 @@ test('keeps quotes on the tick and near the fair price', () => {
   }
 })
 
-test('keeps the message rate within 10 % of the setting, from 1 to 20,000 per second', () => {
+test('sends messages within 10 % of the configured rate, from 1 to 20,000 per second', () => {
   for (const [rate, ms] of [
     [1, 600_000],
     [50, 60_000],
@@ -139,7 +139,7 @@ test('keeps the message rate within 10 % of the setting, from 1 to 20,000 per se
   }
 })
 
-test('limits a step after a long pause to the messages of a quarter of a second', () => {
+test('limits the step after a long pause to the messages of a quarter of a second', () => {
   const { world, clock } = makeWorld({ rate: 1_000 })
   let messages = 0
   world.onChange((change) => {
@@ -168,7 +168,7 @@ test('publishes the same changes when seed, start and clock are equal', () => {
   assert.notDeepEqual(published(2), first)
 })
 
-test('creates, opens, closes, determines and resolves a market in order', () => {
+test('creates, opens, closes, determines and resolves a market in this order', () => {
   const at = (minutes: number) => timeMs(NOON + minutes * MINUTE_MS)
   const young = planMarket(100, {
     listing: {
@@ -207,7 +207,7 @@ test('creates, opens, closes, determines and resolves a market in order', () => 
   assert.equal(world.marketOfToken(young.listing.tokens[0]), null)
 })
 
-test('reports every status change when the clock jumps over several changes', () => {
+test('reports every status change when the clock jumps over several status changes', () => {
   const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
   const published: string[] = []
   world.onChange(({ kind }) => published.push(kind))
@@ -216,7 +216,7 @@ test('reports every status change when the clock jumps over several changes', ()
   assert.deepEqual(published, ['closed', 'determined', 'resolved'])
 })
 
-test('reports nothing while paused, and does not catch up after the pause', () => {
+test('reports no changes while the simulator is paused, and does not send missed changes after the pause', () => {
   const { world, run } = makeWorld()
   let changes = 0
   world.onChange(() => {
@@ -230,7 +230,7 @@ test('reports nothing while paused, and does not catch up after the pause', () =
   assert.ok(changes > 0 && changes < 200, `${changes} changes`)
 })
 
-test('offers no arbitrage between the books of one question or of one exclusive event', () => {
+test('creates books without arbitrage between the markets of one question or of one exclusive event', () => {
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
   const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
   let [pairs, events] = [0, 0]
