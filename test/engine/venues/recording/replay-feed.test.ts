@@ -19,7 +19,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { watchBooks } from '../../../support/fakes/watch-books.ts'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
 
-const folder = testFolder('replay of a recording')
+const folder = testFolder('replay')
 
 const snapshot = (seq: number) =>
   JSON.stringify({
@@ -128,7 +128,7 @@ async function play(file: string, options: ReplayOptions, isCovered = true) {
   return { events, atMs, venues }
 }
 
-describe('replay', () => {
+describe('replay of a recording', () => {
   it('writes a header at the start of the recording file, and reads every line unchanged', async () => {
     const file = await record('lines.jsonl')
     const lines = readFileSync(file, 'utf8').trim().split('\n').map(parseLine)
