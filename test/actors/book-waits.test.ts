@@ -30,7 +30,7 @@ test('ends all waits for a market’s book when the book is live, and every othe
   assert.equal(clock.timerCount, 0)
 })
 
-test('lets at most 50 callers of one client and 1,000 callers in total wait for books', async () => {
+test('allows at most 50 requests of one client and 1,000 requests in total to wait for books', async () => {
   const { clock, waits, ended, wait, settle } = open()
   for (let count = 0; count < 60; count += 1) void wait('ann', count, 'ann')
   await settle()

@@ -35,7 +35,7 @@ for (const [name, requesterOf] of Object.entries(attackers)) {
   })
 }
 
-test('drops the newest item of the requester with the most items when the queue is full', () => {
+test('drops the newest item of the requester with the most queued items when the queue is full', () => {
   const queue = new FairQueue<string>(4)
   for (const number of times(4)) queue.add(['flood'], `flood ${number}`)
   assert.equal(queue.isFull(['flood']), true)

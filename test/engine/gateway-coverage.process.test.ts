@@ -10,7 +10,7 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { SETTINGS } from '../support/rigs/recorded-engine.ts'
 import { openRecordedWorld } from '../support/rigs/recorded-world.ts'
 
-test('covers a market while a gateway holds it, and for ten minutes after the gateway ends', async (t) => {
+test('covers a market while a gateway demands the market’s book, and for ten minutes after the gateway ends', async (t) => {
   const { server, engine, clock, settle, play, until } = await openRecordedWorld('coverage')
   t.after(() => settle(engine.engine.stop()))
   const { venues, catalog } = engine.engine

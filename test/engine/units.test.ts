@@ -47,7 +47,7 @@ test('converts decimal text to exact millionths, and millionths to decimal text'
   )
 })
 
-test('accepts a price from 0 to 1 and a non-negative size', () => {
+test('accepts prices from 0 to 1 and sizes from 0, and rejects other values', () => {
   assert.equal(parsePrice('1.000001'), null)
   assert.equal(parsePrice('-0.1'), null)
   assert.equal(parsePrice('1.0'), 1_000_000)

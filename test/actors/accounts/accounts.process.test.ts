@@ -45,7 +45,7 @@ test('returns the same account at sign-up, at log-in and for an access token', a
   await assert.rejects(accounts.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('creates one account when two sign-ups with one e-mail run concurrently', async () => {
+test('creates one account when two sign-ups with the same e-mail run concurrently', async () => {
   const { accounts, storage } = openQuickAccounts()
   const tries = await Promise.allSettled([accounts.signUp(ann), accounts.signUp(ann)])
   assert.deepEqual(tries.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])

@@ -285,7 +285,7 @@ test('lists an account’s open streams and its number of requests in the curren
   assert.deepEqual(await used(), [0, 0])
 })
 
-test('lists an account’s webhooks with pending and throttled deliveries, and sets its delivery rate', async () => {
+test('lists an account’s webhooks with pending and throttled deliveries, and sets the account’s delivery rate', async () => {
   const memory = openMemoryStorage()
   const directory = new AccountDirectory(memory.accounts, new ManualClock())
   const { id } = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })

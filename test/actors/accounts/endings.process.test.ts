@@ -112,7 +112,7 @@ test('applies one of several concurrent password changes and revokes the tokens 
   assert.equal(passed.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-test('accepts tokens without a generation number until the first password change', async () => {
+test('accepts access tokens without a generation number until the account’s first password change', async () => {
   const { accounts, clock, caller } = await openAnn()
   const now = Math.floor(clock.nowMs() / 1_000)
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')

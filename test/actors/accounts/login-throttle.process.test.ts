@@ -137,7 +137,7 @@ test('does not count log-in attempts whose password was not verified', async () 
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email)
 })
 
-test('shares twenty attempts a minute between sign-up and log-in from one address', async () => {
+test('allows one address twenty sign-up and log-in attempts a minute in total', async () => {
   const { accounts, clock } = openQuickAccounts()
   for (let round = 0; round < 20; round += 1) {
     const email = `e${round}@example.com`

@@ -217,7 +217,7 @@ describe('arbitrage opportunities', () => {
     }
   })
 
-  test('closes an opportunity and states the reason when its pair ends or a market closes', () => {
+  test('closes an opportunity with a stated reason when the matched pair ends or one of the two markets closes', () => {
     const { a, b } = pair(0.45)
     matches.remove(a.ref)
     b.change({ side: 'bid', ...level(0.45, 60) })
@@ -231,7 +231,7 @@ describe('arbitrage opportunities', () => {
     assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
   })
 
-  test('closes an opportunity when an operator rejects its pair, even if the books are unchanged', () => {
+  test('closes an opportunity when an operator rejects the matched pair, even if no book changed', () => {
     const { publisher, catalog } = engine
     const results = new MatchResults({
       ...{ matches, publisher, table: storage.matches, nowMs: () => clock.nowMs() },
@@ -249,7 +249,7 @@ describe('arbitrage opportunities', () => {
     }
   })
 
-  test('applies a pair’s new score to its opportunity within 250 ms', () => {
+  test('applies the new score of a matched pair to the pair’s opportunity within 250 ms', () => {
     const { a, b } = pair(0.45)
     matches.put(a, b, pairScore(85), NOON)
     clock.advance(300)
@@ -280,7 +280,7 @@ describe('arbitrage opportunities', () => {
     assert.deepEqual(found(), [1, null])
   })
 
-  test('closes an opportunity and requests a book confirmation when a book exceeds the maximum age', () => {
+  test('closes an opportunity and requests a confirmation of the book when a book is older than the maximum age', () => {
     const { a, b } = pair(0.45)
     assert.deepEqual(requested, ['a', 'b'], 'both books are confirmed when the opportunity opens')
     canConfirm = false
@@ -600,7 +600,7 @@ describe('arbitrage opportunities', () => {
       last: { status: 'resolved', settlementPrice: null },
     },
   ] as const) {
-    test(`offers no basket for an event when ${name}`, () => {
+    test(`offers no basket of outcomes for an event when ${name}`, () => {
       const { nativeId: event } = engine.addEvent('race', { winnerAmong }).summary
       const add = (market: string, set: Parameters<typeof engine.add>[1] = {}) =>
         engine.add(market, { event, fees: FREE, ...set })
@@ -712,7 +712,7 @@ describe('arbitrage opportunities', () => {
     })
   })
 
-  test('opens no opportunity below a venue’s minimum order size, and closes an opportunity when the minimum rises above its size', () => {
+  test('opens no opportunity below a venue’s minimum order size, and closes an opportunity whose size falls below a raised minimum', () => {
     const { a } = pair(0.45)
     assert.deepEqual(events(), ['opened'])
     a.summary = { ...a.summary, orderSizeMin: sizeMicros(51_000_000) }

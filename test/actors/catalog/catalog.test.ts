@@ -77,7 +77,7 @@ test('updates a market and publishes its new status when a second crawl lists it
   )
 })
 
-test('publishes “opened” for an open market that appears after the catalogue is loaded', () => {
+test('publishes the lifecycle event `opened` for an open market that a venue lists after the catalogue was loaded', () => {
   const { catalog, updates } = openCatalog([listing('first')])
   const published = () =>
     updates.flatMap((update) =>
@@ -256,7 +256,7 @@ test('removes a market when the retention days since its resolution and since it
   assert.equal(catalog.marketCount, 2)
 })
 
-test('retains a market that settled within the retention days even if it closed long before', () => {
+test('retains a market that settled within the retention days, even if the market closed long before', () => {
   const { catalog } = openCatalog([over('x', { settledAtMs: daysAgo(1) })])
   assert.equal(forget(catalog), 0)
   catalog.take({ markets: [over('y', { settledAtMs: daysAgo(2) })], events: [] })

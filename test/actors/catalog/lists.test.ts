@@ -279,7 +279,7 @@ test('shares one search, or its rejection, between clients that send equal queri
   assert.deepEqual(numbersOf(shown(await catalog.search(query))), [2])
 })
 
-test('returns further pages of a search for its pin without a second search, until the pin expires', async () => {
+test('returns further pages of a search without a second search until the pin of the first page expires', async () => {
   const { catalog, clock, index } = emptyCatalog()
   catalog.take({ markets: ['x', 'y', 'z'].map((name) => listing(name)), events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'Will', ...BY_VOLUME, limit: 2 }

@@ -136,7 +136,7 @@ test('stores and publishes a block trade with its flag, and changes neither the 
   assert.equal(storage.trades.get(actor.ref.number, 'x3')?.isBlock, true)
 })
 
-test('converts a buy of 100 No at 0.30 to a sell of Yes at 0.70, worth 30 dollars', () => {
+test('converts a trade that buys 100 No at 0.30 to a trade that sells 100 Yes at 0.70 for 30 dollars', () => {
   const { actor } = openMarket()
   actor.receive(
     trade('m', 't1', {
@@ -334,7 +334,7 @@ test('retains a market’s best levels and price when a message fails and the ac
   )
 })
 
-test('requests missed trades when a full mailbox drops a trade, and requests none when it drops a book change', () => {
+test('requests missed trades when a full mailbox drops a trade, and requests no trades when the mailbox drops a book change', () => {
   const { actor, losses, resyncs } = openMarket()
   actor.onOverflow(change('m', [bid(0.4, 12)]))
   actor.onOverflow(trade('m', 't1', { venueTimeMs: timeMs(NOON - 3_000) }))
@@ -837,7 +837,7 @@ test('resolves a market with its determined result when the engine restarts betw
   assert.deepEqual(reported(), [['resolved', 'resolved', 0]])
 })
 
-test('publishes a resolved market’s payout once when the payout becomes known after the resolution', () => {
+test('publishes the payout of a resolved market once when the venue reports the payout after the resolution', () => {
   const settledBy = {
     message: ({ state }: ReturnType<typeof lifeOf>, price: number) =>
       state({ status: 'resolved', resolutionStatus: 'resolved' }, price),
@@ -1033,7 +1033,7 @@ const LISTED = {
   figuresAtMs: NOON,
 }
 
-test('takes the price of a market without book coverage from the listing, or from a trade that is newer', () => {
+test('takes the price of a market without book coverage from the listing, or from a trade that is newer than the listing', () => {
   const { actor } = openUncovered(LISTED)
   const priced = () => {
     const { price, source } = actor.price()
@@ -1109,7 +1109,7 @@ test('returns neither the book nor the midpoint from before a restart when the m
   assert.deepEqual([actor.book().bids.length, actor.book().staleReason], [0, 'not_covered'])
 })
 
-test('returns the reason why a book is stale until the book is live again', () => {
+test('returns the reason why a book is stale until the book is live', () => {
   const { actor } = openMarket()
   assert.equal(actor.book().staleReason, 'not_covered')
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))

@@ -46,7 +46,7 @@ function open(marketCount = 3) {
   return { answer, clock, engine, gateway, markets, pass, taken, state }
 }
 
-test('reports the markets that clients request and hold to the engine in one message', async () => {
+test('reports the markets whose books clients demand once or continuously to the engine in one message', async () => {
   const { gateway, pass, taken, state } = open()
   assert.equal(gateway.request(1, 'ann'), true)
   assert.equal(gateway.hold(2, 'bob'), true)
@@ -59,7 +59,7 @@ test('reports the markets that clients request and hold to the engine in one mes
   assert.equal(state.reports, 1)
 })
 
-test('reports a held market to the engine at least every ten minutes until all holds are released', async () => {
+test('reports a continuously demanded market to the engine at least every ten minutes until all demands are released', async () => {
   const { gateway, pass, taken } = open()
   gateway.hold(1, 'ann')
   gateway.hold(1, 'ann')
@@ -101,7 +101,7 @@ test('repeats a demand report until the engine answers', async () => {
   assert.deepEqual(taken(), [[1, 'ann']])
 })
 
-test('limits the demanded markets of one client and of all clients, and frees a place on release or expiry', async () => {
+test('limits the number of markets that one client and all clients demand, and frees capacity on release or expiry', async () => {
   const { gateway, pass } = open()
   const accepted = (owner: string, count: number) => {
     let sum = 0
@@ -128,7 +128,7 @@ test('sends at most 1,000 markets in one demand report', async () => {
   assert.equal(state.reports, 2)
 })
 
-test('reports held markets when the policy stops covering all markets, and waits for no book before that', async () => {
+test('reports continuously demanded markets when the policy no longer covers all markets, and waits for no book before', async () => {
   const { gateway, pass, taken, state } = open()
   state.coversAll = true
   assert.equal(gateway.request(1, 'ann'), true)

@@ -90,7 +90,7 @@ class Rig {
 }
 
 for (const fault of ['none', 'gateway', 'engine'] as const) {
-  test(`admits between 95 % and 105 % of the limit in each window over four gateways (unreachable: ${fault})`, async () => {
+  test(`admits between 95 % and 105 % of a quota in each window over four gateways (unreachable: ${fault})`, async () => {
     for (const seed of SEEDS) {
       const source = seededRandom('quotas', fault, seed)
       const random = () => source.next()
@@ -145,7 +145,7 @@ test('counts requests that clients made under the previous leader against their 
   assert.ok(passed > LIMIT * 1.2, String(passed))
 })
 
-test('gives a gateway’s unused part of a quota to a different gateway within two seconds', async () => {
+test('assigns a gateway’s unused part of a quota to a second gateway within two seconds', async () => {
   const rig = new Rig(() => 2)
   rig.take(0, 1)
   for (let step = 0; step < 150; step += 1) await rig.step()
@@ -158,7 +158,7 @@ test('gives a gateway’s unused part of a quota to a different gateway within t
   assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
 })
 
-test('limits an isolated gateway to its last part of a quota, then to the quota divided by the number of gateways', async () => {
+test('limits a disconnected gateway to its last assigned part of a quota, later to the quota divided by the number of gateways', async () => {
   const rig = new Rig(() => 2)
   for (const position of [0, 1, 2, 3]) rig.take(position, 1)
   for (let step = 0; step < 100; step += 1) await rig.step()
@@ -247,7 +247,7 @@ test('admits a client that uses a quarter of its quota while no gateway reaches 
   }
 })
 
-test('admits a slow client at an isolated gateway while other clients use up their quotas', async () => {
+test('admits requests of a slow client at a disconnected gateway while other clients use up their quotas', async () => {
   const rig = new Rig(() => 2)
   let requested = 0
   let passed = 0

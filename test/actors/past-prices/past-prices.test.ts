@@ -506,7 +506,7 @@ test('merges new prices of a day with stored prices, and removes no price after 
   assert.equal((await at(NOON - 3_600_000))?.price, micros(0.2))
 })
 
-test('returns no price and sends no request for times in 1970 or before', async () => {
+test('returns no past price and sends no venue request for times in 1970 or before', async () => {
   const { history, requested } = remembering([])
   const { at } = openPast(history, { createdAtMs: null, openAtMs: null })
   for (const atMs of [0, -1_000, -DAY_MS, Number.MIN_SAFE_INTEGER]) assert.equal(at(atMs), null)

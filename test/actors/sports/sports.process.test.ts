@@ -160,7 +160,7 @@ describe('games of the simulated venues', () => {
   }
 })
 
-describe('games of single listings', () => {
+describe('games of individual listings', () => {
   const game = { id: 'nfl-dal-phi-2025-09-04', title: 'Cowboys vs. Eagles' }
   const ofA = (bench: Bench, { id, title } = game, markets = [id, `${id}-total-47pt5`]) =>
     bench.list(

@@ -172,7 +172,7 @@ function assertBooks({ folder, subscriber, clock }: Rig, trials: number, fromMs 
   }
 }
 
-test('records each update once, and the books of a subscriber at any time, over the end of an hour', async () => {
+test('records each update once, and the same books as a subscriber has at any time, across the end of an hour', async () => {
   const rig = await record('world')
   await run(rig, { seed: 'world', steps: 2_500, stepMs: 300 })
   await rig.recorder.stop()
@@ -190,7 +190,7 @@ test('records each update once, and the books of a subscriber at any time, over 
   assertBooks(rig, 12)
 })
 
-test('states each update that a full disk or a failed thread lost, and no other', async () => {
+test('records a loss for each update that was not written because of a full disk or a failed thread', async () => {
   const faults: Faults = { isDown: false, hold: null }
   let isFull = false
   const disk: TapeDisk = {
@@ -238,7 +238,7 @@ test('states each update that a full disk or a failed thread lost, and no other'
   assert.ok(lost > 50 && lost < 600, `${lost} lost`)
 })
 
-test('has the books again after a loss', async () => {
+test('records complete books after a loss of updates', async () => {
   let isFull = false
   const disk: TapeDisk = {
     ...tapeDisk,
@@ -256,7 +256,7 @@ test('has the books again after a loss', async () => {
   assertBooks(rig, 15, Math.ceil((loss?.toUs ?? 0) / 1_000) + 2_000)
 })
 
-test('drops batches while the disk is slow, and holds a bounded number of bytes', async () => {
+test('drops batches of records while the disk is slow, and queues a limited number of bytes', async () => {
   let release: () => void = () => undefined
   const faults: Faults = { isDown: false, hold: null }
   const rig = await record('slow', { faults })
@@ -284,7 +284,7 @@ test('drops batches while the disk is slow, and holds a bounded number of bytes'
   assert.ok((loss?.rows ?? 0) > 200)
 })
 
-test('records only selected markets', async () => {
+test('records the updates of selected markets and of no other market', async () => {
   const ids = new Set(['venue_a_market-2', 'venue_b_market-5'])
   const rig = await record('selected', { selection: { kind: 'markets', ids } })
   await run(rig, { seed: 'selected', steps: 300, stepMs: 20 })
@@ -297,7 +297,7 @@ test('records only selected markets', async () => {
   assert.deepEqual(found, expected)
 })
 
-test('continues after a kill and after a step of the calendar backwards', async () => {
+test('continues a recording after the process was killed and after the wall clock was set back', async () => {
   const clock = new ManualClock(START_MS)
   const first = await record('restart', { clock, epoch: 'run1' })
   await run(first, { seed: 'restart', steps: 400, stepMs: 10 })
@@ -323,7 +323,7 @@ test('continues after a kill and after a step of the calendar backwards', async 
   assert.deepEqual([...new Set(lossesOf(records).map(({ cause }) => cause))], ['killed'])
 })
 
-test('lists the market of the other venue to which an update refers', async () => {
+test('records the listing of the matched market on the other venue when an update refers to that market', async () => {
   const rig = await record('foreign')
   const [one, other] = [rig.engine.add('one'), rig.engine.add('other', { venue: 'b' })]
   other.change(bid(0.4, 3))

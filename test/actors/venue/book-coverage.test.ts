@@ -204,7 +204,7 @@ test('covers a market that a client requested for ten minutes after the last req
   assert.equal(coverage.counts.byReason.request, 0)
 })
 
-test('covers a market that a client holds until a minute after the last hold is released', () => {
+test('covers a market until a minute after the last subscription or webhook that demands the book ends', () => {
   const { coverage, numberOf, seconds, taken } = openCoverage('top:0', [['x', 5]])
   const x = numberOf('x')
   for (const reason of ['subscription', 'subscription', 'webhook'] as const)
@@ -238,7 +238,7 @@ test('refuses further demands of a client at its limit, and accepts demands of o
   assert.equal(coverage.request(first, 'me'), true, 'its requests have ended')
 })
 
-test('covers a market that an owner at its limit holds when a place becomes free', () => {
+test('covers a market that a client demanded beyond the client’s limit when the client’s earlier demands end', () => {
   const names = Array.from({ length: demandedMarketsOfOwnerMax + 2 }, (_, index) => `m${index}`)
   const { coverage, numberOf, seconds } = openCoverage(
     'top:0',
@@ -261,7 +261,7 @@ test('covers a market that an owner at its limit holds when a place becomes free
   assert.equal(coverage.isCovered(held), false)
 })
 
-test('gives free places to the owners of waiting holds in turn, the oldest hold of each first', () => {
+test('serves the waiting coverage demands of all clients in rotation, the oldest demand of each client first', () => {
   const waiting = new WaitingHolds()
   const add = (market: number, owner: string) =>
     waiting.add({ market, owner, reason: 'subscription', count: 1 })
@@ -276,7 +276,7 @@ test('gives free places to the owners of waiting holds in turn, the oldest hold 
   )
 })
 
-test('refuses waiting holds beyond the limit of their owner, and accepts those of another owner', () => {
+test('refuses waiting coverage demands beyond a client’s limit, and accepts waiting demands of a second client', () => {
   const waiting = new WaitingHolds()
   const add = (market: number, owner: string) =>
     waiting.add({ market, owner, reason: 'webhook', count: 1 })

@@ -54,7 +54,7 @@ test('samples ten times a second, and reports the event-loop delay and the longe
   assert.equal(clock.timerCount, 0)
 })
 
-test('reports a change of the wall clock', () => {
+test('reports the difference when the wall clock is set forward or back', () => {
   const { clock, seen } = openWatch()
   clock.advance(2 * delayCheckMs)
   clock.jumpCalendar(-3_000)
@@ -146,7 +146,7 @@ test('sets isBehind when the first change arrives late while the process is slow
   assert.equal(check({ loopMsMax: 500 }), true, 'it stays behind until changes arrive on time')
 })
 
-test('treats messages that are read after a blocked event loop as late until delays are normal', () => {
+test('treats messages as late when they are read after the event loop was blocked, until delays are normal', () => {
   const { delay, check } = openDelay()
   check({}, 20)
   assert.equal(check({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)

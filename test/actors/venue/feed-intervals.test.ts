@@ -38,7 +38,7 @@ test('ends a feed interval at the current time when the last data has a timestam
   assert.deepEqual(tables.intervals('a'), [[NOON, NOON + 1_000]])
 })
 
-test('records no interval that includes time without a live feed, in random runs', () => {
+test('records no feed interval that includes time without a live feed, in random runs', () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(`coverage ${seed}`)
     const { clock, tables, intervals } = open()

@@ -208,7 +208,7 @@ test('subscribes to all markets of the catalogue except resolved markets', async
   assert.deepEqual(requestsMade.watched, ['x'])
 })
 
-test('marks the books that a gap affects as stale, and no others, and requests their snapshots', async () => {
+test('marks the books of a gap’s markets and no other books as stale, and requests the snapshots of the stale books', async () => {
   const { requestsMade, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
@@ -334,7 +334,7 @@ test('repeats failing REST requests for missed trades until the trades arrive', 
   )
 })
 
-test('reports the time up to which trades are complete, during and after an outage', async () => {
+test('reports the time up to which a venue’s trades are complete, during and after an outage', async () => {
   const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const published = () =>

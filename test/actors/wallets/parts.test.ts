@@ -14,7 +14,7 @@ import { fillAt, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const NOW = timeMs(NOON_MS)
 
-test('evicts the oldest live fills beyond the limit, and all live fills older than ten minutes', () => {
+test('evicts the oldest fills from the stream beyond the limit, and all fills older than ten minutes', () => {
   const live = new LiveFills(3)
   const fill = (secondsAgo: number) => fillAt(NOON_MS - secondsAgo * 1_000)
   for (const ago of [5, 4, 3]) live.add(addressOf(1), fill(ago), NOW)

@@ -277,7 +277,7 @@ test('rebuilds an unreadable PnL state from the ledger, and syncs a wallet whose
   await world.wallets.stop()
 })
 
-test('resumes a PnL state that ends inside a ledger block, with few and with many new events', async () => {
+test('continues the computation of a PnL state that ends inside a ledger block, with few and with many new events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)

@@ -32,7 +32,7 @@ function open() {
   return { clock, engine, demand, books, put, pass, held }
 }
 
-test('holds the books of the markets that a webhook filter names until the webhook changes or is removed', () => {
+test('demands coverage of the markets that a webhook filter names until the webhook changes or is removed', () => {
   const { engine, demand, books, put, held } = open()
   engine.add('one')
   engine.add('two', { venue: 'b' })
@@ -52,14 +52,14 @@ test('holds the books of the markets that a webhook filter names until the webho
   assert.deepEqual([...demand.holds.values()], [1])
 })
 
-test('holds no books for a webhook without a market filter', () => {
+test('demands no book coverage for a webhook without a market filter', () => {
   const { engine, put, held } = open()
   engine.add('one')
   put('x', ['price.changed'], { categories: ['politics'] })
   assert.deepEqual(held(), [])
 })
 
-test('holds the books of all open markets of an event that a webhook filter names', () => {
+test('demands coverage of all open markets of an event that a webhook filter names', () => {
   const { engine, put, held } = open()
   engine.addEvent('storm')
   engine.add('one', { eventSlug: 'event-storm' })
@@ -69,7 +69,7 @@ test('holds the books of all open markets of an event that a webhook filter name
   assert.deepEqual(held(), [1])
 })
 
-test('holds books of new markets within a minute, retries refused holds and releases books of resolved markets', async () => {
+test('demands coverage of new markets within a minute, repeats refused demands and releases demands for resolved markets', async () => {
   const { clock, engine, demand, books, put, pass, held } = open()
   const one = engine.add('one')
   demand.refused.add(one.ref.number)

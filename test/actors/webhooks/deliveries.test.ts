@@ -56,7 +56,7 @@ test('sends an event to a webhook at once after the event is committed, and neve
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('commits the events of each tick separately', async () => {
+test('commits the webhook events of each tick in a separate transaction', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -135,7 +135,7 @@ test('sends the same bytes and id with each attempt of a delivery, and a new tim
   }
 })
 
-test('treats a 2xx status as success, no other status, and waits at least the time of Retry-After', async () => {
+test('treats a 2xx status and no other status as success, and waits at least the time of Retry-After', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
     { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
@@ -446,7 +446,7 @@ test('deletes finished deliveries that are older than a week or older than the n
   assert.equal(world.counts(view.id).delivered, finishedRetainedMax + 150)
 })
 
-test('counts deliveries and attempts in metrics by type and outcome, without webhook ids', async () => {
+test('counts webhook deliveries and attempts in metrics by event type and outcome, without webhook ids', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => answered(world.caller.posts.length === 1 ? 500 : 200)
   world.trade()

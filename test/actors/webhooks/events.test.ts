@@ -121,7 +121,7 @@ test('creates no second event when the same update arrives twice, even after a r
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('counts trades and whales older than 15 minutes instead of delivering them', async () => {
+test('counts trade events and whale events older than 15 minutes instead of delivering the events', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['trade.created', 'whale.alert'] })
   world.trade({ ageMs: 15 * MINUTE })
@@ -137,7 +137,7 @@ test('counts trades and whales older than 15 minutes instead of delivering them'
   )
 })
 
-test('compares a price with the price last sent to the webhook, and sends no event for the first price', async () => {
+test('compares a new price with the price last sent to the webhook, and sends no event for the first price', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -252,7 +252,7 @@ test('shares an event body between webhooks with the same base price, and delete
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('sends one event per settlement of a market', async () => {
+test('sends one webhook event for each settlement of a market', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['market.resolved'] })
   const { watcher } = world.webhooks

@@ -25,7 +25,7 @@ function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
   )
 }
 
-test('returns a webhook to the account that owns it, to no other account, and lists webhooks in order of creation', async () => {
+test('returns a webhook to its account and to no other account, and lists webhooks in order of creation', async () => {
   const { webhooks } = new WebhookWorld()
   const first = (await webhooks.create(ALICE, request())).webhook
   const second = (await webhooks.create(ALICE, request({ url: 'https://example.com/2' }))).webhook
@@ -206,7 +206,7 @@ test('delivers requested test events and manual retries like other deliveries', 
   assert.equal(await world.webhooks.retry(ALICE, webhook.id, 99), null)
 })
 
-test('sends a waiting delivery at once on a manual retry, and still allows the last scheduled attempt', async () => {
+test('sends a waiting delivery at once on a manual retry, and restarts the delivery’s count of attempts', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(60_000)
@@ -301,7 +301,7 @@ test('pauses the webhooks of a disabled account, even after a restart, and remov
   assert.equal(world.caller.posts.length, sent + 1, 'only the delivery of the other account')
 })
 
-test('removes a webhook whose account is deleted while the webhook is being stored', async () => {
+test('removes a webhook when its account is deleted while the webhook is being stored', async () => {
   const world = new WebhookWorld()
   const making = world.webhooks.create(ALICE, request())
   world.inactiveAccounts.add(ALICE)

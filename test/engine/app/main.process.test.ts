@@ -54,7 +54,7 @@ function commandsBeside(pid: number): readonly string[] {
   })
 }
 
-test('runs no esbuild after the start, and completes the shutdown despite a second signal', async () => {
+test('leaves no esbuild process running after the start, and completes the engine’s shutdown despite a second signal', async () => {
   const { dataDir, engine } = start('started', {})
   await engine.line(/listens at/)
   const beside = commandsBeside(engine.pid)

@@ -130,7 +130,7 @@ if (!hasNats()) {
       }
     })
 
-    test('denies the gateway’s user changes of stored data and revocations of keys', async () => {
+    test('does not allow the gateway’s user to change stored data or to revoke API keys', async () => {
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))
       const received: Uint8Array[] = []

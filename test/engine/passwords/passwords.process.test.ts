@@ -116,7 +116,7 @@ function openHeldPool() {
   return { pool, begun, endOne, endAll }
 }
 
-test('verifies a client’s password after at most one password of every other network', async () => {
+test('verifies at most one password of every other network before it verifies a waiting client’s password', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const attacker: HashRequester = { network: '2001:db8:0::/48', class: 'logIn' }
   const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))

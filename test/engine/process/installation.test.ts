@@ -7,7 +7,7 @@ import { testFolder } from '../../support/rigs/data-folder.ts'
 
 const root = process.cwd()
 
-test('accepts Node 20.15 to 22 and names any other version', () => {
+test('accepts Node 20.15 to 22, and includes the version in the error for any other version', () => {
   for (const version of ['20.15.0', '20.20.2', '21.0.0', '22.23.3']) {
     assert.equal(installationProblem(root, version), null, version)
   }
@@ -19,7 +19,7 @@ test('accepts Node 20.15 to 22 and names any other version', () => {
   }
 })
 
-test('names missing packages and the command that installs them', () => {
+test('lists missing packages and the command that installs the packages', () => {
   const folder = testFolder('installation')
   copyFileSync('package.json', join(folder, 'package.json'))
   assert.match(

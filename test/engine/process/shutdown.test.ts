@@ -33,7 +33,7 @@ test('stops each started component once in reverse order, however often a stop i
   assert.equal(clock.timerCount, 0)
 })
 
-test('abandons a component whose stop hangs after 15 s, and reports a failed stop', async () => {
+test('abandons a component after 15 s when the stop of the component hangs, and reports a failed stop', async () => {
   const hanging = open()
   hanging.shutdown.add(() => new Promise(() => {}))
   hanging.shutdown.begin(0)

@@ -50,7 +50,7 @@ describe('leagues', () => {
   })
 })
 
-describe('game clues', () => {
+describe('clues that identify a game in texts and ids', () => {
   test('parses league, team codes and date of a slug, and assigns all events of a game the same anchor', () => {
     const game = slug('nfl-dal-phi-2025-09-04', 'Cowboys vs. Eagles')
     assert.deepEqual(codes(game), ['dal', 'phi'])

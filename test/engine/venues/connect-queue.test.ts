@@ -15,7 +15,7 @@ function open() {
 }
 
 describe('connect queue', () => {
-  it('opens the first connection at once, and each next connection after an interval', () => {
+  it('opens the first connection at once, and each further connection after an interval', () => {
     const { clock, queue, connected, request } = open()
     for (const connection of [4, 3, 1, 2]) request(connection)
     assert.deepEqual(connected, [4])

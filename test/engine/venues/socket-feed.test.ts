@@ -225,7 +225,7 @@ describe('SocketFeed', () => {
     assert.equal(silences, 4)
   })
 
-  it('sends the heartbeat that the venue requires', async () => {
+  it('sends the heartbeat message that the venue requires at the configured interval', async () => {
     const bench = await open({ pingText: 'PING', pingEveryMs: 5_000 })
     const peer = await start(bench)
     const received: string[] = []
@@ -385,7 +385,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.frames.length, bench.downs.length, bench.clock.timerCount], [0, 0, 0])
   })
 
-  it('aborts the handshake on stop', async () => {
+  it('aborts a running WebSocket handshake on stop', async () => {
     const bench = await open()
     bench.feed.start()
     await bench.feed.stop()
@@ -393,7 +393,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.opens, bench.clock.timerCount], [0, 0])
   })
 
-  it('aborts a handshake that hangs after ten seconds', async () => {
+  it('aborts a WebSocket handshake after ten seconds when the server does not answer', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {})
       socket.resume()

@@ -24,7 +24,7 @@ test('removes control characters and lone surrogates from text, and retains emoj
   assert.deepEqual(drift.noted, ['text title with control characters'])
 })
 
-test('drops URLs that are not https', () => {
+test('removes URLs that are not https from a venue’s data', () => {
   const drift = notes()
   const bad = ['javascript:alert(1)', 'data:text/html,x', 'http://a.example/x', '//a', 'x']
   for (const url of bad) assert.equal(cleanUrl(url, drift), null)
@@ -52,7 +52,7 @@ test('cleans every text of a page from a venue, including the venue’s raw reco
   assert.ok(drift.noted.length > 0)
 })
 
-test('returns the same object for a raw record without invalid text', () => {
+test('returns the same object, not a copy, for a raw record without invalid text', () => {
   const market = marketListing('one')
   const { markets } = cleanPage({ markets: [market], events: [] }, notes())
   assert.equal(markets[0]?.native, market.native)

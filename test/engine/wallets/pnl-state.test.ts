@@ -576,7 +576,7 @@ test('requests a rebuild of the PnL state once when facts arrive that change ear
   assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
 })
 
-test('moves contracts and their cost to the market of the new id when a market migrates', () => {
+test('moves a wallet’s contracts and the cost of the contracts to the new market id when a market migrates', () => {
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
   const id = migratedMarket(nativeMarketId(old))
   assert.equal(id, `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`)

@@ -187,7 +187,7 @@ describe('receiver behaviour', () => {
     assert.equal(lines.filter((line) => /^content-type: /i.test(line)).length, 1)
   })
 
-  it('returns a failure outcome instead of throwing when a header is invalid in HTTP', async () => {
+  it('returns a failure outcome instead of throwing when a webhook’s header is invalid in HTTP', async () => {
     const { caller, count } = open()
     const { signal } = new AbortController()
     const headers = { 'webhook-id': 'a\r\nb: c' }
@@ -283,7 +283,7 @@ function withoutHead(outcome: PostOutcome): object {
   return rest
 }
 
-describe('limits', () => {
+describe('limits of webhook posts', () => {
   afterEach(closeOpened)
 
   it('waits at most 5 s for a host name that does not resolve or a handshake that does not end', async () => {
@@ -397,7 +397,7 @@ describe('limits', () => {
   })
 })
 
-describe('connections', () => {
+describe('connections to receivers', () => {
   afterEach(closeOpened)
 
   it('reconnects once within an attempt when the receiver closed the idle connection', async () => {

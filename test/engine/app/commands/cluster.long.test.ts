@@ -147,7 +147,7 @@ if (!hasNats()) {
       }
     })
 
-    test('ends every process of the cluster, including nats-server, on SIGTERM', async () => {
+    test('ends every process of the cluster, including nats-server, when the command receives SIGTERM', async () => {
       assert.equal(await command.end('SIGTERM'), 0, command.stderr())
       for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
         assert.equal(await isListening(url), false, url)

@@ -33,7 +33,7 @@ function scriptOf(file: string): string {
 const run = (file: string, ...args: readonly string[]) =>
   runToEnd(file, args, { env: { DATA_DIR: '/nowhere' } })
 
-describe('command table', { concurrency: 2 }, () => {
+describe('table of npm commands', { concurrency: 2 }, () => {
   for (const { file, name } of COMMANDS) {
     test(`prints the help text for ${name} --help`, async () => {
       const { code, stdout, stderr } = await run(file, '--help')
@@ -44,7 +44,7 @@ describe('command table', { concurrency: 2 }, () => {
       assert.ok(stdout.includes(`  ${name}`))
     })
 
-    test(`reports an unknown argument of ${name} by name`, async () => {
+    test(`includes the unknown argument in the error of ${name}`, async () => {
       const { code, stdout, stderr } = await run(file, '--bogus')
       assert.deepEqual([code, stdout], [2, ''])
       assert.match(stderr, /^--bogus is no option of npm .+; it accepts .*--help\n$/)

@@ -30,7 +30,7 @@ test('reports a field that is missing or mistyped in all rows of a page as a los
   assert.deepEqual(namesIn(['text']), ['no object loss'])
 })
 
-test('reports a field that is missing in over 1 % of the rows of an interval', () => {
+test('reports a field that over 1 % of a venue’s rows in an interval lack', () => {
   const drift = quietDrift()
   const logLine = (name: string, reported: number, unsaid: number) => {
     for (let each = 0; each < reported + unsaid; each += 1) {

@@ -112,7 +112,7 @@ test('marks the book of a message of unknown type as suspect, or all books if th
   assert.equal(found().length, 4)
 })
 
-test('limits the number of unknown names in the drift table', () => {
+test('limits the number of unknown message names in the drift table', () => {
   const { take, drift } = openStream()
   for (let at = 0; at < 500; at += 1) take(`kind_${at}`, {})
   assert.ok(drift.entries().length < 70)

@@ -237,7 +237,7 @@ describe('replay of a recording', () => {
     assert.throws(open, /\/no\/such/)
   })
 
-  it('rejects on stop when the recorder cannot write', async () => {
+  it('rejects the promise of `stop` when the recorder cannot write the file', async () => {
     const recorder = new Recorder({ file: join(folder, 'no', 'dir'), clock: new ManualClock() })
     await nextTurn()
     recorder.tap({ connection: 1, receivedAtMs: timeMs(1), text: 'x' }, 'b', 'books')

@@ -110,7 +110,7 @@ describe('Kalshi stream', () => {
     assert.equal(events.length, 3)
   })
 
-  it('marks the market of an unusable message as suspect, no other market, and reports no gap', () => {
+  it('marks the one market of an unusable message as suspect, and reports no sequence gap', () => {
     const { gaps, lost, delta } = openStream()
     delta(1)
     delta(2, { price_dollars: '7.5' })

@@ -285,7 +285,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([again?.action, again?.tickers], ['get_snapshot', ['A']])
   })
 
-  it('marks a snapshot as a check unless the book is requested for a different reason', () => {
+  it('marks a snapshot as a verification snapshot when the book was requested for verification and for no other reason', () => {
     openWith(names(3))
     subscriptions.check(['M0', 'M1', 'M2', 'unknown'])
     subscriptions.want(['M1'])

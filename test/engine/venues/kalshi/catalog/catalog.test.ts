@@ -191,7 +191,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths().some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
-  it('reports a requested market of an unsupported type as refused', async () => {
+  it('reports a requested market of a type that the service does not support as refused', async () => {
     const scalar = market('S-1-B', 'active', { market_type: 'scalar' })
     const { catalog } = open((path) => {
       if (path === '/series') return SERIES

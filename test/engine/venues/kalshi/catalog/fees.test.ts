@@ -188,7 +188,7 @@ test('applies announced fee changes at their scheduled time, and lists them as u
   assert.equal(later.next?.sinceMs, NOON + 2 * HOUR_MS)
 })
 
-test('reads pages of event fee changes that begin and end an override', async () => {
+test('reads fee changes that begin or end a fee override of an event from all pages of the list', async () => {
   const venue = await opened({
     eventPages: [
       [eventChange(NOON - HOUR_MS, 'quadratic', 0), { event_ticker: 'S-9' }],

@@ -140,7 +140,7 @@ test('selects the token ids that are traded by the row’s protocol version, and
   }
 })
 
-test('resolves a protocol v2 market by its own status, by no other field, and reports unknown statuses', () => {
+test('resolves a protocol v2 market by its own status and by no other field, and reports unknown statuses', () => {
   const of = (more: object) => {
     const { status, settlementPrice } = market({ ...V2, ...more })
     return [status, settlementPrice]

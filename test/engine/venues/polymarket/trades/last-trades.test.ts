@@ -144,7 +144,7 @@ test('records stream rows whose size has a different unit than the size in last_
   assert.deepEqual(namesOf(1_000_000), ['rtds.field=size unlike last_trade_price'])
 })
 
-test('emits a row as its fills, whether the fills or the row arrives first', () => {
+test('emits the fills of a trade row instead of the row, whether the fills or the row arrives first', () => {
   const { take, match, given, ids } = open(new Map(), true)
   take('0xa', 3_000_000, 500_000)
   take('0xa', 7_000_000, 510_000)

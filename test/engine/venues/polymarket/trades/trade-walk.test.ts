@@ -170,7 +170,7 @@ test('loses no trade row when the venue limits pages below the requested size', 
   assert.equal(newestMs, Math.max(...rows.map(({ timestamp }) => Number(timestamp))) * 1_000)
 })
 
-test('reports the oldest part of a range as missing when the range exceeds the read limit', async () => {
+test('reports the oldest part of a time range as missing when the range contains more trades than the read limit', async () => {
   const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
   const { read, cuts, clock } = await openWalk(rows, 1)
   clock.advance(1_400_000)

@@ -150,7 +150,7 @@ test('accepts a wallet without a profile if the wallet has trades or activity', 
   }
 })
 
-test('includes a position whose average price is negative after a conversion', async () => {
+test('includes a wallet’s position whose average price is negative after a conversion', async () => {
   const rows = [
     row(1, { avg_price: -0.31 }),
     row(2, { avg_price: 1.2 }),

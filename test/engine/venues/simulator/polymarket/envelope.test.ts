@@ -71,7 +71,7 @@ test('refuses a changed cursor or a cursor of a different path, and returns old 
   assert.deepEqual(await count('trades'), [7, '299'])
 })
 
-test('returns 404 for paths of Data API v1, or 410 when the fault v1_retired is enabled', async (t) => {
+test('returns 404 for paths of version 1 of the Data API, or 410 under the fault v1_retired', async (t) => {
   for (const [faults, status, body] of [
     [[], 404, /not found/],
     [['v1_retired'], 410, /retired/],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { ActivityTree } from '../../../../../engine/venues/simulator/world/activity-tree.ts'
 
-test('draws random members in proportion to their activity, and never draws a removed member', () => {
+test('selects random members in proportion to their activity, and never selects a removed member', () => {
   const random = seededRandom('tree')
   const tree = new ActivityTree<number>()
   assert.equal(tree.draw(random), null)

@@ -183,7 +183,7 @@ test('creates an equal book after the memory of an unchanged book was released',
   assert.deepEqual([market.book.bids, market.book.asks], [bids, asks])
 })
 
-test('draws market activities with the recorded share of untraded markets and a log-normal distribution', () => {
+test('creates random market activities with the recorded share of untraded markets and a log-normal distribution', () => {
   const { world } = makeWorld()
   for (const venue of SIM_VENUES) {
     const activities = world.markets(venue).map(({ listing }) => listing.activity)
@@ -196,7 +196,7 @@ test('draws market activities with the recorded share of untraded markets and a 
   }
 })
 
-test('reads the texts of at most 500 events for Gamma’s tags, sports and search', async () => {
+test('creates the texts of at most 500 events for requests of tags, sports and search in the Gamma API', async () => {
   const { world, plannedCount } = makeWorld()
   const server = new RestServer({ faults: new Faults([], seededRandom('faults')), log: silentLog })
   const wallets = new WalletLedgers({ world })
