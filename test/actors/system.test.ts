@@ -97,7 +97,7 @@ test('restarts an actor when its handler throws, and handles the next message', 
   assert.deepEqual(actor.seen, [2])
 })
 
-test('fills mailboxes while the system is on hold, reports overflow to the actor, and handles messages on release', () => {
+test('queues messages in mailboxes while the system is on hold, reports overflow to the actor, and handles messages on release', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()

@@ -175,13 +175,13 @@ describe('HttpClient', () => {
     assert.ok((requests.at(-1)?.atMs ?? 0) >= 6_000)
   })
 
-  it('reports an answer that arrives after the deadline as a timeout', async () => {
+  it('reports a timeout when an answer arrives after the deadline', async () => {
     const { client, clock } = await open([never], { timeoutMs: 800, retries: 0 })
     const error = await failure(clock, client.getJson('/x'))
     assert.equal(error.kind, 'timeout')
   })
 
-  it('ends a call whose response body stops, by timeout and by abort', async () => {
+  it('ends a call by timeout or by abort when no more bytes of the response body arrive', async () => {
     const half: Answer = (_request, response) => void response.write('{"fine":')
     const { client, clock } = await open([half], { timeoutMs: 800, retries: 0 })
     assert.equal((await failure(clock, client.getJson('/x'))).kind, 'timeout')

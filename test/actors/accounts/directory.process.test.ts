@@ -164,7 +164,7 @@ test('notifies a gateway’s watchers when a replicated account record contains 
   }
 })
 
-test('resolves an account change after its commit, applies a restriction before the commit, and commits all records together', async () => {
+test('resolves the promise of an account change after the commit, applies restrictions before the commit, and commits all records together', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())
   const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })

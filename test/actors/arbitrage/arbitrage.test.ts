@@ -415,7 +415,7 @@ describe('arbitrage opportunities', () => {
     assert.equal(published.length, before, 'unchanged opportunities are not published again')
   })
 
-  test('has the same open opportunities as a full recomputation after any book changes', () => {
+  test('opens the same opportunities as a full recomputation after any book changes', () => {
     const random = seededRandom(4)
     const taker = { ...CURVE_ZERO, rateMicros: 20_000 }
     const rounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 } as const

@@ -198,7 +198,7 @@ test('writes new teams once in items that fit a batch, and writes all teams to e
   assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
 })
 
-test('reports once a second the markets whose past trades were read, except block trades', () => {
+test('reports once a second which markets have new past trades other than block trades', () => {
   const { feeder, publisher, published, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },

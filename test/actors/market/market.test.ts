@@ -159,7 +159,7 @@ test('converts a trade that buys 100 No at 0.30 to a trade that sells 100 Yes at
   assert.equal(row?.outcomeIndex, 1)
 })
 
-test('records a transaction’s wallet that is not the taker as the maker, and no maker when several such wallets exist', () => {
+test('records a transaction’s second wallet as the maker when the first is the taker, and no maker when there are more wallets', () => {
   const { actor, storage } = openMarket()
   const participant = (wallet: string) =>
     actor.receive({
@@ -902,7 +902,7 @@ test('publishes each change of a market’s resolution status, except a change f
   ])
 })
 
-test('marks a book stale when a change arrives late, until a snapshot arrives in time, and still accepts trades', () => {
+test('marks a book stale when a change arrives late, until a snapshot arrives in time, and accepts trades meanwhile', () => {
   const { actor, updates, ignored, resyncs } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   const before = actor.version

@@ -128,7 +128,7 @@ test('waits ten seconds between two snapshots of a book across a restart, and wh
   )
 })
 
-test('retains the last book that a market had before it was resolved', () => {
+test('retains a market’s last book snapshot from before the market was resolved', () => {
   const { actor, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.receive({

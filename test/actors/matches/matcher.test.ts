@@ -499,7 +499,7 @@ test('returns `lost` when a task number is missing, and starts an empty index at
   assert.notEqual(find(1), 'lost')
 })
 
-test('selects the next best match when an operator rejects a pair, and a confirmed match whatever its score', () => {
+test('selects a market’s next best match when an operator rejects the best pair, and a confirmed pair whatever its score', () => {
   const finder = new PairFinder(wordScorer)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>

@@ -128,7 +128,7 @@ test('sends at most 1,000 markets in one demand report', async () => {
   assert.equal(state.reports, 2)
 })
 
-test('reports continuously demanded markets when the policy no longer covers all markets, and waits for no book before', async () => {
+test('reports continuously demanded markets once the policy no longer covers all markets, and waits for no book before that change', async () => {
   const { gateway, pass, taken, state } = open()
   state.coversAll = true
   assert.equal(gateway.request(1, 'ann'), true)

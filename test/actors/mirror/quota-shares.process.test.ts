@@ -120,7 +120,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
   })
 }
 
-test('counts requests that clients made under the previous leader against their quotas after a leader change', async () => {
+test('counts a client’s requests from before a leader change against the client’s quota after the change', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (let step = 0; step < 1_000; step += 1) {

@@ -185,7 +185,7 @@ test('replaces the covered markets at once when an operator replaces the policy'
   assert.equal(coverage.isAll, true)
 })
 
-test('covers a market that a client requested for ten minutes after the last request', () => {
+test('covers a requested market until ten minutes after the last request of a client', () => {
   const { coverage, numberOf, seconds, taken } = openCoverage('top:0', [
     ['x', 5],
     ['y', 9, { status: 'closed' }],
@@ -286,7 +286,7 @@ test('refuses waiting coverage demands beyond a client’s limit, and accepts wa
   assert.equal(waiting.count, waitingHoldsOfOwnerMax + 1)
 })
 
-test('covers matched markets beyond the policy, and for ten minutes after the match ends', () => {
+test('covers matched markets that the policy does not cover, until ten minutes after the match ends', () => {
   const { coverage, matched, seconds, taken } = openCoverage('top:0', [['x', 5]])
   matched.push('x')
   seconds(1)
@@ -405,7 +405,7 @@ test('waits for a book during the first two seconds after a client demanded it, 
   await coverage.live(numberOf('y'), 2_000, 'me')
 })
 
-test('returns since when a book is covered, with one time for all markets under the policy `all`', async () => {
+test('returns the time since which a book is covered, the same time for all markets under the policy `all`', async () => {
   const { coverage, clock, numberOf } = openCoverage('all', [
     ['x', 5],
     ['y', 9],

@@ -110,7 +110,7 @@ test('repeats a crawl when page cursors form a circle, and requests single marke
   await reader.stop()
 })
 
-test('requests a market that a listing lacks with back-off, then reports the market as missing', async () => {
+test('requests a market with back-off when a listing lacks the market, then reports the market as missing', async () => {
   const { start, reader, venue, suspected, seconds } = openReader(1)
   start()
   await ticks()

@@ -296,7 +296,7 @@ test('requests the missed trades of an outage repeatedly when the answer lacks e
   assert.ok((actor.completeToMs ?? 0) > retentionMs + 1_000)
 })
 
-test('announces trades that the venue cannot return as a gap', async () => {
+test('announces a gap for missed trades when the venue cannot return the trades', async () => {
   const { clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -460,7 +460,7 @@ test('retains the time of the last trade before a restart until the gap is reque
   assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
 })
 
-test('announces trades of a market that the venue never lists as lost, and frees the memory of the trades', async () => {
+test('announces a loss of trades and frees their memory when the venue never lists the market of the trades', async () => {
   const { catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   const firstMs = timeMs(clock.nowMs() - 9_000)
@@ -751,7 +751,7 @@ async function openLateBooks(count: number) {
   }
 }
 
-test('marks books with delayed changes as stale even if no message is handled, and requests their snapshots gradually', async () => {
+test('marks books as stale when their changes are delayed, even if no message is handled, and requests snapshots gradually', async () => {
   const world = await openLateBooks(50)
   const { requestsMade, clock, names, stale, sendToAll, ticks: held } = world
   held.isHeld = true

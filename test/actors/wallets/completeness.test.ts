@@ -129,7 +129,7 @@ test('returns a wallet as incomplete while syncs fail, and as complete after the
   await world.wallets.stop()
 })
 
-test('replaces an incomplete end of a wallet’s ledger in the next sync', async () => {
+test('replaces the last events of a wallet’s ledger in the next sync when these events are incomplete', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.isUnsure = true

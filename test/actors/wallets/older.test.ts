@@ -37,7 +37,7 @@ async function olderWorld() {
   return { world, wallet }
 }
 
-test('adds fees and combos to a wallet that an earlier release stored with one full sync', async () => {
+test('adds fees and combos with one full sync to a wallet that an earlier release stored', async () => {
   const { world, wallet } = await olderWorld()
   assert.equal(world.wallets.ranking(ALL).wallets[0]?.isComplete, false, 'fees are not known')
   const view = await world.openSettled(wallet)
@@ -53,7 +53,7 @@ test('adds fees and combos to a wallet that an earlier release stored with one f
   await world.wallets.stop()
 })
 
-test('returns a wallet that an earlier release stored as incomplete, with the stored fees, while the venue does not answer', async () => {
+test('marks a wallet that an earlier release stored as incomplete, and returns the stored fees, while the venue does not answer', async () => {
   const { world, wallet } = await olderWorld()
   world.venue.isDown = true
   const view = assertComplete(await world.open(wallet))

@@ -323,7 +323,7 @@ test('builds a wallet from stored trades and whale trades when the venue returns
   }
 })
 
-test('includes in a complete answer every event that the venue returned seconds before', async () => {
+test('includes every event that the venue returned seconds before when it returns a wallet as complete', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, hourlyFills(world, 4))

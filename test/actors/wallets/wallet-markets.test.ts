@@ -147,7 +147,7 @@ test('divides a conversion over all markets of its group, including settled mark
   assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
 })
 
-test('repeats the request for an unsettled market that the catalogue lacks a minute later', async () => {
+test('repeats the request for a wallet’s unsettled market after a minute when the catalogue lacks the market', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const moved = nativeMarketId('moved')

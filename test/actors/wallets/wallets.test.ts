@@ -189,7 +189,7 @@ test('counts a fill that the stream sends twice once, unless the history contain
   }
 })
 
-test('syncs a wallet that trades regularly while it is subscribed, without a client’s request', async () => {
+test('syncs a subscribed wallet at regular intervals while the wallet trades, without a client’s request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -218,7 +218,7 @@ test('syncs a wallet that trades regularly while it is subscribed, without a cli
   await world.wallets.stop()
 })
 
-test('stores settled events of a wallet, no others, and accepts the venue’s corrections of the last minute', async () => {
+test('stores a wallet’s events when they are settled, not earlier, and accepts the venue’s corrections of the last minute', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -338,7 +338,7 @@ test('realises losses of a wallet when a market resolves, without a sync and eve
   await later.wallets.stop()
 })
 
-test('requests each market of a wallet that the catalogue lacks once and stores the market', async () => {
+test('requests and stores each market of a wallet once when the catalogue lacks the market', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const

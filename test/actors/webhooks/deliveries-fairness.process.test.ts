@@ -150,7 +150,7 @@ class LongOutbox extends MemoryOutbox {
   }
 }
 
-test('reads few of a webhook’s 100,000 pending deliveries from storage at startup and at each attempt', async () => {
+test('reads a small part of a webhook’s 100,000 pending deliveries from storage at startup and at each attempt', async () => {
   const clock = new ManualClock()
   const outbox = new LongOutbox(100_000, clock.nowMs())
   const webhooks = new MemoryWebhooks()

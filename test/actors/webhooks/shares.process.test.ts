@@ -135,7 +135,7 @@ function totals(world: WebhookWorld, account: AccountId) {
   return sum
 }
 
-test('limits twelve free accounts at 50 trades a second, and delivers to a different account at once', async () => {
+test('limits deliveries to twelve accounts of tier free while 50 trades a second arrive, and delivers to a different account at once', async () => {
   const { world, bystander } = await freeWorld()
   world.caller.answer = () => ({ outcome: OK, afterMs: 20 })
   const seconds = 30

@@ -57,7 +57,7 @@ const randomFacts = (random: Random): EventFacts => ({
   category: random.pick(['x', 'y', null]),
 })
 
-test('returns each webhook that may match an event once, and whether a minimum age lies between two ages', () => {
+test('returns each webhook whose filters may match an event once, and whether any minimum age lies between two given ages', () => {
   const random = seededRandom('index')
   for (let round = 0; round < 100; round += 1) {
     const index = new WebhookIndex()

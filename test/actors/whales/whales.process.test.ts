@@ -50,7 +50,7 @@ test('closes a group of fills 150 ms after its first fill and publishes the whal
   assert.deepEqual(publishedAlerts(world), ['1 a $6000'])
 })
 
-test('updates the stored whale on later fills of the transaction without publishing it a second time', () => {
+test('updates a stored whale when later fills of the transaction arrive, and does not publish the whale a second time', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   world.clock.advance(150)
@@ -148,7 +148,7 @@ test('groups fills from the last minute before a restart with later fills of the
   assert.deepEqual(publishedAlerts(last), ['1 a $6000'])
 })
 
-test('closes groups of fills that were open before a restart at once after the restart', () => {
+test('closes groups of fills at once after a restart when the groups were open before the restart', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   const second = openWorld({ storage, clock })
@@ -189,7 +189,7 @@ test('delays storing and publishing whales while messages wait, and loses no fil
   assert.equal(new Set(world.published.map(({ whale }) => whale.nativeId)).size, 2_000)
 })
 
-test('computes the sum of a transaction that was evicted from memory from the stored trades', () => {
+test('computes the sum of a transaction from the stored trades after the transaction was evicted from memory', () => {
   const world = openWorld({ groupsMax: 3 })
   for (let each = 0; each < 10; each += 1) {
     world.deliver({ id: `a${each}`, tx: `0x${each}`, usd: 4_000, atMs: NOON + each })

@@ -278,7 +278,7 @@ test('refuses a revoked API key at every gateway, and ends the streams that were
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)
 })
 
-test('requests a batch that is missing from the log from the engine, without ending streams', async () => {
+test('requests a batch from the engine when the log lacks the batch, without ending streams', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)

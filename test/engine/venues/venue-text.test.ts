@@ -34,7 +34,7 @@ test('removes URLs that are not https from a venue’s data', () => {
   assert.equal(cleanUrl(null, drift), null)
 })
 
-test('cleans every text of a page from a venue, including the venue’s raw records', () => {
+test('removes invalid characters from every text of a page from a venue, including the venue’s raw records', () => {
   const drift = notes()
   const long = 'y'.repeat(300_000)
   const native = { title: long, nested: [{ icon: long, note: `a\u0000${long}` }], count: 3 }

@@ -45,7 +45,7 @@ test('computes every figure of a wallet’s history like the reference implement
   }
 })
 
-test('computes cash without fees plus the cost of holdings equal to realised PnL', () => {
+test('computes realised PnL equal to the sum of cash without fees and the cost of holdings', () => {
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
@@ -602,7 +602,7 @@ test('moves a wallet’s contracts and the cost of the contracts to the new mark
   assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market became known')
 })
 
-test('redeems the token that the redemption names, otherwise the token that the dollars imply', () => {
+test('redeems the token that a redemption event names, otherwise the token that the redeemed dollars imply', () => {
   const begun = () =>
     new TestWallet(market('m', resolved(5, MICROS))).all(
       ['buy', [0, 'm-yes', 10, 4]],
@@ -678,7 +678,7 @@ test('reports the PnL of a combo when all contracts were redeemed and accounted 
 })
 
 // Recorded on 25 April 2026: $18.06 at 0.86 bought 21 contracts, of which the wallet received 20.9118.
-test('deducts a taker fee before 28 April 2026 from the contracts when the row omits the fee', () => {
+test('deducts the taker fee of a trade before 28 April 2026 from the contracts when the row omits the fee', () => {
   const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
   const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })
   const bought = (set: Partial<WalletEvent>, existing = facts) => {

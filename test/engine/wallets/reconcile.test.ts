@@ -57,7 +57,7 @@ test('expects the venue to report no realised loss for a losing position until t
   assert.equal(differencesOf([loser], [redeemed])[0]?.what, 'realized')
 })
 
-test('reports positions that exist at one side, service or venue, if the venue’s list is complete', () => {
+test('reports positions that exist in the service alone or at the venue alone, if the venue’s list is complete', () => {
   const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
   const removed = ours({ token: outcomeId('gone'), bought: 3e6 })
   const missing = {

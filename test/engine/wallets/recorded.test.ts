@@ -111,7 +111,7 @@ test('realises the same PnL as the venue for a closed position that a wallet hel
   }
 })
 
-test('values open positions at the venue’s cost, and counts a losing position that can be redeemed as lost', (t) => {
+test('values open positions at the venue’s cost, and counts a losing position as lost when it can be redeemed', (t) => {
   const open = [...rows(t, 'positions.json'), ...rows(t, 'em-positions.json')]
   let losers = 0
   for (const row of open) {

@@ -199,7 +199,7 @@ describe('hostile URLs', () => {
     }
   })
 
-  it('connects to at most four public addresses of a name unchanged, resolved once per connection', async () => {
+  it('passes on at most four public addresses of a host name unchanged, and resolves the name once per connection', async () => {
     resolved.length = 0
     assert.deepEqual(await verdict(async () => [publicV4, publicV6]), [publicV4, publicV6])
     const many = Array.from({ length: 9 }, (_, index) => `8.8.8.${index}`)

@@ -15,7 +15,7 @@ function venueThat(crawl: () => Promise<void>) {
 const check = (venue: Parameters<typeof readDrift>[0]) =>
   readDrift(venue, 'venue_a', () => undefined, new AbortController().signal)
 
-test('lists markets that cannot be read with their reasons up to a limit, and counts all of them', async () => {
+test('lists unreadable markets up to a limit, each with a reason, and counts all unreadable markets', async () => {
   const few = venueThat(async () => {
     few.drift.shares.refused('no_slug', '7 a "name"', ROW)
     few.drift.shares.refused('bad_book', 'a message', 'book')

@@ -190,7 +190,7 @@ describe('Kalshi feed with a key', () => {
     )
   })
 
-  it('detects that the last message was lost by a snapshot during silence, then requests all books', async () => {
+  it('requests a snapshot during silence, detects that the last message was lost, then requests all books', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {

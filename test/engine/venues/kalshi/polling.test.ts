@@ -86,7 +86,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(pollsOf('B').length, 1)
   })
 
-  it('polls the book of each covered market that is not open once', async () => {
+  it('polls the book of a covered market once when the market is not open', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     const namesOf = (prefix: string, length: number) =>

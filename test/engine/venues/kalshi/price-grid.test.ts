@@ -34,7 +34,7 @@ test('rejects order prices between two price steps, and accepts the bounds of ea
   }
 })
 
-test('shares equal price ranges between markets and returns null for unreadable ranges', () => {
+test('returns one shared object for equal price ranges of several markets, and null for unreadable ranges', () => {
   assert.equal(parsePriceGrid(linear), parsePriceGrid(rowOf(['0', '1', '0.01'])))
   const broken = [
     {},

@@ -209,7 +209,7 @@ describe('replay of a recording', () => {
     )
   })
 
-  it('reports trades that were not recorded as lost', async () => {
+  it('reports trades as lost when the recording does not contain the trades', async () => {
     const { venues } = await play(await record('trades.jsonl'), { speed: 'max' })
     const range = { market: null, fromMs: timeMs(1), toMs: timeMs(9), source: 'backfill' as const }
     assert.deepEqual(await venues[0]?.feed.fetchTrades(range), {

@@ -197,7 +197,7 @@ function at(text: string): TimeMs {
   return timeMs(Date.parse(text))
 }
 
-test('changes the ids of Polymarket, and no other fields, when the share of protocol v2 markets changes', () => {
+test('plans different ids for Polymarket markets, and no other differences, when the share of protocol v2 markets differs', () => {
   const listings = (v2Share: number) =>
     new Calendar({ seed: 9, marketsPerVenue: 400, v2Share }).eventsAt(NOON)
   const [none, half, all] = [listings(0), listings(0.5), listings(1)]

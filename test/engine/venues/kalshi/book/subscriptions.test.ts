@@ -401,7 +401,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take()[0]?.cmd, 'unsubscribe')
   })
 
-  it('removes a market from a subscription that is not yet acknowledged after the acknowledgement arrives', () => {
+  it('removes a market from a pending subscription when the acknowledgement of the subscription arrives', () => {
     subscriptions.add('A')
     subscriptions.add('B')
     subscriptions.opened()

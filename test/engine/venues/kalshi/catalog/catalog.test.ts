@@ -139,7 +139,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(suspectCount('series', 'empty'), 1)
   })
 
-  it('sends the filter that the venue requires when it requests recently updated markets', async () => {
+  it('sends the filter that the venue requires with each request for recently updated markets', async () => {
     const { catalog, paths } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
@@ -191,7 +191,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths().some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
-  it('reports a requested market of a type that the service does not support as refused', async () => {
+  it('reports a requested market as refused when the service does not support the market’s type', async () => {
     const scalar = market('S-1-B', 'active', { market_type: 'scalar' })
     const { catalog } = open((path) => {
       if (path === '/series') return SERIES
@@ -202,7 +202,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(page.refused, ['S-1-B'])
   })
 
-  it('reports fields that are missing or mistyped on a complete page, and unknown statuses and price structures', async () => {
+  it('reports fields that are missing or mistyped in all rows of a page, and unknown statuses and price structures', async () => {
     const complete = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
@@ -290,7 +290,7 @@ describe('Kalshi catalogue', () => {
     ])
   })
 
-  it('requests an event that the list lacks separately, and lists its market even if the event is unavailable', async () => {
+  it('requests an event separately when the list lacks it, and lists the event’s market even if the event is unavailable', async () => {
     const { catalog, troubles } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events/S-1') return { event: event('S-1'), markets: [] }
@@ -435,7 +435,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('reports trades that are older than the venue’s live tables as lost', async () => {
+  it('reports trades as lost when the trades are older than the venue’s live tables', async () => {
     const { trades, clock } = open((path) =>
       path === '/historical/cutoff'
         ? { trades_created_ts: '2026-08-20T00:00:00Z' }

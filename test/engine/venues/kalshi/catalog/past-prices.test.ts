@@ -132,7 +132,7 @@ test('skips and counts unreadable candles', async () => {
   assert.deepEqual(reasons.map(rejections), [1, 2, 3, 1])
 })
 
-test('searches the archive for an old market that the live lists lack', async () => {
+test('searches the venue’s archive for an old market when the live lists lack the market', async () => {
   const cutoff = new Date(DAY_START_MS + 10 * DAY_MS).toISOString()
   let archived: unknown = null
   const http = stubHttp((path) => {

@@ -69,7 +69,7 @@ async function openCatalog(t: TestContext) {
 const queriesOf = (stub: PolymarketStub, path: string): StubRequest[] =>
   stub.requests.filter((request) => request.path === path)
 
-test('follows the after_cursor of the venue through open events and recently closed events in a crawl', async (t) => {
+test('requests all pages of open events and recently closed events with the venue’s after_cursor in a crawl', async (t) => {
   const { stub, catalog, onPage, signal, ids, pages } = await openCatalog(t)
   const open = Array.from({ length: 7 }, (_, number) => event(number))
   const closed = [event(50, { markets: [market(50, { closed: true })] })]

@@ -123,7 +123,7 @@ const V2 = {
   positionIds: ['651', '652'],
 }
 
-test('selects the token ids that are traded by the row’s protocol version, and refuses an unknown version', () => {
+test('selects the traded token ids of a market row according to the row’s protocol version, and refuses an unknown version', () => {
   const idsOf = (more: object) => market(more).outcomes.map(({ id }) => id)
   assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
   assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])

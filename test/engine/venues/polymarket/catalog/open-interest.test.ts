@@ -50,7 +50,7 @@ class FakeVenue {
   }
 }
 
-test('requests the open interest of 20 markets per call, most traded first, and of one market every five minutes', async () => {
+test('requests the open interest of 20 markets per call, most traded first, at most every five minutes per market', async () => {
   const venue = new FakeVenue()
   for (let number = 1; number <= 50; number += 1) {
     venue.stated.set(number, number + 0.5)
