@@ -111,9 +111,9 @@ describe('HttpClient', () => {
   })
 
   for (const [name, bad] of [
-    ['429', status(429)],
-    ['500', status(500)],
-    ['503', status(503)],
+    ['status 429', status(429)],
+    ['status 500', status(500)],
+    ['status 503', status(503)],
     ['an HTML page with status 200', html],
     ['an answer that is cut off', cutOff],
   ] as const) {

@@ -331,7 +331,9 @@ test('accepts an answer that does not overlap known trades when no older trade i
 })
 
 for (const isAnnounced of [false, true]) {
-  const when = isAnnounced ? 'it lists none of the known markets' : 'it does not have one part'
+  const when = isAnnounced
+    ? 'it lists none of the known markets'
+    : 'its answer for one part is suspect'
   test(`stops reading a long range of missed trades when the venue returns data of a different environment: ${when}`, async () => {
     const clock = new ManualClock()
     const startedMs = clock.nowMs()

@@ -69,7 +69,7 @@ for (const [reason, listed] of [
   ['empty', 0],
   ['shorter', 60],
 ] as const) {
-  test(`repeats a crawl that is ${reason} until the venue returns a complete crawl`, async () => {
+  test(`repeats a crawl with a suspect list of markets (${reason}) until the venue returns a complete list`, async () => {
     const { start, reader, venue, suspected, seconds, all } = openReader(100)
     venue.listed = all.slice(0, listed)
     start()

@@ -28,11 +28,16 @@ const RECEIVERS: readonly (readonly [
   ['502 three times', (_, nth) => answered(nth < 4 ? 502 : 200), 'delivered', 4],
   ['103', () => answered(103), 'exhausted', 8],
   ['no answer', () => 'hang', 'exhausted', 8],
-  ['time-out', () => failed('timeout', 15_000), 'exhausted', 8],
-  ['reset', () => failed('network'), 'exhausted', 8],
+  ['a time-out', () => failed('timeout', 15_000), 'exhausted', 8],
+  ['a connection reset', () => failed('network'), 'exhausted', 8],
   ['invalid TLS', () => failed('tls', 20), 'exhausted', 8],
-  ['private address', () => failed('refused'), 'exhausted', 8],
-  ['late', (_, nth) => (nth === 1 ? failed('timeout', 15_000) : answered(200)), 'delivered', 2],
+  ['a refusal because of a private address', () => failed('refused'), 'exhausted', 8],
+  [
+    'a time-out once',
+    (_, nth) => (nth === 1 ? failed('timeout', 15_000) : answered(200)),
+    'delivered',
+    2,
+  ],
 ]
 
 for (const [name, answer, ends, attempts] of RECEIVERS) {

@@ -118,8 +118,8 @@ describe('recorded games', () => {
     // The catalogue holds only these fields in memory.
     { isTimed: false, hasSubtitle: false },
   ]) {
-    const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
-    test(`assigns at least 99 of 100 recorded games a unique key that both venues share, by ${how}`, {
+    const how = read.isTimed ? 'start times and subtitles' : 'titles alone'
+    test(`assigns at least 99 of 100 recorded games a unique key that both venues share, based on ${how}`, {
       skip,
     }, (t) => {
       const { together, misses } = group(read)

@@ -82,12 +82,20 @@ describe('receiver behaviour', () => {
 
   const odd: readonly (readonly [name: string, behaviour: Behaviour, outcome: number | string])[] =
     [
-      ['reset', { onRequest: (socket) => void socket.resetAndDestroy() }, 'network'],
-      ['closed without a response', { onRequest: (socket) => void socket.end() }, 'network'],
-      ['closed at once', { onConnection: (socket) => void socket.destroy() }, 'network'],
-      ['reset at once', { onConnection: (socket) => void socket.resetAndDestroy() }, 'network'],
-      ['garbage', logLine('\x00\xffgarbage\r\n\r\n'), 'network'],
-      ['another protocol', logLine('220 mail.example ESMTP\r\n'), 'network'],
+      ['a connection reset', { onRequest: (socket) => void socket.resetAndDestroy() }, 'network'],
+      ['a close without a response', { onRequest: (socket) => void socket.end() }, 'network'],
+      [
+        'a close before the request',
+        { onConnection: (socket) => void socket.destroy() },
+        'network',
+      ],
+      [
+        'a reset before the request',
+        { onConnection: (socket) => void socket.resetAndDestroy() },
+        'network',
+      ],
+      ['bytes that are not HTTP', logLine('\x00\xffgarbage\r\n\r\n'), 'network'],
+      ['a greeting of a different protocol', logLine('220 mail.example ESMTP\r\n'), 'network'],
       ['HTTP/1.0, ended by a close', endAfter('HTTP/1.0 200 OK\r\n\r\nfine'), 200],
       ['a body that is cut off', endAfter('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'), 200],
       ['headers that are cut off', endAfter('HTTP/1.1 200 OK\r\nContent-Le'), 'network'],
@@ -106,11 +114,15 @@ describe('receiver behaviour', () => {
       ],
       ['two answers', logLine('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)), 200],
       [
-        'an answer, then garbage',
+        'an answer, then bytes that are not HTTP',
         logLine('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n\x00\x01'),
         200,
       ],
-      ['both lengths', status(200, 'Transfer-Encoding: chunked'), 'network'],
+      [
+        'both Content-Length and Transfer-Encoding',
+        status(200, 'Transfer-Encoding: chunked'),
+        'network',
+      ],
       [
         'an answer before the request',
         early('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
@@ -123,7 +135,7 @@ describe('receiver behaviour', () => {
       ],
     ]
   for (const [name, behaviour, expected] of odd) {
-    it(`returns an outcome instead of throwing, without revealing an address: ${name}`, async () => {
+    it(`returns an outcome without an address, and does not throw, when the receiver sends: ${name}`, async () => {
       const receiver = await receive(behaviour)
       const { caller, clock } = open()
       for (let round = 0; round < 5; round += 1) {

@@ -111,7 +111,7 @@ describe('conversion of Kalshi messages', () => {
     ['more than a thousand million contracts', { delta: '1000000001' }],
     ['less than minus a thousand million contracts', { delta: '-1000000001' }],
   ] as const) {
-    it(`refuses ${name}`, () => {
+    it(`refuses a book delta with ${name}`, () => {
       const { events, refusal } = map(delta(more))
       assert.deepEqual([events.length, refusal?.kind], [0, 'rejected'])
     })

@@ -110,7 +110,7 @@ describe('parser of Kalshi messages', () => {
     [JSON.stringify(withField(LIFECYCLE, 'market_ticker', [])), 'lifecycle_ticker'],
   ]
   for (const [text, reason] of refusals) {
-    it(`refuses ${text.slice(0, 40) || 'an empty frame'}: ${reason}`, () => {
+    it(`rejects a frame with the reason ${reason}: ${text.slice(0, 40) || 'empty'}`, () => {
       const result = parseFrame(text)
       assert.ok(result.kind === 'rejected')
       assert.equal(result.reason, reason)

@@ -88,7 +88,7 @@ const V2 = {
 } as const
 
 for (const version of ['v1', 'v2']) {
-  test(`builds the expected book from each frame of the current format: ${version}`, () => {
+  test(`builds the expected book from each frame of the current format for a protocol ${version} market`, () => {
     const stream = polymarketSteps(`${INVENTED}/polymarket/book-stream.jsonl`)
     const { market, tokens, steps } = stream
     const requested = version === 'v1' ? stream : V2
