@@ -53,7 +53,7 @@ test('adds fees and combos with one full sync to a wallet that an earlier releas
   await world.wallets.stop()
 })
 
-test('marks a wallet that an earlier release stored as incomplete, and returns the stored fees, while the venue does not answer', async () => {
+test('marks a wallet from an earlier release as incomplete, and returns the wallet’s stored fees, while the venue does not answer', async () => {
   const { world, wallet } = await olderWorld()
   world.venue.isDown = true
   const view = assertComplete(await world.open(wallet))

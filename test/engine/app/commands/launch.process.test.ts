@@ -48,7 +48,7 @@ test('starts the service with its flags, allocator settings and arguments', asyn
   assert.deepEqual(await once(launcher, 'exit'), [7, null], 'the exit code after a signal')
 })
 
-test('ends as the service ends', async () => {
+test('exits with the exit code or signal of the service', async () => {
   assert.deepEqual(await once(launch('fail'), 'exit'), [2, null])
   assert.deepEqual(await once(launch('die'), 'exit'), [null, 'SIGKILL'])
 })
@@ -66,7 +66,7 @@ test('passes SIGTERM and the exit code through npm', async () => {
   assert.deepEqual(await once(npm, 'exit'), [7, null])
 })
 
-test('leaves no service running when the launcher is killed', async () => {
+test('stops the service when the launcher is killed', async () => {
   const launcher = launch()
   await firstLine(launcher)
   launcher.kill('SIGKILL')
