@@ -14,6 +14,7 @@ import type {
   ResolutionStatus,
 } from '../engine/market/market.ts'
 import type { Sport } from '../engine/sports/leagues.ts'
+import type { ExportFormat, ExportTableName } from '../engine/tape/export-names.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type { VenueTable } from '../engine/venue-table.ts'
 import type { DriftEntry } from '../engine/venues/drift/drift.ts'
@@ -343,6 +344,36 @@ export interface ReplaysView {
   open(query: ReplayQuery, owner: string): OpenReplay
 }
 
+/** One table of one hour of one venue. */
+export interface ExportRequest {
+  /** Public name of the venue. */
+  readonly platform: string
+  readonly table: ExportTableName
+  /** UTC date, as 2026-11-26. */
+  readonly date: string
+  /** UTC hour, 0..23. */
+  readonly hour: number
+  readonly format: ExportFormat
+  /** Whether an hour that is not final is exported too. */
+  readonly isPartial: boolean
+}
+
+/** Selects hours, newest first. */
+export interface HoursQuery {
+  /** Null: all. */
+  readonly platform: string | null
+  readonly date: string | null
+  readonly limit: number
+}
+
+/** Exported files of the tape. */
+export interface ExportsView {
+  /** JSON of the final hours with their manifests, newest first. */
+  list(query: HoursQuery): Promise<string>
+  /** The caller must close the file. Rejects with EngineError if there is no such file or too many are open. */
+  open(request: ExportRequest, owner: string): Promise<OpenReplay>
+}
+
 export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
@@ -495,6 +526,8 @@ export interface EngineView {
   readonly tape?: TapeView | undefined
   /** Undefined without a tape. */
   readonly replays?: ReplaysView | undefined
+  /** Undefined without a tape. */
+  readonly exports?: ExportsView | undefined
 }
 
 export type RunView = Run

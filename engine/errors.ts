@@ -7,6 +7,7 @@ const CATALOGUE = {
   MARKET_NOT_FOUND: { status: 404, retry: false, means: 'no such market' },
   NOT_FOUND: { status: 404, retry: false, means: 'no such path or record' },
   METHOD_NOT_ALLOWED: { status: 405, retry: false, means: 'the path exists, the method does not' },
+  NOT_FINAL: { status: 409, retry: true, means: 'the hour of the tape is still being written' },
   BODY_TOO_LARGE: { status: 413, retry: false, means: 'request body above its limit' },
   INVALID: { status: 422, retry: false, means: 'a parameter or field fails validation' },
   UPGRADE_REQUIRED: {

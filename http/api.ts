@@ -12,6 +12,7 @@ import { candleRoutes } from './routes/candles.ts'
 import { dashboardRoutes } from './routes/dashboard.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { eventRoutes } from './routes/events.ts'
+import { exportRoutes } from './routes/export.ts'
 import { marketRoutes } from './routes/markets.ts'
 import { matchRoutes } from './routes/matches.ts'
 import { nativeRoutes } from './routes/native.ts'
@@ -82,6 +83,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...nativeRoutes(shared), //                 /v1/venue_a/markets  /{condition_id}  /v1/venue_b/…
     ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades
     ...whaleRoutes(shared), //                  /v1/whales  /trades  /v1/markets/{market_id}/whales
+    ...exportRoutes({ engine, clock, names }), //              /v1/export  /{venue}/{table}/{date}/{file}
     ...webhookRoutes(webhooks), //              /v1/webhooks  /{webhook_id}  /test  /rotate-secret  /deliveries
     ...accountRoutes(engine.accounts, clock, parts.opensLocalAccount ?? false), //  /v1/auth/signup  /login  /me  /session  /v1/keys
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats

@@ -66,6 +66,7 @@ import type { Caller } from '../webhooks/post.ts'
 import { SecretBox } from '../webhooks/secret-box.ts'
 import { webhookShareOf } from '../webhooks/webhook-share.ts'
 import { COVER_ALL, type CoverageChoice } from './coverage.ts'
+import { Exports } from './export/exports.ts'
 import { Replays } from './replay/replays.ts'
 
 export type ServerSettings = Pick<
@@ -214,6 +215,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       await stopComponents(components, parts)
       await components.tape?.stop()
       await components.replays.stop()
+      await components.exports.stop()
       await server?.stop()
       await parts.storage.close()
     },
@@ -246,6 +248,7 @@ interface Components {
   /** Null: nothing is recorded. */
   readonly tape: TapeRecorder | null
   readonly replays: Replays
+  readonly exports: Exports
   readonly view: EngineView
 }
 
@@ -307,7 +310,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const routing = { names, catalog, publisher, system, delays, routes, venues }
   openVenues(parts, { ...settings, ...routing, matches, arbitrage, bookLimits })
   const tape = openTape(parts, { catalog, publisher, names })
-  const replays = new Replays(parts.tape?.folder ?? '')
+  const { replays, exports } = tapeReaders(parts.tape?.folder ?? '')
   const view: EngineView = {
     ...{ version: parts.version, epoch: run.epoch, coverage, stats },
     ...{ catalog, accounts, webhooks, wallets, sports, matches, arbitrage, pastPrices, tradeLog },
@@ -319,15 +322,20 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     confirmBook: ({ ref }) => venues.get(ref.venue)?.actor.confirmBook(ref) ?? null,
     uptimeSeconds: uptimeOf(clock),
     ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
-    ...(tape === null ? {} : { tape, replays }),
+    ...(tape === null ? {} : { tape, replays, exports }),
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
-  const ends = { tape, replays, view }
+  const ends = { tape, replays, exports, view }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, ...ends }
   const components = { ...first, ...later, matches, matcher, overrides, arbitrage, feeder }
   registerWatchers(components)
   return components
 }
+
+const tapeReaders = (folder: string) => ({
+  replays: new Replays(folder),
+  exports: new Exports(folder),
+})
 
 function uptimeOf(clock: Clock): () => number {
   const startedAtMs = clock.monotonicMs()

@@ -43,6 +43,8 @@ const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/stats': 'any',
   // A streamed answer cannot be forwarded. A gateway refuses it.
   'GET /v1/replay': 'any',
+  'GET /v1/export': 'any',
+  'GET /v1/export/{venue}/{table}/{date}/{file}': 'any',
   'GET /v1/events': 'any',
   'GET /v1/events/{slug}': 'any',
   // Only the engine has past prices.

@@ -76,6 +76,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   403: '403 Forbidden',
   404: '404 Not Found',
   405: '405 Method Not Allowed',
+  409: '409 Conflict',
   413: '413 Payload Too Large',
   422: '422 Unprocessable Entity',
   426: '426 Upgrade Required',

@@ -129,7 +129,9 @@ export interface RouteDocument {
   /** Content type of a successful body if it is not JSON. */
   readonly contentType?: string
   /** Errors of the handler, each with its condition. documents/responses.ts adds the errors of every route. */
-  readonly refusals?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 426 | 429 | 503, string>>>
+  readonly refusals?: Readonly<
+    Partial<Record<400 | 401 | 403 | 404 | 409 | 426 | 429 | 503, string>>
+  >
   /** False: the document omits the route, which only redirects browsers. */
   readonly isListed?: false
   readonly isNamed?: boolean

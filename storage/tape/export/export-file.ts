@@ -1,17 +1,13 @@
 // One exported file: a table of one hour of one venue, in a format.
 
+import type { ExportFormat, ExportTableName } from '../../../engine/tape/export-names.ts'
 import type { HourFolder } from '../../../engine/tape/layout.ts'
 import type { Tape } from '../tape.ts'
 import { batches, type Column, type RowBatch } from './columns.ts'
 import { hourRows } from './hour-rows.ts'
 import { parquetFile } from './parquet-file.ts'
-import { TABLES, type TableName } from './tables.ts'
+import { TABLES } from './tables.ts'
 import { csvFile, ndjsonFile } from './text-files.ts'
-
-export const EXPORT_FORMATS = ['parquet', 'csv.gz', 'ndjson.gz'] as const
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-export const isExportFormat = (text: string): text is ExportFormat =>
-  EXPORT_FORMATS.some((format) => format === text)
 
 type FileWriter = (
   columns: readonly Column[],
@@ -28,7 +24,7 @@ const WRITERS: Readonly<Record<ExportFormat, FileWriter>> = {
 const BATCH_ROWS = 20_000
 
 export interface ExportChoice {
-  readonly table: TableName
+  readonly table: ExportTableName
   readonly format: ExportFormat
 }
 

@@ -1,12 +1,13 @@
 // The rows of a table in one hour, sorted by market, publish time and seq. The tape is sorted by time. An hour whose
 // records fit into memory is read once, a larger hour once to count and once for each group of markets that fits.
 
+import type { ExportTableName } from '../../../engine/tape/export-names.ts'
 import { HOUR_US, type HourFolder } from '../../../engine/tape/layout.ts'
 import type { TapeItem } from '../../records/tape-items.ts'
 import type { MarketTable, TapeMarket } from '../market-table.ts'
 import type { Tape, TapeQuery } from '../tape.ts'
 import type { Row } from './columns.ts'
-import { type ExportTable, type MarketRecord, TABLES, type TableName } from './tables.ts'
+import { type ExportTable, type MarketRecord, TABLES } from './tables.ts'
 
 type Source = Pick<Tape, 'read'>
 type Hour = Pick<HourFolder, 'platform' | 'startUs'>
@@ -17,7 +18,7 @@ const WEIGHT_MAX = 500_000
 export function* hourRows(
   tape: Source,
   { platform, startUs }: Hour,
-  name: TableName,
+  name: ExportTableName,
   weightMax = WEIGHT_MAX,
 ): Generator<Row> {
   const table = TABLES[name]

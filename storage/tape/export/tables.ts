@@ -3,22 +3,12 @@
 import type { Level, LevelChange, Update } from '../../../engine/events.ts'
 import { type Bar, barOf, joined } from '../../../engine/market/candle.ts'
 import { takerPrice, takerSide } from '../../../engine/market/taker.ts'
+import type { ExportTableName } from '../../../engine/tape/export-names.ts'
 import { US_PER_MS } from '../../../engine/tape/layout.ts'
 import type { BookState } from '../../records/log-items.ts'
 import type { CompletedItem, TapeItem } from '../../records/tape-items.ts'
 import type { TapeMarket } from '../market-table.ts'
 import { type Column, optional, type Row, required, type Value } from './columns.ts'
-
-export const TABLE_NAMES = [
-  'trades',
-  'book_changes',
-  'book_snapshots',
-  'candles_1m',
-  'markets',
-] as const
-export type TableName = (typeof TABLE_NAMES)[number]
-export const isTableName = (text: string): text is TableName =>
-  TABLE_NAMES.some((name) => name === text)
 
 /** A record of one market, with its publish time in microseconds. */
 export interface MarketRecord {
@@ -269,7 +259,7 @@ const markets: ExportTable = {
   },
 }
 
-export const TABLES: Readonly<Record<TableName, ExportTable>> = {
+export const TABLES: Readonly<Record<ExportTableName, ExportTable>> = {
   trades,
   book_changes: bookChanges,
   book_snapshots: bookSnapshots,

@@ -4,6 +4,7 @@ import { Matches } from '../../../actors/matches/matches.ts'
 import type {
   ClusterView,
   EngineView,
+  ExportsView,
   GameView,
   MarketView,
   PastPricesView,
@@ -94,6 +95,7 @@ export class FakeEngine implements EngineView {
   cluster?: () => ClusterView
   /** Undefined: nothing is recorded. */
   tape: TapeView | undefined = undefined
+  exports: ExportsView | undefined = undefined
   replays: ReplaysView | undefined = undefined
   isHealthy = true
   databaseBytes = 4_096

@@ -6,15 +6,17 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Update } from '../../../../engine/events.ts'
-import { hourFolder } from '../../../../engine/tape/layout.ts'
-import { timeMs } from '../../../../engine/units.ts'
 import {
   EXPORT_FORMATS,
+  EXPORT_TABLES,
   type ExportFormat,
-  exportFile,
-} from '../../../../storage/tape/export/export-file.ts'
+  type ExportTableName,
+} from '../../../../engine/tape/export-names.ts'
+import { hourFolder } from '../../../../engine/tape/layout.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import { exportFile } from '../../../../storage/tape/export/export-file.ts'
 import { hourRows } from '../../../../storage/tape/export/hour-rows.ts'
-import { TABLE_NAMES, TABLES, type TableName } from '../../../../storage/tape/export/tables.ts'
+import { TABLES } from '../../../../storage/tape/export/tables.ts'
 import { Tape } from '../../../../storage/tape/tape.ts'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
 import { ask, bid, level, NOON } from '../../../support/worlds/builders.ts'
@@ -44,7 +46,7 @@ before(async () => {
   duck = await (await DuckDBInstance.create(':memory:')).connect()
 })
 
-const file = (table: TableName, format: ExportFormat): string => {
+const file = (table: ExportTableName, format: ExportFormat): string => {
   const path = join(ROOT, `${table}.${format}`)
   writeFileSync(path, Buffer.concat([...exportFile(new Tape(ROOT), HOUR, { table, format })]))
   return path
@@ -61,7 +63,7 @@ const DUCK_TYPES = {
 }
 
 test('writes Parquet columns with the documented types', async () => {
-  for (const table of TABLE_NAMES) {
+  for (const table of EXPORT_TABLES) {
     const described = await rowsOf(`DESCRIBE FROM read_parquet('${file(table, 'parquet')}')`)
     const expected = TABLES[table].columns.map(({ name, type }) => [name, DUCK_TYPES[type]])
     assert.deepEqual(
@@ -73,7 +75,7 @@ test('writes Parquet columns with the documented types', async () => {
 })
 
 /** How DuckDB reads a file, and its times as integers. */
-function sourceOf(table: TableName, format: ExportFormat): string {
+function sourceOf(table: ExportTableName, format: ExportFormat): string {
   const path = file(table, format)
   if (format === 'parquet') {
     const times = TABLES[table].columns.filter(({ type }) => type === 'time')
@@ -90,7 +92,7 @@ function sourceOf(table: TableName, format: ExportFormat): string {
 }
 
 test('writes the same rows in the same order to Parquet, CSV and NDJSON', async () => {
-  for (const table of TABLE_NAMES) {
+  for (const table of EXPORT_TABLES) {
     const contents = []
     for (const format of EXPORT_FORMATS) {
       const { columns } = TABLES[table]
@@ -137,7 +139,7 @@ test('exports one-minute candles whose volumes and counts add up to those of the
 })
 
 test('sorts exported rows by market, publish time and seq, whether the hour is read at once or by groups of markets', () => {
-  for (const table of TABLE_NAMES) {
+  for (const table of EXPORT_TABLES) {
     const rows = [...hourRows(new Tape(ROOT), HOUR, table)]
     assert.deepEqual([...hourRows(new Tape(ROOT), HOUR, table, 200)], rows, table)
     const at = (name: string) => TABLES[table].columns.findIndex((column) => column.name === name)

@@ -1,0 +1,33 @@
+// Entry point of the thread that exports hours of the tape. Keeps the positions within the files between tasks.
+
+import { exportFile } from '../../../storage/tape/export/export-file.ts'
+import { Tape } from '../../../storage/tape/tape.ts'
+import { lowerThreadPriority } from '../../process/thread-priority.ts'
+import type { ExportResult, ExportTask } from './export-task.ts'
+import { hoursText, requestedHour } from './hour-files.ts'
+
+lowerThreadPriority(15)
+
+const open = new Map<number, Generator<Uint8Array>>()
+
+export default function run(task: ExportTask): ExportResult {
+  if (task.kind === 'list') return { kind: 'hours', text: hoursText(task.folder, task.query) }
+  if (task.kind === 'open') {
+    const { folder, request, id } = task
+    const hour = requestedHour(folder, request)
+    if ('kind' in hour) return hour
+    open.set(id, exportFile(new Tape(folder), hour, request))
+    return { kind: 'done' }
+  }
+  const chunks = open.get(task.id)
+  if (task.kind === 'close') {
+    chunks?.return(undefined)
+    open.delete(task.id)
+    return { kind: 'done' }
+  }
+  if (chunks === undefined) return { kind: 'unknown' }
+  const { value, done } = chunks.next()
+  if (done !== true) return { kind: 'chunk', bytes: value, isLast: false }
+  open.delete(task.id)
+  return { kind: 'chunk', bytes: new Uint8Array(), isLast: true }
+}
