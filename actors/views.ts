@@ -4,6 +4,7 @@
 import type { KeyScope } from '../engine/accounts/account.ts'
 import type { MemberStatus } from '../engine/cluster/members.ts'
 import type { CoverageReason, HoldReason } from '../engine/coverage-policy.ts'
+import type { DataSource } from '../engine/data-source.ts'
 import type { FeedStatus } from '../engine/events.ts'
 import type { Requester } from '../engine/fair-queue.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
@@ -496,6 +497,7 @@ export interface ClusterView {
 
 export interface EngineView {
   readonly version: string
+  readonly data: DataSource
   readonly epoch: string
   readonly catalog: CatalogView
   readonly accounts: AccountsView

@@ -59,7 +59,7 @@ export interface ApiParts {
 export function api(parts: ApiParts): readonly Route[] {
   const { engine, clock, channels = CHANNELS, eventTypes = EVENTS } = parts
   const { catalog, version } = engine
-  const records = new MarketRecords(engine.matches)
+  const records = new MarketRecords(engine.matches, undefined, () => engine.data !== 'simulated')
   const answers = new AnswerCache()
   const shared = { engine, catalog, clock, records, answers, issuer: parts.servedBy ?? null }
   const { names } = catalog

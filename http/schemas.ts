@@ -2,6 +2,7 @@
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'
+import { DATA_SOURCES } from '../engine/data-source.ts'
 import { STALE_REASONS, TRADES_SOURCES } from '../engine/events.ts'
 import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES, RESOLUTION_STATUSES } from '../engine/market/market.ts'
@@ -372,6 +373,7 @@ const silentMs = () => Type.Integer({ minimum: 0, description: 'milliseconds sin
 export const HealthSchema = Type.Object({
   status: choice(['ok', 'degraded'] as const),
   version: Type.String(),
+  data: choice(DATA_SOURCES),
   database: Type.Boolean(),
   cache: Type.Boolean(),
   exchanges: Type.Record(Type.String(), Type.Boolean(), {

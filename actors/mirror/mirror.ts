@@ -50,13 +50,14 @@ const STALL_MS = 2_000
 /** Maximum waiting items of one shard. Beyond it the reader of the shard is paused. */
 const WAITING_ITEMS_MAX = 65_536
 
-const NO_FIGURES = {
+const NO_FIGURES: EngineFigures = {
   trades: 0,
   snapshots: 0,
   databaseBytes: 0,
   wallets: 0,
   coverage: {},
   books: {},
+  data: 'live',
 }
 
 class ItemQueue {

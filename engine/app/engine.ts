@@ -42,6 +42,7 @@ import type { BookFigures, EngineFigures } from '../../storage/records/log-items
 import { tapeItemNames } from '../../storage/records/tape-items.ts'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import type { Config } from '../config.ts'
+import type { DataSource } from '../data-source.ts'
 import type { VenueEvent, WalletFillEvent } from '../events.ts'
 import { nativeMarketId, type VenueKey } from '../ids.ts'
 import { bookAgeMsMax, bookRoundMs, outstandingWritesMax } from '../limits.ts'
@@ -96,6 +97,8 @@ type EngineSettings = ServerSettings &
     >
   > & {
     readonly secretsKey: string
+    /** Default: `live`. */
+    readonly data?: DataSource
     /** Chooses the coverage policy of each venue. Default: all markets. */
     readonly coverageOf?: (venue: Venue) => CoverageChoice
   }
@@ -266,6 +269,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const delays = new DelayWatch({ clock, log, metrics, system })
   // Filled by `openVenues`, because venues and the markets of the catalogue need each other.
   const venues: OpenVenues = new Map()
+  const { data = 'live' } = settings
   const stats = () => statsOf(storage, names, venues)
   const search = new MarketSearch({ port: openSearch(), clock, log })
   const market = marketParts(settings, parts, { publisher, venues, run: run.number })
@@ -276,7 +280,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     parts.cluster?.feeder({
       ...{ publisher, catalog },
       venues: () => [...venues.values()].map(({ actor }) => actor),
-      figures: () => ({ ...stats(), wallets: wallets.count }),
+      figures: () => ({ ...stats(), wallets: wallets.count, data }),
     }) ?? null
   const matchTable = feeder?.tap(storage.matches) ?? storage.matches
   const { matches, matcher, overrides } = openMatching(parts, { catalog, publisher, matchTable })
@@ -312,7 +316,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const tape = openTape(parts, { catalog, publisher, names })
   const { replays, exports } = tapeReaders(parts.tape?.folder ?? '')
   const view: EngineView = {
-    ...{ version: parts.version, epoch: run.epoch, coverage, stats },
+    ...{ version: parts.version, data, epoch: run.epoch, coverage, stats },
     ...{ catalog, accounts, webhooks, wallets, sports, matches, arbitrage, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
     isStorageHealthy: () => storage.isHealthy(),

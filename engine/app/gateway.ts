@@ -382,6 +382,9 @@ export class Gateway {
           return mirror.figures.wallets
         },
       },
+      get data() {
+        return mirror.figures.data
+      },
       stats: () => mirror.figures,
       venues: () => mirror.venues(),
       coverage: () => demand,

@@ -13,6 +13,7 @@ import { loadSecrets, readLocalKey, writeLocalKey } from '../../storage/secrets.
 import { AdminSocket } from '../admin/admin-socket.ts'
 import { systemClock } from '../clock.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
+import type { DataSource } from '../data-source.ts'
 import type { AccountId } from '../ids.ts'
 import { type MatchPort, openEncodingThread } from '../matching/match-thread.ts'
 import { banner } from '../process/banner.ts'
@@ -144,7 +145,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const engine = createEngine(
     {
       ...{ ...config, ...leading?.serverSettings, ...secretsOf(config) },
-      buildsDocuments: true,
+      ...{ buildsDocuments: true, data: dataOf(config) },
       coverageOf: (venue) => coverage.choiceOf(venue),
     },
     {
@@ -184,7 +185,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
     banner({
       host: config.host,
       port: engine.port,
-      source: config.venues.kind,
+      data: engine.view.data,
       venues: engine.view.venues().map(({ venue, platform, state }) => ({
         platform,
         state,
@@ -196,6 +197,8 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
     }),
   )
 }
+
+const dataOf = ({ venues: { kind } }: Config): DataSource => (kind === 'sim' ? 'simulated' : kind)
 
 function handleSignals(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))

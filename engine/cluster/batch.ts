@@ -21,7 +21,7 @@ import { clusterBatchBytesMax } from './cluster-log.ts'
  * Version of batches and checkpoints. Readers reject other versions. It includes the version of market records
  * (MARKET_SCHEMA). For any other format change, increment the first number.
  */
-const FORMAT = 3 + (MARKET_SCHEMA - 5)
+const FORMAT = 4 + (MARKET_SCHEMA - 5)
 
 export interface OffsetRange {
   readonly channel: string

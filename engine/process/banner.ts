@@ -1,9 +1,11 @@
 // The text that a start prints to stdout. Only the banner prints a key. The text is not logged.
 
+import type { DataSource } from '../data-source.ts'
+
 interface BannerFacts {
   readonly host: string
   readonly port: number
-  readonly source: 'sim' | 'live' | 'replay'
+  readonly data: DataSource
   readonly venues: readonly {
     readonly platform: string
     readonly state: string
@@ -27,14 +29,18 @@ export function banner(facts: BannerFacts): string {
     `  Dashboard  ${base}/`,
     `  API docs   ${base}/docs`,
     `  API key    ${facts.key ?? 'none (DEMO_KEY is off); sign up in the dashboard'}`,
-    `  Data       ${DATA[facts.source]} (${venues.join('; ')})`,
+    `  Data       ${DATA[facts.data]} (${venues.join('; ')})`,
     '  Stop       Ctrl-C',
     '',
     '',
   ].join('\n')
 }
 
-const DATA = { sim: 'simulated', live: 'live', replay: 'replay of a recording' } as const
+const DATA: Readonly<Record<DataSource, string>> = {
+  simulated: 'simulated',
+  live: 'live',
+  replay: 'replay of a recording',
+}
 
 /** The host for clients on this machine. It is loopback if the engine listens on all addresses. */
 function reachable(host: string): string {

@@ -37,6 +37,8 @@ export interface ConnectedMessage {
   readonly connection_id: string
   readonly server_time_ms: number
   readonly heartbeat_s: number
+  /** Absent in messages of older servers. */
+  readonly data?: 'simulated' | 'live' | 'replay'
   readonly limits: {
     readonly subscriptions: number
     readonly commands_per_s: number

@@ -7,7 +7,7 @@ import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
 import { useTick } from './parts/figures.ts'
 import { useAction } from './parts/forms.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
-import { protocols, useVenues, venueText } from './parts/venues.ts'
+import { dataSource, protocols, useVenues, venueText } from './parts/venues.ts'
 import {
   currentRoute,
   hrefOf,
@@ -74,6 +74,7 @@ export function App() {
             : null
       }
     </header>
+    <${DataSourceBadge} />
     ${isIn ? html`<${Failure} error=${leaving.error} />` : null}
     ${isIn ? html`<${ConnectionLine} />` : null}</div>
     <main ref=${main} tabindex="-1" id="main" data-page=${isOpen ? where.page : 'welcome'}>
@@ -85,6 +86,28 @@ export function App() {
       <span>Charts by <a href="https://www.tradingview.com/" rel="noopener noreferrer">TradingView</a></span>
     </footer>
   `
+}
+
+const DATA_SOURCE_TEXTS = {
+  simulated: [
+    'Simulated data',
+    html`Markets, prices, trades and wallets are invented. Restart the service with <code>VENUES=live</code> and another
+      <code>DATA_DIR</code> for the data of both venues.`,
+  ],
+  replay: [
+    'Replayed data',
+    html`The service replays a recording. Restart it with <code>VENUES=live</code> for current data.`,
+  ],
+} as const
+
+function DataSourceBadge() {
+  const data = useSignal(dataSource)
+  if (data === null || data === 'live') return null
+  const [name, text] = DATA_SOURCE_TEXTS[data]
+  return html`<details class="data-source" data-source=${data}>
+    <summary><span class="tag wait">${name}</span></summary>
+    <p>${text}</p>
+  </details>`
 }
 
 function closed(who: SessionState) {

@@ -34,7 +34,7 @@ export const PlatformListingSchema = Type.Object({
   native_id: Type.String(),
   url: field(
     nullable(Type.String()),
-    'Address of the market at the venue; null: none.',
+    'Address of the market at the venue; null: none, as for simulated data.',
     'https://example.com/markets/nfl-den-hou',
   ),
   best_bid: nullable(Type.Number()),
@@ -146,7 +146,12 @@ export const SportsSchema = Type.Object({
 /** Maximum age of a cached record. Needed because a description may change without a new summary. */
 const CACHE_MS = 60_000
 
-export function marketRecord(view: MarketView, matchedMarket: MarketView | null, nowMs: number) {
+export function marketRecord(
+  view: MarketView,
+  matchedMarket: MarketView | null,
+  nowMs: number,
+  hasUrls = true,
+) {
   const { ref, summary, figures, volumeUnit } = view
   const first = view.price().price
   const { outcomes } = summary
@@ -168,7 +173,9 @@ export function marketRecord(view: MarketView, matchedMarket: MarketView | null,
       const price_cents = isSecondOfTwo ? 100 - priceCents(first) : priceCents(price)
       return { label, price: price / MICROS, price_cents }
     }),
-    platforms: [view, ...(matchedMarket === null ? [] : [matchedMarket])].map(listingRecord),
+    platforms: [view, ...(matchedMarket === null ? [] : [matchedMarket])].map((each) =>
+      listingRecord(each, hasUrls),
+    ),
     volume_total: units(figures.volumeTotal),
     open_interest: units(figures.openInterest),
     ...asOf,
@@ -184,13 +191,13 @@ export function marketRecord(view: MarketView, matchedMarket: MarketView | null,
   }
 }
 
-function listingRecord(view: MarketView) {
+function listingRecord(view: MarketView, hasUrl: boolean) {
   const { ref, summary, figures, volumeUnit } = view
   const { bid, ask } = view.price()
   return {
     platform: ref.platform,
     native_id: ref.nativeId,
-    url: summary.url,
+    url: hasUrl ? summary.url : null,
     best_bid: units(bid),
     best_ask: units(ask),
     volume_24h: toNumber(figures.volume24h),
@@ -211,10 +218,17 @@ interface CachedRecord {
 /** UnifiedMarket records as UTF-8. A record is cached until the market or its match changes. */
 export class MarketRecords {
   readonly #matches: Pick<MatchesView, 'matchedMarketOf'>
+  readonly #hasUrls: () => boolean
   readonly #cache: FactCache<CachedRecord>
 
-  constructor(matches: Pick<MatchesView, 'matchedMarketOf'>, bounds?: CacheBounds) {
+  /** Without `hasUrls`, the venue's addresses are null, because simulated markets do not exist there. */
+  constructor(
+    matches: Pick<MatchesView, 'matchedMarketOf'>,
+    bounds?: CacheBounds,
+    hasUrls = () => true,
+  ) {
     this.#matches = matches
+    this.#hasUrls = hasUrls
     this.#cache = new FactCache(({ bytes }) => bytes.length, bounds)
   }
 
@@ -240,7 +254,7 @@ export class MarketRecords {
     this.addFacts(facts, view, nowMs)
     return this.#cache.get(view.ref.number, facts, () => {
       const matchedMarket = this.#matches.matchedMarketOf(view.ref)
-      const bytes = utf8(JSON.stringify(marketRecord(view, matchedMarket, nowMs)))
+      const bytes = utf8(JSON.stringify(marketRecord(view, matchedMarket, nowMs, this.#hasUrls())))
       return { bytes, answer: namedJson(bytes) }
     })
   }

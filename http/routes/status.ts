@@ -10,6 +10,7 @@ import {
 } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { MemberStatus } from '../../engine/cluster/members.ts'
+import { DATA_SOURCES } from '../../engine/data-source.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradesSource } from '../../engine/events.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
@@ -18,7 +19,7 @@ import { toSeconds } from '../../engine/units.ts'
 import { LOOPBACK_HOST } from '../request/peer-address.ts'
 import { json, plainText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { byPlatform, HealthSchema, nullable } from '../schemas.ts'
+import { byPlatform, choice, HealthSchema, nullable } from '../schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -41,6 +42,7 @@ export function statsSchema(names: EngineView['catalog']['names']) {
     policy: nullable(Type.String()),
   })
   return Type.Object({
+    data: choice(DATA_SOURCES),
     markets: Type.Object({
       total: Count,
       ...byPlatform(names, () => Count).properties,
@@ -131,6 +133,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
   const { keys, platforms } = catalog.names
   const { trades, snapshots, databaseBytes, coverage, books } = engine.stats()
   return {
+    data: engine.data,
     markets: {
       total: ofVenues.reduce((total, count) => total + count, 0),
       ...Object.fromEntries(platforms.map((name, index) => [name, ofVenues[index]])),
@@ -185,6 +188,7 @@ function healthRecord(engine: EngineView) {
   return {
     status: isWell ? 'ok' : 'degraded',
     version: engine.version,
+    data: engine.data,
     database,
     cache,
     exchanges,

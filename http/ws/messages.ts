@@ -2,6 +2,7 @@
 // messages.
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { DATA_SOURCES } from '../../engine/data-source.ts'
 import { type FeedState, STALE_REASONS, TRADES_SOURCES } from '../../engine/events.ts'
 import { marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
@@ -146,6 +147,7 @@ const connected = message('connected', {
     connection_id: text(),
     server_time_ms: nonNegativeInteger(),
     heartbeat_s: Type.Number({ exclusiveMinimum: 0 }),
+    data: choice(DATA_SOURCES),
     limits: Type.Object({
       subscriptions: nonNegativeInteger(),
       commands_per_s: nonNegativeInteger(),
@@ -156,6 +158,7 @@ const connected = message('connected', {
     connection_id: 'c7f2a91d',
     server_time_ms: 1_763_700_000_000,
     heartbeat_s: 10,
+    data: 'live',
     limits: { subscriptions: 1_000, commands_per_s: 20, message_bytes: 16_384 },
   },
 })

@@ -27,6 +27,7 @@ import {
   time,
   usd,
 } from '../../engine/codec.ts'
+import { DATA_SOURCES, type DataSource } from '../../engine/data-source.ts'
 import { assert } from '../../engine/errors.ts'
 import {
   type ArbitrageUpdate,
@@ -176,6 +177,7 @@ export interface EngineFigures {
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
   readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
+  readonly data: DataSource
 }
 
 /** Coverage of a venue's books: the number of covered markets, the number of open markets and the policy's text. */
@@ -467,6 +469,7 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Coded<LogItem>>
       wallets: number,
       coverage,
       books,
+      data: choice(DATA_SOURCES),
     }),
   }),
   matched: coded<Item<'matched'>>(13, {

@@ -47,10 +47,20 @@ async function open(types: typeof TYPES) {
   })
   webhooks.start()
   publisher.watch(webhooks.watcher)
-  const { version, epoch, accounts, sports, arbitrage, pastPrices, wallets, tradeLog, whaleLog } =
-    engine
+  const {
+    version,
+    data,
+    epoch,
+    accounts,
+    sports,
+    arbitrage,
+    pastPrices,
+    wallets,
+    tradeLog,
+    whaleLog,
+  } = engine
   const view: EngineView = {
-    ...{ version, epoch, catalog, accounts, sports, matches, pastPrices, webhooks, wallets },
+    ...{ version, data, epoch, catalog, accounts, sports, matches, pastPrices, webhooks, wallets },
     ...{ arbitrage, tradeLog, whaleLog },
     stats: () => engine.stats(),
     venues: () => engine.venues(),

@@ -17,6 +17,9 @@ let cached: Venues | null = null
 /** Protocol by configured name. Components that show display names subscribe to this signal. */
 export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
 
+/** Origin of the data; null until /health has answered. */
+export const dataSource = new Signal<Health['data'] | null>(null)
+
 /** Display name, such as `Polymarket`. Returns the configured name until the protocols have loaded. */
 export function venueText(name: string | null | undefined): string {
   const protocol = protocols.value.get(name ?? '')
@@ -31,8 +34,9 @@ export function fullVenueText(name: string | null | undefined): string {
 
 export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
   if (cached !== null) return cached
-  const { exchanges, protocols: spoken } = await request<Health>('/health', { signal })
+  const { exchanges, protocols: spoken, data } = await request<Health>('/health', { signal })
   protocols.set(new Map(Object.entries(spoken)))
+  dataSource.set(data)
   const [a, b] = Object.keys(exchanges)
   if (a === undefined || b === undefined) throw new Error('/health lists fewer than two venues')
   cached = { a, b }

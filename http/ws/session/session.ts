@@ -156,6 +156,7 @@ export class Session implements Connection {
       connection_id: this.id,
       server_time_ms: this.#hub.clock.nowMs(),
       heartbeat_s: heartbeatMs / 1000,
+      data: this.#hub.engine.data,
       limits: {
         subscriptions: subscriptionsMax,
         commands_per_s: commandsPerSecondMax,

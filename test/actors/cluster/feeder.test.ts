@@ -31,7 +31,10 @@ const VENUE: VenueView = {
     drift: [],
   },
 }
-const FIGURES = { trades: 5, snapshots: 4, databaseBytes: 3, wallets: 2, coverage: {}, books: {} }
+const FIGURES = {
+  ...{ trades: 5, snapshots: 4, databaseBytes: 3, wallets: 2, coverage: {}, books: {} },
+  data: 'live',
+} as const
 
 function rig(venues: readonly VenueView[] = []) {
   const publisher = new Publisher({ epoch: 'run', log: silentLog, metrics: new Metrics() })

@@ -5,7 +5,7 @@ import { banner } from '../../../engine/process/banner.ts'
 const FACTS = {
   host: '127.0.0.1',
   port: 8080,
-  source: 'sim',
+  data: 'simulated',
   key: 'pmk_1',
   version: '0.1.0',
   startedInMs: 1_940,
@@ -38,7 +38,7 @@ test('prints a URL that this machine can open when the service listens on all ad
 })
 
 test('names the sign-up when no key exists, and live data', () => {
-  const text = banner({ ...FACTS, key: null, source: 'live' })
+  const text = banner({ ...FACTS, key: null, data: 'live' })
   assert.match(text, /API key {4}none \(DEMO_KEY is off\); sign up in the dashboard\n/)
   assert.match(text, /Data {7}live \(venue_a live/)
 })

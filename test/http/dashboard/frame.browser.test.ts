@@ -312,3 +312,23 @@ test('explains Twinbook and shows the state of both venues to a logged-out visit
     .first()
     .waitFor()
 })
+
+test('shows permanently that the data is simulated, with the way to live data, and links no venue', async (t) => {
+  const { engine } = dashboard.server
+  engine.data = 'simulated'
+  t.after(() => {
+    engine.data = 'live'
+  })
+  const market = engine.add('invented')
+  market.summary = { ...market.summary, url: 'https://example.com/invented' }
+  const page = await dashboard.open('#/markets', { token: null })
+  const badge = page.locator('[data-source=simulated]')
+  await badge.getByText('Simulated data').waitFor()
+  await page.goto(`${dashboard.server.origin}/dashboard#/status`)
+  await badge.getByText('Simulated data').click()
+  await badge.getByText('VENUES=live').waitFor()
+  const own = await dashboard.open(`#/market/${encodeURIComponent(market.ref.id)}`)
+  await own.locator('.market-title').getByText('Polymarket').waitFor()
+  await own.locator('[data-source=simulated]').waitFor()
+  assert.equal(await own.locator('main a[target=_blank]').count(), 0)
+})

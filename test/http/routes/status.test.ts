@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
 import { timeMs } from '../../../engine/units.ts'
+import type { Market } from '../../../http/dashboard/records.ts'
 import { statsSchema } from '../../../http/routes/status.ts'
 import { HealthSchema } from '../../../http/schemas.ts'
 import { RawConnection, requestBytes } from '../../support/clients/raw-http.ts'
@@ -186,6 +187,7 @@ test('counts stored data in statistics under the configured venue names', async 
   assert.ok(timestamp_ms > 0)
   const feed = { delay_ms: 2 }
   assert.deepEqual(stats, {
+    data: 'live',
     markets: { total: 3, venue_a: 2, venue_b: 1, open: 1, closed: 1, resolved: 1 },
     events: engine.catalog.eventCount(),
     trades: 2,
@@ -231,4 +233,28 @@ test('reports internal delays in health and statistics', async () => {
     Object.values(coverage).map((row) => row.delay_ms),
     engine.venueViews.map(({ delayMs }) => delayMs),
   )
+})
+
+test('states the origin of the data, and leaves out addresses of simulated markets', async (t) => {
+  const { engine } = server
+  t.after(() => {
+    engine.data = 'live'
+  })
+  const market = engine.add('origin')
+  market.summary = { ...market.summary, url: 'https://example.com/origin' }
+  const urlOf = async (name: string) => {
+    const { text } = await server.get(`/v1/markets/${engine.add(name, market.summary).ref.id}`)
+    const { platforms }: Market = JSON.parse(text)
+    return platforms[0]?.url
+  }
+  for (const [data, url] of [
+    ['live', 'https://example.com/origin'],
+    ['replay', 'https://example.com/origin'],
+    ['simulated', null],
+  ] as const) {
+    engine.data = data
+    const [health, stats] = [await server.get('/health'), await server.get('/v1/stats')]
+    assert.deepEqual([health.body.data, stats.body.data], [data, data])
+    assert.equal(await urlOf(`${data} market`), url)
+  }
 })

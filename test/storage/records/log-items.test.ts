@@ -170,6 +170,7 @@ const ITEMS: readonly LogItem[] = [
       ...{ trades: 2 ** 40, snapshots: 0, databaseBytes: 2 ** 35, wallets: 7 },
       coverage: { a: { oldestMs: timeMs(1), newestMs: NOON }, b: null },
       books: { a: { covered: 7, open: 430_000, policy: 'top:5,category:Sports' } },
+      data: 'simulated',
     },
   },
   { kind: 'feed', feed: { ...STATUS, connectionsOpen: 1, connectionsWanted: 2 } },

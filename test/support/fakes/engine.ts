@@ -16,6 +16,7 @@ import type {
 } from '../../../actors/views.ts'
 import { WhaleLog } from '../../../actors/whales/whale-log.ts'
 import type { Clock } from '../../../engine/clock.ts'
+import type { DataSource } from '../../../engine/data-source.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import { bookAgeMsMax } from '../../../engine/limits.ts'
 import type { EventListing, MarketListing } from '../../../engine/market/market.ts'
@@ -71,6 +72,7 @@ class FakeSports implements SportsView {
 
 export class FakeEngine implements EngineView {
   readonly version = '0.0.0-test'
+  data: DataSource = 'live'
   readonly epoch = 'k3f9c2'
   readonly clock: Clock
   readonly metrics = new Metrics()
