@@ -229,10 +229,10 @@ function ChangePassword() {
     <p class="muted">Changing it ends all other sessions. API keys are not affected.</p>
     <form class="password-form stack" ...${attributes}>
       <${Field} ...${current} label="Current password">
-        <input ...${described(current)} name=${CURRENT} type="password" autocomplete="current-password" required />
+        <input ...${described(current)} name=${CURRENT} type="password" spellcheck=${false} autocomplete="current-password" required />
       <//>
       <${Field} ...${next} label="New password">
-        <input ...${described(next)} name=${NEXT} type="password" autocomplete="new-password" required />
+        <input ...${described(next)} name=${NEXT} type="password" spellcheck=${false} autocomplete="new-password" required />
       <//>
       <${FormProblem} text=${form} />
       ${isChanged ? html`<p role="status">The password is changed.</p>` : null}
@@ -263,7 +263,7 @@ function DeleteForm({ first, close, onKeyDown }: ReturnType<typeof useQuestion>)
   const field = { id: 'end-password', problem: refusal.fields.get('password') ?? null }
   return html`<form class="password-form stack" ...${attributes} onKeyDown=${onKeyDown}>
     <${Field} ...${field} label="Your password">
-      <input ...${described(field)} ref=${first} name="password" type="password" autocomplete="current-password" required />
+      <input ...${described(field)} ref=${first} name="password" type="password" spellcheck=${false} autocomplete="current-password" required />
     <//>
     <${FormProblem} text=${refusal.form} />
     <p class="row">

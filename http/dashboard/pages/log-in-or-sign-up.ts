@@ -137,7 +137,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
     <${Field} ...${email} label="Email">
       <input
         ...${described(email)} name="email" type="text" inputmode="email" autocomplete="username"
-        autocapitalize="none" spellcheck="false" maxlength="300" required
+        autocapitalize="none" spellcheck=${false} maxlength="300" required
       />
     <//>
     <${Field} ...${password} label="Password">
@@ -145,7 +145,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
         <input
           ...${described(password)} name="password" type=${isShown ? 'text' : 'password'}
           autocomplete=${isNew ? 'new-password' : 'current-password'}
-          autocapitalize="none" spellcheck="false" required
+          autocapitalize="none" spellcheck=${false} required
         />
         <button
           type="button" class="quiet" aria-pressed=${String(isShown)} aria-label="Show the password"

@@ -254,7 +254,7 @@ function TextField(props: TextFieldProps) {
   const field = { id: `webhook-${name}`, hint, problem: problems.get(name) ?? null }
   const input = {
     ...described(field),
-    ...{ name, placeholder, value: draft[name] ?? '', autocomplete: 'off', spellcheck: 'false' },
+    ...{ name, placeholder, value: draft[name] ?? '', autocomplete: 'off', spellcheck: false },
     onInput: (event: Event) => set({ [name]: typed(event) }),
   }
   const { choices, isList = false } = props

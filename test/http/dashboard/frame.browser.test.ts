@@ -332,3 +332,18 @@ test('shows permanently that the data is simulated, with the way to live data, a
   await own.locator('[data-source=simulated]').waitFor()
   assert.equal(await own.locator('main a[target=_blank]').count(), 0)
 })
+
+test('keeps the browser’s spell checker away from email and password fields', async () => {
+  const page = await dashboard.open('#/account', { token: null })
+  for (const entry of ['Log in', 'Sign up']) {
+    await page.getByRole('tab', { name: entry }).click()
+    for (const label of ['Email', 'Password']) {
+      const field = page.getByLabel(label, { exact: true })
+      assert.equal(await field.getAttribute('spellcheck'), 'false', label)
+    }
+  }
+  const own = await dashboard.open('#/account')
+  await own.getByRole('button', { name: 'Delete account' }).click()
+  for (const label of ['Current password', 'New password', 'Your password'])
+    assert.equal(await own.getByLabel(label).getAttribute('spellcheck'), 'false', label)
+})
