@@ -86,6 +86,14 @@ export const roundUsdText = (usd: MaybeNumber): string =>
     ? usdText(usd)
     : roundDollars.format(usd).replace('-', '−')
 
+const roundCounts = number({ notation: 'compact', maximumFractionDigits: 1 })
+
+/** A volume in its venue's unit: `$12.3K` traded, or `12.3K contracts`. */
+export const volumeText = (volume: MaybeNumber, unit: 'usd_traded' | 'usd_notional'): string =>
+  volume === null || volume === undefined || unit === 'usd_traded'
+    ? roundUsdText(volume)
+    : `${roundCounts.format(volume)} contracts`
+
 export const countText = (count: MaybeNumber): string =>
   count === null || count === undefined ? DASH : counts.format(count)
 

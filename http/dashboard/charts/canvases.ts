@@ -75,6 +75,12 @@ export function openCandles(host: HTMLElement) {
     const slots = Math.max(wanted, Math.floor(width / SPACING_MAX))
     scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
   }
+  /** Bars of the venue's history have no volume. A single bar beside them would look like all volume of the range. */
+  function showVolumes(): void {
+    let count = 0
+    for (const bar of drawn.values()) if (volumeOf(bar) !== null) count += 1
+    volumes.applyOptions({ visible: count > 1 || drawn.size === 1 })
+  }
   function volumeBar(bar: Bar) {
     if (volumeOf(bar) === null) return { time: openingOf(bar) }
     const { bid, ask } = colorsNow()
@@ -88,6 +94,7 @@ export function openCandles(host: HTMLElement) {
       line.setData(bars.map(closeOf))
       volumes.setData(bars.map(volumeBar))
       drawn = new Map(bars.map((bar) => [bar.timestamp_ms, bar]))
+      showVolumes()
     },
     draw(kind: 'candles' | 'line') {
       candles.applyOptions({ visible: kind === 'candles' })
@@ -108,6 +115,7 @@ export function openCandles(host: HTMLElement) {
       volumes.update(volumeBar(bar), result === 'older')
       const isNew = !drawn.has(bar.timestamp_ms)
       drawn.set(bar.timestamp_ms, bar)
+      if (isNew) showVolumes()
       if (isNew) layout()
     },
   }

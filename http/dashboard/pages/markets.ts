@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { after, onKey, setAddressHash } from '../browser.ts'
-import { capital, countText, roundUsdText, stepDecimals } from '../format.ts'
+import { capital, countText, stepDecimals, volumeText } from '../format.ts'
 import { html } from '../html.ts'
 import { ChangingPrice, Time } from '../parts/figures.ts'
 import { InputField, stay } from '../parts/filters.ts'
@@ -130,7 +130,7 @@ const columnsOf = (prices: LivePrices): readonly Column<Market, MarketOrder>[] =
   [
     'Volume 24 h',
     'num volume',
-    (market) => roundUsdText(market.volume_24h),
+    (market) => volumeText(market.volume_24h, market.volume_unit),
     { sort: 'volume', label: 'Vol. 24 h' },
   ],
   [
@@ -176,9 +176,15 @@ function MarketRows({ page: { markets, events } }: { readonly page: ListPage }) 
   return html`<tbody>${rows}</tbody>`
 }
 
-const eventRow = ({ slug, title, market_count: count, total_volume_24h: volume }: EventHead) =>
+const eventRow = ({
+  slug,
+  title,
+  market_count: count,
+  total_volume_24h: volume,
+  volume_unit: unit,
+}: EventHead) =>
   html`<tr class="event" key=${`event ${slug}`} data-event=${slug}><th scope="rowgroup" colspan=${COLUMNS.length}>
-    ${title} <span class="muted">${countText(count)}${count === 1 ? ' market' : ' markets'}, ${roundUsdText(volume)} in 24 h</span>
+    ${title} <span class="muted">${countText(count)}${count === 1 ? ' market' : ' markets'}, ${volumeText(volume, unit)} in 24 h</span>
   </th></tr>`
 
 function question({ id, question: text, status, category, platforms }: Market) {

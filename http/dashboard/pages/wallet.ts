@@ -3,7 +3,7 @@
 import { useId, useState } from 'preact/hooks'
 import { ApiError, request, requestWithFacts } from '../api.ts'
 import { setAddressHash } from '../browser.ts'
-import { countText, percentText, shortId, usdText } from '../format.ts'
+import { countText, shortId, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import { Figures, Profit, Time } from '../parts/figures.ts'
 import { ChoiceField, changeQuery, chosen } from '../parts/filters.ts'
@@ -201,14 +201,15 @@ function WalletRanking({ route }: { readonly route: PageRoute }) {
   )
   const windows = [...WINDOWS.slice(-1), ...WINDOWS.slice(0, -1)]
   return html`<section class="card stack" aria-labelledby="ranking">
-    <h2 id="ranking">Ranking</h2>
+    <h2 id="ranking">Wallets looked up here</h2>
+    <p class="muted">Ranks only the wallets that users of this service have looked up, not all wallets of the venue.</p>
     <div class="row view-filters">
       <${ChoiceField} label="Window" value=${span} choices=${windows}
         choose=${(value: string) => changeQuery(route, { window: value })} />
       <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((value) => [value, ORDER_LABELS[value]])}
         choose=${(by: string) => changeQuery(route, { by })} />
     </div>
-    <${Unanswered} result=${result} what="the ranking" hasRows=${result.latest !== null} />
+    <${Unanswered} result=${result} what="the wallets" hasRows=${result.latest !== null} />
     ${result.latest === null ? null : ranked(result.latest, result)}
   </section>`
 }
@@ -238,9 +239,8 @@ function ranked(
       ['Realized', 'num spare', (one) => html`<${Profit} usd=${one.realized_pnl} />`],
       ['Volume', 'num', ({ volume }) => usdText(volume)],
       ['Trades', 'num', ({ trades }) => countText(trades)],
-      ['Won', 'num', ({ win_count: count }) => countText(count)],
-      ['Lost', 'num spare', ({ loss_count: count }) => countText(count)],
-      ['Win rate', 'num', ({ win_rate: rate }) => percentText(rate)],
+      ['Closed won', 'num', ({ win_count: count }) => countText(count)],
+      ['Closed lost', 'num spare', ({ loss_count: count }) => countText(count)],
       ['Last trade', '', ({ last_trade_at: at }) => html`<${Time} seconds=${at} />`],
     ],
   })

@@ -41,8 +41,10 @@ const millisOf = (seconds: number | null): number | null =>
 export function Ago({ atMs }: { readonly atMs: number | null }) {
   useTick(1_000)
   if (atMs === null) return html`<span>–</span>`
-  return html`<time datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${durationText(nowMs() - atMs)} ago</time>`
+  return html`<time datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${agoText(nowMs() - atMs)}</time>`
 }
+
+const agoText = (ms: number): string => (ms < 1_000 ? 'just now' : `${durationText(ms)} ago`)
 
 interface PriceProps {
   /** In dollars; null: unknown. */

@@ -3,7 +3,7 @@
 
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
-import { easternTimeText, gapText, priceText, stepDecimals, timeText } from '../format.ts'
+import { capital, easternTimeText, gapText, priceText, stepDecimals, timeText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import type { Games, Market, SharedGames } from '../records.ts'
 import { hrefOf } from '../route.ts'
@@ -186,8 +186,13 @@ export async function fetchGames(sport: string, date: string, signal: AbortSigna
   return { games: gamesOf(all, pairsOf(shared.matches, venues)), venues }
 }
 
+/** A key of a tournament: `pga-the-masters-2026-04-09`. Its markets name players, not the event. */
+const TOURNAMENT = /^pga-(.+)-\d{4}-\d{2}-\d{2}$/
+
 /** The shortest question asks for the winner. A game without markets is named by its key. */
 function titleOf(key: string, markets: readonly Market[]): string {
+  const tournament = TOURNAMENT.exec(key)?.[1]
+  if (tournament !== undefined) return tournament.split('-').map(capital).join(' ')
   const titles = markets.map(({ question }) => SIDE_QUESTION.exec(question)?.[1] ?? question)
   return (
     titles.reduce((one, other) => (one === '' || other.length < one.length ? other : one), '') ||

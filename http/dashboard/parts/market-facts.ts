@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import { nowMs } from '../browser.ts'
-import { countText, durationText, priceText, roundUsdText } from '../format.ts'
+import { countText, durationText, priceText, volumeText } from '../format.ts'
 import { html } from '../html.ts'
 import type { Market } from '../records.ts'
 import { useSignal } from '../signal.ts'
@@ -46,6 +46,12 @@ function FeedStatus({ platform }: { readonly platform: string }) {
 /** True after the market's close time. */
 export const isOver = ({ close_time: atSeconds }: Market): boolean =>
   atSeconds !== null && atSeconds * 1_000 <= nowMs()
+
+/** A venue may keep a market open after its scheduled close. */
+function closeLabel(market: Market): string {
+  if (!isOver(market)) return 'Closes'
+  return market.status === 'open' ? 'Scheduled close' : 'Closed'
+}
 
 /** Null if the market is open. */
 export function endText(market: Market): string | null {
@@ -96,12 +102,12 @@ export function MarketOutcomes({
       )}
     </ul>
     <dl class="market-facts">
-      <div><dt>Volume 24 h</dt> <dd>${roundUsdText(market.volume_24h)}</dd></div>
-      <div><dt>Total volume</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
+      <div><dt>Volume 24 h</dt> <dd>${volumeText(market.volume_24h, market.volume_unit)}</dd></div>
+      <div><dt>Total volume</dt> <dd>${volumeText(market.volume_total, market.volume_unit)}</dd></div>
       <div><dt>Volume counts</dt> <dd>${VOLUME_UNIT_LABELS[market.volume_unit]}</dd></div>
       <div><dt>Open interest</dt> <dd>${countText(market.open_interest)}</dd></div>
       <div><dt>Opened</dt> <dd><${Time} seconds=${market.created_at} /></dd></div>
-      <div><dt>${isOver(market) ? 'Closed' : 'Closes'}</dt> <dd><${Time} seconds=${market.close_time} /></dd></div>
+      <div><dt>${closeLabel(market)}</dt> <dd><${Time} seconds=${market.close_time} /></dd></div>
     </dl>
   </section>`
 }

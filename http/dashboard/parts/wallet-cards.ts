@@ -66,8 +66,7 @@ function pnlBody(pnl: WalletPnl, step: Step) {
       ['Rewards and rebates', usdText(pnl.income)],
       ['Realized', profit(pnl.realized_pnl)],
       ['Unrealized', profit(pnl.unrealized_pnl)],
-      ['Won / lost', `${countText(pnl.win_count)} / ${countText(pnl.loss_count)}`],
-      ['Win rate', percentText(pnl.win_rate)],
+      ['Closed markets won', closedText(pnl)],
       ...(pnl.combo_realized_pnl === 0
         ? []
         : [['Combos', combosText(pnl.combo_realized_pnl)] as const]),
@@ -77,6 +76,14 @@ function pnlBody(pnl: WalletPnl, step: Step) {
         ? html`<${Empty}>No realized profit yet: the curve starts with the first sale, merge or redemption.<//>`
         : html`<${PnlCurve} points=${points} isByDay=${step !== 'all'} />`
     }`
+}
+
+/** Open positions do not count, however large their loss is, so a rate alone would mislead. */
+function closedText({ win_count: won, loss_count: lost, win_rate: rate }: WalletPnl): string {
+  const closed = won + lost
+  return closed === 0
+    ? 'None closed yet'
+    : `${countText(won)} of ${countText(closed)} (${percentText(rate)})`
 }
 
 const combosText = (usd: number | null): string =>

@@ -17,6 +17,7 @@ import {
   timeText,
   usdText,
   utcText,
+  volumeText,
   zoneText,
 } from '../../../http/dashboard/format.ts'
 import { describeError } from '../../../http/dashboard/parts/states.ts'
@@ -105,6 +106,9 @@ test('formats numbers with units, and unknown values as a dash', () => {
   assert.deepEqual([0.01, 0.001, 0.0001, 0.05, null].map(stepDecimals), [0, 1, 2, 0, 0])
   assert.equal(usdText(-3.5), usdText(3.5).replace(/^/, '−'))
   assert.equal(roundUsdText(5.8), usdText(5.8))
+  assert.equal(volumeText(5.8, 'usd_traded'), usdText(5.8))
+  assert.match(volumeText(12_345, 'usd_notional'), /^12[.,]3\s?\S+ contracts$/)
+  assert.equal(volumeText(null, 'usd_notional'), usdText(null))
   assert.equal(percentText(0.1234), '12.3 %')
   const lengths = [0, 999, 1_000, 119_000, 120_000, 7_200_000, 172_800_000]
   assert.deepEqual(lengths.map(durationText), [

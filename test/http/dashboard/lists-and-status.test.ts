@@ -290,6 +290,16 @@ test('pairs the markets of an ended game by winner, or by the order of sides if 
   assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).besides, ['north_1'])
 })
 
+test('names a golf event by its tournament instead of a player', () => {
+  const day = { sport: 'pga', date: '2026-04-09', total_events: 1, starts_at: {} }
+  const players = ['Ann Lee', 'Bo Ek'].map((name, index) => ({
+    ...market(`north_${index}`, NOTHING),
+    question: name,
+  }))
+  const [event] = gamesOf({ markets: { 'pga-the-masters-2026-04-09': players }, ...day }, [])
+  assert.equal(event?.title, 'The Masters')
+})
+
 test('describes the result of an ended market, and finds sport and day of the market’s game', () => {
   const ended = (status: Market['status'], prices: readonly number[], close_time = 1) =>
     endText({

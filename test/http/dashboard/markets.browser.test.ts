@@ -405,6 +405,23 @@ test('shows for a matched market with a different question the difference first,
   assert.equal(await panel.locator('.up, .down, [data-figure]').count(), 0)
 })
 
+test('shows volumes in the venue’s unit, and the scheduled close of a market that is still open', async () => {
+  const closeAtMs = timeMs(dashboard.server.engine.clock.nowMs() - 86_400_000)
+  const dollars = add('volume in dollars')
+  const contracts = add('volume in contracts', { venue: 'b', closeAtMs })
+  for (const market of [dollars, contracts])
+    Object.assign(market, { volume24h: usdMicros(12_300_000_000) })
+  const page = await dashboard.open('#/markets?q=volume')
+  const cell = (market: FakeMarket) => page.locator(`tr[data-market="${market.ref.id}"] .volume`)
+  await cell(dollars).getByText('$12.3K', { exact: true }).waitFor()
+  await cell(contracts).getByText('12.3K contracts', { exact: true }).waitFor()
+  await page.getByRole('link', { name: contracts.summary.question }).click()
+  await page.locator('.market-facts').getByText('Scheduled close').waitFor()
+  await page.locator('.market-facts').getByText('12.3K contracts').first().waitFor()
+  await page.locator('.market-title').getByText('open', { exact: true }).waitFor()
+  assert.equal(await page.locator('.market-facts').getByText('Closed', { exact: true }).count(), 0)
+})
+
 test('states on the market page that a market has no match', async () => {
   const market = add('alone')
   const page = await dashboard.open(pageOf(market))

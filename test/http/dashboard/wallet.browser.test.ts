@@ -45,6 +45,7 @@ const attributes = (page: Page, selector: string, name: string) =>
 test('shows the wallet ranking if the URL has no address, or explains that the ranking is empty', async () => {
   const page = await openAt('#/wallet')
   await page.getByText('No wallets yet').waitFor()
+  await page.getByRole('heading', { name: 'Wallets looked up here' }).waitFor()
   const { engine } = dashboard.server
   const markets = ['Rain', 'Snow', 'Wind'].map((name) => engine.add(name))
   const profile = { eoa: fakeAddress('e0'), handle: 'ann<b>', pseudonym: 'Calm-Fox', image: null }
@@ -70,6 +71,12 @@ test('shows a wallet’s profits from REST, and a profit curve of the chosen gra
   const page = await openAt(`#/wallet/${ANN}`)
   const card = page.locator('.wallet-pnl')
   await card.getByRole('heading', { name: 'Realized profit to date' }).waitFor()
+  const { body: counted } = await dashboard.server.get(`/v1/wallets/${ANN}/pnl`)
+  const closed = Number(counted.win_count) + Number(counted.loss_count)
+  await card
+    .locator('[data-figure="Closed markets won"]')
+    .getByText(`${counted.win_count} of ${closed} (`)
+    .waitFor()
   for (const [step, label] of [
     ['all', 'All'],
     ['day', 'Daily'],
