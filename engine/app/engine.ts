@@ -257,6 +257,8 @@ interface Components {
 
 type OpenVenues = Map<VenueKey, OpenVenue>
 
+const dataOf = ({ data = 'live' }: EngineSettings): DataSource => data
+
 function createComponents(settings: EngineSettings, parts: EngineParts): Components {
   const { clock, log, metrics, storage } = parts
   const names = venueTable(settings.venueNames, parts.table)
@@ -269,7 +271,6 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const delays = new DelayWatch({ clock, log, metrics, system })
   // Filled by `openVenues`, because venues and the markets of the catalogue need each other.
   const venues: OpenVenues = new Map()
-  const { data = 'live' } = settings
   const stats = () => statsOf(storage, names, venues)
   const search = new MarketSearch({ port: openSearch(), clock, log })
   const market = marketParts(settings, parts, { publisher, venues, run: run.number })
@@ -280,7 +281,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     parts.cluster?.feeder({
       ...{ publisher, catalog },
       venues: () => [...venues.values()].map(({ actor }) => actor),
-      figures: () => ({ ...stats(), wallets: wallets.count, data }),
+      figures: () => ({ ...stats(), wallets: wallets.count, data: dataOf(settings) }),
     }) ?? null
   const matchTable = feeder?.tap(storage.matches) ?? storage.matches
   const { matches, matcher, overrides } = openMatching(parts, { catalog, publisher, matchTable })
@@ -316,7 +317,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const tape = openTape(parts, { catalog, publisher, names })
   const { replays, exports } = tapeReaders(parts.tape?.folder ?? '')
   const view: EngineView = {
-    ...{ version: parts.version, data, epoch: run.epoch, coverage, stats },
+    ...{ version: parts.version, data: dataOf(settings), epoch: run.epoch, coverage, stats },
     ...{ catalog, accounts, webhooks, wallets, sports, matches, arbitrage, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
     isStorageHealthy: () => storage.isHealthy(),
