@@ -26,6 +26,7 @@ const COMMAND = {
   },
   examples: ['trades', 'orderbook venue_a_0x12ab --count 20', 'prices --json', 'arbitrage'],
   notes: [
+    'For JSON alone on stdout, leave out the first --: npm run watch trades --json. npm prints its lines to stderr then.',
     'With the simulated venues, arbitrage has a row within half a minute of npm start. With the real venues, opportunities are rare.',
     'Exit codes: 0 stopped or done, 1 the stream ended by itself, 2 a bad request.',
   ],
@@ -60,8 +61,13 @@ function readRequest(given: Given): Request {
   const url = new URL('/v1/ws', text)
   url.protocol = url.protocol.replace('http', 'ws')
   url.searchParams.set('api_key', key)
-  return { url, channel, marketIds, count, isJson: given.has('json') }
+  return { url, channel, marketIds, count, isJson: given.has('json') || isNpmJson }
 }
+
+/** Without a terminal, as in a pipe: 100. */
+const terminalColumns = (): number => process.stdout.columns ?? 100
+/** `npm run watch CHANNEL --json` without `--`: npm takes the option and prints its own lines to stderr. */
+const isNpmJson = process.env.npm_config_json === 'true'
 
 /** Why the server rejected the command. Null for other messages. */
 function refusalOf(text: string): string | null {
@@ -84,14 +90,14 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
     socket.on('open', () => {
       const market_ids = marketIds.length === 0 ? ['*'] : marketIds
       socket.send(JSON.stringify({ action: 'subscribe', id: 1, channel, market_ids }))
-      if (!isJson) print(headingOf(channel))
+      if (!isJson) print(headingOf(channel, terminalColumns()))
     })
     socket.on('message', (bytes) => {
       if (seen >= count) return
       const text = String(bytes)
       const refusal = refusalOf(text)
       if (refusal !== null) return refuse(refusal)
-      const line = isJson ? text : rowOf(channel, JSON.parse(text))
+      const line = isJson ? text : rowOf(channel, JSON.parse(text), terminalColumns())
       if (line !== null) print(line)
       if (text.includes(`"channel":"${channel}","market_id"`)) seen += 1
       if (seen >= count) socket.close(1000)
