@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { accountHandlers } from '../../actors/accounts/account-commands.ts'
 import { matchHandlers } from '../../actors/matches/match-commands.ts'
 import { walletHandlers } from '../../actors/wallets/wallet-commands.ts'
@@ -22,6 +23,7 @@ import { type Log, openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import { watchRuntime } from '../process/runtime.ts'
 import { Shutdown } from '../process/shutdown.ts'
+import { variableProblems } from '../process/variable-names.ts'
 import { systemRandom } from '../random.ts'
 import { tapeFolder } from '../tape/layout.ts'
 import { openReplay } from '../venues/recording/replay-feed.ts'
@@ -31,6 +33,7 @@ import { openVenues, venueTable } from '../venues/venues.ts'
 import { CoverageSettings, coverageHandlers } from './coverage.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { Leader } from './leader.ts'
+import { assertPaths, warnWithoutNetwork } from './preflight.ts'
 
 interface Source {
   readonly open: (parts: VenueParts) => readonly Venue[]
@@ -54,6 +57,7 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
     // The lock of the data folder also protects this subfolder.
     worldFolder: resolve(config.dataDir, 'sim-world'),
   })
+  if (config.venues.kind === 'live') void warnWithoutNetwork(addresses, log)
   const { polymarket, kalshi } = addresses
   log.info({ polymarket, kalshi: { ...kalshi, privateKeyPem: undefined } }, 'venue addresses')
   return { open: (parts) => openVenues(parts, addresses), stop }
@@ -219,12 +223,12 @@ function handleSignals(shutdown: Shutdown, log: Log): void {
   })
 }
 
-/** Throws ConfigError if the recording does not exist, before anything is started. */
-function assertRecording({ venues }: Config): void {
-  if (venues.kind !== 'replay' || existsSync(venues.file)) return
-  throw new ConfigError([
-    `VENUES is "replay:${venues.file}"; it accepts replay: and the path of an existing recording`,
-  ])
+/** Sets the variables of `.env` that are not in the environment. Throws ConfigError for misspelt names. */
+function loadEnvironment(): void {
+  const file = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
+  const problems = variableProblems({ env: process.env, file }, Object.keys(VARIABLES))
+  if (problems.length > 0) throw new ConfigError(problems)
+  if (existsSync('.env')) process.loadEnvFile('.env')
 }
 
 function end(code: number, { dataDir }: Config): void {
@@ -255,16 +259,16 @@ const COMMAND = {
   ],
 } as const
 
-if (existsSync('.env')) process.loadEnvFile('.env')
 process.umask(0o077)
 try {
   if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {
     process.stdout.write(helpOf(COMMAND))
     process.exit(0)
   }
+  loadEnvironment()
   const terminalLevel = process.stderr.isTTY === true ? { LOG_LEVEL: 'warn' } : {}
   const config = loadConfig({ ...terminalLevel, ...process.env })
-  assertRecording(config)
+  assertPaths(config)
   const log = openLog(config.logLevel)
   const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => end(code, config) })
   handleSignals(shutdown, log)

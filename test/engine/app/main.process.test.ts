@@ -29,9 +29,15 @@ test('reports a failed start of the engine in one line, without a banner', async
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('exits with 2 before the engine starts anything when a recording or an encoder file is missing', async () => {
+test('exits with 2 before the engine starts anything when a setting is misspelt or a path is unusable', async () => {
   for (const [setting, states] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
+    [{ VENUE: 'live' }, /^VENUE is not a variable of Twinbook: use VENUES, /m],
+    [{ DATA_DIR: 'package.json' }, /^DATA_DIR is "package.json", but \S+package.json is a file; /m],
+    [
+      { DATA_DIR: 'package.json/data' },
+      /^DATA_DIR is .*package.json is a file; it accepts a folder/m,
+    ],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
   ] as const) {
     const { dataDir, engine } = start('missing', setting)
@@ -85,6 +91,10 @@ test('serves stored data 10 s after the start when no venue is reachable', async
   })
   const [, origin = ''] = await engine.line(/listens at (http:\S+)/)
   const health = await (await fetch(`${origin}/health`)).text()
+  assert.match(
+    engine.stderr(),
+    /"reason":"ECONNREFUSED","msg":"no venue is reachable: check the network/,
+  )
   assert.match(health, /"status":"degraded".*"exchanges":{"venue_a":false,"venue_b":false}/)
   assert.equal(await engine.end('SIGTERM'), 0)
 })
