@@ -1,5 +1,5 @@
-// Descriptions of markets at a gateway. Most are never requested, so the blocks of a checkpoint stay compressed until
-// then. Later texts replace those of the blocks.
+// Descriptions of markets at a gateway. A checkpoint's descriptions stay compressed until a client requests one, because
+// most are never requested. A description that arrives after the checkpoint replaces the checkpoint's description.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { readItem, type TextItem } from '../../storage/records/log-items.ts'

@@ -149,7 +149,7 @@ function headersOf({ document, hasBody, isPrivate }: Route, status: number): Jso
   const hasContent = document.answer !== null || document.contentType !== undefined
   // Private responses are not compressed, because the compressed length would reveal content.
   if (status === 200 && hasContent && !isPrivate) names.push('Content-Encoding', 'Vary')
-  // Only routes that parse their query can set this header.
+  // X-Unknown-Parameters is sent only by routes that parse their query.
   if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')
   const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
   const own = Object.entries(isSuccess ? (document.headers ?? {}) : {}).map(([name, meaning]) => {

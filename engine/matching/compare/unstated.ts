@@ -256,7 +256,7 @@ function codeOf({ listedAs: [, event = '', own = ''] }: Proposition): string {
 
 const DATED_SLUG = /20\d\d-\d\d-\d\d-([a-z]+)$/
 
-/** A record is a level. */
+/** Whether the question asks for an asset's level without a number. A question about a record high names its level. */
 const isLevelQuestion = ({ asset, quantity, isUpDown, grain, words }: Proposition): boolean =>
   grain === 'market' &&
   asset !== null &&

@@ -63,7 +63,7 @@ test('does not add a trade to the volume when the venue’s reported volume alre
   assert.deepEqual(shown(figures), [1_051, 151])
 })
 
-test('adds a trade with the same second as the venue’s reported volume when the trade arrives later', () => {
+test('adds a trade to the venue’s volume if it arrives after a report of the same second', () => {
   const figures = figuresOf(1_000, 'usd_traded')
   figures.take(read(4_655, total(1_000)))
   figures.count(trade(4_000, 40), timeMs(START + 4_600))

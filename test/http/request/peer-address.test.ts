@@ -89,7 +89,7 @@ test('reads all X-Forwarded-For lines as one list from the right, and treats an 
   }
 })
 
-test('counts a request against the nearest address when X-Forwarded-For has more addresses than the server reads', async () => {
+test('counts a request against the last address of X-Forwarded-For when it has more addresses than the server reads', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const forged = Array.from({ length: 40 }, (_, index) => `198.51.100.${index}`).join(', ')
